@@ -1,0 +1,67 @@
+"""Words as character ids, in the scheme of the published ELMo models.
+
+A word is the bytes of its UTF-8 form between a begin-word and an end-word id, padded to a fixed number
+of slots; every id is one more than in the scheme's own numbering, so that 0 is left for "no token here".
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+MAX_CHARACTERS_PER_TOKEN = 50
+NUM_CHARACTERS = 262  # 256 bytes, the five below, and 0 for "no token here"
+
+BEGIN_SENTENCE = 257
+END_SENTENCE = 258
+BEGIN_WORD = 259
+END_WORD = 260
+PADDING = 261
+
+BEGIN_SENTENCE_TOKEN = "<S>"
+END_SENTENCE_TOKEN = "</S>"
+_SPECIAL_TOKENS = {BEGIN_SENTENCE_TOKEN: BEGIN_SENTENCE, END_SENTENCE_TOKEN: END_SENTENCE}
+
+
+@lru_cache(maxsize=1 << 17)
+def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TOKEN) -> np.ndarray:
+    """
+    # Parameters
+
+    word : `str`
+        Any text. Its UTF-8 bytes beyond `max_characters - 2` are dropped, as the published models do.
+        `<S>` and `</S>` stand for the sentence boundaries.
+    max_characters : `int`
+        The number of slots, `max_characters_per_token` of the model's options.
+
+    # Returns
+
+    `numpy.ndarray`
+        Shape (max_characters,), int16, read-only: it is shared by all uses of the word.
+    """
+    if word in _SPECIAL_TOKENS:
+        inside = [_SPECIAL_TOKENS[word]]
+    else:
+        inside = [byte + 1 for byte in word.encode("utf-8", "ignore")[: max_characters - 2]]
+    ids = np.full(max_characters, PADDING, dtype=np.int16)
+    ids[: len(inside) + 2] = [BEGIN_WORD, *inside, END_WORD]
+    ids.flags.writeable = False
+    return ids
+
+
+def sentences_to_character_ids(
+    sentences: Sequence[Sequence[str]], max_characters: int = MAX_CHARACTERS_PER_TOKEN
+) -> np.ndarray:
+    """
+    # Returns
+
+    `numpy.ndarray`
+        Shape (sentences, words of the longest sentence, max_characters), int16, zeros behind a sentence's
+        end. Sentence boundaries are not in it: the biLM adds them.
+    """
+    longest = max((len(sentence) for sentence in sentences), default=0)
+    ids = np.zeros((len(sentences), longest, max_characters), dtype=np.int16)
+    for row, sentence in enumerate(sentences):
+        for column, word in enumerate(sentence):
+            ids[row, column] = word_to_character_ids(word, max_characters)
+    return ids
