@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import tarfile
 from pathlib import Path
 
@@ -36,7 +37,10 @@ def read_archive(path: str | Path) -> tuple[BiLmOptions, dict[str, Tensor]]:
         raise BiLmError(f"archive {path}: its model is not a `bilm`, but {model_type!r}")
     options = BiLmOptions.from_dict(config["model"]["options"], source=f"archive {path}, model.options")
     weights = io.BytesIO(_read_member(Path(path), WEIGHTS_NAMES))
-    state = torch.load(weights, map_location="cpu", weights_only=True)
+    try:
+        state = torch.load(weights, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError):
+        raise BiLmError(f"archive {path}: its weights are no plain tensors, or damaged") from None
     return options, {
         name.removeprefix(PREFIX): tensor for name, tensor in state.items() if name.startswith(PREFIX)
     }

@@ -14,6 +14,7 @@ from elmo_plugin.bilm.characters import (
     sentences_to_character_ids,
     word_to_character_ids,
 )
+from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.recurrence import DirectionalLm, LstmState
 from elmo_plugin.bilm.token_encoder import TokenEncoder
@@ -109,7 +110,13 @@ class BiLm(nn.Module):
         state : `BiLmState | None`
             What an earlier call gave, to go on from there as published implementations do: row i of the batch
             goes on where row i stopped. `None` to start from zero.
+
+        Raises `BiLmError` where the words have another number of characters than the options say.
         """
+        expected = self.options.char_cnn.max_characters_per_token
+        if character_ids.dim() != 3 or character_ids.size(-1) != expected:
+            shape = tuple(character_ids.shape)
+            raise BiLmError(f"character ids must have the shape (batch, time, {expected}), not {shape}")
         mask = (character_ids > 0).any(dim=-1)
         lengths = mask.sum(dim=1)
         with_boundaries, lengths_with_boundaries = self._add_boundaries(character_ids, lengths)

@@ -19,8 +19,10 @@ def load_bilm(source: str | Mapping[str, str]) -> BiLm:
     """
     if isinstance(source, str):
         return BiLm.pretrained(source) if source in MODELS else BiLm.from_archive(_archive_path(source))
-    if set(source) != {"options", "weights"}:
-        raise BiLmError(f"a biLM's files are given as 'options' and 'weights', not as {sorted(source)}")
+    if not isinstance(source, Mapping) or set(source) != {"options", "weights"}:
+        raise BiLmError(
+            f'a biLM is given by name, by archive, or as {{"options": …, "weights": …}}, not as {source!r}'
+        )
     return BiLm.from_files(source["options"], source["weights"])
 
 

@@ -23,6 +23,8 @@ from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.files import replace_when_written
 from elmo_plugin.bilm.options import BiLmOptions
 
+DTYPES = ("float32", "float16")
+
 StateDict = dict[str, Tensor]
 
 
@@ -86,7 +88,10 @@ def write_weights(path: str | Path, state: StateDict, options: BiLmOptions, dtyp
     )
     with replace_when_written(path) as temporary, h5py.File(temporary, "w") as file:
         for dataset in _datasets(options):
-            values = _from_tensors(dataset, state).contiguous().cpu().numpy().astype(dtype)
+            values = _from_tensors(dataset, state).contiguous().cpu().numpy()
+            if np.abs(values).max(initial=0.0) > np.finfo(dtype).max:
+                raise BiLmError(f"weight file {path}: the dataset {dataset.name} has values beyond {dtype}")
+            values = values.astype(dtype)
             file.create_dataset(dataset.name, data=values, **compression)
 
 
@@ -127,14 +132,14 @@ def _datasets(options: BiLmOptions) -> Iterator[_Dataset]:
 
 
 def _read_dataset(file: h5py.File, dataset: _Dataset, options: BiLmOptions, path: str | Path) -> np.ndarray:
-    if dataset.name not in file:
+    found = file.get(dataset.name)
+    if not isinstance(found, h5py.Dataset):
         identity = _projection_left_out(dataset, options)
         if identity is None:
             raise BiLmError(
                 f"weight file {path}: the dataset {dataset.name} is missing, which the options ask for"
             )
         return identity
-    found = file[dataset.name]
     if found.shape != dataset.shape:
         raise BiLmError(
             f"weight file {path}: the dataset {dataset.name} has the shape {found.shape}, "

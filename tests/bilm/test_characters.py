@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+from allennlp.data.token_indexers.elmo_indexer import ELMoCharacterMapper
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin.bilm.characters import (
+    PADDING,
+    sentences_to_character_ids,
+    word_to_character_ids,
+)
+
+
+def test_a_word_is_its_bytes_plus_one_between_word_boundaries() -> None:
+    ids = word_to_character_ids("Aé")
+    assert ids[:5].tolist() == [259, 0x41 + 1, 0xC3 + 1, 0xA9 + 1, 260]
+    assert (ids[5:] == PADDING).all()
+
+
+@pytest.mark.parametrize(("token", "character"), [("<S>", 257), ("</S>", 258)])
+def test_a_sentence_boundary_is_one_character(token: str, character: int) -> None:
+    assert word_to_character_ids(token)[:4].tolist() == [259, character, 260, 261]
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_word_has_the_ids_that_allennlp_gives_it(word: str) -> None:
+    expected = ELMoCharacterMapper().convert_word_to_char_ids(word)
+    assert word_to_character_ids(word).tolist() == expected
+
+
+@given(st.text(), st.integers(min_value=3, max_value=60))
+def test_any_number_of_slots_is_filled_with_boundaries_around_the_first_bytes(word: str, slots: int) -> None:
+    if word in ("<S>", "</S>"):
+        return
+    ids = word_to_character_ids(word, slots)
+    kept = word.encode("utf-8", "ignore")[: slots - 2]
+    assert ids.tolist() == [259, *(byte + 1 for byte in kept), 260, *[261] * (slots - 2 - len(kept))]
+
+
+def test_the_shared_ids_of_a_word_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        word_to_character_ids("word")[0] = 1
+
+
+def test_sentences_are_padded_with_zeros_at_their_end() -> None:
+    ids = sentences_to_character_ids([["a", "b"], [], ["c"]])
+    assert ids.shape == (3, 2, 50)
+    assert np.array_equal(ids[2], [word_to_character_ids("c"), np.zeros(50)])
+    assert not ids[1].any()
+
+
+def test_no_sentences_are_an_empty_array() -> None:
+    assert sentences_to_character_ids([]).shape == (0, 0, 50)

@@ -1,0 +1,159 @@
+"""Every way to say which biLM is meant: by files, URLs, a name, an archive."""
+
+import io
+import json
+import pickle
+import tarfile
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import torch
+
+from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm.pretrained import MODELS
+from elmo_plugin.bilm.weights import write_weights
+
+from .conftest import BiLmMaker
+
+
+def _same(one: BiLm, other: BiLm) -> bool:
+    states = one.state_dict(), other.state_dict()
+    return all(torch.equal(states[0][name], states[1][name]) for name in states[0]) and len(states[0]) == len(
+        states[1]
+    )
+
+
+@pytest.fixture
+def files(make_bilm: BiLmMaker, tmp_path: Path) -> dict[str, str]:
+    bilm = make_bilm()
+    bilm.options.to_file(tmp_path / "options.json")
+    write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options)
+    return {"options": str(tmp_path / "options.json"), "weights": str(tmp_path / "weights.hdf5")}
+
+
+def _write_training(folder: Path, bilm: BiLm, weights_name: str = "weights.th", **model) -> None:
+    config = {"model": {"type": "bilm", "options": bilm.options.to_dict(), **model}}
+    (folder / "config.json").write_text(json.dumps(config))
+    state = {f"bilm.{name}": tensor for name, tensor in bilm.state_dict().items()}
+    torch.save({**state, "softmax.weight": torch.zeros(3, 2)}, folder / weights_name)
+
+
+def _pack(folder: Path, archive: Path) -> None:
+    with tarfile.open(archive, "w:gz") as tar:
+        for path in folder.iterdir():
+            tar.add(path, arcname=path.name)
+
+
+def test_a_pair_of_files_is_loaded(files: dict[str, str], make_bilm: BiLmMaker) -> None:
+    bilm = load_bilm(files)
+    assert _same(bilm, make_bilm()) and not bilm.training
+
+
+def test_a_pair_of_urls_is_downloaded_once(
+    files: dict[str, str], make_bilm: BiLmMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ELMO_PLUGIN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        urls = {"options": f"{address}/options.json", "weights": f"{address}/weights.hdf5"}
+        assert _same(load_bilm(urls), make_bilm())
+        with pytest.raises(BiLmError, match=f"cannot download {address}/absent.json"):
+            load_bilm({**urls, "options": f"{address}/absent.json"})
+        server.shutdown()
+    assert _same(load_bilm(urls), make_bilm()), "the second time there is no server"
+    assert sorted(path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()) == [
+        "options.json",
+        "weights.hdf5",
+    ]
+
+
+def test_an_archive_and_a_serialization_directory_are_loaded(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    bilm = make_bilm()
+    (tmp_path / "packed").mkdir()
+    _write_training(tmp_path / "packed", bilm)
+    _pack(tmp_path / "packed", tmp_path / "model.tar.gz")
+    assert _same(load_bilm(str(tmp_path / "model.tar.gz")), bilm)
+    (tmp_path / "run").mkdir()
+    _write_training(tmp_path / "run", bilm, weights_name="best.th")
+    assert _same(load_bilm(str(tmp_path / "run")), bilm)
+
+
+def test_an_archive_of_another_model_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    _write_training(tmp_path, make_bilm(), type="ner_bilstm_crf")
+    with pytest.raises(BiLmError, match="its model is not a `bilm`, but 'ner_bilstm_crf'"):
+        load_bilm(str(tmp_path))
+
+
+def test_an_archive_without_weights_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    (tmp_path / "packed").mkdir()
+    _write_training(tmp_path / "packed", make_bilm())
+    (tmp_path / "packed" / "weights.th").unlink()
+    _pack(tmp_path / "packed", tmp_path / "model.tar.gz")
+    with pytest.raises(BiLmError, match=r"archive .*model\.tar\.gz: has no weights\.th or best\.th"):
+        load_bilm(str(tmp_path / "model.tar.gz"))
+    with pytest.raises(BiLmError, match=r"directory .*packed: has no weights\.th or best\.th"):
+        load_bilm(str(tmp_path / "packed"))
+
+
+def test_a_truncated_archive_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    (tmp_path / "packed").mkdir()
+    _write_training(tmp_path / "packed", make_bilm())
+    archive = tmp_path / "model.tar.gz"
+    _pack(tmp_path / "packed", archive)
+    archive.write_bytes(archive.read_bytes()[:300])
+    with pytest.raises(BiLmError, match=f"archive {archive}: not a whole tar archive"):
+        load_bilm(str(archive))
+
+
+class _Payload:
+    """Pickles as a call that leaves a file behind."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple:
+        return open, (str(self.path), "w")
+
+
+def test_an_archive_cannot_run_code(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    _write_training(tmp_path, make_bilm())
+    content = io.BytesIO()
+    torch.save({"bilm.x": _Payload(tmp_path / "ran")}, content)
+    (tmp_path / "weights.th").write_bytes(content.getvalue())
+    with pytest.raises(BiLmError, match="weights are no plain tensors"):
+        load_bilm(str(tmp_path))
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("tinny", "there is no biLM 'tinny': it is neither one of tiny, small, .* nor a training archive"),
+        ({"options": "x"}, "a biLM is given by name, by archive, or as"),
+        (5, "a biLM is given by name, by archive, or as .* not as 5"),
+    ],
+)
+def test_what_names_no_bilm_is_refused(source: object, message: str) -> None:
+    with pytest.raises(BiLmError, match=message):
+        load_bilm(source)  # type: ignore[arg-type]
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(BiLmError, match="there is no pretrained biLM 'big'; known are tiny, small"):
+        BiLm.pretrained("big")
+
+
+def test_all_published_models_have_an_options_and_a_weight_file() -> None:
+    for name, (options, weights) in MODELS.items():
+        assert options.endswith("options.json") and weights.endswith("weights.hdf5"), name
+
+
+def test_a_bilm_survives_pickling(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm()
+    assert _same(pickle.loads(pickle.dumps(bilm)), bilm)

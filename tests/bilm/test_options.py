@@ -1,0 +1,74 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from elmo_plugin.bilm import BiLmError, BiLmOptions
+
+from .conftest import small_options
+
+
+def test_published_layout_survives_a_round_trip(tmp_path: Path) -> None:
+    options = BiLmOptions.from_dict(small_options())
+    options.to_file(tmp_path / "options.json")
+    assert json.loads((tmp_path / "options.json").read_text()) == small_options()
+    assert BiLmOptions.from_file(tmp_path / "options.json") == options
+
+
+def test_keys_of_training_are_ignored() -> None:
+    with_training_keys = {**small_options(), "bidirectional": True, "n_tokens_vocab": 793471, "dropout": 0.1}
+    assert BiLmOptions.from_dict(with_training_keys) == BiLmOptions.from_dict(small_options())
+
+
+def test_missing_clips_and_skip_connections_mean_none_as_in_bilm_tf() -> None:
+    options = small_options()
+    for key in ("cell_clip", "proj_clip", "use_skip_connections"):
+        del options["lstm"][key]
+    lstm = BiLmOptions.from_dict(options).lstm
+    assert (lstm.cell_clip, lstm.proj_clip, lstm.use_skip_connections) == (None, None, False)
+
+
+@pytest.mark.parametrize(
+    ("char_cnn", "lstm", "message"),
+    [
+        ({"n_characters": 261}, {}, "n_characters is 261.*needs 262"),
+        ({"activation": "gelu"}, {}, "activation must be one of.*'gelu'"),
+        ({"filters": []}, {}, "filters must be pairs"),
+        ({"filters": [[51, 3]]}, {}, "width beyond the 50 character slots"),
+        ({"filters": [[1, 2, 3]]}, {}, "not the options of a biLM"),
+        ({"n_highway": -1}, {}, "n_highway must be a whole number of at least 0"),
+        ({"max_characters_per_token": 2}, {}, "filters has a width beyond"),
+        ({}, {"n_layers": 0}, "n_layers must be a whole number of at least 1"),
+        ({}, {"dim": 1.5}, "lstm.dim must be a whole number"),
+        ({}, {"cell_clip": -3}, "cell_clip must be positive"),
+    ],
+)
+def test_a_bad_value_is_named(char_cnn: dict, lstm: dict, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "options.json"
+    path.write_text(json.dumps(small_options(char_cnn, lstm)))
+    with pytest.raises(BiLmError, match=f"options file {path}: .*{message}"):
+        BiLmOptions.from_file(path)
+
+
+def test_a_missing_key_is_named() -> None:
+    options = small_options()
+    del options["lstm"]["projection_dim"]
+    with pytest.raises(BiLmError, match="options: the key 'projection_dim' is missing"):
+        BiLmOptions.from_dict(options)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "there is no such file"), (b"{", "not a JSON file"), (b"\xff", "not a JSON")],
+)
+def test_a_bad_file_is_named(content: bytes | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "options.json"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(BiLmError, match=f"options file {path}: {message}"):
+        BiLmOptions.from_file(path)
+
+
+def test_options_that_are_no_dictionary_are_refused() -> None:
+    with pytest.raises(BiLmError, match="not the options of a biLM"):
+        BiLmOptions.from_dict([])  # type: ignore[arg-type]

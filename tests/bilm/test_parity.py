@@ -1,0 +1,110 @@
+"""The published models' own activations, and those of a small model of ours as AllenNLP computed them."""
+
+import json
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.bilm.weights import read_weights, write_weights
+from tests.fixtures.make_bilm_fixture import FOLDER as OWN
+from tests.fixtures.make_bilm_fixture import SENTENCES as OWN_SENTENCES
+
+PUBLISHED = {"elmo": "sentences.json", "elmo_no_skip": "lm_embeddings_sentences.json"}
+TOLERANCE = {"atol": 2e-6, "rtol": 0.0}
+
+
+def _ids(sentences: list[list[str]]) -> Tensor:
+    return torch.from_numpy(sentences_to_character_ids(sentences))
+
+
+def _published(folder: Path, name: str) -> tuple[BiLm, list[list[tuple[list[str], Tensor]]]]:
+    """The model, and its batches: for each sentence the words and the top layer, (words, output_dim)."""
+    texts = json.loads((folder / PUBLISHED[name]).read_text())
+    files = [h5py.File(folder / f"lm_embeddings_{k}.hdf5", "r") for k in range(3)]
+    batches = [
+        [
+            (texts[k][i].split(), torch.from_numpy(np.concatenate(list(files[k][str(i)][()]), axis=-1)))
+            for k in range(3)
+        ]
+        for i in range(10)
+    ]
+    return BiLm.from_files(folder / "options.json", folder / "lm_weights.hdf5"), batches
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_activations_are_the_published_ones_with_the_state_carried_over_ten_batches(
+    shared: Path, name: str
+) -> None:
+    bilm, batches = _published(shared / "parity" / name, name)
+    state = None
+    for batch in batches:
+        output = bilm(_ids([words for words, _ in batch]), state)
+        state = output.state
+        for row, (words, expected) in enumerate(batch):
+            torch.testing.assert_close(output.layers[-1, row, : len(words)], expected, **TOLERANCE)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_without_a_state_batch_0_is_the_published_one_and_later_ones_are_not(shared: Path, name: str) -> None:
+    bilm, batches = _published(shared / "parity" / name, name)
+    for vector, (_, expected) in zip(bilm.embed([words for words, _ in batches[0]]), batches[0], strict=True):
+        torch.testing.assert_close(vector[-1], expected, **TOLERANCE)
+    later = bilm.embed([words for words, _ in batches[1]])
+    assert all(
+        (vector[-1] - old).abs().max() > 0.01 for vector, (_, old) in zip(later, batches[1], strict=True)
+    )
+
+
+def test_the_token_layer_is_the_published_one(shared: Path) -> None:
+    folder = shared / "parity" / "elmo"
+    bilm = BiLm.from_files(folder / "options.json", folder / "lm_weights.hdf5")
+    words = (folder / "vocab_test.txt").read_text(encoding="utf-8").splitlines()
+    with h5py.File(folder / "elmo_token_embeddings.hdf5", "r") as file:
+        expected = torch.from_numpy(file["embedding"][()])
+    torch.testing.assert_close(bilm.token_encoder(_ids([words]))[0], expected, **TOLERANCE)
+
+
+def test_activations_are_those_of_allennlp_with_the_state_carried_over() -> None:
+    bilm = BiLm.from_files(OWN / "options.json", OWN / "weights.hdf5")
+    state = None
+    with h5py.File(OWN / "activations.hdf5", "r") as file:
+        for number, sentences in enumerate(OWN_SENTENCES):
+            output = bilm(_ids(sentences), state)
+            state = output.state
+            torch.testing.assert_close(output.layers, torch.from_numpy(file[str(number)][()]), **TOLERANCE)
+
+
+@pytest.mark.parametrize("name", [*PUBLISHED, "own"])
+def test_weights_come_out_of_an_import_and_an_export_to_the_last_bit(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if name == "own":
+        options_file, weights_file = OWN / "options.json", OWN / "weights.hdf5"
+    else:
+        folder = request.getfixturevalue("shared") / "parity" / name
+        options_file, weights_file = folder / "options.json", folder / "lm_weights.hdf5"
+    options = BiLmOptions.from_file(options_file)
+    bilm = BiLm(options)
+    bilm.load_state_dict(read_weights(weights_file, options))
+    write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), options)
+    before, after = _datasets(weights_file), _datasets(tmp_path / "weights.hdf5")
+    read = {dataset: values for dataset, values in before.items() if dataset in after}
+    assert set(before) - set(read) <= {"softmax/W", "softmax/b"}, "only what is no part of the biLM is left"
+    for dataset, values in read.items():
+        assert values.dtype == after[dataset].dtype
+        assert values.tobytes() == after[dataset].tobytes(), dataset
+
+
+def _datasets(path: Path) -> dict[str, np.ndarray]:
+    found: dict[str, np.ndarray] = {}
+    with h5py.File(path, "r") as file:
+        file.visititems(
+            lambda name, item: found.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None
+        )
+    return found
