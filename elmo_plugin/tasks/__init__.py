@@ -1,0 +1,1 @@
+"""The task models, one folder each. No task imports another."""

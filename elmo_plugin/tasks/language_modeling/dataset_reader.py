@@ -1,0 +1,76 @@
+"""Plain text for language models: one tokenised sentence a line, in any number of files."""
+
+import glob
+import gzip
+import logging
+from collections.abc import Iterable, Iterator
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Instance, Token
+from allennlp.data.fields import TextField
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from overrides import overrides
+
+from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
+
+logger = logging.getLogger(__name__)
+
+
+@DatasetReader.register("bilm_text")
+class BiLmTextReader(DatasetReader):
+    """
+    Reads UTF-8 text with one sentence a line, its words separated by white space. Blank lines are skipped.
+    A path is a file or a pattern such as `corpus/train-*.txt.gz`, whose files (shards) are taken one by one;
+    those that end in `.gz` are unpacked on the way.
+
+    Its instances serve to count the vocabulary; training takes the text from `bilm_stream`.
+
+    # Parameters
+
+    namespace : `str`
+        The vocabulary's namespace for the words to be predicted.
+    """
+
+    def __init__(self, namespace: str = "words", **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.namespace = namespace
+        self._indexers = {"words": SingleIdTokenIndexer(namespace=namespace)}
+
+    def shards(self, path: str) -> list[str]:
+        """The files that `path` matches, sorted; `ConfigurationError` if there is none."""
+        files = sorted(glob.glob(str(path)))
+        if not files:
+            raise ConfigurationError(f"no file matches the data path {path}")
+        return files
+
+    def sentences(self, shard: str) -> Iterator[list[str]]:
+        """The sentences of one file; `ConfigurationError` if it has none or is not UTF-8 text."""
+        opened = gzip.open if shard.endswith(".gz") else open
+        found = False
+        try:
+            with opened(shard, "rb") as lines:
+                for number, line in enumerate(lines, start=1):
+                    if words := _decode(line, shard, number).split():
+                        found = True
+                        yield words
+        except (EOFError, gzip.BadGzipFile) as error:
+            raise ConfigurationError(f"{shard} is not a whole gzip file: {error}") from None
+        if not found:
+            raise ConfigurationError(f"{shard} has no sentence in it; remove it from the data path")
+
+    @overrides
+    def _read(self, file_path: str) -> Iterable[Instance]:
+        for shard in self.shards(file_path):
+            logger.info("Reading %s", shard)
+            yield from map(self.text_to_instance, self.sentences(shard))
+
+    def text_to_instance(self, words: list[str]) -> Instance:
+        bounded = [BEGIN_SENTENCE_TOKEN, *words, END_SENTENCE_TOKEN]
+        return Instance({"words": TextField([Token(word) for word in bounded], self._indexers)})
+
+
+def _decode(line: bytes, shard: str, number: int) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{shard}, line {number}: not UTF-8 text ({error.reason})") from None
