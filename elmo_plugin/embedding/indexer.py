@@ -1,0 +1,70 @@
+"""From tokens to the character ids that a biLM reads."""
+
+import numpy as np
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import TokenIndexer, Vocabulary
+from allennlp.data.token_indexers.token_indexer import IndexedTokenList
+from allennlp.data.tokenizers import Token
+from overrides import overrides
+
+from elmo_plugin.bilm.characters import MAX_CHARACTERS_PER_TOKEN, word_to_character_ids
+
+
+@TokenIndexer.register("elmo")
+class ElmoTokenIndexer(TokenIndexer):
+    """
+    Indexes tokens with the same character ids as AllenNLP's `elmo_characters`, in less memory: an indexed
+    token is its text, which the token has anyway, and the ids are looked up when a batch is made, as 16-bit
+    integers. There is no vocabulary.
+
+    Registered as a `TokenIndexer` with name "elmo".
+
+    # Parameters
+
+    max_characters_per_token : `int`, optional (default = `50`)
+        `max_characters_per_token` of the biLM's options, which is 50 in all published models.
+    token_min_padding_length : `int`, optional (default = `0`)
+        See `TokenIndexer`.
+    """
+
+    def __init__(
+        self,
+        max_characters_per_token: int = MAX_CHARACTERS_PER_TOKEN,
+        token_min_padding_length: int = 0,
+    ) -> None:
+        super().__init__(token_min_padding_length)
+        if max_characters_per_token < 3:
+            raise ConfigurationError(
+                "max_characters_per_token must leave room for one character between the begin and the end "
+                f"of a word, so at least 3, not {max_characters_per_token}"
+            )
+        self._max_characters = max_characters_per_token
+
+    @overrides
+    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
+        pass
+
+    @overrides
+    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
+        return {"elmo_tokens": [token.ensure_text() for token in tokens]}
+
+    @overrides
+    def get_empty_token_list(self) -> IndexedTokenList:
+        return {"elmo_tokens": []}
+
+    @overrides
+    def as_padded_tensor_dict(
+        self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
+    ) -> dict[str, torch.Tensor]:
+        """
+        # Returns
+
+        `Dict[str, torch.Tensor]`
+            With `elmo_tokens`: shape (padded length, max_characters_per_token), int16, zeros at padding.
+        """
+        length = padding_lengths["elmo_tokens"]
+        ids = np.zeros((length, self._max_characters), dtype=np.int16)
+        for row, word in zip(ids, tokens["elmo_tokens"], strict=False):
+            row[:] = word_to_character_ids(word, self._max_characters)
+        return {"elmo_tokens": torch.from_numpy(ids)}

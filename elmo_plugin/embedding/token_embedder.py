@@ -1,0 +1,88 @@
+"""ELMo at the input, or anywhere, of an AllenNLP model."""
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.modules import TokenEmbedder
+from overrides import overrides
+
+from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.embedding.elmo import Elmo
+
+
+@TokenEmbedder.register("elmo")
+class ElmoTokenEmbedder(TokenEmbedder):
+    """
+    Embeds tokens with a mix of a biLM's layers: `Elmo` with one representation, where each parameter is
+    explained.
+
+    Registered as a `TokenEmbedder` with name "elmo". It reads what the token indexer `elmo` gives, or
+    AllenNLP's `elmo_characters`. The parameters to regularize are `….scalar_mix.weights`.
+
+    # Parameters
+
+    bilm : `str | dict[str, str]`
+        The name of a pretrained biLM ("tiny", …), the archive of one that was trained here, or
+        `{"options": …, "weights": …}` with the paths or URLs of a model in the published layout.
+    layers : `str | int | list[int]`, optional (default = `"all"`)
+        "all" or "top", a layer's number, or a list of such numbers; 0 is the token layer.
+    layer_norm : `bool`, optional (default = `False`)
+        Whether each vector is normalised, over its own features, before mixing.
+    dropout : `float`, optional (default = `0.5`)
+        The rate of dropout on the mixed vectors.
+    requires_grad : `bool`, optional (default = `False`)
+        Whether the biLM is trained with the task.
+    stateful : `bool`, optional (default = `False`)
+        Whether the biLM's state is carried from batch to batch, as in published implementations.
+    mixing_weights : `list[float]`, optional (default = `None`)
+        Fixed shares of the mixed layers, such as `[0.2, 0.5, 0.3]`. They are learned if not given.
+
+    Raises `ConfigurationError` where `bilm` names no usable model, or the rest does not fit it.
+    """
+
+    def __init__(
+        self,
+        bilm: str | dict[str, str],
+        layers: str | int | list[int] = "all",
+        layer_norm: bool = False,
+        dropout: float = 0.5,
+        requires_grad: bool = False,
+        stateful: bool = False,
+        mixing_weights: list[float] | None = None,
+    ) -> None:
+        super().__init__()
+        try:
+            self._elmo = Elmo(
+                load_bilm(bilm),
+                layers=layers,
+                layer_norm=layer_norm,
+                dropout=dropout,
+                requires_grad=requires_grad,
+                stateful=stateful,
+                mixing_weights=mixing_weights,
+            )
+        except BiLmError as error:
+            raise ConfigurationError(str(error)) from error
+
+    @overrides
+    def get_output_dim(self) -> int:
+        return self._elmo.output_dim
+
+    def forward(self, elmo_tokens: torch.Tensor) -> torch.Tensor:
+        """
+        # Parameters
+
+        elmo_tokens : `torch.Tensor`
+            Shape (batch, time, characters), any integer type, zeros at padding.
+
+        # Returns
+
+        `torch.Tensor`
+            Shape (batch, time, output_dim), zeros at padding.
+        """
+        expected = self._elmo.bilm.options.char_cnn.max_characters_per_token
+        if elmo_tokens.size(-1) != expected:
+            raise ConfigurationError(
+                f"the biLM reads {expected} characters per token, but the token indexer gave "
+                f"{elmo_tokens.size(-1)}: max_characters_per_token of the two must agree"
+            )
+        return self._elmo(elmo_tokens).representations[0]

@@ -1,0 +1,208 @@
+import copy
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.embedding.elmo import Elmo
+
+SENTENCES = [["The", "play", "ended", "."], ["Play", "!"], ["A", "long", "play", "by", "a", "child"]]
+
+
+def ids(sentences: list[list[str]]) -> Tensor:
+    return torch.from_numpy(sentences_to_character_ids(sentences))
+
+
+def vectors(elmo: Elmo, sentences: list[list[str]]) -> list[Tensor]:
+    """Each sentence's vectors, without padding."""
+    (representation,), mask = elmo(ids(sentences))
+    return [row[present] for row, present in zip(representation, mask, strict=True)]
+
+
+def test_representation_has_the_shape_of_the_words_and_zeros_at_padding(bilm: BiLm) -> None:
+    (representation,), mask = Elmo(bilm).eval()(ids(SENTENCES))
+    assert representation.shape == (3, 6, bilm.output_dim)
+    assert mask.sum(dim=1).tolist() == [4, 2, 6]
+    assert (representation[~mask] == 0).all()
+    assert (representation[mask] != 0).any(dim=-1).all()
+
+
+def test_untouched_weights_give_the_mean_of_the_layers(bilm: BiLm) -> None:
+    layers = bilm.eval()(ids(SENTENCES)).layers
+    torch.testing.assert_close(Elmo(bilm).eval()(ids(SENTENCES)).representations[0], layers.mean(dim=0))
+
+
+@pytest.mark.parametrize(
+    ("layers", "numbers"),
+    [("all", [0, 1, 2]), ("top", [2]), (0, [0]), (1, [1]), ([0, 2], [0, 2]), ([2, 1], [2, 1])],
+)
+def test_layers_choose_what_is_mixed(bilm: BiLm, layers: str | int | list[int], numbers: list[int]) -> None:
+    elmo = Elmo(bilm, layers=layers).eval()
+    assert elmo.mixes[0].scalar_mix.weights.shape == (len(numbers),)
+    activations = bilm(ids(SENTENCES)).layers
+    expected = torch.stack([activations[number] for number in numbers]).mean(dim=0)
+    torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], expected)
+
+
+@pytest.mark.parametrize("layers", ["bottom", 3, -1, [], [0, 3], [1, 1], 1.0, True, None])
+def test_layers_that_the_bilm_does_not_have_are_refused(bilm: BiLm, layers: object) -> None:
+    with pytest.raises(BiLmError, match=r'layers must be "all", "top", a layer from 0 to 2'):
+        Elmo(bilm, layers=layers)
+
+
+def test_representations_have_weights_of_their_own_and_share_one_run_of_the_bilm(bilm: BiLm) -> None:
+    elmo = Elmo(bilm, num_output_representations=2).eval()
+    runs: list[object] = []
+    bilm.register_forward_hook(lambda *_: runs.append(None))
+    with torch.no_grad():
+        elmo.mixes[1].scalar_mix.gamma.fill_(3.0)
+    first, second = elmo(ids(SENTENCES)).representations
+    torch.testing.assert_close(second, 3 * first)
+    assert len(runs) == 1
+
+
+def test_mixing_weights_are_fixed_shares(bilm: BiLm) -> None:
+    elmo = Elmo(bilm, mixing_weights=[0.25, 0.75, 0]).eval()
+    layers = bilm(ids(SENTENCES)).layers
+    torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], 0.25 * layers[0] + 0.75 * layers[1])
+    assert not any(parameter.requires_grad for parameter in elmo.parameters())
+
+
+def test_layer_norm_is_that_of_each_vector_alone(bilm: BiLm) -> None:
+    elmo = Elmo(bilm, layers=1, layer_norm=True).eval()
+    expected = bilm(ids(SENTENCES)).layers[1].double()
+    mean, variance = expected.mean(-1, keepdim=True), expected.var(-1, unbiased=False, keepdim=True)
+    expected = (expected - mean) / (variance + 1e-5).sqrt()
+    torch.testing.assert_close(
+        elmo(ids(SENTENCES)).representations[0].double(), expected, atol=1e-5, rtol=1e-5
+    )
+
+
+@pytest.mark.parametrize("layer_norm", [False, True])
+def test_a_sentence_has_the_same_vectors_wherever_it_stands(bilm: BiLm, layer_norm: bool) -> None:
+    elmo = Elmo(bilm, layer_norm=layer_norm).eval()
+    together = vectors(elmo, SENTENCES)
+    reordered = vectors(elmo, SENTENCES[::-1])[::-1]
+    alone = [vectors(elmo, [sentence])[0] for sentence in SENTENCES]
+    padded = elmo(torch.nn.functional.pad(ids(SENTENCES), (0, 0, 0, 5))).representations[0]
+    for row, vector in enumerate(together):
+        for other in (reordered[row], alone[row], padded[row, : len(SENTENCES[row])]):
+            torch.testing.assert_close(other, vector, atol=1e-5, rtol=0)
+
+
+def test_dropout_works_in_training_only(bilm: BiLm) -> None:
+    elmo = Elmo(bilm, dropout=0.5)
+    plain = elmo.eval()(ids(SENTENCES)).representations[0]
+    torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], plain, atol=0, rtol=0)
+    dropped = elmo.train()(ids(SENTENCES)).representations[0]
+    kept = dropped != 0
+    assert 0 < kept.sum() < (plain != 0).sum()
+    torch.testing.assert_close(dropped[kept], 2 * plain[kept])
+
+
+def test_frozen_bilm_gets_no_gradient_and_never_trains(bilm: BiLm) -> None:
+    elmo = Elmo(bilm).train()
+    assert elmo.training and not any(module.training for module in bilm.modules())
+    elmo(ids(SENTENCES)).representations[0].pow(2).sum().backward()
+    assert all(parameter.grad is None and not parameter.requires_grad for parameter in bilm.parameters())
+    assert all((parameter.grad != 0).all() for parameter in elmo.mixes.parameters())
+
+
+def test_bilm_gets_gradients_and_trains_if_asked(bilm: BiLm) -> None:
+    elmo = Elmo(bilm, requires_grad=True).train()
+    assert bilm.training
+    elmo(ids(SENTENCES)).representations[0].pow(2).sum().backward()
+    assert all(parameter.grad is not None for parameter in bilm.parameters())
+    assert not elmo.eval().bilm.training
+    with torch.no_grad():
+        assert not elmo(ids(SENTENCES)).representations[0].requires_grad
+
+
+def test_no_sentences_no_words_and_empty_sentences_are_fine(bilm: BiLm) -> None:
+    elmo = Elmo(bilm, layer_norm=True).eval()
+    assert elmo(torch.zeros(0, 4, 50, dtype=torch.int16)).representations[0].shape == (0, 4, bilm.output_dim)
+    assert elmo(torch.zeros(2, 0, 50, dtype=torch.int16)).representations[0].shape == (2, 0, bilm.output_dim)
+    with_empty = vectors(elmo, [[], SENTENCES[0], []])
+    assert [len(vector) for vector in with_empty] == [0, 4, 0]
+    torch.testing.assert_close(with_empty[1], vectors(elmo, SENTENCES[:1])[0], atol=1e-5, rtol=0)
+
+
+def test_stateful_bilm_goes_on_where_it_stopped_until_reset(bilm: BiLm) -> None:
+    elmo = Elmo(bilm, stateful=True).eval()
+    first, second = vectors(elmo, SENTENCES), vectors(elmo, SENTENCES)
+    assert all((b - a).abs().max() > 1e-3 for a, b in zip(first, second, strict=True))
+    elmo.reset_state()
+    torch.testing.assert_close(vectors(elmo, SENTENCES), first, atol=0, rtol=0)
+
+
+def test_stateful_rows_that_a_small_batch_lacks_keep_their_state(bilm: BiLm) -> None:
+    elmo = Elmo(bilm, stateful=True).eval()
+    vectors(elmo, SENTENCES)
+    expected = vectors(elmo, SENTENCES)[2]
+    elmo.reset_state()
+    vectors(elmo, SENTENCES)
+    vectors(elmo, SENTENCES[:1])
+    torch.testing.assert_close(vectors(elmo, SENTENCES)[2], expected, atol=1e-5, rtol=0)
+
+
+def test_state_is_left_out_of_state_dict_copies_and_pickles(bilm: BiLm) -> None:
+    elmo = Elmo(bilm, stateful=True).eval()
+    names = set(elmo.state_dict())
+    first = vectors(elmo, SENTENCES)
+    assert set(elmo.state_dict()) == names
+    for fresh in (copy.deepcopy(elmo), pickle.loads(pickle.dumps(elmo))):
+        torch.testing.assert_close(vectors(fresh, SENTENCES), first, atol=0, rtol=0)
+    continued = vectors(elmo, SENTENCES)
+    assert (continued[0] - first[0]).abs().max() > 1e-3, "copying must not touch the original's state"
+
+
+def test_state_follows_the_module_to_another_type(bilm: BiLm) -> None:
+    elmo = Elmo(bilm, stateful=True).eval()
+    vectors(elmo, SENTENCES)
+    continued = copy.deepcopy(elmo)
+    vectors(continued, SENTENCES)
+    expected = vectors(continued, SENTENCES)
+    actual = vectors(elmo.double(), SENTENCES)
+    assert actual[0].dtype == torch.float64
+    torch.testing.assert_close([vector.float() for vector in actual], expected, atol=1e-5, rtol=0)
+
+
+def test_gradients_do_not_reach_back_into_earlier_batches(bilm: BiLm) -> None:
+    elmo = Elmo(bilm, requires_grad=True, stateful=True).train()
+    for _ in range(2):  # a second step through the first one's graph would fail
+        elmo(ids(SENTENCES)).representations[0].sum().backward()
+
+
+def test_state_dict_brings_back_the_same_vectors(bilm: BiLm) -> None:
+    elmo = Elmo(bilm, num_output_representations=2).eval()
+    with torch.no_grad():
+        elmo.mixes[0].scalar_mix.weights.copy_(torch.tensor([1.0, -1.0, 0.5]))
+    restored = Elmo(BiLm(bilm.options), num_output_representations=2).eval()
+    restored.load_state_dict(elmo.state_dict())
+    torch.testing.assert_close(
+        restored(ids(SENTENCES)).representations, elmo(ids(SENTENCES)).representations, atol=0, rtol=0
+    )
+
+
+def test_works_without_allennlp() -> None:
+    program = """
+import sys
+sys.modules["allennlp"] = None
+import torch
+from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.embedding import Elmo, ScalarMix
+from tests.embedding.conftest import OPTIONS
+elmo = Elmo(BiLm(BiLmOptions.from_dict(OPTIONS)))
+print(tuple(elmo(torch.ones(2, 3, 50, dtype=torch.int16)).representations[0].shape))
+"""
+    repository = Path(__file__).resolve().parents[2]
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=repository, capture_output=True, text=True, check=False
+    )
+    assert run.stdout == "(2, 3, 10)\n", run.stderr

@@ -1,0 +1,90 @@
+import pickle
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Instance, Token, TokenIndexer, Vocabulary
+from allennlp.data.fields import ListField, TextField
+from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
+from allennlp.nn.util import get_text_field_mask
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from elmo_plugin.embedding.indexer import ElmoTokenIndexer
+
+WORDS = st.lists(st.text(max_size=60), max_size=5)
+
+
+def text_field(words: list[str], indexer: TokenIndexer | None = None) -> TextField:
+    field = TextField([Token(word) for word in words], {"elmo": indexer or ElmoTokenIndexer()})
+    field.index(Vocabulary())
+    return field
+
+
+def tensor(field: TextField) -> torch.Tensor:
+    return field.as_tensor(field.get_padding_lengths())["elmo"]["elmo_tokens"]
+
+
+@given(WORDS)
+@example([])
+@example(["", " ", "<S>", "</S>", "x" * 48, "x" * 49, "日" * 17, "🙂" * 12 + "é", "\ud800"])
+def test_ids_are_those_of_allennlp(words: list[str]) -> None:
+    ours = tensor(text_field(words))
+    theirs = tensor(text_field(words, ELMoTokenCharactersIndexer()))
+    assert ours.dtype == torch.int16
+    assert torch.equal(ours.long(), theirs.view(len(words), 50))
+
+
+def test_batch_is_padded_with_zeros_that_the_mask_sees() -> None:
+    batch = Batch(
+        [Instance({"tokens": text_field(words)}) for words in (["A", "play"], [], ["Hi", "!", "?"])]
+    )
+    tokens = batch.as_tensor_dict()["tokens"]
+    assert tokens["elmo"]["elmo_tokens"].shape == (3, 3, 50)
+    assert get_text_field_mask(tokens).tolist() == [[True, True, False], [False] * 3, [True] * 3]
+
+
+def test_nested_fields_are_padded_in_both_dimensions() -> None:
+    nested = [ListField([text_field(["A", "play"]), text_field(["!"])]), ListField([text_field(["Hi"])])]
+    tokens = Batch([Instance({"tokens": field}) for field in nested]).as_tensor_dict()["tokens"]
+    assert tokens["elmo"]["elmo_tokens"].shape == (2, 2, 2, 50)
+    mask = get_text_field_mask(tokens, num_wrapping_dims=1)
+    assert mask.tolist() == [[[True, True], [True, False]], [[True, False], [False, False]]]
+
+
+def test_minimum_padding_length_is_respected() -> None:
+    ids = tensor(text_field(["A"], ElmoTokenIndexer(token_min_padding_length=4)))
+    assert ids.shape == (4, 50)
+    assert (ids[1:] == 0).all()
+
+
+def test_shorter_padding_length_truncates() -> None:
+    indexer = ElmoTokenIndexer()
+    indexed = indexer.tokens_to_indices([Token("A"), Token("play")], Vocabulary())
+    truncated = indexer.as_padded_tensor_dict(indexed, {"elmo_tokens": 1})["elmo_tokens"]
+    assert torch.equal(truncated, tensor(text_field(["A"])))
+
+
+def test_number_of_characters_is_the_models() -> None:
+    ids = tensor(text_field(["playground"], ElmoTokenIndexer(max_characters_per_token=6)))
+    assert ids.tolist() == [[259, *(byte + 1 for byte in b"play"), 260]]
+
+
+def test_too_few_characters_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="max_characters_per_token"):
+        ElmoTokenIndexer(max_characters_per_token=2)
+
+
+def test_an_indexed_word_costs_little_more_than_its_text() -> None:
+    words = [f"word{number}" for number in range(1000)]
+    indexed = ElmoTokenIndexer().tokens_to_indices([Token(word) for word in words], Vocabulary())
+    assert len(pickle.dumps(indexed)) < 2 * len(pickle.dumps(words))
+
+
+def test_comes_from_params_and_counts_no_vocabulary() -> None:
+    indexer = TokenIndexer.from_params(Params({"type": "elmo", "token_min_padding_length": 2}))
+    assert indexer == ElmoTokenIndexer(token_min_padding_length=2)
+    counter: dict[str, dict[str, int]] = {}
+    indexer.count_vocab_items(Token("play"), counter)
+    assert counter == {}

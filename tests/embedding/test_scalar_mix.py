@@ -1,0 +1,70 @@
+import allennlp.modules.scalar_mix as peer
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.embedding.scalar_mix import ScalarMix
+
+
+def test_parameters_are_one_vector_of_zeros_and_gamma_one() -> None:
+    parameters = dict(ScalarMix(3).named_parameters())
+    assert set(parameters) == {"weights", "gamma"}
+    assert parameters["weights"].tolist() == [0, 0, 0]
+    assert parameters["gamma"].item() == 1
+
+
+def test_untouched_mix_is_the_mean() -> None:
+    layers = torch.randn(4, 2, 3, 5)
+    torch.testing.assert_close(ScalarMix(4)(layers), layers.mean(dim=0))
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=5), st.floats(-3, 3), st.integers(0, 1000))
+def test_equals_the_formula_in_float64_and_allennlp(weights: list[float], gamma: float, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    layers = torch.randn(len(weights), 2, 3, 4, generator=generator)
+    mix = ScalarMix(len(weights))
+    theirs = peer.ScalarMix(len(weights), initial_scalar_parameters=weights)
+    with torch.no_grad():
+        mix.weights.copy_(torch.tensor(weights))
+        mix.gamma.fill_(gamma)
+        theirs.gamma.fill_(gamma)
+    shares = torch.tensor(weights, dtype=torch.float64).exp()
+    shares = shares / shares.sum()
+    formula = gamma * sum(share * layer.double() for share, layer in zip(shares, layers, strict=True))
+    torch.testing.assert_close(mix(layers).double(), formula, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(mix(layers), theirs(list(layers)), atol=1e-5, rtol=1e-5)
+
+
+def test_gradients_of_weights_and_gamma_are_right() -> None:
+    mix = ScalarMix(3).double()
+    layers = torch.randn(3, 2, 2, 4, dtype=torch.float64)
+    assert torch.autograd.gradcheck(lambda *_: mix(layers), tuple(mix.parameters()))
+
+
+def test_initial_weights_are_shares() -> None:
+    mix = ScalarMix(3, initial_weights=[1, 2, 1])
+    torch.testing.assert_close(mix.normalized_weights(), torch.tensor([0.25, 0.5, 0.25]))
+
+
+def test_a_share_of_zero_leaves_a_layer_out_and_stays_finite() -> None:
+    mix = ScalarMix(3, initial_weights=[0, 1, 0])
+    layers = torch.randn(3, 2, 3, 4)
+    torch.testing.assert_close(mix(layers), layers[1])
+    mix(layers).sum().backward()
+    assert mix.weights.isfinite().all() and mix.weights.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("shares", [[0.5, 0.5], [0, 0, 0], [1, -1, 1], [1, float("nan"), 1], ["a", 1, 1]])
+def test_what_cannot_be_shares_is_refused(shares: list) -> None:
+    with pytest.raises(BiLmError, match="3 numbers"):
+        ScalarMix(3, initial_weights=shares)
+
+
+def test_untrainable_mix_has_no_gradients() -> None:
+    assert not any(parameter.requires_grad for parameter in ScalarMix(2, trainable=False).parameters())
+
+
+def test_no_words_give_no_vectors() -> None:
+    assert ScalarMix(2)(torch.zeros(2, 3, 0, 4)).shape == (3, 0, 4)

@@ -1,0 +1,139 @@
+import copy
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Instance, Token, TokenIndexer, Vocabulary
+from allennlp.data.fields import ListField, TextField
+from allennlp.data.fields.text_field import TextFieldTensors
+from allennlp.data.token_indexers import ELMoTokenCharactersIndexer, SingleIdTokenIndexer
+from allennlp.modules import TextFieldEmbedder, TokenEmbedder
+from allennlp.nn.regularizers import L2Regularizer, RegularizerApplicator
+
+from elmo_plugin.embedding.indexer import ElmoTokenIndexer
+from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
+
+SENTENCES = [["The", "play", "."], ["Play"], ["A", "play", "by", "children"]]
+
+
+def text_field(words: list[str], indexer: TokenIndexer | None = None) -> TextField:
+    indexers = {"elmo": indexer or ElmoTokenIndexer(), "words": SingleIdTokenIndexer()}
+    return TextField([Token(word) for word in words], indexers)
+
+
+def tensors(fields: list[TextField] | list[ListField]) -> TextFieldTensors:
+    batch = Batch([Instance({"tokens": field}) for field in fields])
+    batch.index_instances(Vocabulary())
+    return batch.as_tensor_dict()["tokens"]
+
+
+def elmo_tokens(sentences: list[list[str]], indexer: TokenIndexer | None = None) -> torch.Tensor:
+    return tensors([text_field(words, indexer) for words in sentences])["elmo"]["elmo_tokens"]
+
+
+def embedder(bilm: dict[str, str], **options: Any) -> TokenEmbedder:
+    return TokenEmbedder.from_params(Params({"type": "elmo", "bilm": dict(bilm), **options}))
+
+
+def test_comes_from_params_with_every_option(bilm_files: dict[str, str]) -> None:
+    made = embedder(
+        bilm_files,
+        layers=[1, 2],
+        layer_norm=True,
+        dropout=0.1,
+        requires_grad=True,
+        stateful=True,
+        mixing_weights=[0.25, 0.75],
+    )
+    assert isinstance(made, ElmoTokenEmbedder)
+    assert made.get_output_dim() == 10
+    assert made(elmo_tokens(SENTENCES)).shape == (3, 4, 10)
+
+
+@pytest.mark.parametrize("layers", ["all", "top", 1, [0, 2]])
+def test_layers_may_have_every_form(bilm_files: dict[str, str], layers: str | int | list[int]) -> None:
+    assert embedder(bilm_files, layers=layers)(elmo_tokens(SENTENCES)).shape == (3, 4, 10)
+
+
+def test_both_indexers_give_the_same_vectors(bilm_files: dict[str, str]) -> None:
+    made = embedder(bilm_files).eval()
+    theirs = elmo_tokens(SENTENCES, ELMoTokenCharactersIndexer())
+    torch.testing.assert_close(made(elmo_tokens(SENTENCES)), made(theirs), atol=0, rtol=0)
+
+
+def text_field_embedder(bilm_files: dict[str, str]) -> TextFieldEmbedder:
+    token_embedders = {
+        "elmo": {"type": "elmo", "bilm": dict(bilm_files)},
+        "words": {"type": "embedding", "embedding_dim": 3, "num_embeddings": 10},
+    }
+    return TextFieldEmbedder.from_params(Params({"token_embedders": token_embedders})).eval()
+
+
+def test_stands_beside_word_vectors_and_in_nested_fields(bilm_files: dict[str, str]) -> None:
+    text_embedder = text_field_embedder(bilm_files)
+    assert text_embedder.get_output_dim() == 13
+    flat = text_embedder(tensors([text_field(words) for words in SENTENCES]))
+    nested = tensors([ListField([text_field(words) for words in SENTENCES]), ListField([text_field(["Hi"])])])
+    wrapped = text_embedder(nested, num_wrapping_dims=1)
+    assert wrapped.shape == (2, 3, 4, 13)
+    torch.testing.assert_close(wrapped[0, :, :, :10], flat[:, :, :10], atol=1e-5, rtol=0)
+
+
+def test_a_training_step_moves_the_mix_and_leaves_the_bilm(bilm_files: dict[str, str]) -> None:
+    made = embedder(bilm_files).train()
+    before = copy.deepcopy(made.state_dict())
+    optimizer = torch.optim.SGD([p for p in made.parameters() if p.requires_grad], lr=0.1)
+    made(elmo_tokens(SENTENCES)).pow(2).mean().backward()
+    optimizer.step()
+    changed = {name for name, value in made.state_dict().items() if not torch.equal(value, before[name])}
+    assert len(changed) == 2
+    assert any(name.endswith("scalar_mix.weights") for name in changed)
+    assert any(name.endswith("scalar_mix.gamma") for name in changed)
+
+
+def test_requires_grad_trains_the_bilm(bilm_files: dict[str, str]) -> None:
+    made = embedder(bilm_files, requires_grad=True).train()
+    made(elmo_tokens(SENTENCES)).pow(2).sum().backward()
+    assert all(parameter.grad is not None for parameter in made.parameters())
+
+
+def test_lambda_is_allennlps_regularizer_on_the_mixing_weights(bilm_files: dict[str, str]) -> None:
+    made = embedder(bilm_files)
+    with torch.no_grad():
+        for name, parameter in made.named_parameters():
+            if name.endswith("scalar_mix.weights"):
+                parameter.copy_(torch.tensor([1.0, 2.0, 3.0]))
+    applicator = RegularizerApplicator([(r"scalar_mix\.weights", L2Regularizer(alpha=0.1))])
+    assert applicator(made).item() == pytest.approx(0.1 * 14)
+
+
+@pytest.mark.parametrize(
+    ("bilm", "message"),
+    [
+        ("no such model", "no such model"),
+        ({"options": "here/options.json", "weights": "here/weights.hdf5"}, "here/options.json"),
+        ({"options": "here/options.json"}, "'options' and 'weights'"),
+    ],
+)
+def test_a_bilm_that_cannot_be_loaded_is_a_configuration_error(
+    bilm: str | dict[str, str], message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        TokenEmbedder.from_params(Params({"type": "elmo", "bilm": bilm}))
+
+
+def test_options_that_do_not_fit_the_bilm_are_configuration_errors(bilm_files: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError, match="a layer from 0 to 2"):
+        embedder(bilm_files, layers=3)
+    with pytest.raises(ConfigurationError, match="mixing weights must be 2 numbers"):
+        embedder(bilm_files, layers=[0, 1], mixing_weights=[1.0])
+
+
+def test_ids_with_another_number_of_characters_are_a_configuration_error(bilm_files: dict[str, str]) -> None:
+    ids = elmo_tokens(SENTENCES, ElmoTokenIndexer(max_characters_per_token=20))
+    with pytest.raises(
+        ConfigurationError, match="reads 50 characters per token, but the token indexer gave 20"
+    ):
+        embedder(bilm_files)(ids)
