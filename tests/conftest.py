@@ -1,11 +1,19 @@
 """Fixtures that every test may use."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED = REPOSITORY.parent / "shared"
+BILM_SENTENCES = [
+    "the cat sat on the mat .",
+    "a dog ran",
+    "why did the cat run away ?",
+    "dogs sat .",
+    "the mat sat",
+]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,3 +34,44 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("needs the folder ../shared (real data and outside figures), which is not here")
     return SHARED
+
+
+@pytest.fixture
+def bilm_config(tmp_path: Path) -> dict[str, Any]:
+    """What `training_config/bilm_tiny.jsonnet` gives, with small sizes."""
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(BILM_SENTENCES * 4) + "\n")
+    return {
+        "dataset_reader": {"type": "bilm_text"},
+        "train_data_path": str(text),
+        "validation_data_path": str(text),
+        "vocabulary": {"max_vocab_size": {"words": 10}},
+        "data_loader": {"type": "bilm_stream", "batch_size": 3, "unroll_steps": 4},
+        "model": {
+            "type": "bilm",
+            "options": {
+                "lstm": {
+                    "projection_dim": 6,
+                    "dim": 10,
+                    "n_layers": 2,
+                    "use_skip_connections": True,
+                    "cell_clip": 3,
+                    "proj_clip": 3,
+                },
+                "char_cnn": {
+                    "activation": "relu",
+                    "filters": [[1, 4], [2, 8]],
+                    "n_highway": 1,
+                    "embedding": {"dim": 4},
+                },
+            },
+            "num_negatives": 5,
+        },
+        "trainer": {
+            "num_epochs": 2,
+            "optimizer": {"type": "adam", "lr": 0.01},
+            "callbacks": [{"type": "matmul_precision", "precision": "medium"}],
+            "validation_metric": "-perplexity",
+            "enable_default_callbacks": False,
+        },
+    }
