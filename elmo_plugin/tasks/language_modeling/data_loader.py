@@ -7,6 +7,7 @@ from itertools import zip_longest
 import numpy as np
 import torch
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import is_distributed
 from allennlp.data import DataLoader, Instance, TensorDict, Vocabulary
 from allennlp.nn.util import move_to_device
 from overrides import overrides
@@ -139,6 +140,8 @@ class BiLmStreamLoader(DataLoader):
     def __iter__(self) -> Iterator[TensorDict]:
         if self._types is None:
             raise ConfigurationError("bilm_stream: index_with(vocab) must come before the first batch")
+        if is_distributed():
+            raise ConfigurationError("bilm_stream: streams are not divided among processes; train in one")
         empty = np.full((self._batch_size, self._unroll_steps), NOTHING, dtype=np.int64)
         windows = zip_longest(
             self._windows(reverse=False), self._windows(reverse=True), fillvalue=(empty, empty)
