@@ -87,6 +87,12 @@ class BiLmLanguageModel(Model):
         `dict`
             With `loss`, the mean of the two directions' mean losses per token.
         """
+        slots = self.bilm.options.char_cnn.max_characters_per_token
+        if character_ids.size(1) != slots:
+            raise ConfigurationError(
+                f"the data loader gives {character_ids.size(1)} characters per word, but the model reads "
+                f"{slots}: max_characters_per_token of the two must agree"
+            )
         if stream_starts:
             self._states = {}
         vectors = self.bilm.token_encoder.encode_types(character_ids)

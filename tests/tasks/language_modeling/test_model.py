@@ -124,6 +124,14 @@ def test_an_empty_row_counts_for_nothing(bilm_config: dict[str, Any]) -> None:
     assert model(**words, **empty, stream_starts=True)["loss"].item() == 0.0
 
 
+def test_words_with_another_number_of_characters_are_refused(bilm_config: dict[str, Any]) -> None:
+    model, vocab = _model(bilm_config)
+    loader = _loader(bilm_config, max_characters_per_token=20)
+    loader.index_with(vocab)
+    with pytest.raises(ConfigurationError, match="gives 20 characters per word, but the model reads 50"):
+        model(**next(iter(loader)))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
