@@ -1,0 +1,86 @@
+"""The few shims that AllenNLP 2.10.1 needs on a torch newer than the one it was written for.
+
+Each is guarded: on AllenNLP's own torch it changes nothing. `elmo_plugin.plugin` applies them all.
+"""
+
+import inspect
+import warnings
+
+import numpy as np
+import torch
+from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
+from allennlp.training.optimizers import Optimizer
+
+
+def _init_without_verbose(
+    self: ReduceOnPlateauLearningRateScheduler,
+    optimizer: Optimizer,
+    mode: str = "min",
+    factor: float = 0.1,
+    patience: int = 10,
+    threshold_mode: str = "rel",
+    threshold: float = 1e-4,
+    cooldown: int = 0,
+    min_lr: float | list[float] = 0,
+    eps: float = 1e-8,
+) -> None:
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(
+        optimizer,
+        mode=mode,
+        factor=factor,
+        patience=patience,
+        threshold=threshold,
+        threshold_mode=threshold_mode,
+        cooldown=cooldown,
+        min_lr=min_lr,
+        eps=eps,
+    )
+    super(ReduceOnPlateauLearningRateScheduler, self).__init__(scheduler)
+
+
+def restore_reduce_on_plateau() -> None:
+    """
+    Makes the scheduler `reduce_on_plateau` work where torch has dropped the argument `verbose`, by a
+    constructor that is AllenNLP's own but for that argument.
+
+    Drop it when AllenNLP's constructor no longer passes `verbose`.
+    """
+    if "verbose" not in inspect.signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters:
+        ReduceOnPlateauLearningRateScheduler.__init__ = _init_without_verbose
+
+
+def allow_numpy_scalars_in_checkpoints() -> None:
+    """
+    Lets `torch.load` read the numpy numbers that AllenNLP keeps in a training state (the cosine
+    scheduler's learning rates, metrics made with numpy), so that `allennlp train --recover` works where
+    `torch.load` refuses by default whatever is neither a tensor nor plain Python.
+
+    Drop it when AllenNLP's checkpoints hold no numpy number.
+    """
+    if not hasattr(torch.serialization, "add_safe_globals"):
+        return
+    rebuild_scalar = np.float64(0).__reduce__()[0]
+    numbers = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"
+    dtype_classes = {type(np.dtype(code)) for code in numbers}
+    torch.serialization.add_safe_globals([rebuild_scalar, np.dtype, *dtype_classes])
+
+
+def silence_cuda_amp_deprecation() -> None:
+    """
+    Hides the deprecation of `torch.cuda.amp` where AllenNLP's trainer is what uses it, and only there.
+
+    Drop it when AllenNLP's trainer uses `torch.amp`.
+    """
+    warnings.filterwarnings(
+        "ignore",
+        message=r"`torch\.cuda\.amp\.(autocast|GradScaler)\(args\.\.\.\)` is deprecated",
+        category=FutureWarning,
+        module=r"allennlp\.training\.gradient_descent_trainer",
+    )
+
+
+def apply() -> None:
+    """Applies every shim. To do so twice is harmless."""
+    restore_reduce_on_plateau()
+    allow_numpy_scalars_in_checkpoints()
+    silence_cuda_amp_deprecation()

@@ -1,0 +1,71 @@
+"""Bidirectional LSTM layers, with dropout that drops the same values at every time step."""
+
+from allennlp.modules.input_variational_dropout import InputVariationalDropout
+from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
+from overrides import overrides
+from torch import BoolTensor, Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+
+@Seq2SeqEncoder.register("variational_bilstm")
+class VariationalBiLstm(Seq2SeqEncoder):
+    """
+    Bidirectional LSTM layers of any sizes, with variational dropout (Gal and Ghahramani, 2016) on the input
+    of each layer: one mask for all time steps of a sentence.
+
+    Registered as a `Seq2SeqEncoder` with name "variational_bilstm".
+
+    # Parameters
+
+    input_size : `int`
+        The size of the input vectors.
+    hidden_sizes : `list[int]`
+        For each layer, from the bottom, the number of cells of each direction.
+    dropout : `float`, optional (default = `0.0`)
+        The rate of dropout on the input of each layer.
+    """
+
+    def __init__(self, input_size: int, hidden_sizes: list[int], dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dropout = InputVariationalDropout(dropout)
+        input_sizes = [input_size, *(2 * size for size in hidden_sizes)]
+        self.layers = nn.ModuleList(
+            nn.LSTM(inputs, hidden, batch_first=True, bidirectional=True)
+            for inputs, hidden in zip(input_sizes[:-1], hidden_sizes, strict=True)
+        )
+        self._input_dim, self._output_dim = input_sizes[0], input_sizes[-1]
+
+    def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
+        """
+        # Parameters
+
+        inputs : `Tensor`
+            Shape (batch, time, input_size).
+        mask : `BoolTensor`
+            Shape (batch, time), true at the words, which come before the padding.
+
+        # Returns
+
+        `Tensor`
+            Shape (batch, time, 2 * hidden_sizes[-1]), zeros at padding.
+        """
+        # An LSTM cannot run over nothing: a row of padding alone counts as one step, and is blanked below.
+        lengths = mask.sum(dim=1).clamp(min=1).cpu()
+        for layer in self.layers:
+            packed = pack_padded_sequence(
+                self.dropout(inputs), lengths, batch_first=True, enforce_sorted=False
+            )
+            inputs, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=mask.size(1))
+        return inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
+
+    @overrides
+    def get_input_dim(self) -> int:
+        return self._input_dim
+
+    @overrides
+    def get_output_dim(self) -> int:
+        return self._output_dim
+
+    @overrides
+    def is_bidirectional(self) -> bool:
+        return True

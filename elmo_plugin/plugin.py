@@ -1,0 +1,20 @@
+"""What `.allennlp_plugins` names: importing it registers all that a configuration may name."""
+
+from elmo_plugin import compat
+from elmo_plugin.commands import export
+from elmo_plugin.embedding import indexer, token_embedder
+from elmo_plugin.modules import contextual_encoder, variational_bilstm
+from elmo_plugin.tasks import language_modeling, ner
+
+__all__ = [
+    "compat",
+    "contextual_encoder",
+    "export",
+    "indexer",
+    "language_modeling",
+    "ner",
+    "token_embedder",
+    "variational_bilstm",
+]
+
+compat.apply()

@@ -1,0 +1,168 @@
+"""The Jsonnet library, and the configurations that are composed with it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import _jsonnet
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.data import Batch, DatasetReader, Vocabulary
+from allennlp.models import Model
+
+from elmo_plugin.embedding import indexer, token_embedder  # noqa: F401 (registers `elmo`)
+from elmo_plugin.tasks import ner  # noqa: F401 (registers the tagger)
+
+REPOSITORY = Path(__file__).parents[2]
+FIXTURES = REPOSITORY / "tests" / "fixtures"
+BILM = {
+    "options": str(FIXTURES / "bilm" / "options.json"),
+    "weights": str(FIXTURES / "bilm" / "weights.hdf5"),
+}
+INPUT = "model.contextual_encoder.text_field_embedder.token_embedders.elmo"
+OUTPUT = "model.contextual_encoder.output_elmo"
+
+
+def evaluate(expression: str) -> dict[str, Any]:
+    """What a configuration in `experiments/` would be that consists of `expression`."""
+    libraries = "".join(
+        f"local {name} = import '../training_config/lib/{name}.libsonnet';" for name in ("elmo", "ner")
+    )
+    return json.loads(
+        _jsonnet.evaluate_snippet(str(REPOSITORY / "experiments" / "test.jsonnet"), libraries + expression)
+    )
+
+
+def flat(config: Any, path: str = "") -> dict[str, Any]:
+    """The values of a configuration by their paths."""
+    if not isinstance(config, dict):
+        return {path: config}
+    return {
+        name: value
+        for key in config
+        for name, value in flat(config[key], f"{path}.{key}".lstrip(".")).items()
+    }
+
+
+def added_by(mixin: str) -> dict[str, Any]:
+    """The values by which a configuration with `mixin` differs from that without it."""
+    baseline, config = flat(evaluate("ner(data='data')")), flat(evaluate(f"ner(data='data') + {mixin}"))
+    assert baseline.keys() <= config.keys()
+    return {path: value for path, value in config.items() if baseline.get(path) != value}
+
+
+def embedder_at(path: str, **changes: Any) -> dict[str, Any]:
+    values = {
+        "type": "elmo",
+        "bilm": "tiny",
+        "layers": "all",
+        "layer_norm": False,
+        "dropout": 0.5,
+        "requires_grad": False,
+    }
+    return {f"{path}.{key}": value for key, value in (values | changes).items()}
+
+
+INDEXER = {"dataset_reader.token_indexers.elmo.type": "elmo"}
+
+
+@pytest.mark.parametrize(
+    ("placements", "paths"),
+    [("['input']", [INPUT]), ("['output']", [OUTPUT]), ("['input', 'output']", [INPUT, OUTPUT]), ("[]", [])],
+)
+def test_a_placement_adds_the_indexer_and_its_embedder_and_nothing_else(
+    placements: str, paths: list[str]
+) -> None:
+    expected = INDEXER if paths else {}
+    for path in paths:
+        expected = expected | embedder_at(path)
+    assert added_by(f"elmo.at({placements}, bilm='tiny')") == expected
+
+
+def test_options_of_a_placement_reach_its_embedder() -> None:
+    options = "bilm='original', dropout=0.1, layers=[0, 1], layer_norm=true, requires_grad=true"
+    assert added_by(f"elmo.at(['output'], {options})") == INDEXER | embedder_at(
+        OUTPUT, bilm="original", dropout=0.1, layers=[0, 1], layer_norm=True, requires_grad=True
+    )
+
+
+def test_lambda_is_a_penalty_beside_those_of_the_task() -> None:
+    penalty = [".*scalar_mix\\.weights", {"type": "l2", "alpha": 0.1}]
+    alone = evaluate("ner(data='data') + elmo.at(['input'], bilm='tiny', lambda=0.1)")
+    assert alone["model"]["regularizer"] == {"regexes": [penalty]}
+    own = "{ model+: { regularizer: { regexes: [['.*crf.*', { type: 'l2', alpha: 1 }]] } } }"
+    both = evaluate(f"ner(data='data') + {own} + elmo.at(['input'], bilm='tiny', lambda=0.1)")
+    assert both["model"]["regularizer"] == {
+        "regexes": [[".*crf.*", {"type": "l2", "alpha": 1}], penalty],
+    }
+
+
+def test_an_unknown_placement_is_an_error_that_names_it() -> None:
+    with pytest.raises(RuntimeError, match="a placement is 'input' or 'output', not \"middle\""):
+        evaluate("ner(data='data') + elmo.at(['middle'], bilm='tiny')")
+
+
+def test_the_elmo_experiment_is_the_baseline_with_elmo() -> None:
+    baseline, with_elmo = (
+        flat(Params.from_file(REPOSITORY / "experiments" / f"ner_{name}.jsonnet").as_dict(quiet=True))
+        for name in ("baseline", "elmo")
+    )
+    added = {path: value for path, value in with_elmo.items() if baseline.get(path) != value}
+    assert baseline.keys() <= with_elmo.keys()
+    assert added.keys() == INDEXER.keys() | embedder_at(INPUT).keys() | {"model.regularizer.regexes"}
+
+
+def test_an_experiment_may_be_overridden_from_the_command_line() -> None:
+    overrides = {f"{INPUT}.dropout": 0.1, "train_data_path": "elsewhere", "trainer.num_epochs": 1}
+    config = Params.from_file(REPOSITORY / "experiments" / "ner_elmo.jsonnet", json.dumps(overrides))
+    assert flat(config.as_dict(quiet=True)).items() >= overrides.items()
+
+
+def test_the_paper_configuration_has_the_papers_sizes() -> None:
+    variables = {"CONLL2003": "conll", "WORD_VECTORS": "vectors.txt"}
+    path = REPOSITORY / "training_config" / "ner_conll2003.jsonnet"
+    config = flat(Params.from_file(path, ext_vars=variables).as_dict(quiet=True))
+    embedders = "model.contextual_encoder.text_field_embedder.token_embedders"
+    expected = {
+        "train_data_path": "conll/eng.train",
+        "validation_data_path": "conll/eng.testa",
+        "test_data_path": "conll/eng.testb",
+        "dataset_reader.source_encoding": "IOB1",
+        f"{embedders}.tokens.embedding_dim": 50,
+        f"{embedders}.tokens.pretrained_file": "vectors.txt",
+        f"{embedders}.token_characters.embedding.embedding_dim": 16,
+        f"{embedders}.token_characters.encoder.num_filters": 128,
+        f"{embedders}.token_characters.encoder.ngram_filter_sizes": [3],
+        "model.contextual_encoder.encoder.hidden_sizes": [200, 100],
+        "model.regularizer.regexes": [[".*scalar_mix\\.weights", {"type": "l2", "alpha": 0.1}]],
+        "trainer.optimizer.lr": 0.001,
+        "trainer.grad_norm": 5.0,
+    }
+    assert {path: config[path] for path in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("placements", "mixes"), [(["input"], 1), (["output"], 1), (["input", "output"], 2)], ids=str
+)
+def test_a_composed_configuration_builds_a_tagger_that_penalises_only_its_mixing_weights(
+    placements: list[str], mixes: int
+) -> None:
+    at = f"elmo.at({json.dumps(placements)}, bilm={json.dumps(BILM)}, lambda=0.1)"
+    config = Params(evaluate(f"ner(data='data') + {at}"))
+    reader = DatasetReader.from_params(config["dataset_reader"])
+    batch = Batch(reader.read(FIXTURES / "ner" / "sentences.txt"))
+    vocab = Vocabulary.from_instances(batch.instances)
+    batch.index_instances(vocab)
+    model = Model.from_params(config["model"], vocab=vocab)
+    weights = {
+        name: weight for name, weight in model.named_parameters() if name.endswith("scalar_mix.weights")
+    }
+    assert len(weights) == mixes
+    with torch.no_grad():
+        for weight in weights.values():
+            weight.fill_(2.0)
+    penalty = 0.1 * sum(4.0 * weight.numel() for weight in weights.values())
+    assert model.get_regularization_penalty().item() == pytest.approx(penalty)
+    model(**batch.as_tensor_dict())["loss"].backward()
+    assert all(weight.grad is not None for weight in weights.values())

@@ -1,0 +1,136 @@
+"""The reader of CoNLL-2003 columns: what it reads, and what it says of files that it cannot."""
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Instance
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.data.tokenizers import Token
+
+from elmo_plugin.tasks.ner.dataset_reader import Conll2003Reader
+
+SENTENCES = Path(__file__).parents[2] / "fixtures" / "ner" / "sentences.txt"
+
+
+def reader(**options: str) -> Conll2003Reader:
+    return Conll2003Reader({"tokens": SingleIdTokenIndexer()}, **options)
+
+
+def words_of(instance: Instance) -> list[str]:
+    return [token.text for token in instance["tokens"]]
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "data.txt"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_reads_words_and_tags() -> None:
+    first, second, third = reader(tag_encoding="BIO").read(SENTENCES)
+    assert words_of(first) == ["Ada", "Lovelace", "met", "Charles", "in", "London", "."]
+    assert first["words"].metadata == words_of(first)
+    assert first["tags"].labels == ["B-PER", "I-PER", "O", "B-PER", "O", "B-LOC", "O"]
+    assert words_of(second)[0] == "The"
+    assert words_of(third)[-1] == "City"
+
+
+def test_tags_are_bioul_by_default() -> None:
+    first, _, third = reader().read(SENTENCES)
+    assert first["tags"].labels == ["B-PER", "L-PER", "O", "U-PER", "O", "U-LOC", "O"]
+    assert third["tags"].labels == ["U-LOC", "U-LOC", "O", "B-LOC", "I-LOC", "L-LOC"]
+
+
+def test_tags_as_conll2003_was_published(tmp_path: Path) -> None:
+    path = write(tmp_path, "Ada _ _ I-PER\nRome _ _ I-LOC\nParis _ _ B-LOC\n")
+    (instance,) = reader(source_encoding="IOB1").read(path)
+    assert instance["tags"].labels == ["U-PER", "U-LOC", "U-LOC"]
+    (instance,) = reader(source_encoding="IOB1", tag_encoding="BIO").read(path)
+    assert instance["tags"].labels == ["B-PER", "B-LOC", "B-LOC"]
+
+
+def test_bioul_is_left_as_it_is(tmp_path: Path) -> None:
+    path = write(tmp_path, "Ada _ _ B-PER\nLovelace _ _ L-PER\nmet _ _ O\n")
+    (instance,) = reader(source_encoding="BIOUL").read(path)
+    assert instance["tags"].labels == ["B-PER", "L-PER", "O"]
+
+
+def test_a_gzipped_file_is_read_like_a_plain_one(tmp_path: Path) -> None:
+    path = tmp_path / "data.txt.gz"
+    path.write_bytes(gzip.compress(SENTENCES.read_bytes()))
+    packed, plain = reader().read(path), reader().read(SENTENCES)
+    assert [words_of(instance) for instance in packed] == [words_of(instance) for instance in plain]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\t_\t_\tO\nb\t_\t_\tO\n\nc\t_\t_\tO\n",
+        "a _ _ O\r\nb _ _ O\r\n\r\nc _ _ O\r\n",
+        "\n\n-DOCSTART- -X- O O\na _ _ O\nb _ _ O\n-DOCSTART- -X- -X- O\nc _ _ O",
+        "-DOCSTART-\n\na _ _ O\nb _ _ O\n \t\n\n\nc _ _ O\n\n\n",
+    ],
+    ids=["tabs", "carriage returns", "documents", "blank lines"],
+)
+def test_layouts_that_mean_the_same(tmp_path: Path, text: str) -> None:
+    assert [words_of(instance) for instance in reader().read(write(tmp_path, text))] == [["a", "b"], ["c"]]
+
+
+def test_a_word_may_hold_a_space_that_is_not_ascii(tmp_path: Path) -> None:
+    (instance,) = reader().read(write(tmp_path, "12\u00a0000 _ _ O\n"))
+    assert words_of(instance) == ["12\u00a0000"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", ": there is no sentence in this file"),
+        (b"\n\n-DOCSTART- -X- O O\n\n", ": there is no sentence in this file"),
+        (b"a _ _ O\nb O\n", ", line 2: expected 4 columns .*, found 2"),
+        (b"a b _ _ O\n", ", line 1: expected 4 columns .*, found 5"),
+        (b"a _ _ O\n\nb _ _ O\nc _ _ I-PER\n", ", line 4: the tag 'I-PER' cannot be after 'O' in BIO"),
+        (b"-DOCSTART- -X- O O\n\na _ _ person\n", ", line 3: 'person' is no BIO tag"),
+        (b"a _ _ O\ncaf\xe9 _ _ O\n", ", line 2: not UTF-8 text"),
+    ],
+)
+def test_a_bad_file_is_an_error_that_names_file_and_line(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = tmp_path / "data.txt"
+    path.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=re.escape(str(path)) + message) as error:
+        list(reader().read(path))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("content", [gzip.compress(SENTENCES.read_bytes())[:-20], SENTENCES.read_bytes()])
+def test_a_damaged_gzip_file_is_an_error_that_names_it(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "data.txt.gz"
+    path.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=re.escape(str(path)) + ": not a whole gzip file"):
+        list(reader().read(path))
+
+
+@pytest.mark.parametrize("option", ["source_encoding", "tag_encoding"])
+def test_an_unknown_encoding_is_an_error_that_names_the_option(option: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"{option} is .*, not 'BMES'"):
+        reader(**{option: "BMES"})
+
+
+def test_words_alone_make_an_instance_without_tags() -> None:
+    instance = reader().text_to_instance([Token("Hello")])
+    assert set(instance.fields) == {"tokens", "words"}
+
+
+def test_is_registered() -> None:
+    params = Params({"type": "ner_conll2003", "token_indexers": {"tokens": "single_id"}, "max_instances": 2})
+    assert len(list(DatasetReader.from_params(params).read(SENTENCES))) == 2
+
+
+@pytest.mark.parametrize(("part", "sentences"), [("train", 3394), ("dev", 1009), ("test", 1287)])
+def test_reads_real_data_whole(shared: Path, part: str, sentences: int) -> None:
+    assert sum(1 for _ in reader().read(shared / "data" / "ner" / f"{part}.txt")) == sentences

@@ -1,0 +1,70 @@
+"""The predictor: plain and pre-tokenised sentences, and what is neither."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Lazy
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.modules import Embedding
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.predictors import Predictor
+
+from elmo_plugin.modules.contextual_encoder import ContextualEncoder
+from elmo_plugin.modules.variational_bilstm import VariationalBiLstm
+from elmo_plugin.tasks.ner import Conll2003Reader, NerBiLstmCrf, NerPredictor
+
+SENTENCES = Path(__file__).parents[2] / "fixtures" / "ner" / "sentences.txt"
+
+
+@pytest.fixture(scope="module")
+def predictor() -> NerPredictor:
+    reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
+    vocab = Vocabulary.from_instances(reader.read(SENTENCES))
+    embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
+    encoder = ContextualEncoder(embedder, Lazy(VariationalBiLstm, hidden_sizes=[6]))
+    return NerPredictor(NerBiLstmCrf(vocab, encoder).eval(), reader)
+
+
+def test_a_plain_sentence_is_tokenised_by_rules(predictor: NerPredictor) -> None:
+    output = predictor.predict_json({"sentence": " Ada didn't  meet\nCharles (in London). "})
+    assert output["words"] == ["Ada", "did", "n't", "meet", "Charles", "(", "in", "London", ")", "."]
+    assert set(output) == {"words", "tags", "entities"}
+    assert output == predictor.predict(" Ada didn't  meet\nCharles (in London). ")
+
+
+def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
+    words = ["Ada", "didn't", "meet", "New York"]
+    output = predictor.predict_json({"tokens": words, "sentence": "not this"})
+    assert output["words"] == words and len(output["tags"]) == 4
+
+
+def test_a_batch_gives_what_its_sentences_give_alone(predictor: NerPredictor) -> None:
+    inputs = [{"sentence": "Ada lives in London."}, {"tokens": ["Rome"]}]
+    assert predictor.predict_batch_json(inputs) == [predictor.predict_json(line) for line in inputs]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"sentence": ""}, "there is no word in"),
+        ({"sentence": "  \n\t"}, "there is no word in"),
+        ({"tokens": []}, "there is no word in"),
+        ({"text": "Ada"}, 'expected "sentence" or "tokens" in'),
+        ({"sentence": 3}, '"sentence" must be text, not 3'),
+        ({"tokens": "Ada"}, "\"tokens\" must be a list of words .*, not 'Ada'"),
+        ({"tokens": ["Ada", ""]}, r"\"tokens\" must be a list of words .*, not \['Ada', ''\]"),
+        ({"tokens": ["Ada", 3]}, r"\"tokens\" must be a list of words .*, not \['Ada', 3\]"),
+        (["Ada"], 'expected "sentence" or "tokens" in'),
+    ],
+)
+def test_what_is_no_sentence_is_an_error(predictor: NerPredictor, line: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"elmo_ner: {message}") as error:
+        predictor.predict_json(line)
+    assert "\n" not in str(error.value)
+
+
+def test_is_the_predictor_of_the_model(predictor: NerPredictor) -> None:
+    assert Predictor.by_name(predictor._model.default_predictor) is NerPredictor
