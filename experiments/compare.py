@@ -12,6 +12,7 @@ import json
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 from allennlp.commands.train import train_model
 from allennlp.common import Params
@@ -20,6 +21,7 @@ from allennlp.common.util import import_module_and_submodules
 from elmo_plugin.bilm.files import replace_when_written
 
 VARIANTS = ("baseline", "elmo")
+FILES = {"train": "train.txt", "validation": "dev.txt"}
 METRICS = {"ner": "f1-measure-overall"}
 
 
@@ -28,6 +30,7 @@ def main() -> None:
     parser.add_argument("task", choices=METRICS)
     parser.add_argument("--data", required=True, help="the folder of train.txt and dev.txt")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--overrides", type=json.loads, default={}, help="more overrides, as allennlp's -o")
     parser.add_argument("--json", type=Path, required=True, help="where to write the scores")
     parser.add_argument(
         "--runs", type=Path, default=Path("runs/compare"), help="where the trainings are kept"
@@ -35,24 +38,21 @@ def main() -> None:
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=VARIANTS)
     args = parser.parse_args()
     import_module_and_submodules("elmo_plugin.plugin")
-    scores: dict[str, object] = {"command": f"python {shlex.join(sys.argv)}"}
+    data = {f"{part}_data_path": f"{args.data}/{file}" for part, file in FILES.items()}
+    scores: dict[str, Any] = {"command": f"python {shlex.join(sys.argv)}"}
     for variant in args.variants:
-        runs = {seed: args.runs / f"{args.task}_{variant}_{seed}" for seed in args.seeds}
-        scores[variant] = [train(args.task, variant, args.data, seed, run) for seed, run in runs.items()]
+        scores[variant] = []
+        for seed in args.seeds:
+            seeds = {f"{library}_seed": seed for library in ("random", "numpy", "pytorch")}
+            run = args.runs / f"{args.task}_{variant}_{seed}"
+            scores[variant].append(train(args.task, variant, run, {**data, **seeds, **args.overrides}))
     with replace_when_written(args.json) as temporary:
         temporary.write_text(json.dumps(scores, indent=2) + "\n")
 
 
-def train(task: str, variant: str, data: str, seed: int, run: Path) -> float:
+def train(task: str, variant: str, run: Path, overrides: dict[str, Any]) -> float:
     """The best score on dev, in per cent, of a training that is done here or was done before."""
     if not (run / "metrics.json").is_file():
-        overrides = {
-            "train_data_path": f"{data}/train.txt",
-            "validation_data_path": f"{data}/dev.txt",
-            "random_seed": seed,
-            "numpy_seed": seed,
-            "pytorch_seed": seed,
-        }
         params = Params.from_file(f"experiments/{task}_{variant}.jsonnet", json.dumps(overrides))
         train_model(params, serialization_dir=run, force=True)
     metrics = json.loads((run / "metrics.json").read_text())
