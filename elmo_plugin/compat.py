@@ -1,9 +1,11 @@
-"""The few shims that AllenNLP 2.10.1 needs on a torch newer than the one it was written for.
+"""The few shims that AllenNLP 2.10.1 needs on a torch newer than the one it was written for, and filters
+for what it prints that no user can act on.
 
-Each is guarded: on AllenNLP's own torch it changes nothing. `elmo_plugin.plugin` applies them all.
+Each shim is guarded: on AllenNLP's own torch it changes nothing. `elmo_plugin.plugin` applies them all.
 """
 
 import inspect
+import logging
 import warnings
 
 import numpy as np
@@ -79,8 +81,23 @@ def silence_cuda_amp_deprecation() -> None:
     )
 
 
+def _is_no_note_on_hidden_metrics(record: logging.LogRecord) -> bool:
+    return not record.getMessage().startswith('Metrics with names beginning with "_"')
+
+
+def silence_note_on_hidden_metrics() -> None:
+    """
+    Hides AllenNLP's warning that metrics named with a leading underscore stay out of the progress bar: a
+    model names them so to that end, and they are in the metrics files all the same.
+
+    Drop it when no model here has such metrics.
+    """
+    logging.getLogger("allennlp.training.util").addFilter(_is_no_note_on_hidden_metrics)
+
+
 def apply() -> None:
-    """Applies every shim. To do so twice is harmless."""
+    """Applies every shim and filter. To do so twice is harmless."""
     restore_reduce_on_plateau()
     allow_numpy_scalars_in_checkpoints()
     silence_cuda_amp_deprecation()
+    silence_note_on_hidden_metrics()

@@ -1,3 +1,10 @@
+// The tagger of ner_elmo.jsonnet without ELMo, for comparison.
+//
+// Paper:     the same network scores 90.15 F1 on the CoNLL-2003 test set, with pretrained word vectors.
+// Here:      no pretrained word vectors, so that there is nothing to download; the small data set of this
+//            repository, or any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
+// Expected:  about 65 F1 on dev.
+// Hardware:  two CPU cores, under a minute.
 local ner = import '../training_config/lib/ner.libsonnet';
 
-ner(data='experiments/data/ner', dropout=0.3, batch_size=16, epochs=40)
+ner(data='experiments/data/ner', epochs=40)

@@ -2,6 +2,7 @@
 
 import inspect
 import io
+import logging
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
+from allennlp.training import util
 from allennlp.training.learning_rate_schedulers import (
     LearningRateScheduler,
     ReduceOnPlateauLearningRateScheduler,
@@ -144,3 +146,13 @@ def test_code_other_than_allennlps_trainer_is_still_warned_about_cuda_amp() -> N
         compat.silence_cuda_amp_deprecation()
         with pytest.warns(FutureWarning, match=r"torch\.cuda\.amp"):
             torch.cuda.amp.autocast(False)
+
+
+def test_only_the_note_on_hidden_metrics_is_kept_out_of_the_log(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(util.HasBeenWarned, "tqdm_ignores_underscores", False)
+    util.description_from_metrics({"_f1": 0.5, "f1": 0.5})
+    logging.getLogger("allennlp.training.util").warning("another")
+    assert util.HasBeenWarned.tqdm_ignores_underscores
+    assert [record.getMessage() for record in caplog.records] == ["another"]

@@ -39,6 +39,8 @@ def read_archive(path: str | Path) -> tuple[BiLmOptions, dict[str, Tensor]]:
     weights = io.BytesIO(_read_member(Path(path), WEIGHTS_NAMES))
     try:
         state = torch.load(weights, map_location="cpu", weights_only=True)
+    except TypeError:
+        raise BiLmError("torch before 1.13 cannot read an archive safely; export the biLM to files") from None
     except (pickle.UnpicklingError, RuntimeError, EOFError):
         raise BiLmError(f"archive {path}: its weights are no plain tensors, or damaged") from None
     return options, {

@@ -5,8 +5,8 @@
 //
 // data:            the folder of `train`, `dev` and, if there is one, `test`, in the columns of CoNLL-2003.
 // source_encoding: of the tags in these files, 'BIO', 'IOB1' or 'BIOUL'.
-// word_vectors:    a file of pretrained vectors, each line a lower-case word and its `word_dim` numbers. Without
-//                  it, vectors are learned for the words that occur twice or more in the training data.
+// word_vectors:    a file of pretrained vectors, each line a lower-case word and its `word_dim` numbers.
+//                  Without it, vectors are learned for the words that the training data has twice or more.
 // epochs:          at most; `patience` is how many of them may pass without a better F1 on `dev`.
 function(
   data,

@@ -1,0 +1,24 @@
+"""The two NER experiments, trained as they are."""
+
+import json
+from pathlib import Path
+
+import pytest
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+
+import elmo_plugin.plugin  # noqa: F401  (registers what the configurations name)
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_elmo_beats_the_baseline_on_the_example_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    scores = {}
+    for variant in ("baseline", "elmo"):
+        params = Params.from_file(f"experiments/ner_{variant}.jsonnet")
+        train_model(params, serialization_dir=tmp_path / variant)
+        metrics = json.loads((tmp_path / variant / "metrics.json").read_text())
+        scores[variant] = metrics["best_validation_f1-measure-overall"]
+    assert scores["elmo"] > scores["baseline"] + 0.05, scores
