@@ -2,10 +2,10 @@
 //
 //     ner(data='experiments/data/ner') + elmo.at(['input', 'output'], bilm='tiny', lambda=0.1)
 //
-// Placements (Peters et al., 2018, section 3.3): 'input' is [x ; ELMo], before the task's encoder; 'output' is
-// [h ; ELMo], behind it. Each has mixing weights of its own; they share the biLM.
+// Placements (Peters et al., 2018, section 3.3): 'input' is [x ; ELMo], before the task's encoder; 'output'
+// is [h ; ELMo], behind it. Each has mixing weights of its own.
 {
-  // bilm:          a name ('tiny', 'original', ...), the archive of a biLM trained here, or {options, weights}.
+  // bilm:          a name ('tiny', 'original', ...), an archive of a biLM, or { options: ..., weights: ... }.
   // dropout:       the rate of dropout on ELMo's vectors.
   // lambda:        the strength of the L2 penalty on the mixing weights before their softmax; 0 for none.
   // layers:        'all', 'top', the number of a layer, or a list of such numbers.
