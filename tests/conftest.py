@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.small_bilm import small_options
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED = REPOSITORY.parent / "shared"
 BILM_SENTENCES = [
@@ -49,22 +51,7 @@ def bilm_config(tmp_path: Path) -> dict[str, Any]:
         "data_loader": {"type": "bilm_stream", "batch_size": 3, "unroll_steps": 4},
         "model": {
             "type": "bilm",
-            "options": {
-                "lstm": {
-                    "projection_dim": 6,
-                    "dim": 10,
-                    "n_layers": 2,
-                    "use_skip_connections": True,
-                    "cell_clip": 3,
-                    "proj_clip": 3,
-                },
-                "char_cnn": {
-                    "activation": "relu",
-                    "filters": [[1, 4], [2, 8]],
-                    "n_highway": 1,
-                    "embedding": {"dim": 4},
-                },
-            },
+            "options": small_options(),
             "num_negatives": 5,
         },
         "trainer": {

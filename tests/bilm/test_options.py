@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 
 from elmo_plugin.bilm import BiLmError, BiLmOptions
-
-from .conftest import small_options
+from tests.small_bilm import small_options
 
 
 def test_published_layout_survives_a_round_trip(tmp_path: Path) -> None:

@@ -7,25 +7,9 @@ import torch
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.weights import write_weights
+from tests.small_bilm import small_options
 
-OPTIONS = {
-    "lstm": {
-        "use_skip_connections": True,
-        "projection_dim": 5,
-        "cell_clip": 3,
-        "proj_clip": 3,
-        "dim": 7,
-        "n_layers": 2,
-    },
-    "char_cnn": {
-        "activation": "relu",
-        "filters": [[1, 4], [3, 8]],
-        "n_highway": 1,
-        "embedding": {"dim": 4},
-        "n_characters": 262,
-        "max_characters_per_token": 50,
-    },
-}
+OPTIONS = small_options(lstm={"projection_dim": 5, "dim": 7})
 
 
 @pytest.fixture
