@@ -30,7 +30,6 @@ def main() -> None:
     parser.add_argument("task", choices=METRICS)
     parser.add_argument("--data", required=True, help="the folder of train.txt and dev.txt")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--overrides", type=json.loads, default={}, help="more overrides, as allennlp's -o")
     parser.add_argument("--json", type=Path, required=True, help="where to write the scores")
     parser.add_argument(
         "--runs", type=Path, default=Path("runs/compare"), help="where the trainings are kept"
@@ -45,7 +44,7 @@ def main() -> None:
         for seed in args.seeds:
             seeds = {f"{library}_seed": seed for library in ("random", "numpy", "pytorch")}
             run = args.runs / f"{args.task}_{variant}_{seed}"
-            scores[variant].append(train(args.task, variant, run, {**data, **seeds, **args.overrides}))
+            scores[variant].append(train(args.task, variant, run, {**data, **seeds}))
     with replace_when_written(args.json) as temporary:
         temporary.write_text(json.dumps(scores, indent=2) + "\n")
 
