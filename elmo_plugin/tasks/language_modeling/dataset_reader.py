@@ -1,7 +1,6 @@
 """Plain text for language models: one tokenised sentence a line, in any number of files."""
 
 import glob
-import gzip
 import logging
 from collections.abc import Iterable, Iterator
 
@@ -12,6 +11,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from overrides import overrides
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
+from elmo_plugin.modules.lines import decode, read_lines
 
 logger = logging.getLogger(__name__)
 
@@ -45,16 +45,11 @@ class BiLmTextReader(DatasetReader):
 
     def sentences(self, shard: str) -> Iterator[list[str]]:
         """The sentences of one file; `ConfigurationError` if it has none or is not UTF-8 text."""
-        opened = gzip.open if shard.endswith(".gz") else open
         found = False
-        try:
-            with opened(shard, "rb") as lines:
-                for number, line in enumerate(lines, start=1):
-                    if words := _decode(line, shard, number).split():
-                        found = True
-                        yield words
-        except (EOFError, gzip.BadGzipFile) as error:
-            raise ConfigurationError(f"{shard} is not a whole gzip file: {error}") from None
+        for number, line in enumerate(read_lines(shard), start=1):
+            if words := decode(line, f"{shard}, line {number}").split():
+                found = True
+                yield words
         if not found:
             raise ConfigurationError(f"{shard} has no sentence in it; remove it from the data path")
 
@@ -67,10 +62,3 @@ class BiLmTextReader(DatasetReader):
     def text_to_instance(self, words: list[str]) -> Instance:
         bounded = [BEGIN_SENTENCE_TOKEN, *words, END_SENTENCE_TOKEN]
         return Instance({"words": TextField([Token(word) for word in bounded], self._indexers)})
-
-
-def _decode(line: bytes, shard: str, number: int) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{shard}, line {number}: not UTF-8 text ({error.reason})") from None

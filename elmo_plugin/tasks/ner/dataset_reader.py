@@ -1,17 +1,15 @@
 """Sentences with named entities, from the columns of CoNLL-2003."""
 
-import gzip
-import zlib
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.file_utils import cached_path
 from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import Field, MetadataField, SequenceLabelField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
+from elmo_plugin.modules.lines import decode, read_lines
 from elmo_plugin.tasks.ner.tags import PREFIXES, find_mistake, spans_to_tags, tags_to_spans
 
 DOCUMENT_START = "-DOCSTART-"
@@ -113,7 +111,7 @@ class Conll2003Reader(DatasetReader):
 def _read_sentences(file_path: str) -> Iterator[list[Row]]:
     """The rows of each sentence that has any."""
     sentence: list[Row] = []
-    for number, line in enumerate(_read_lines(file_path), start=1):
+    for number, line in enumerate(read_lines(file_path), start=1):
         columns = _split(line, f"{file_path}, line {number}")
         if columns and columns[0] != DOCUMENT_START:
             sentence.append(Row(number, word=columns[0], tag=columns[-1]))
@@ -126,22 +124,9 @@ def _read_sentences(file_path: str) -> Iterator[list[Row]]:
 
 def _split(line: bytes, place: str) -> list[str]:
     """The four columns of a line, or none of a blank one. Only ASCII spaces divide it, no other spaces."""
-    try:
-        columns = [column.decode("utf-8") for column in line.split()]
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{place}: not UTF-8 text ({error.reason})") from None
+    columns = [decode(column, place) for column in line.split()]
     if len(columns) not in (0, 4) and columns[0] != DOCUMENT_START:
         raise ConfigurationError(
             f"{place}: expected 4 columns (word, part of speech, chunk, entity tag), found {len(columns)}"
         )
     return columns
-
-
-def _read_lines(file_path: str) -> Iterator[bytes]:
-    """The lines of a file, given by its path or URL, unpacked if its name ends in `.gz`."""
-    opener = gzip.open if file_path.endswith(".gz") else open
-    with opener(cached_path(file_path), "rb") as lines:
-        try:
-            yield from lines
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ConfigurationError(f"{file_path}: not a whole gzip file ({error})") from None

@@ -57,12 +57,12 @@ def test_text_that_is_not_utf8_is_named_with_its_line(reader: BiLmTextReader, tm
 def test_a_truncated_gzip_file_is_named(reader: BiLmTextReader, tmp_path: Path) -> None:
     path = tmp_path / "text.gz"
     path.write_bytes(gzip.compress(b"some words\n" * 1000)[:-20])
-    with pytest.raises(ConfigurationError, match=f"{path} is not a whole gzip file"):
+    with pytest.raises(ConfigurationError, match=f"{path}: not a whole gzip file"):
         list(reader.sentences(str(path)))
 
 
 def test_a_plain_file_with_the_name_of_a_gzip_file_is_named(reader: BiLmTextReader, tmp_path: Path) -> None:
     path = tmp_path / "text.gz"
     path.write_text("some words\n")
-    with pytest.raises(ConfigurationError, match=f"{path} is not a whole gzip file"):
+    with pytest.raises(ConfigurationError, match=f"{path}: not a whole gzip file"):
         list(reader.sentences(str(path)))
