@@ -69,9 +69,7 @@ def measure(size: str, sentences: Sentences, batch_size: int, rounds: int) -> di
     batches = [sentences[start : start + batch_size] for start in range(0, len(sentences), batch_size)]
     difference = (ours(batches[0]) - theirs(batches[0])).abs().max().item()
     tokens = sum(map(len, sentences))
-    seconds = [(run(ours, batches), run(theirs, batches)) for _ in range(rounds + 1)][
-        1:
-    ]  # the first warms up
+    _warm_up, *seconds = [(run(ours, batches), run(theirs, batches)) for _ in range(rounds + 1)]
     ours_seconds, peer_seconds = (statistics.median(column) for column in zip(*seconds, strict=True))
     ratios = [their_time / our_time for our_time, their_time in seconds]
     return {

@@ -16,9 +16,8 @@ class MatmulPrecision(TrainerCallback):
     """
     Lets torch round the factors of float32 matrix products while it trains, as
     `torch.set_float32_matmul_precision` says; weights, sums and all else stay float32. On a GPU with tensor
-    cores products run several times as fast. On a CPU they go to oneDNN, which rounds only where that pays
-    and is often faster than torch's default where it does not round. The earlier setting is back when
-    training ends.
+    cores products run several times as fast. On a CPU they go to oneDNN, which may round and may be faster
+    than torch's default where it does not. The earlier setting is back when training ends.
 
     # Parameters
 
@@ -33,7 +32,6 @@ class MatmulPrecision(TrainerCallback):
         if precision not in PRECISIONS:
             raise ConfigurationError(f"matmul_precision must be one of {PRECISIONS}, not {precision!r}")
         self._precision = precision
-        self._before = torch.get_float32_matmul_precision()
 
     @overrides
     def on_start(self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs) -> None:
