@@ -1,118 +1,268 @@
 """Tokens per second of a biLM, here and in AllenNLP: the same weights, the same sentences, one process.
 
-    python benchmarks/embed.py --size tiny --batch-size 32 --json embed.json
+    python benchmarks/embed.py --size original --precision bfloat16 --batch-size 32 --json embed.json
 
-Both start from words and end with the vectors of all words; they take turns, and the median round counts.
+AllenNLP's `Elmo`, our reference recurrence (both float32) and our fastest way in the precision asked for take
+turns. All start from words and end with the vectors of all words; the median round counts. How each figure is
+measured is told in benchmarks/README.md.
 """
 
 import argparse
 import json
 import statistics
 import tempfile
-import time
 from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
-from allennlp.modules.elmo import Elmo, batch_to_ids
+from arithmetic import text_operations
+from machine import MEGABYTE, in_fresh_process, matrix_product_rate, peak_memory, seconds
+from material import SIZES, Sentences, cut, model_files, read_sentences, write_model
+from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.bilm.files import replace_when_written
-from elmo_plugin.bilm.weights import write_weights
+from elmo_plugin.bilm.products import PRECISIONS
 
-REPOSITORY = Path(__file__).resolve().parents[1]
-FILTERS = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]]
-SIZES = {"small": (1024, 128, 1), "original": (4096, 512, 2)}  # cells, projection, highway layers
+# The three that are measured, and how the names of their figures begin.
+PREFIXES = {"peer": "peer_", "reference": "reference_", "ours": ""}
+# Sentences in a round, in batches and one at a time, and rounds: a minute or two at AllenNLP's speed.
+EFFORT = {"tiny": (2048, 512, 5), "small": (256, 64, 5), "original": (64, 16, 3)}
 
-Sentences = list[list[str]]
+
+class Subject(NamedTuple):
+    """
+    embed: gives the vectors of all words of a batch, one below the other, each the mean of the layers
+    start_afresh: forgets the words that it has seen
+    """
+
+    embed: Callable[[Sentences], Tensor]
+    start_afresh: Callable[[], None]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument(
-        "--size", choices=["tiny", *SIZES], default="tiny", help="all but tiny: random weights"
-    )
-    parser.add_argument("--batch-size", type=int, default=32)
-    parser.add_argument("--sentences", type=int, default=512, help="how many are embedded in a round")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument(
-        "--text", type=Path, help="one tokenised sentence a line; by default the NER example's"
-    )
-    parser.add_argument("--json", type=Path, help="where to write the figures")
-    args = parser.parse_args()
+    args = read_arguments()
     torch.set_num_threads(args.threads)
-    figures = {"size": args.size, "batch_size": args.batch_size, "threads": args.threads}
-    figures |= measure(args.size, read_sentences(args.text)[: args.sentences], args.batch_size, args.rounds)
-    print(f"elmo_plugin  {figures['tokens_per_second']:>10,.0f} tokens/s")
-    print(f"AllenNLP     {figures['peer_tokens_per_second']:>10,.0f} tokens/s")
-    print(f"ratio        {figures['ratio']:>10.2f}  (round by round {figures['ratios']})")
-    print(f"largest difference between the vectors of a first batch: {figures['max_difference']:.1e}")
+    sentences = read_sentences(args.text)
+    sentences = (cut(sentences, args.words) if args.words else sentences)[: args.sentences]
+    if not sentences:
+        raise SystemExit("the text has no sentence, or fewer words than --words asks for")
+    batches = [
+        sentences[start : start + args.batch_size] for start in range(0, len(sentences), args.batch_size)
+    ]
+    if args.alone:
+        subject = load(args.alone, args.model, args.precision, args.device)
+        pass_over(subject, batches)
+        print(json.dumps(peak_memory(args.device)))
+        return
+    tokens = sum(map(len, sentences))
+    figures = {
+        "size": args.size,
+        "precision": args.precision,
+        "batch_size": args.batch_size,
+        "sentences": len(sentences),
+        "words_per_sentence": round(tokens / len(sentences), 1),
+        "rounds": args.rounds,
+        "threads": args.threads,
+        "device": torch.cuda.get_device_name() if args.device == "cuda" else "cpu",
+        "torch": torch.__version__,
+    }
+    print(", ".join(f"{name} {value}" for name, value in figures.items()))
+    with tempfile.TemporaryDirectory() as folder:
+        options, _weights = write_model(args.size, Path(folder))
+        operations = text_operations(BiLmOptions.from_file(options), sentences)
+        figures |= memory(args, folder)
+        figures |= speed(args, Path(folder), batches, tokens)
+    figures |= shares(args, figures, operations / tokens)
+    print(table(figures))
     if args.json:
         with replace_when_written(args.json) as temporary:
             temporary.write_text(json.dumps(figures, indent=2) + "\n")
+    if args.plot:
+        plot(figures, args.plot)
 
 
-def measure(size: str, sentences: Sentences, batch_size: int, rounds: int) -> dict[str, object]:
-    """The figures of the two, by the median of their rounds."""
-    with tempfile.TemporaryDirectory() as folder:
-        bilm, peer = load_both(size, Path(folder))
+def read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--size", choices=SIZES, default="tiny", help="all but tiny: random weights")
+    parser.add_argument("--precision", choices=PRECISIONS, default="float32")
+    parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--rounds", type=int, help=f"default: {column(2)}")
+    parser.add_argument(
+        "--sentences", type=int, help=f"in a round; default: {column(0)}; in batches of one: {column(1)}"
+    )
+    parser.add_argument("--words", type=int, help="cut the text into sentences of exactly so many words")
+    parser.add_argument(
+        "--text",
+        type=Path,
+        help="one tokenised sentence a line; by default held-out prose or the NER example",
+    )
+    parser.add_argument("--no-memory", action="store_true", help="leave out the runs for peak memory")
+    parser.add_argument("--json", type=Path, help="where to write the figures")
+    parser.add_argument("--plot", type=Path, help="where to draw tokens per second: .png or .svg")
+    parser.add_argument("--alone", choices=PREFIXES, help=argparse.SUPPRESS)
+    parser.add_argument("--model", type=Path, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.device == "cuda" and args.precision == "int8":
+        parser.error("the precision int8 is for a CPU: leave --device cuda out, or take bfloat16")
+    if args.device == "cuda" and not torch.cuda.is_available():
+        parser.error("--device cuda: torch finds no GPU here")
+    if args.plot and not find_spec("matplotlib"):
+        parser.error("--plot needs matplotlib, which is not installed: it is in the extra `test`")
+    in_batches, one_at_a_time, rounds = EFFORT[args.size]
+    args.rounds = args.rounds or rounds
+    args.sentences = args.sentences or (one_at_a_time if args.batch_size == 1 else in_batches)
+    return args
 
-    def ours(batch: Sentences) -> torch.Tensor:
-        return torch.cat([vectors.mean(dim=0) for vectors in bilm.embed(batch)])
+
+def column(number: int) -> str:
+    return ", ".join(f"{effort[number]} ({size})" for size, effort in EFFORT.items())
+
+
+def load(name: str, folder: Path, precision: str, device: str) -> Subject:
+    """One of the three, with the weights in the folder."""
+    if name == "peer":
+        return load_peer(folder, device)
+    bilm = BiLm.from_files(*model_files(folder), precision=precision if name == "ours" else "float32")
+    bilm.requires_grad_(False).to(device)
+    if name == "reference":
+        bilm.recurrence = "reference"
+
+    def embed(batch: Sentences) -> Tensor:
+        return torch.cat(bilm.embed(batch), dim=1).mean(dim=0)
+
+    return Subject(embed, lambda: start_afresh(bilm))
+
+
+def load_peer(folder: Path, device: str) -> Subject:
+    """AllenNLP's `Elmo`. Its untrained mix is the mean of the layers."""
+    from allennlp.modules.elmo import Elmo, batch_to_ids  # here: it takes seconds, and memory of its own
+
+    options, weights = map(str, model_files(folder))
+    elmo = Elmo(options, weights, 1, dropout=0.0).eval().to(device)
 
     @torch.no_grad()
-    def theirs(batch: Sentences) -> torch.Tensor:
-        output = peer(batch_to_ids(batch))
+    def embed(batch: Sentences) -> Tensor:
+        output = elmo(batch_to_ids(batch).to(device))
         return output["elmo_representations"][0][output["mask"]]
 
-    batches = [sentences[start : start + batch_size] for start in range(0, len(sentences), batch_size)]
-    difference = (ours(batches[0]) - theirs(batches[0])).abs().max().item()
-    tokens = sum(map(len, sentences))
-    _warm_up, *seconds = [(run(ours, batches), run(theirs, batches)) for _ in range(rounds + 1)]
-    ours_seconds, peer_seconds = (statistics.median(column) for column in zip(*seconds, strict=True))
-    ratios = [their_time / our_time for our_time, their_time in seconds]
+    return Subject(embed, lambda: None)
+
+
+def start_afresh(bilm: BiLm) -> None:
+    """Forgets every word that was seen, as at the start of a program; laid-out weights stay."""
+    bilm.forget_types()
+    word_to_character_ids.cache_clear()
+
+
+def pass_over(subject: Subject, batches: list[Sentences]) -> None:
+    for batch in batches:
+        subject.embed(batch)
+
+
+def memory(args: argparse.Namespace, folder: str) -> dict[str, Any]:
+    """Peak memory of each of the three, alone in a process that loads the model and embeds the text once."""
+    figures: dict[str, Any] = {f"{prefix}peak_memory_mb": None for prefix in PREFIXES.values()}
+    if args.no_memory:
+        return figures
+    options = ["--size", args.size, "--precision", args.precision, "--batch-size", args.batch_size]
+    options += ["--device", args.device, "--threads", args.threads, "--sentences", args.sentences]
+    options += ["--words", args.words] if args.words else []
+    options += ["--text", args.text] if args.text else []
+    for name, prefix in PREFIXES.items():
+        most = in_fresh_process(__file__, *options, "--alone", name, "--model", folder)
+        figures[f"{prefix}peak_memory_mb"] = most / MEGABYTE
+    return figures
+
+
+def speed(args: argparse.Namespace, folder: Path, batches: list[Sentences], tokens: int) -> dict[str, Any]:
+    """The median round of each of the three, which take turns; a first turn of each is not counted."""
+    subjects = {name: load(name, folder, args.precision, args.device) for name in PREFIXES}
+    first = {name: subject.embed(batches[0]) for name, subject in subjects.items()}
+    times: dict[str, list[float]] = {name: [] for name in [*PREFIXES, "cached"]}
+    for _ in range(args.rounds + 1):
+        for name, subject in subjects.items():
+            subject.start_afresh()
+            times[name].append(seconds(partial(pass_over, subject, batches), args.device))
+        times["cached"].append(seconds(partial(pass_over, subjects["ours"], batches), args.device))
+    times = {name: rounds[1:] for name, rounds in times.items()}
+    rates = {name: tokens / statistics.median(rounds) for name, rounds in times.items()}
+    ratios = [peer / ours for peer, ours in zip(times["peer"], times["ours"], strict=True)]
     return {
-        "tokens_per_second": tokens / ours_seconds,
-        "peer_tokens_per_second": tokens / peer_seconds,
+        **{f"{prefix}tokens_per_second": rates[name] for name, prefix in PREFIXES.items()},
+        "cached_tokens_per_second": rates["cached"],
         "ratio": statistics.median(ratios),
-        "ratios": [round(ratio, 2) for ratio in ratios],
-        "max_difference": difference,
+        "ratios": [round(ratio, 3) for ratio in ratios],
+        "max_difference": (first["ours"] - first["peer"]).abs().max().item(),
     }
 
 
-def load_both(size: str, folder: Path) -> tuple[BiLm, Elmo]:
-    """Our biLM, and AllenNLP's `Elmo` with the same weights; its untrained mix is the mean of the layers."""
-    torch.manual_seed(0)
-    bilm = BiLm.pretrained("tiny") if size == "tiny" else BiLm(random_options(*SIZES[size])).eval()
-    bilm.options.to_file(folder / "options.json")
-    write_weights(folder / "weights.hdf5", bilm.state_dict(), bilm.options)
-    peer = Elmo(str(folder / "options.json"), str(folder / "weights.hdf5"), 1, dropout=0.0)
-    return bilm, peer.eval()
+def shares(args: argparse.Namespace, figures: dict[str, Any], operations_per_token: float) -> dict[str, Any]:
+    """Needed operations per second, of those that the machine's best matrix product does in the precision."""
+    precisions = {"peer": "float32", "reference": "float32", "ours": args.precision}
+    peaks = {precision: matrix_product_rate(precision, args.device) for precision in set(precisions.values())}
+    done = {name: operations_per_token * figures[f"{PREFIXES[name]}tokens_per_second"] for name in PREFIXES}
+    return {
+        "operations_per_token": operations_per_token,
+        "peak_operations_per_second": peaks[args.precision],
+        **{
+            f"{prefix}share_of_peak": done[name] / peaks[precisions[name]]
+            for name, prefix in PREFIXES.items()
+        },
+    }
 
 
-def random_options(dim: int, projection_dim: int, n_highway: int) -> BiLmOptions:
-    lstm = {"dim": dim, "projection_dim": projection_dim, "n_layers": 2, "use_skip_connections": True}
-    char_cnn = {"filters": FILTERS, "n_highway": n_highway, "activation": "relu", "embedding": {"dim": 16}}
-    return BiLmOptions.from_dict({"lstm": {**lstm, "cell_clip": 3, "proj_clip": 3}, "char_cnn": char_cnn})
+def labels(figures: dict[str, Any]) -> dict[str, str]:
+    return {
+        "peer": "AllenNLP float32",
+        "reference": "reference float32",
+        "ours": f"elmo_plugin {figures['precision']}",
+    }
 
 
-def run(embed: Callable[[Sentences], torch.Tensor], batches: list[Sentences]) -> float:
-    """Seconds for all batches."""
-    start = time.perf_counter()
-    for batch in batches:
-        embed(batch)
-    return time.perf_counter() - start
+def table(figures: dict[str, Any]) -> str:
+    """What is printed: a line for each of the three, and what concerns ours alone."""
+    lines = [f"{'':24}{'tokens/s':>12}{'x AllenNLP':>12}{'memory, MB':>12}{'of peak':>12}"]
+    for name, label in labels(figures).items():
+        rate, memory_mb, share = (
+            figures[PREFIXES[name] + figure]
+            for figure in ("tokens_per_second", "peak_memory_mb", "share_of_peak")
+        )
+        ratio = figures["ratio"] if name == "ours" else rate / figures["peer_tokens_per_second"]
+        held = "-" if memory_mb is None else f"{memory_mb:,.0f}"
+        lines.append(f"{label:24}{rate:>12,.1f}{ratio:>12.2f}{held:>12}{share:>12.1%}")
+    return "\n".join(
+        [
+            *lines,
+            f"ratio, round by round: {figures['ratios']}",
+            f"second pass over the same text: {figures['cached_tokens_per_second']:,.1f} tokens/s",
+            f"best matrix product in {figures['precision']}: "
+            f"{figures['peak_operations_per_second'] / 1e9:,.0f} G operations/s",
+            f"largest difference from AllenNLP's vectors, first batch: {figures['max_difference']:.1e}",
+        ]
+    )
 
 
-def read_sentences(path: Path | None) -> Sentences:
-    """The words of each line of `path`, or those of the example data for NER."""
-    if path is not None:
-        return [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    columns = (REPOSITORY / "experiments" / "data" / "ner" / "train.txt").read_text(encoding="utf-8")
-    blocks = [block.splitlines() for block in columns.split("\n\n") if block.strip()]
-    sentences = [[line.split()[0] for line in block] for block in blocks]
-    return [sentence for sentence in sentences if sentence != ["-DOCSTART-"]]
+def plot(figures: dict[str, Any], path: Path) -> None:
+    """Draws the tokens per second of the three as bars."""
+    from matplotlib.figure import Figure  # here: only a plot needs it
+
+    figure = Figure(figsize=(6, 2.5), layout="constrained")
+    axes = figure.add_subplot()
+    rates = [figures[f"{prefix}tokens_per_second"] for prefix in PREFIXES.values()]
+    axes.bar_label(axes.barh(list(labels(figures).values()), rates), fmt="{:,.0f}", padding=3)
+    axes.invert_yaxis()
+    axes.margins(x=0.15)
+    axes.set_xlabel("tokens/s")
+    axes.set_title(f"{figures['size']}, batches of {figures['batch_size']}, {figures['device']}")
+    with replace_when_written(path) as temporary:
+        figure.savefig(temporary)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ The names on the left are ours (of `BiLm.state_dict()`), those on the right the 
     {forward,backward}_lm.layers.{l}.*            RNN_{0,1}/RNN/MultiRNNCell/Cell{l}/LSTMCell/W_0, B, W_P_0
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,9 +37,9 @@ class _Dataset(NamedTuple):
     widths: tuple[int, ...] = ()  # rows of the dataset that each of several tensors takes
 
 
-def read_weights(path: str | Path, options: BiLmOptions) -> StateDict:
+def read_weights(path: str | Path, options: BiLmOptions) -> Iterator[tuple[str, Tensor]]:
     """
-    Reads all weights of a biLM as float32.
+    Reads all weights of a biLM as float32, one dataset in memory at a time.
 
     # Parameters
 
@@ -50,8 +50,8 @@ def read_weights(path: str | Path, options: BiLmOptions) -> StateDict:
 
     # Returns
 
-    `dict[str, Tensor]`
-        For `BiLm.load_state_dict`.
+    `Iterator[tuple[str, Tensor]]`
+        The names of `BiLm.state_dict()`, and what belongs there.
 
     Raises `BiLmError` where the file is missing, truncated, or lacks a dataset of the right shape.
     """
@@ -59,11 +59,9 @@ def read_weights(path: str | Path, options: BiLmOptions) -> StateDict:
         raise BiLmError(f"weight file {path}: there is no such file")
     try:
         with h5py.File(path, "r") as file:
-            state: StateDict = {}
             for dataset in _datasets(options):
-                values = _read_dataset(file, dataset, options, path)
-                state.update(_to_tensors(dataset, torch.from_numpy(values)))
-            return state
+                values = torch.from_numpy(_read_dataset(file, dataset, options, path))
+                yield from zip(dataset.tensors, _to_tensors(dataset, values), strict=True)
     except OSError as error:
         raise BiLmError(f"weight file {path}: not a whole HDF5 file ({error})") from None
 
@@ -145,7 +143,7 @@ def _read_dataset(file: h5py.File, dataset: _Dataset, options: BiLmOptions, path
             f"weight file {path}: the dataset {dataset.name} has the shape {found.shape}, "
             f"but the options ask for {dataset.shape}"
         )
-    return found[()].astype(np.float32)
+    return found[()].astype(np.float32, copy=False)
 
 
 def _projection_left_out(dataset: _Dataset, options: BiLmOptions) -> np.ndarray | None:
@@ -158,7 +156,7 @@ def _projection_left_out(dataset: _Dataset, options: BiLmOptions) -> np.ndarray 
     return None
 
 
-def _to_tensors(dataset: _Dataset, values: Tensor) -> StateDict:
+def _to_tensors(dataset: _Dataset, values: Tensor) -> Sequence[Tensor]:
     """From the file's arrangement to the model's."""
     if dataset.name == "char_embed":
         values = torch.cat([values.new_zeros(1, values.size(1)), values])
@@ -166,8 +164,7 @@ def _to_tensors(dataset: _Dataset, values: Tensor) -> StateDict:
         values = values.squeeze(0).permute(2, 1, 0)
     elif values.dim() == 2:
         values = values.t()
-    parts = values.split(dataset.widths, dim=1) if dataset.widths else (values,)
-    return {name: part.contiguous() for name, part in zip(dataset.tensors, parts, strict=True)}
+    return values.split(dataset.widths, dim=1) if dataset.widths else (values,)
 
 
 def _from_tensors(dataset: _Dataset, state: StateDict) -> Tensor:

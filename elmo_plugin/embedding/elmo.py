@@ -1,14 +1,16 @@
 """ELMo in plain torch: a biLM, and one or more learned mixes of its layers."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmState
-from elmo_plugin.bilm.recurrence import LstmState
+from elmo_plugin.bilm.products import check_precision
+from elmo_plugin.bilm.state import map_state
 from elmo_plugin.embedding.scalar_mix import ScalarMix
 
 
@@ -28,7 +30,8 @@ class Elmo(nn.Module):
     dropout. The biLM runs once for all of them.
 
     A frozen biLM runs without gradients and never in training mode; it is otherwise the given module itself,
-    whose parameters are frozen or released here.
+    whose parameters are frozen or released here. Several `Elmo` may have the same biLM. They then run it once
+    for the same batch if it is frozen, and its parameters are released if one of them trains it.
 
     # Parameters
 
@@ -54,8 +57,12 @@ class Elmo(nn.Module):
     mixing_weights : `Sequence[float] | None`
         Shares of the mixed layers that stay as they are (see `ScalarMix`); `gamma` stays 1. `None` to learn
         both.
+    precision : `str | None`
+        In which numbers the biLM computes: "float32", "bfloat16" or "int8". `None` for those that it computes
+        in already. A biLM that is trained computes in "float32".
 
-    Raises `BiLmError` where `layers` or `mixing_weights` do not fit the biLM.
+    Raises `BiLmError` where `layers` or `mixing_weights` do not fit the biLM, where it cannot be trained in
+    the precision, and where another `Elmo` runs it in another precision.
     """
 
     def __init__(
@@ -68,12 +75,14 @@ class Elmo(nn.Module):
         requires_grad: bool = False,
         stateful: bool = False,
         mixing_weights: Sequence[float] | None = None,
+        precision: str | None = None,
     ) -> None:
         super().__init__()
-        self.bilm = bilm.requires_grad_(requires_grad)
+        _set_precision(bilm, precision, requires_grad)
+        self.requires_grad = requires_grad
+        self.bilm = bilm
         self.layer_numbers = _layer_numbers(layers, bilm.num_layers)
         self.layer_norm = layer_norm
-        self.requires_grad = requires_grad
         self.stateful = stateful
         self.mixes = nn.ModuleList(
             nn.Sequential(
@@ -85,11 +94,24 @@ class Elmo(nn.Module):
             for _ in range(num_output_representations)
         )
         self._state: BiLmState | None = None
+        bilm.memo.join(self)
+        bilm.requires_grad_(self._bilm_is_trained())
         self.train(self.training)
 
     @property
     def output_dim(self) -> int:
         return self.bilm.output_dim
+
+    @property
+    def reads_memo(self) -> bool:
+        """Whether what the biLM gives depends on nothing but its weights and the words."""
+        return not self.requires_grad and not self.stateful
+
+    def use_bilm(self, bilm: BiLm) -> None:
+        """Runs this biLM from now on. It must be of the same sizes as the one before, and frozen like it."""
+        self.bilm.memo.leave(self)
+        self.bilm = bilm
+        bilm.memo.join(self)
 
     def forward(self, character_ids: Tensor) -> ElmoOutput:
         """
@@ -101,12 +123,12 @@ class Elmo(nn.Module):
         # Returns
 
         `ElmoOutput`
-            With zeros at padding in every representation.
+            With zeros at padding in every representation. It is on the device of `character_ids`.
         """
         layers, mask = self._run_bilm(character_ids)
         if self.layer_norm:
             layers = nn.functional.layer_norm(layers, layers.shape[-1:])
-        return ElmoOutput([mix(layers) for mix in self.mixes], mask)
+        return ElmoOutput([mix(layers.to(mix.scalar_mix.weights.dtype)) for mix in self.mixes], mask)
 
     def reset_state(self) -> None:
         """Lets a stateful biLM start the next batch from zero."""
@@ -115,23 +137,66 @@ class Elmo(nn.Module):
     def train(self, mode: bool = True) -> "Elmo":
         """Changes the mode of all parts but a frozen biLM, which is always in evaluation mode."""
         super().train(mode)
-        self.bilm.train(mode and self.requires_grad)
+        self.bilm.train(mode and self._bilm_is_trained())
         return self
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_state": None}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.bilm.memo.join(self)
+
+    def _bilm_is_trained(self) -> bool:
+        """Whether this or another `Elmo` trains the biLM."""
+        return any(user.requires_grad for user in self.bilm.memo.users())
+
     def _run_bilm(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
         """The layers to be mixed, shape (mixed layers, batch, time, output_dim), and the mask."""
-        weight = next(self.bilm.parameters())  # the module may have changed its device since the last batch
-        state = None if self._state is None else _map_state(lambda part: part.to(weight), self._state)
-        with torch.set_grad_enabled(self.requires_grad and torch.is_grad_enabled()):
-            output = self.bilm(character_ids, state)
+        ids = character_ids.to(self.bilm.boundaries.device)  # where another model may have moved it
+        if self.requires_grad:
+            output = self.bilm(ids, self._state_for_bilm())
+        else:
+            with torch.no_grad(), _in_evaluation_mode(self.bilm):
+                if self.reads_memo:
+                    output = self.bilm.memo.run(self.bilm, ids, self)
+                else:
+                    output = self.bilm(ids, self._state_for_bilm())
         if self.stateful:
-            self._state = _map_state(Tensor.detach, output.state)
-        if self.layer_numbers == list(range(self.bilm.num_layers)):
-            return output.layers, output.mask
-        return output.layers[self.layer_numbers], output.mask
+            self._state = map_state(Tensor.detach, output.state)
+        layers = output.layers
+        if self.layer_numbers != list(range(self.bilm.num_layers)):
+            layers = layers[self.layer_numbers]
+        return layers.to(character_ids.device), output.mask.to(character_ids.device, copy=True)
+
+    def _state_for_bilm(self) -> BiLmState | None:
+        """The last batch's state, on the biLM's device and of its type, should they have changed."""
+        weight = next(self.bilm.parameters())
+        return None if self._state is None else map_state(lambda part: part.to(weight), self._state)
+
+
+@contextmanager
+def _in_evaluation_mode(bilm: BiLm) -> Iterator[None]:
+    """It is in training mode where another `Elmo` trains it."""
+    training = bilm.training
+    if training:
+        bilm.eval()
+    try:
+        yield
+    finally:
+        if training:
+            bilm.train()
+
+
+def _set_precision(bilm: BiLm, precision: str | None, requires_grad: bool) -> None:
+    precision = bilm.precision if precision is None else check_precision(precision)
+    if requires_grad and precision != "float32":
+        raise BiLmError(f"a biLM is fine-tuned in float32, not in {precision}")
+    if precision != bilm.precision and bilm.memo.users():
+        raise BiLmError(
+            f"another Elmo runs this biLM in {bilm.precision}; load it once more to run it in {precision}"
+        )
+    bilm.precision = precision
 
 
 def _layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[int]:
@@ -148,7 +213,3 @@ def _layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[i
             f"layers, not {layers!r}"
         )
     return numbers
-
-
-def _map_state(function: Callable[[Tensor], Tensor], state: BiLmState) -> BiLmState:
-    return BiLmState(*(LstmState(*map(function, direction)) for direction in state))

@@ -1,11 +1,17 @@
 """ELMo at the input, or anywhere, of an AllenNLP model."""
 
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
 from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS
+from elmo_plugin.bilm.sharing import shared_with_weights
 from elmo_plugin.embedding.elmo import Elmo
 
 
@@ -17,6 +23,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     Registered as a `TokenEmbedder` with name "elmo". It reads what the token indexer `elmo` gives, or
     AllenNLP's `elmo_characters`. The parameters to regularize are `….scalar_mix.weights`.
+
+    Embedders of the same frozen biLM share it: it is in memory once, and runs once for the same batch.
 
     # Parameters
 
@@ -35,6 +43,12 @@ class ElmoTokenEmbedder(TokenEmbedder):
         Whether the biLM's state is carried from batch to batch, as in published implementations.
     mixing_weights : `list[float]`, optional (default = `None`)
         Fixed shares of the mixed layers, such as `[0.2, 0.5, 0.3]`. They are learned if not given.
+    precision : `str`, optional (default = `"float32"`)
+        In which numbers a frozen biLM computes: "float32", "bfloat16" or "int8". `docs/precision.md` says
+        what each costs.
+    max_batch_tokens : `int`, optional (default = `8192`)
+        A batch with more tokens than this, padding included, goes through a frozen biLM in parts, so that
+        the memory beyond the result is bounded. It does not change the vectors.
 
     Raises `ConfigurationError` where `bilm` names no usable model, or the rest does not fit it.
     """
@@ -48,11 +62,15 @@ class ElmoTokenEmbedder(TokenEmbedder):
         requires_grad: bool = False,
         stateful: bool = False,
         mixing_weights: list[float] | None = None,
+        precision: str = "float32",
+        max_batch_tokens: int = MAX_BATCH_TOKENS,
     ) -> None:
         super().__init__()
+        if max_batch_tokens < 1:
+            raise ConfigurationError(f"max_batch_tokens must be at least 1, not {max_batch_tokens}")
         try:
             self._elmo = Elmo(
-                load_bilm(bilm),
+                load_bilm(bilm, precision, shared=not requires_grad),
                 layers=layers,
                 layer_norm=layer_norm,
                 dropout=dropout,
@@ -62,6 +80,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
             )
         except BiLmError as error:
             raise ConfigurationError(str(error)) from error
+        self._elmo.bilm.max_batch_tokens = max_batch_tokens
 
     @overrides
     def get_output_dim(self) -> int:
@@ -86,3 +105,22 @@ class ElmoTokenEmbedder(TokenEmbedder):
                 f"{elmo_tokens.size(-1)}: max_characters_per_token of the two must agree"
             )
         return self._elmo(elmo_tokens).representations[0]
+
+    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any) -> None:
+        """Other weights than those of a frozen biLM are loaded into another one: it may be shared."""
+        bilm_prefix = f"{prefix}_elmo.bilm."
+        weights = {
+            name[len(bilm_prefix) :]: tensor
+            for name, tensor in state_dict.items()
+            if name.startswith(bilm_prefix)
+        }
+        if weights and not self._elmo.requires_grad:
+            self._elmo.use_bilm(shared_with_weights(self._elmo.bilm, weights))
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+    def _apply(self, function: Callable[[torch.Tensor], torch.Tensor], *args: Any) -> torch.nn.Module:
+        """A frozen biLM moves to other devices, but the numbers of another type are those of a copy."""
+        weight = next(self._elmo.bilm.parameters())
+        if function(weight.new_empty(0)).dtype != weight.dtype and not self._elmo.requires_grad:
+            self._elmo.use_bilm(copy.deepcopy(self._elmo.bilm))
+        return super()._apply(function, *args)

@@ -1,11 +1,18 @@
+import copy
+import importlib
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmState
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, BiLmState
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.recurrence import LstmState
+from tests.bilm.paths import ComputePath, take
+from tests.small_bilm import small_options
 
 from .conftest import BiLmMaker
 
@@ -26,10 +33,150 @@ def test_a_sentence_has_the_same_vectors_alone_and_in_any_batch(
     batch = torch.from_numpy(sentences_to_character_ids(neighbour + sentences[::-1]))
     batch = torch.nn.functional.pad(batch, (0, 0, 0, padding))
     layers = bilm(batch).layers
-    for sentence, alone in zip(sentences, bilm.embed(sentences, batch_size=1), strict=True):
+    bilm.max_batch_tokens = 1
+    for sentence, alone in zip(sentences, bilm.embed(sentences), strict=True):
         row = len(neighbour) + sentences[::-1].index(sentence)
         torch.testing.assert_close(layers[:, row, : len(sentence)], alone, atol=1e-5, rtol=0)
         assert not layers[:, row, len(sentence) :].any(), "padding is zero"
+
+
+@pytest.mark.parametrize("recurrence", ["inference", "gpu"])
+def test_a_long_text_in_one_sequence_has_the_vectors_of_the_reference(
+    make_bilm: BiLmMaker, recurrence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bilm = make_bilm().requires_grad_(False)
+    text = torch.from_numpy(sentences_to_character_ids([[f"w{k * k % 97}" for k in range(3000)], ["short"]]))
+    bilm.recurrence = "reference"
+    expected = bilm(text)
+    bilm.recurrence = recurrence
+    monkeypatch.setattr(
+        importlib.import_module(f"elmo_plugin.bilm.recurrence.{recurrence}"), "MAX_PROJECTED_ROWS", 7
+    )
+    bilm.max_batch_tokens = 100
+    actual = bilm(text)
+    torch.testing.assert_close(actual.layers, expected.layers, atol=1e-5, rtol=0)
+    torch.testing.assert_close(actual.state, expected.state, atol=1e-5, rtol=0)
+
+
+def test_a_batch_in_parts_goes_on_from_the_state_of_every_row(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm()
+    first, second = (
+        _ids("one two three", "", "four", "five six"),
+        _ids("seven", "eight nine", "", "ten", "eleven"),
+    )
+    whole = bilm(second, state=bilm(first).state)
+    bilm.requires_grad_(False)
+    bilm.max_batch_tokens = 3
+    parts = bilm(second, state=bilm(first).state)
+    torch.testing.assert_close(parts, whole, atol=1e-5, rtol=0)
+
+
+def test_sentences_that_a_batch_has_several_times_are_computed_once(
+    make_bilm: BiLmMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bilm = make_bilm().requires_grad_(False)
+    computed = []
+    monkeypatch.setattr(
+        bilm,
+        "_run_in_parts",
+        lambda ids, state: computed.append(len(ids)) or BiLm._run_in_parts(bilm, ids, state),
+    )
+    ids = _ids("a b c", "d", "a b c", "", "d", "a b c", "")
+    output = bilm(ids)
+    assert computed == [3]
+    bilm.recurrence = "reference"
+    for row in range(len(ids)):
+        alone = bilm(ids[row : row + 1])
+        torch.testing.assert_close(output.layers[:, row], alone.layers[:, 0], atol=1e-5, rtol=0)
+        torch.testing.assert_close(output.state.backward.cell[:, row], alone.state.backward.cell[:, 0])
+    assert output.mask.sum(dim=1).tolist() == [3, 1, 3, 0, 1, 3, 0]
+
+
+def test_in_training_each_sentence_has_its_own_dropout() -> None:
+    torch.manual_seed(0)
+    bilm = BiLm(BiLmOptions.from_dict(small_options()), dropout=0.5).requires_grad_(False)
+    layers = bilm(_ids("a b c", "a b c")).layers
+    assert not torch.equal(layers[:, 0], layers[:, 1])
+
+
+def test_what_was_computed_in_one_mode_serves_in_another(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm().requires_grad_(False)
+    ids, other = _ids("the play"), _ids("a play today")
+    with torch.inference_mode():
+        bilm(ids)
+    weight = torch.ones(3, requires_grad=True)
+    torch.tensordot(weight, bilm(other).layers, dims=1).sum().backward()
+    with torch.inference_mode():
+        inside = bilm(_ids("the play today")).layers
+    torch.testing.assert_close(bilm(_ids("the play today")).layers, inside)
+
+
+def test_autocast_does_not_change_the_numbers(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm().requires_grad_(False)
+    expected = bilm(_ids("the play")).layers
+    bilm.forget_types()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(bilm(_ids("the play")).layers, expected)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])
+def test_all_is_made_anew_when_weights_change(make_bilm: BiLmMaker, precision: str) -> None:
+    bilm = take(make_bilm(), ComputePath("auto", precision, "cpu", 0.0))
+    before = bilm(_ids("the play")).layers
+    for copied in (copy.deepcopy(bilm), pickle.loads(pickle.dumps(bilm))):
+        assert torch.equal(copied(_ids("the play")).layers, before)
+    with torch.no_grad():
+        for parameter in bilm.parameters():
+            parameter.mul_(0.7)
+    after = bilm(_ids("the play")).layers
+    fresh = take(BiLm(bilm.options).eval(), ComputePath("auto", precision, "cpu", 0.0))
+    fresh.load_state_dict(bilm.state_dict())
+    assert torch.equal(after, fresh(_ids("the play")).layers) and not torch.equal(after, before)
+    bilm.double().float()
+    assert torch.equal(bilm(_ids("the play")).layers, after)
+
+
+def test_threads_get_what_one_thread_gets(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm().requires_grad_(False)
+    texts = [_ids(f"w{number} play w{number % 3}", f"w{number}") for number in range(24)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda ids: bilm(ids).layers, texts))
+    bilm.recurrence = "reference"
+    for layers, ids in zip(together, texts, strict=True):
+        torch.testing.assert_close(layers, bilm(ids).layers, atol=1e-5, rtol=0)
+
+
+def test_a_vocabulary_is_encoded_ahead(make_bilm: BiLmMaker, monkeypatch: pytest.MonkeyPatch) -> None:
+    bilm = make_bilm().requires_grad_(False)
+    expected = bilm(_ids("the play")).layers
+    bilm.forget_types()
+    bilm.encode_ahead(["the", "play", "<S>", "</S>"])
+    monkeypatch.setattr(
+        bilm.token_encoder, "encode_types", lambda ids: pytest.fail("nothing is left to encode")
+    )
+    torch.testing.assert_close(bilm(_ids("the play")).layers, expected, atol=1e-6, rtol=0)
+
+
+def test_a_precision_that_there_is_not_is_refused(make_bilm: BiLmMaker) -> None:
+    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'half'"):
+        make_bilm().precision = "half"
+
+
+def test_gradients_are_refused_in_another_precision_than_float32(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm()
+    bilm.precision = "bfloat16"
+    with pytest.raises(BiLmError, match="float32, not in bfloat16"):
+        bilm(_ids("the play"))
+
+
+def test_fine_tuning_gets_the_gradients_of_the_reference(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm().double()
+    gradients = {}
+    for recurrence in ("reference", "auto"):
+        bilm.recurrence = recurrence
+        loss = (bilm(_ids("one two three", "four", "one two three")).layers ** 2).sum()
+        gradients[recurrence] = torch.autograd.grad(loss, list(bilm.parameters()))
+    torch.testing.assert_close(gradients["auto"], gradients["reference"], rtol=1e-8, atol=1e-10)
 
 
 def test_the_token_layer_stands_twice_in_layer_0(make_bilm: BiLmMaker) -> None:
@@ -77,12 +224,13 @@ def test_the_state_of_zeros_is_no_state(make_bilm: BiLmMaker) -> None:
     torch.testing.assert_close(bilm(ids, BiLmState(zeros, zeros)).layers, bilm(ids).layers)
 
 
-def test_embed_gives_a_tensor_per_sentence_whatever_the_batch_size(make_bilm: BiLmMaker) -> None:
+def test_embed_gives_a_tensor_per_sentence_whatever_the_batches(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm().train()
     sentences = [["The", "play", "."], [], ["Hello"]]
     vectors = bilm.embed(sentences)
     assert [tuple(vector.shape) for vector in vectors] == [(3, 3, 12), (3, 0, 12), (3, 1, 12)]
-    for one, other in zip(vectors, bilm.embed(sentences, batch_size=1), strict=True):
+    bilm.max_batch_tokens = 1
+    for one, other in zip(vectors, bilm.embed(sentences), strict=True):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
     assert bilm.training, "embed leaves the mode as it was"
     assert not vectors[0].requires_grad

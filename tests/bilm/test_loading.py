@@ -52,6 +52,14 @@ def test_a_pair_of_files_is_loaded(files: dict[str, str], make_bilm: BiLmMaker) 
     assert _same(bilm, make_bilm()) and not bilm.training
 
 
+def test_the_precision_reaches_the_bilm(files: dict[str, str], make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    _write_training(tmp_path, make_bilm())
+    for source in (files, str(tmp_path), "tiny"):
+        assert load_bilm(source, precision="int8").precision == "int8"
+    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'half'"):
+        load_bilm(files, precision="half")
+
+
 def test_a_pair_of_urls_is_downloaded_once(
     files: dict[str, str], make_bilm: BiLmMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

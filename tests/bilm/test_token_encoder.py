@@ -1,85 +1,111 @@
+import copy
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import nn
 
-from elmo_plugin.bilm import CharCnnOptions
-from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.bilm import BiLm, BiLmError, CharCnnOptions, token_encoder
 from elmo_plugin.bilm.token_encoder import Highway, TokenEncoder
+from tests.bilm.token_encoders import (
+    by_the_book,
+    ids_of,
+    skip_where_missing,
+    small_encoder,
+)
 
 
-def _encoder(activation: str = "relu", n_highway: int = 2) -> TokenEncoder:
-    torch.manual_seed(3)
-    options = CharCnnOptions(
-        ((1, 3), (2, 4), (7, 5)), embedding_dim=4, n_highway=n_highway, activation=activation
-    )
-    encoder = TokenEncoder(options, projection_dim=6)
-    for bias in (parameter for name, parameter in encoder.named_parameters() if name.endswith("bias")):
-        nn.init.normal_(bias)
-    return encoder
-
-
-def _by_the_book(encoder: TokenEncoder, word_ids: Tensor, activation: str) -> Tensor:
-    """One word in float64, written from the formulas, over all character slots."""
-    weights = {name: tensor.double() for name, tensor in encoder.state_dict().items()}
-    characters = weights["character_embedding.weight"][word_ids.long()]
-    features = []
-    for i in range(len(encoder.convolutions)):
-        kernel, bias = weights[f"convolutions.{i}.weight"], weights[f"convolutions.{i}.bias"]
-        width = kernel.size(2)
-        windows = [characters[at : at + width] for at in range(len(characters) - width + 1)]
-        values = torch.stack([torch.einsum("wd,ndw->n", window, kernel) + bias for window in windows])
-        features.append(getattr(torch, activation)(values.max(dim=0).values))
-    vector = torch.cat(features)
-    for k in range(len(encoder.highways)):
-        layer = {name: weights[f"highways.{k}.{name}"] for name in _HIGHWAY}
-        gate = torch.sigmoid(layer["carry.weight"] @ vector + layer["carry.bias"])
-        transformed = torch.relu(layer["transform.weight"] @ vector + layer["transform.bias"])
-        vector = gate * transformed + (1 - gate) * vector
-    return weights["projection.weight"] @ vector + weights["projection.bias"]
-
-
-_HIGHWAY = ("carry.weight", "carry.bias", "transform.weight", "transform.bias")
-
-
+@pytest.mark.parametrize("frozen", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 @pytest.mark.parametrize("n_highway", [0, 1, 2])
-def test_each_word_has_the_vector_of_the_formulas(activation: str, n_highway: int) -> None:
-    encoder = _encoder(activation, n_highway)
+def test_each_word_has_the_vector_of_the_formulas(activation: str, n_highway: int, frozen: bool) -> None:
+    encoder = small_encoder(activation, n_highway).requires_grad_(not frozen)
     words = ["a", "Wörter", "", "x" * 60, "<S>"]
-    ids = torch.from_numpy(sentences_to_character_ids([words]))
-    vectors = encoder(ids)[0]
-    for row, vector in zip(ids[0], vectors, strict=True):
+    ids = torch.cat([ids_of(words), torch.zeros(1, 50, dtype=torch.int16)])
+    for row, vector in zip(ids, encoder(ids), strict=True):
         torch.testing.assert_close(
-            vector.double(), _by_the_book(encoder, row, activation), atol=1e-5, rtol=1e-5
+            vector.double(), by_the_book(encoder, row, activation), atol=1e-5, rtol=1e-5
         )
 
 
+@pytest.mark.parametrize("frozen", [True, False])
+def test_in_float64_the_vectors_are_exact(frozen: bool) -> None:
+    encoder = small_encoder().double().requires_grad_(not frozen)
+    ids = ids_of(["to", "understand"])
+    expected = torch.stack([by_the_book(encoder, row, "relu") for row in ids])
+    torch.testing.assert_close(encoder(ids), expected, atol=1e-12, rtol=1e-12)
+
+
 @settings(deadline=None, max_examples=30)
-@given(st.lists(st.text(max_size=55), min_size=1, max_size=8))
-def test_a_word_has_the_same_vector_in_any_company(words: list[str]) -> None:
-    encoder = _encoder()
-    ids = torch.from_numpy(sentences_to_character_ids([words]))
-    together = encoder(ids)[0]
-    for position in range(len(words)):
-        torch.testing.assert_close(encoder(ids[:, position])[0], together[position], atol=1e-6, rtol=1e-5)
+@given(st.lists(st.text(max_size=55), min_size=1, max_size=8), st.integers(1, 5), st.booleans())
+def test_a_word_has_the_same_vector_in_any_company(words: list[str], size: int, frozen: bool) -> None:
+    encoder = small_encoder().requires_grad_(not frozen)
+    ids = ids_of(words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(token_encoder, "TYPES_AT_A_TIME_ON_CPU", size)
+        together = encoder.encode_types(ids)
+    for row, vector in zip(ids, together, strict=True):
+        torch.testing.assert_close(encoder.encode_types(row[None])[0], vector, atol=1e-6, rtol=1e-5)
 
 
-def test_each_distinct_word_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = _encoder()
-    encoded = []
-    monkeypatch.setattr(
-        encoder,
-        "encode_types",
-        lambda ids: encoded.append(len(ids)) or TokenEncoder.encode_types(encoder, ids),
-    )
-    encoder(torch.from_numpy(sentences_to_character_ids([["to", "be", "or", "not", "to", "be"]])))
-    assert encoded == [4]
+def test_gradients_are_those_of_the_formulas() -> None:
+    encoder = small_encoder().double()
+    ids = ids_of([f"{'word' * (i % 4)}{i}" for i in range(token_encoder.TYPES_AT_A_TIME_ON_CPU + 5)])
+    weights = torch.randn(len(ids), 6, dtype=torch.double)
+    parameters = dict(encoder.named_parameters())
+    gradients = torch.autograd.grad((encoder.encode_types(ids) * weights).sum(), list(parameters.values()))
+    vectors = torch.stack([by_the_book(encoder, row, "relu", parameters) for row in ids])
+    expected = torch.autograd.grad((vectors * weights).sum(), list(parameters.values()))
+    for gradient, wanted in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(gradient, wanted)
+
+
+def test_ids_of_no_character_are_an_error() -> None:
+    for frozen in (True, False):
+        for wrong in (-1, 262, 1000, 2**40):
+            ids = ids_of(["to", "be"]).long()
+            ids[1, 3] = wrong
+            with pytest.raises(BiLmError, match=rf"from 0 to 261.*{wrong}"):
+                small_encoder().requires_grad_(not frozen)(ids)
 
 
 def test_no_words_give_no_vectors() -> None:
-    assert _encoder()(torch.zeros(0, 3, 50, dtype=torch.long)).shape == (0, 3, 6)
+    for frozen in (True, False):
+        encoder = small_encoder().requires_grad_(not frozen)
+        assert encoder(torch.zeros(0, 3, 50, dtype=torch.long)).shape == (0, 3, 6)
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-6), ("bfloat16", 0.01), ("int8", 0.02)])
+def test_precisions_are_near_float32(precision: str, tolerance: float) -> None:
+    skip_where_missing(precision)
+    encoder = BiLm.pretrained("tiny").token_encoder.requires_grad_(False)
+    ids = ids_of(
+        ["It", "was", "a", "bright", "cold", "day", "in", "April", ",", "the", "clocks", "struck", "13"]
+    )
+    exact = copy.deepcopy(encoder).double()(ids)
+    encoder.precision = precision
+    vectors = encoder(ids)
+    assert vectors.dtype == torch.float32
+    assert float((vectors - exact).norm() / exact.norm()) < tolerance
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_gradients_are_computed_in_the_parameters_own_type(precision: str) -> None:
+    skip_where_missing(precision)
+    encoder = small_encoder()
+    expected = encoder(ids_of(["to", "be"]))
+    encoder.precision = precision
+    vectors = encoder(ids_of(["to", "be"]))
+    assert vectors.requires_grad
+    assert torch.equal(vectors, expected)
+    with torch.no_grad():
+        assert not torch.equal(encoder(ids_of(["to", "be"])), expected)
+
+
+def test_an_unknown_precision_is_an_error() -> None:
+    with pytest.raises(BiLmError, match="float64"):
+        TokenEncoder(CharCnnOptions(((1, 2),)), 3, precision="float64")
 
 
 def test_a_highway_layer_with_a_closed_gate_carries_its_input() -> None:

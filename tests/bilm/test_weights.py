@@ -27,7 +27,7 @@ def test_all_weights_survive_a_round_trip(
 ) -> None:
     bilm = make_bilm(char_cnn={"n_highway": n_highway}, lstm={"n_layers": n_layers})
     write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options)
-    read = read_weights(tmp_path / "weights.hdf5", bilm.options)
+    read = dict(read_weights(tmp_path / "weights.hdf5", bilm.options))
     assert set(read) == set(bilm.state_dict())
     for name, tensor in bilm.state_dict().items():
         assert torch.equal(read[name], tensor), name
@@ -36,7 +36,7 @@ def test_all_weights_survive_a_round_trip(
 def test_half_precision_is_read_as_the_nearest_single_precision(make_bilm: BiLmMaker, tmp_path: Path) -> None:
     bilm = make_bilm()
     write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, dtype="float16")
-    read = read_weights(tmp_path / "weights.hdf5", bilm.options)
+    read = dict(read_weights(tmp_path / "weights.hdf5", bilm.options))
     for name, tensor in bilm.state_dict().items():
         assert torch.equal(read[name], tensor.half().float()), name
 
@@ -56,7 +56,7 @@ def test_projections_that_bilm_tf_leaves_out_are_the_identity(make_bilm: BiLmMak
     write_weights(path, bilm.state_dict(), bilm.options)
     with h5py.File(path, "a") as file:
         del file["CNN_proj"], file[f"{CELL}/W_P_0"]
-    read = read_weights(path, bilm.options)
+    read = dict(read_weights(path, bilm.options))
     assert torch.equal(read["token_encoder.projection.weight"], torch.eye(6))
     assert not read["token_encoder.projection.bias"].any()
     assert torch.equal(read["backward_lm.layers.0.projection_weight"], torch.eye(6))
@@ -65,7 +65,7 @@ def test_projections_that_bilm_tf_leaves_out_are_the_identity(make_bilm: BiLmMak
 def test_a_missing_file_is_named(make_bilm: BiLmMaker, tmp_path: Path) -> None:
     path = tmp_path / "weights.hdf5"
     with pytest.raises(BiLmError, match=f"weight file {path}: there is no such file"):
-        read_weights(path, make_bilm().options)
+        dict(read_weights(path, make_bilm().options))
 
 
 @pytest.mark.parametrize("kept", [0, 10, 5000])
@@ -73,7 +73,7 @@ def test_a_truncated_file_is_named(written: tuple[BiLm, Path], kept: int) -> Non
     bilm, path = written
     path.write_bytes(path.read_bytes()[:kept])
     with pytest.raises(BiLmError, match=f"weight file {path}: not a whole HDF5 file"):
-        read_weights(path, bilm.options)
+        dict(read_weights(path, bilm.options))
 
 
 def test_a_damaged_dataset_is_named(make_bilm: BiLmMaker, tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_damaged_dataset_is_named(make_bilm: BiLmMaker, tmp_path: Path) -> Non
     content[chunk.byte_offset : chunk.byte_offset + chunk.size] = bytes(chunk.size)
     path.write_bytes(bytes(content))
     with pytest.raises(BiLmError, match=f"weight file {path}: not a whole HDF5 file"):
-        read_weights(path, bilm.options)
+        dict(read_weights(path, bilm.options))
 
 
 def test_a_missing_dataset_is_named(written: tuple[BiLm, Path]) -> None:
@@ -94,7 +94,7 @@ def test_a_missing_dataset_is_named(written: tuple[BiLm, Path]) -> None:
     with h5py.File(path, "a") as file:
         del file[f"{CELL}/B"]
     with pytest.raises(BiLmError, match=f"the dataset {CELL}/B is missing"):
-        read_weights(path, bilm.options)
+        dict(read_weights(path, bilm.options))
 
 
 def test_options_that_do_not_fit_are_refused_with_dataset_and_shapes(
@@ -102,7 +102,7 @@ def test_options_that_do_not_fit_are_refused_with_dataset_and_shapes(
 ) -> None:
     other = make_bilm(lstm={"dim": 11})
     with pytest.raises(BiLmError, match=r"Cell0/LSTMCell/W_0 has the shape \(12, 40\).*ask for \(12, 44\)"):
-        read_weights(written[1], other.options)
+        dict(read_weights(written[1], other.options))
 
 
 def test_a_group_in_a_datasets_place_is_refused(written: tuple[BiLm, Path]) -> None:
@@ -111,7 +111,7 @@ def test_a_group_in_a_datasets_place_is_refused(written: tuple[BiLm, Path]) -> N
         del file["char_embed"]
         file.create_group("char_embed")
     with pytest.raises(BiLmError, match="the dataset char_embed is missing"):
-        read_weights(path, bilm.options)
+        dict(read_weights(path, bilm.options))
 
 
 def test_a_failed_write_leaves_the_old_file_alone(written: tuple[BiLm, Path]) -> None:
@@ -131,4 +131,5 @@ def test_float64_files_are_read(written: tuple[BiLm, Path]) -> None:
         values = file["char_embed"][()].astype(np.float64)
         del file["char_embed"]
         file["char_embed"] = values
-    assert read_weights(path, bilm.options)["token_encoder.character_embedding.weight"].dtype == torch.float32
+    read = dict(read_weights(path, bilm.options))
+    assert read["token_encoder.character_embedding.weight"].dtype == torch.float32

@@ -60,6 +60,7 @@ def embedder_at(path: str, **changes: Any) -> dict[str, Any]:
         "layer_norm": False,
         "dropout": 0.5,
         "requires_grad": False,
+        "precision": "float32",
     }
     return {f"{path}.{key}": value for key, value in (values | changes).items()}
 
@@ -81,10 +82,14 @@ def test_a_placement_adds_the_indexer_and_its_embedder_and_nothing_else(
 
 
 def test_options_of_a_placement_reach_its_embedder() -> None:
-    options = "bilm='original', dropout=0.1, layers=[0, 1], layer_norm=true, requires_grad=true"
-    assert added_by(f"elmo.at(['output'], {options})") == INDEXER | embedder_at(
-        OUTPUT, bilm="original", dropout=0.1, layers=[0, 1], layer_norm=True, requires_grad=True
-    )
+    options = "bilm='original', dropout=0.1, layers=[0, 1], layer_norm=true"
+    for option, changes in (
+        ("requires_grad=true", {"requires_grad": True}),
+        ("precision='int8'", {"precision": "int8"}),
+    ):
+        assert added_by(f"elmo.at(['output'], {options}, {option})") == INDEXER | embedder_at(
+            OUTPUT, bilm="original", dropout=0.1, layers=[0, 1], layer_norm=True, **changes
+        )
 
 
 def test_lambda_is_a_penalty_beside_those_of_the_task() -> None:

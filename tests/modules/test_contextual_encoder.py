@@ -1,5 +1,6 @@
 """The contextual encoder: how its parts come together, and where ELMo is put."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +12,12 @@ from allennlp.modules import Embedding, Seq2SeqEncoder, TextFieldEmbedder, Token
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from torch import Tensor
 
+from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.bilm.weights import write_weights
+from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from elmo_plugin.modules.contextual_encoder import ContextualEncoder
 from elmo_plugin.modules.variational_bilstm import VariationalBiLstm
+from tests.small_bilm import small_options
 
 WORD_DIM, ELMO_DIM, CELLS = 6, 4, 3
 BILSTM = Lazy(VariationalBiLstm, hidden_sizes=[CELLS])
@@ -98,6 +103,27 @@ def test_elmo_may_be_all_there_is() -> None:
     encoder = ContextualEncoder(BasicTextFieldEmbedder({"elmo": SumOfCharacters()}), BILSTM)
     _, mask = encoder({"elmo": text()["elmo"]})
     assert (mask == MASK).all()
+
+
+def test_elmo_at_input_and_output_runs_the_bilm_once_for_each_text_field(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    bilm = BiLm(BiLmOptions.from_dict(small_options()))
+    files = {"options": str(tmp_path / "options.json"), "weights": str(tmp_path / "weights.hdf5")}
+    bilm.options.to_file(files["options"])
+    write_weights(files["weights"], bilm.state_dict(), bilm.options)
+    elmo = ElmoTokenEmbedder(files)
+    embedders = {"tokens": Embedding(WORD_DIM, 10), "elmo": elmo}
+    encoder = ContextualEncoder(
+        BasicTextFieldEmbedder(embedders), BILSTM, output_elmo=ElmoTokenEmbedder(files)
+    )
+    runs: list[None] = []
+    elmo._elmo.bilm.register_forward_hook(lambda *_: runs.append(None))
+    premise, hypothesis = text(), text()
+    hypothesis["elmo"]["elmo_tokens"] = hypothesis["elmo"]["elmo_tokens"] + 1
+    for batch in (1, 2):
+        encoder(premise)
+        encoder(hypothesis)
+        assert len(runs) == 2 * batch
 
 
 def test_dropout_drops_the_same_values_of_all_words_of_a_sentence() -> None:

@@ -11,7 +11,17 @@
   // layers:        'all', 'top', the number of a layer, or a list of such numbers.
   // layer_norm:    whether the layers are normalised before mixing.
   // requires_grad: whether the biLM is trained with the task.
-  at(placements, bilm, dropout=0.5, lambda=0, layers='all', layer_norm=false, requires_grad=false)::
+  // precision:     in which numbers a frozen biLM computes: 'float32', 'bfloat16' or 'int8'.
+  at(
+    placements,
+    bilm,
+    dropout=0.5,
+    lambda=0,
+    layers='all',
+    layer_norm=false,
+    requires_grad=false,
+    precision='float32'
+  )::
     local embedder = {
       type: 'elmo',
       bilm: bilm,
@@ -19,6 +29,7 @@
       layer_norm: layer_norm,
       dropout: dropout,
       requires_grad: requires_grad,
+      precision: precision,
     };
     local contextual_encoder_with = {
       input: { text_field_embedder+: { token_embedders+: { elmo: embedder } } },

@@ -104,8 +104,11 @@ class BiLmLanguageModel(Model):
 
     def _loss(self, direction: str, language_model: DirectionalLm, inputs: Tensor, targets: Tensor) -> Tensor:
         """The mean loss per token of one direction; carries its state on."""
-        layers, state = language_model(inputs, state=self._states.get(direction))
+        batch_size, steps = targets.shape
+        rows = inputs.transpose(0, 1).flatten(0, 1)  # Shape: (time * batch, projection_dim)
+        layers, state = language_model(rows, [batch_size] * steps, self._states.get(direction))
         self._states[direction] = LstmState(state.hidden.detach(), state.cell.detach())
+        targets = targets.t().flatten()
         is_target = targets > 0
         hidden, targets = layers[-1][is_target], targets[is_target]
         if self._samples():

@@ -49,7 +49,7 @@ def _nats(model: BiLmLanguageModel, vocab: Vocabulary, step: int) -> float:
         inputs += words[:-1]
         targets += [vocab.get_token_index(word, "words") for word in words[1:]]
     vectors = encoder(torch.from_numpy(sentences_to_character_ids([inputs]))).double()
-    hidden = lm(vectors)[0][-1][0]
+    hidden = lm(vectors[0], [1] * len(inputs))[0][-1]
     losses = torch.log_softmax(hidden @ softmax.weight.T + softmax.bias, dim=1)
     result = -losses[torch.arange(len(targets)), targets].mean().item()
     model.float()

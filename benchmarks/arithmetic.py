@@ -1,0 +1,60 @@
+"""The arithmetic that a text needs, in floating point operations: a multiply-add is two.
+
+Counted are the matrix products and convolutions; what is done point by point is below a hundredth of it.
+"""
+
+from collections.abc import Sequence
+
+from elmo_plugin.bilm import BiLmOptions, CharCnnOptions, LstmOptions
+from elmo_plugin.bilm.characters import (
+    BEGIN_SENTENCE_TOKEN,
+    END_SENTENCE_TOKEN,
+    PADDING,
+    word_to_character_ids,
+)
+
+
+def text_operations(options: BiLmOptions, sentences: Sequence[Sequence[str]]) -> int:
+    """
+    What the vectors of all words need: the token layer for each distinct word of the text, the two sentence
+    boundaries among them, and the LSTMs for each sentence's words and the boundary that a direction reads
+    first. The boundary that it would read last changes no word's vector.
+    """
+    words = {word for sentence in sentences for word in sentence} | {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN}
+    steps = sum(len(sentence) + 1 for sentence in sentences if sentence)
+    return steps * lstm_operations(options.lstm) + sum(token_operations(options, word) for word in words)
+
+
+def lstm_operations(options: LstmOptions) -> int:
+    """One time step of all layers, both directions: gates from input and hidden state, then projection."""
+    gates = 2 * options.projection_dim * 4 * options.dim
+    projection = options.dim * options.projection_dim
+    return 2 * 2 * options.n_layers * (gates + projection)
+
+
+def token_operations(options: BiLmOptions, word: str) -> int:
+    """The token layer for one word: character CNN, highway layers, projection."""
+    char_cnn = options.char_cnn
+    ids = word_to_character_ids(word, char_cnn.max_characters_per_token)
+    return (
+        convolution_operations(char_cnn, int((ids != PADDING).sum()))
+        + highway_operations(char_cnn)
+        + 2 * char_cnn.n_filters * options.lstm.projection_dim
+    )
+
+
+def convolution_operations(options: CharCnnOptions, characters: int) -> int:
+    """
+    The filters at every place that begins with one of the word's characters, the begin and the end of the
+    word among them. Places in the padding have the same values in every word.
+    """
+    slots = options.max_characters_per_token
+    return sum(
+        2 * min(characters, slots - width + 1) * width * options.embedding_dim * number
+        for width, number in options.filters
+    )
+
+
+def highway_operations(options: CharCnnOptions) -> int:
+    """Two square products a layer: transform and carry."""
+    return 2 * 2 * options.n_highway * options.n_filters**2

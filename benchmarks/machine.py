@@ -1,0 +1,80 @@
+"""What the machine can do, and what a process takes of it."""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from elmo_plugin.bilm.products import prepare_product
+
+MEGABYTE = 10**6
+
+
+def matrix_product_rate(precision: str, device: str) -> float:
+    """
+    Operations per second of the best of several large matrix products in a precision, by torch's own product
+    or, on a CPU, with a weight laid out for oneDNN.
+    """
+    size = 8192 if device == "cuda" else 2048
+    dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
+    inputs, weight = torch.randn(2, size, size, device=device, dtype=dtype)
+    product = prepare_product(weight.float(), None, precision)
+    products: list[Callable[[], object]] = [lambda: product(inputs)]
+    if precision != "int8":
+        products.append(lambda: torch.mm(inputs, weight))
+    elif hasattr(torch, "_int_mm"):  # no scaling of the inputs, as the product above has it
+        integers = torch.randint(-127, 128, (size, size), dtype=torch.int8)
+        products.append(lambda: torch._int_mm(integers, integers))
+    return 2 * size**3 / min(seconds(multiply, device) for multiply in products for _ in range(12))
+
+
+def seconds(work: Callable[[], object], device: str = "cpu") -> float:
+    """How long `work` takes, to the end of what it started on the device."""
+    _finish(device)
+    start = time.perf_counter()
+    work()
+    _finish(device)
+    return time.perf_counter() - start
+
+
+def _finish(device: str) -> None:
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def peak_memory(device: str = "cpu") -> int:
+    """
+    The most bytes that this process has held: of memory, or of what torch took on a GPU.
+
+    Linux hands `ru_maxrss` on from the process that started this one, which may have held more; the figure of
+    its /proc is this process's own.
+    """
+    if device == "cuda":
+        return torch.cuda.max_memory_allocated()
+    if Path("/proc/self/status").exists():
+        return _status("VmHWM")
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+def held_memory() -> int:
+    """The bytes of memory that this process holds now; read from Linux's /proc."""
+    return _status("VmRSS")
+
+
+def _status(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
+
+
+def in_fresh_process(*arguments: object) -> Any:
+    """What a program of Python, started with these arguments, prints in its last line, as JSON."""
+    command = [sys.executable, *map(str, arguments)]
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(result.stdout.splitlines()[-1])

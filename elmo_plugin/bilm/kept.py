@@ -1,0 +1,59 @@
+"""What is made from a model's weights and kept for the next call, such as weights laid out for a library."""
+
+import threading
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, Generic, TypeVar
+
+from torch import Tensor
+
+Value = TypeVar("Value")
+
+
+def fingerprint(parameters: Iterable[Tensor]) -> tuple[Hashable, ...] | None:
+    """
+    What changes when a parameter gets new values: its storage, type, device, and the number of changes made
+    in place. `None` where that number is not known (tensors made in inference mode).
+
+    Changes through `.data` or a numpy view are not counted by torch.
+    """
+    marks: list[Hashable] = []
+    for parameter in parameters:
+        if parameter.is_inference():
+            return None
+        marks.append((parameter.data_ptr(), parameter._version, parameter.dtype, parameter.device))
+    return tuple(marks)
+
+
+class Kept(Generic[Value]):
+    """
+    One value made from parameters. It is made again when they have changed, and each time while they are
+    being trained: optimisers and moving averages may change them in ways that torch does not count.
+
+    Copies of the module that owns it, pickled ones too, start without the value.
+    """
+
+    def __init__(self) -> None:
+        self._mark: Hashable = None
+        self._made_from: list[Tensor] = []  # held, so that no new parameter can lie where an old one was
+        self._value: Value | None = None
+        self._lock = threading.Lock()
+
+    def get(self, parameters: Iterable[Tensor], key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value of `make`, kept from an earlier call with the same `key` and unchanged parameters."""
+        parameters = list(parameters)
+        marks = fingerprint(parameters)
+        if marks is None or any(parameter.requires_grad for parameter in parameters):
+            self.forget()
+            return make()
+        with self._lock:
+            if self._value is None or self._mark != (key, marks):
+                self._value = make()
+                self._mark, self._made_from = (key, marks), [parameter.detach() for parameter in parameters]
+            return self._value
+
+    def forget(self) -> None:
+        with self._lock:
+            self._mark, self._made_from, self._value = None, [], None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()

@@ -1,0 +1,132 @@
+"""What a frozen biLM gave for the last few batches, kept for the other modules that will ask for the same."""
+
+import threading
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from weakref import WeakSet
+
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm.kept import fingerprint
+
+if TYPE_CHECKING:
+    from elmo_plugin.bilm.bilm import BiLm, BiLmOutput
+
+MAX_ENTRIES = 4  # two text fields, each at two placements, and as much again
+
+
+class User(Protocol):
+    """A module that runs a biLM."""
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether it trains the biLM."""
+
+    @property
+    def reads_memo(self) -> bool:
+        """Whether it runs the biLM through the memo."""
+
+
+class _Entry(NamedTuple):
+    character_ids: Tensor
+    circumstances: Hashable
+    output: "BiLmOutput"
+    readers: WeakSet[Any]  # who has not had the output yet
+
+
+class Memo:
+    """
+    The last outputs of one biLM. An output is kept until every other user of the biLM has had it, and is
+    given for no other words and weights than those that it was computed from: words are compared by their
+    content, weights by their `fingerprint`.
+
+    Nothing is kept for a single user. Copies of the biLM, pickled ones too, start with a memo that is empty.
+    """
+
+    def __init__(self) -> None:
+        self._users: WeakSet[Any] = WeakSet()
+        self._entries: list[_Entry] = []
+        self._lock = threading.Lock()
+
+    def join(self, user: User) -> None:
+        """Counts `user`, for as long as it lives, among those who run the biLM."""
+        with self._lock:
+            self._users.add(user)
+
+    def leave(self, user: User) -> None:
+        with self._lock:
+            self._users.discard(user)
+            for entry in self._entries:
+                entry.readers.discard(user)
+
+    def users(self) -> list[User]:
+        with self._lock:
+            return list(self._users)
+
+    def forget(self) -> None:
+        """Drops all outputs."""
+        with self._lock:
+            self._entries.clear()
+
+    def run(self, bilm: "BiLm", character_ids: Tensor, user: User) -> "BiLmOutput":
+        """
+        # Parameters
+
+        bilm : `BiLm`
+            The memo's owner, frozen and in evaluation mode.
+        character_ids : `Tensor`
+            Shape (batch, time, characters), on the biLM's device.
+        user : `User`
+            Who asks.
+
+        # Returns
+
+        `BiLmOutput`
+            What `bilm(character_ids)` gives. Others may get the same tensors: they must not be changed.
+        """
+        others = [other for other in self.users() if other is not user and other.reads_memo]
+        circumstances = _circumstances(bilm)
+        if not others or circumstances is None:
+            return bilm(character_ids)
+        output = self._find(character_ids, circumstances, user)
+        if output is not None:
+            return output
+        character_ids = character_ids.clone()  # the caller may change its own
+        output = bilm(character_ids)
+        if circumstances == _circumstances(bilm):
+            entry = _Entry(character_ids, circumstances, output, WeakSet(others))
+            with self._lock:
+                self._entries = [*self._entries, entry][-MAX_ENTRIES:]
+        return output
+
+    def _find(self, character_ids: Tensor, circumstances: Hashable, user: User) -> "BiLmOutput | None":
+        with self._lock:
+            self._entries = [
+                entry for entry in self._entries if entry.circumstances == circumstances and entry.readers
+            ]
+            for number, entry in enumerate(self._entries):
+                if _same(entry.character_ids, character_ids):
+                    entry.readers.discard(user)
+                    if not entry.readers:
+                        del self._entries[number]
+                    return entry.output
+            return None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()
+
+
+def _circumstances(bilm: "BiLm") -> Hashable | None:
+    """What an output depends on beside the words; `None` where a change of the weights would go unseen."""
+    weights = fingerprint(bilm.parameters())
+    if not weights or any(parameter.requires_grad for parameter in bilm.parameters()):
+        return None
+    device = bilm.boundaries.device
+    stream = torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else None
+    return weights, bilm.precision, bilm.recurrence, stream
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    kinds = ((ids.shape, ids.dtype, ids.device) for ids in (one, other))
+    return len(set(kinds)) == 1 and torch.equal(one, other)

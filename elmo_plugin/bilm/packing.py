@@ -1,0 +1,51 @@
+"""Sentences of different lengths as rows without padding, in the order in which an LSTM takes them."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Packing(NamedTuple):
+    """
+    The tokens of a batch, time step by time step; within a step the longer sentences come first, so that
+    the sentences that go on are always the first ones (as in torch's `PackedSequence`).
+
+    batch_sizes: how many sentences each time step has, never more than the one before
+    sentences: (batch,), the sentences in order of decreasing length
+    sentence: (rows,), the sentence that each row belongs to
+    time: (rows,), and its time step
+    """
+
+    batch_sizes: list[int]
+    sentences: Tensor
+    sentence: Tensor
+    time: Tensor
+
+
+def pack(lengths: Tensor) -> Packing:
+    """
+    # Parameters
+
+    lengths : `Tensor`
+        Shape (batch,), the number of tokens of each sentence; some may be zero.
+    """
+    ordered, sentences = lengths.sort(descending=True, stable=True)
+    steps = torch.arange(int(ordered[0]) if len(ordered) else 0, device=lengths.device)
+    goes_on = steps[:, None] < ordered  # Shape: (time, batch)
+    time, place = goes_on.nonzero(as_tuple=True)
+    return Packing(goes_on.sum(dim=1).tolist(), sentences, sentences[place], time)
+
+
+def cut_by_tokens(lengths: list[int], max_tokens: int) -> list[slice]:
+    """
+    Cuts a batch into runs of sentences that hold, with padding to their longest, at most `max_tokens` tokens;
+    a sentence with more is a run of its own.
+    """
+    runs, start, longest = [], 0, 0
+    for stop, length in enumerate(lengths):
+        longest = max(longest, length)
+        if stop > start and longest * (stop - start + 1) > max_tokens:
+            runs.append(slice(start, stop))
+            start, longest = stop, length
+    return [*runs, slice(start, len(lengths))] if lengths else []

@@ -1,0 +1,95 @@
+"""The benchmark counts the arithmetic right, and its command writes the figures that it promises."""
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from elmo_plugin.bilm import BiLmOptions
+from tests.small_bilm import small_options
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+OPTIONS = BiLmOptions.from_dict(small_options())  # 2 layers of 10 cells, projections of 6, 18 filters
+
+
+@pytest.fixture
+def arithmetic(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module of the benchmarks, which are programs and no package."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return importlib.import_module("arithmetic")
+
+
+@pytest.fixture
+def material(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return importlib.import_module("material")
+
+
+def test_an_lstm_step_is_its_three_products_in_all_layers_and_directions(arithmetic: ModuleType) -> None:
+    from_input, from_hidden, projection = 6 * 40, 6 * 40, 10 * 6
+    assert arithmetic.lstm_operations(OPTIONS.lstm) == 4 * 2 * (from_input + from_hidden + projection)
+
+
+def test_the_published_original_needs_151_million_operations_a_step(arithmetic: ModuleType) -> None:
+    lstm = {"dim": 4096, "projection_dim": 512}
+    options = BiLmOptions.from_dict(small_options(lstm=lstm))
+    assert round(arithmetic.lstm_operations(options.lstm) / 1e6) == 151
+
+
+def test_the_token_layer_is_counted_for_the_characters_of_the_word(arithmetic: ModuleType) -> None:
+    convolutions = 5 * 2 * (1 * 5 * 4 + 2 * 5 * 6 + 4 * 5 * 8)  # "cat" has five characters with its ends
+    highway, projection = 2 * 2 * 18 * 18, 2 * 18 * 6
+    assert arithmetic.token_operations(OPTIONS, "cat") == convolutions + highway + projection
+
+
+def test_a_filter_is_counted_where_it_fits_into_the_slots(arithmetic: ModuleType) -> None:
+    convolutions = 2 * (50 * 1 * 5 * 4 + 49 * 2 * 5 * 6 + 47 * 4 * 5 * 8)
+    assert arithmetic.convolution_operations(OPTIONS.char_cnn, 50) == convolutions
+
+
+def test_a_text_needs_each_distinct_word_and_the_boundaries_once_and_each_step(
+    arithmetic: ModuleType,
+) -> None:
+    words = ("a", "bird", "<S>", "</S>")
+    types = sum(arithmetic.token_operations(OPTIONS, word) for word in words)
+    steps = 3 + 4  # each sentence's words and the boundary before them
+    expected = types + steps * arithmetic.lstm_operations(OPTIONS.lstm)
+    assert arithmetic.text_operations(OPTIONS, [["a", "bird"], ["a", "bird", "bird"], []]) == expected
+
+
+def test_a_text_is_cut_into_sentences_of_one_length(material: ModuleType) -> None:
+    assert material.cut([["a"], ["b", "c", "d"], ["e"]], 2) == [["a", "b"], ["c", "d"]]
+    assert material.one_sequence([["a"], ["b", "c"]], 5) == ["a", "b", "c", "a", "b"]
+
+
+def test_the_command_writes_its_figures(tmp_path: Path) -> None:
+    command = [sys.executable, BENCHMARKS / "embed.py", "--size", "tiny", "--sentences", "4", "--rounds", "1"]
+    command += ["--words", "5", "--no-memory", "--threads", "1", "--json", tmp_path / "figures.json"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert figures["size"] == "tiny"
+    assert figures["precision"] == "float32"
+    assert figures["batch_size"] == 32
+    assert figures["sentences"] == 4
+    assert figures["words_per_sentence"] == 5
+    assert figures["rounds"] == len(figures["ratios"]) == 1
+    for prefix in ("", "reference_", "peer_"):
+        assert figures[f"{prefix}tokens_per_second"] > 0
+        assert figures[f"{prefix}share_of_peak"] > 0
+        assert figures[f"{prefix}peak_memory_mb"] is None
+    assert figures["cached_tokens_per_second"] > 0
+    assert figures["ratio"] == pytest.approx(figures["ratios"][0], abs=1e-3)
+    assert figures["max_difference"] < 1e-4
+    assert f"{figures['tokens_per_second']:,.1f}" in result.stdout
+
+
+def test_int8_on_a_gpu_is_refused() -> None:
+    command = [sys.executable, BENCHMARKS / "embed.py", "--precision", "int8", "--device", "cuda"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 2
+    assert "int8 is for a CPU" in result.stderr

@@ -1,0 +1,60 @@
+"""Every way in which a biLM can compute, and how far it may be from the published numbers."""
+
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm.products import has_bfloat16, has_int8
+
+
+class ComputePath(NamedTuple):
+    """
+    tolerance: the largest absolute difference that activations may have; the clip keeps them below 3
+    """
+
+    recurrence: str
+    precision: str
+    device: str
+    tolerance: float
+
+    def __str__(self) -> str:
+        return "-".join(self[:3])
+
+
+PATHS = [
+    ComputePath("reference", "float32", "cpu", 2e-6),
+    ComputePath("training", "float32", "cpu", 2e-6),
+    ComputePath("inference", "float32", "cpu", 2e-6),
+    ComputePath("inference", "bfloat16", "cpu", 2e-2),
+    ComputePath("inference", "int8", "cpu", 6e-2),
+    ComputePath("gpu", "float32", "cpu", 2e-6),
+    ComputePath("gpu", "bfloat16", "cpu", 2e-2),
+    ComputePath("training", "float32", "cuda", 1e-5),
+    ComputePath("gpu", "float32", "cuda", 1e-5),
+    ComputePath("gpu", "bfloat16", "cuda", 2e-2),
+]
+every_path = pytest.mark.parametrize("path", PATHS, ids=str)
+
+
+def skip_if_not_here(path: ComputePath) -> None:
+    """Skips the test, by the path's name, where the machine cannot take it."""
+    lacks = {
+        "a GPU": path.device == "cuda" and not torch.cuda.is_available(),
+        "a CPU with bfloat16 instructions": path.device == "cpu"
+        and path.precision == "bfloat16"
+        and not has_bfloat16(),
+        "a torch with oneDNN's 8-bit products": path.precision == "int8" and not has_int8(),
+    }
+    for what, is_lacking in lacks.items():
+        if is_lacking:
+            pytest.skip(f"the path {path} needs {what}")
+
+
+def take(bilm: BiLm, path: ComputePath) -> BiLm:
+    """The biLM, frozen, so that it takes the path."""
+    skip_if_not_here(path)
+    bilm = bilm.to(path.device).requires_grad_(False)
+    bilm.recurrence, bilm.precision = path.recurrence, path.precision
+    return bilm
