@@ -6,24 +6,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo_plugin.bilm import archive, pretrained, weights
-from elmo_plugin.bilm.characters import (
-    BEGIN_SENTENCE_TOKEN,
-    END_SENTENCE_TOKEN,
-    sentences_to_character_ids,
-    word_to_character_ids,
-)
+from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.distinct import distinct_rows
 from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.memo import Memo
+from elmo_plugin.bilm.network import BiLmNetwork
 from elmo_plugin.bilm.options import BiLmOptions
-from elmo_plugin.bilm.packing import cut_by_tokens, pack
-from elmo_plugin.bilm.products import check_precision
-from elmo_plugin.bilm.recurrence import DirectionalLm, LstmState, run_stack, stack_states
-from elmo_plugin.bilm.state import BiLmState, go_on_from, map_state, start_from
-from elmo_plugin.bilm.token_encoder import TokenEncoder
+from elmo_plugin.bilm.packing import cut_by_tokens
+from elmo_plugin.bilm.state import BiLmState, go_on_from, join, select, start_from
 
 MAX_BATCH_TOKENS = 8192
 
@@ -32,15 +25,15 @@ class BiLmOutput(NamedTuple):
     """
     layers: (num_layers, batch, time, output_dim), zeros at padding; layer 0 is the token layer, twice
     mask: (batch, time), true where there is a word
-    state: what each direction remembers after its last word
+    state: what each direction remembers after its last word, if that was asked for
     """
 
     layers: Tensor
     mask: Tensor
-    state: BiLmState
+    state: BiLmState | None
 
 
-class BiLm(nn.Module):
+class BiLm(BiLmNetwork):
     """
     The biLM of Peters et al. (2018), section 3.1, with random weights.
 
@@ -65,8 +58,6 @@ class BiLm(nn.Module):
     The attribute `recurrence`, one of `recurrence.RECURRENCES`, says how the LSTMs are run; it is "auto".
     """
 
-    boundaries: Tensor
-
     def __init__(
         self,
         options: BiLmOptions,
@@ -74,20 +65,9 @@ class BiLm(nn.Module):
         precision: str = "float32",
         max_batch_tokens: int = MAX_BATCH_TOKENS,
     ) -> None:
-        super().__init__()
-        self.options = options
+        super().__init__(options, dropout, precision)
         self.max_batch_tokens = max_batch_tokens
-        self.recurrence = "auto"
         self.memo = Memo()
-        self.token_encoder = TokenEncoder(options.char_cnn, options.lstm.projection_dim)
-        self.precision = precision
-        self.forward_lm = DirectionalLm(options.lstm, dropout)
-        self.backward_lm = DirectionalLm(options.lstm, dropout)
-        begin, end = (
-            torch.from_numpy(word_to_character_ids(token, options.char_cnn.max_characters_per_token).copy())
-            for token in (BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN)
-        )
-        self.register_buffer("boundaries", torch.stack([begin, end]), persistent=False)
 
     @classmethod
     def from_files(
@@ -118,23 +98,9 @@ class BiLm(nn.Module):
         """Loads a model by its name, one of `elmo_plugin.bilm.pretrained.MODELS`."""
         return cls.from_files(*pretrained.files_of(name), precision=precision)
 
-    @property
-    def output_dim(self) -> int:
-        return 2 * self.options.lstm.projection_dim
-
-    @property
-    def num_layers(self) -> int:
-        return self.options.lstm.n_layers + 1
-
-    @property
-    def precision(self) -> str:
-        return self._precision
-
-    @precision.setter
-    def precision(self, precision: str) -> None:
-        self._precision = self.token_encoder.precision = check_precision(precision)
-
-    def forward(self, character_ids: Tensor, state: BiLmState | None = None) -> BiLmOutput:
+    def forward(
+        self, character_ids: Tensor, state: BiLmState | None = None, keep_state: bool = True
+    ) -> BiLmOutput:
         """
         # Parameters
 
@@ -144,6 +110,8 @@ class BiLm(nn.Module):
         state : `BiLmState | None`
             What an earlier call gave, to go on from there as published implementations do: row i of the batch
             goes on where row i stopped. `None` to start from zero.
+        keep_state : `bool`
+            Whether the output has a state to go on from. It costs a time step.
 
         Raises `BiLmError` where the words have another number of characters than the options say, and where
         this machine cannot compute in the biLM's precision.
@@ -154,17 +122,17 @@ class BiLm(nn.Module):
             raise BiLmError(f"character ids must have the shape (batch, time, {expected}), not {shape}")
         if self._needs_gradient(state):
             layers, mask = self._output_for(character_ids)
-            starts = self._start(len(character_ids), state)
-            ends = self._run(character_ids, starts, layers)
-            return BiLmOutput(layers, mask, ends if state is None else go_on_from(state, ends))
+            before = state and start_from(state, self.zero_state(len(mask)))
+            behind = self.read(character_ids, before, layers, keep_state)
+            return BiLmOutput(layers, mask, _handed_out(state, behind))
         with ExitStack() as stack:
             # Weights laid out, encoded types and results are kept for later calls in whatever mode.
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(torch.no_grad())
             stack.enter_context(torch.autocast(character_ids.device.type, enabled=False))
-            if state is None and not self.training:
-                return self._run_distinct(character_ids)
-            return self._run_in_parts(character_ids, state)
+            if state is None and not self.training and len(character_ids) > 1:
+                return self._read_distinct(character_ids, keep_state)
+            return self._read_in_parts(character_ids, state, keep_state)
 
     @torch.no_grad()
     def embed(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
@@ -182,17 +150,19 @@ class BiLm(nn.Module):
             Per sentence a tensor of shape (num_layers, words, output_dim).
         """
         was_training = self.training
-        self.eval()
+        if was_training:
+            self.eval()
         by_length = sorted(range(len(sentences)), key=lambda number: len(sentences[number]))
         lengths = [len(sentences[number]) for number in by_length]
         vectors: dict[int, Tensor] = {}
         for run in cut_by_tokens(lengths, self.max_batch_tokens):
             batch = [sentences[number] for number in by_length[run]]
             ids = sentences_to_character_ids(batch, self.options.char_cnn.max_characters_per_token)
-            layers = self(torch.from_numpy(ids).to(self.boundaries.device)).layers
+            layers = self(torch.from_numpy(ids).to(self.boundaries.device), keep_state=False).layers
             for row, number in enumerate(by_length[run]):
                 vectors[number] = layers[:, row, : len(sentences[number])].clone()
-        self.train(was_training)
+        if was_training:
+            self.train()
         return [vectors[number] for number in range(len(sentences))]
 
     def encode_ahead(self, words: Sequence[str]) -> None:
@@ -213,32 +183,32 @@ class BiLm(nn.Module):
         return super()._apply(*args, **kwargs)
 
     def _needs_gradient(self, state: BiLmState | None) -> bool:
+        if not torch.is_grad_enabled():
+            return False
         tensors = [*self.parameters(), *(part for direction in state or () for part in direction)]
-        return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+        return any(tensor.requires_grad for tensor in tensors)
 
-    def _run_distinct(self, character_ids: Tensor) -> BiLmOutput:
+    def _read_distinct(self, character_ids: Tensor, keep_state: bool) -> BiLmOutput:
         """Computes sentences that the batch has several times one time."""
         distinct, which = distinct_rows(character_ids.flatten(1))
         if len(distinct) == len(character_ids):
-            return self._run_in_parts(character_ids, None)
-        output = self._run_in_parts(distinct.view(len(distinct), *character_ids.shape[1:]), None)
-        return BiLmOutput(
-            output.layers[:, which], output.mask[which], map_state(lambda part: part[:, which], output.state)
-        )
+            return self._read_in_parts(character_ids, None, keep_state)
+        distinct = distinct.view(len(distinct), *character_ids.shape[1:])
+        layers, mask, behind = self._read_in_parts(distinct, None, keep_state)
+        return BiLmOutput(layers[:, which], mask[which], behind and select(behind, which))
 
-    def _run_in_parts(self, character_ids: Tensor, state: BiLmState | None) -> BiLmOutput:
+    def _read_in_parts(self, character_ids: Tensor, state: BiLmState | None, keep_state: bool) -> BiLmOutput:
         """Computes at most `max_batch_tokens` tokens at a time."""
         layers, mask = self._output_for(character_ids)
-        starts = self._start(len(character_ids), state)
+        before = state and start_from(state, self.zero_state(len(mask)))
         lengths = mask.sum(dim=1).tolist()
-        ends = []
+        behind = []
         for run in cut_by_tokens(lengths, self.max_batch_tokens):
             part = character_ids[run, : max(lengths[run])]
-            ends.append(
-                self._run(part, map_state(lambda whole, run=run: whole[:, run], starts), layers[:, run])
-            )
-        end = map_state(lambda *parts: torch.cat(parts, dim=1), *ends) if ends else starts
-        return BiLmOutput(layers, mask, end if state is None else go_on_from(state, end))
+            end = self.read(part, before and select(before, run), layers[:, run], keep_state)
+            if end is not None:
+                behind.append(end)
+        return BiLmOutput(layers, mask, _handed_out(state, join(behind) if behind else None))
 
     def _output_for(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
         """Zeros for the layers' activations, shape (num_layers, batch, time, output_dim), and the mask."""
@@ -246,49 +216,7 @@ class BiLm(nn.Module):
         like = self.token_encoder.projection.weight
         return like.new_zeros(self.num_layers, *mask.shape, self.output_dim), mask
 
-    def _run(self, character_ids: Tensor, starts: BiLmState, layers: Tensor) -> BiLmState:
-        """Writes the activations of all layers into `layers` and gives the states after the last words."""
-        tokens, lengths = self._add_boundaries(character_ids)
-        packing = pack(lengths)
-        last = lengths[packing.sentence] - 1
-        is_word = ((packing.time > 0) & (packing.time < last)).nonzero().squeeze(1)
-        positions = (packing.time, last - packing.time)  # of the rows, in each direction
-        vectors = self.token_encoder(tokens).flatten(0, 1)
-        inputs = [vectors[packing.sentence * tokens.size(1) + position] for position in positions]
-        places = [(packing.sentence * layers.size(2) + position - 1)[is_word] for position in positions]
-        layers = layers.view(self.num_layers, layers.size(1) * layers.size(2), 2, vectors.size(1))
-        layers[0, places[0]] = inputs[0][is_word, None]
-        states: list[list[LstmState]] = []
-        starts = map_state(lambda part: part[:, packing.sentences], starts)
-        depths = run_stack(
-            [self.forward_lm, self.backward_lm],
-            inputs,
-            packing.batch_sizes,
-            starts,
-            self.recurrence,
-            self.precision,
-        )
-        for number, (outputs, ends) in enumerate(depths, start=1):
-            for direction, output in enumerate(outputs):
-                layers[number, places[direction], direction] = output[is_word]
-            states.append(ends)
-        unsorted = packing.sentences.argsort()
-        packed = BiLmState(*(stack_states(ends) for ends in zip(*states, strict=True)))
-        return map_state(lambda part: part[:, unsorted], packed)
 
-    def _add_boundaries(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Puts each sentence, if it has a word, between a begin- and an end-of-sentence token."""
-        lengths = (character_ids > 0).any(dim=-1).sum(dim=1)
-        begin, end = self.boundaries.to(character_ids.dtype)
-        has_words = (lengths > 0).to(character_ids.dtype)
-        padded = nn.functional.pad(character_ids, (0, 0, 1, 1))
-        rows = torch.arange(len(lengths), device=lengths.device)
-        padded[rows, torch.where(lengths > 0, lengths + 1, 0)] = end * has_words[:, None]
-        padded[:, 0] = begin * has_words[:, None]
-        return padded, torch.where(lengths > 0, lengths + 2, 0)
-
-    def _start(self, sentences: int, state: BiLmState | None) -> BiLmState:
-        """The state before the first word of each row: rows that `state` does not know start from zero."""
-        zeros = self.forward_lm.zero_state(self.token_encoder.projection.weight, sentences)
-        zero_state = BiLmState(zeros, zeros)
-        return zero_state if state is None else start_from(state, zero_state)
+def _handed_out(before: BiLmState | None, behind: BiLmState | None) -> BiLmState | None:
+    """The state behind a batch; it has the sentences, too, that only the state before the batch had."""
+    return behind if before is None or behind is None else go_on_from(before, behind)

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from torch import Tensor
 
@@ -24,18 +24,23 @@ def fingerprint(parameters: Iterable[Tensor]) -> tuple[Hashable, ...] | None:
     return tuple(marks)
 
 
+class _Entry(NamedTuple, Generic[Value]):
+    made_from: list[Tensor]  # held, so that no new parameter can lie where an old one was
+    marks: tuple[Hashable, ...]
+    value: Value
+
+
 class Kept(Generic[Value]):
     """
-    One value made from parameters. It is made again when they have changed, and each time while they are
-    being trained: optimisers and moving averages may change them in ways that torch does not count.
+    Values made from parameters, one for each key. A value is made again when its parameters have changed, and
+    each time while they are being trained: optimisers and moving averages may change them in ways that torch
+    does not count.
 
-    Copies of the module that owns it, pickled ones too, start without the value.
+    Copies of the module that owns it, pickled ones too, start without the values.
     """
 
     def __init__(self) -> None:
-        self._mark: Hashable = None
-        self._made_from: list[Tensor] = []  # held, so that no new parameter can lie where an old one was
-        self._value: Value | None = None
+        self._entries: dict[Hashable, _Entry[Value]] = {}
         self._lock = threading.Lock()
 
     def get(self, parameters: Iterable[Tensor], key: Hashable, make: Callable[[], Value]) -> Value:
@@ -46,14 +51,15 @@ class Kept(Generic[Value]):
             self.forget()
             return make()
         with self._lock:
-            if self._value is None or self._mark != (key, marks):
-                self._value = make()
-                self._mark, self._made_from = (key, marks), [parameter.detach() for parameter in parameters]
-            return self._value
+            entry = self._entries.get(key)
+            if entry is None or entry.marks != marks:
+                entry = _Entry([parameter.detach() for parameter in parameters], marks, make())
+                self._entries[key] = entry
+            return entry.value
 
     def forget(self) -> None:
         with self._lock:
-            self._mark, self._made_from, self._value = None, [], None
+            self._entries = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), ()

@@ -83,17 +83,18 @@ class Memo:
         # Returns
 
         `BiLmOutput`
-            What `bilm(character_ids)` gives. Others may get the same tensors: they must not be changed.
+            What `bilm(character_ids, keep_state=False)` gives. Others may get the same tensors: they must not
+            be changed.
         """
         others = [other for other in self.users() if other is not user and other.reads_memo]
         circumstances = _circumstances(bilm)
         if not others or circumstances is None:
-            return bilm(character_ids)
+            return bilm(character_ids, keep_state=False)
         output = self._find(character_ids, circumstances, user)
         if output is not None:
             return output
         character_ids = character_ids.clone()  # the caller may change its own
-        output = bilm(character_ids)
+        output = bilm(character_ids, keep_state=False)
         if circumstances == _circumstances(bilm):
             entry = _Entry(character_ids, circumstances, output, WeakSet(others))
             with self._lock:

@@ -1,5 +1,6 @@
 """Sentences of different lengths as rows without padding, in the order in which an LSTM takes them."""
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -49,3 +50,17 @@ def cut_by_tokens(lengths: list[int], max_tokens: int) -> list[slice]:
             runs.append(slice(start, stop))
             start, longest = stop, length
     return [*runs, slice(start, len(lengths))] if lengths else []
+
+
+def cut_by_rows(batch_sizes: Sequence[int], max_rows: int) -> Iterator[list[int]]:
+    """Cuts the time steps into runs of at most `max_rows` rows, and of at least one time step."""
+    run: list[int] = []
+    rows = 0
+    for size in batch_sizes:
+        if run and rows + size > max_rows:
+            yield run
+            run, rows = [], 0
+        run.append(size)
+        rows += size
+    if run:
+        yield run

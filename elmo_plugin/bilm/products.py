@@ -5,6 +5,7 @@ bfloat16  the same; products are summed in float32 and rounded to bfloat16
 int8      on a CPU: weights scaled per row of the weight, inputs per row of the input, summed in int32
 """
 
+from functools import lru_cache
 from typing import Protocol
 
 import torch
@@ -29,7 +30,9 @@ def check_precision(precision: str) -> str:
     return precision
 
 
-def prepare_product(weight: Tensor, bias: Tensor | None, precision: str) -> Product:
+def prepare_product(
+    weight: Tensor, bias: Tensor | None, precision: str, bound: float | None = None
+) -> Product:
     """
     Lays out a weight.
 
@@ -41,6 +44,9 @@ def prepare_product(weight: Tensor, bias: Tensor | None, precision: str) -> Prod
         Shape (outputs,).
     precision : `str`
         One of `PRECISIONS`. The result has the type bfloat16 for "bfloat16", and else the weight's own type.
+    bound : `float | None`
+        The greatest absolute value that an input can have, if it is known and reached: "int8" then need not
+        look for it.
 
     Raises `BiLmError` where this machine cannot compute in the precision.
     """
@@ -50,7 +56,7 @@ def prepare_product(weight: Tensor, bias: Tensor | None, precision: str) -> Prod
     if precision == "int8":
         if not on_cpu:
             raise BiLmError(f"the precision int8 is for a CPU; the biLM is on the device {weight.device}")
-        return Int8Product(weight, bias)
+        return Int8Product(weight, bias, bound)
     if precision == "bfloat16":
         if on_cpu and not has_bfloat16():
             raise BiLmError(
@@ -99,35 +105,46 @@ class OneDnnProduct:
 
 class Int8Product:
     """
-    A product of 8-bit integers. Inputs are scaled row by row, by their greatest value, so that a row's result
-    does not depend on the rows beside it.
+    A product of 8-bit integers, summed in 32 bits. Inputs are scaled row by row, by their greatest value, so
+    that a row's result does not depend on the rows beside it.
     """
 
-    ZERO_POINT = 128  # inputs are unsigned, as the instructions want them
+    ZERO_POINT = 128  # of the inputs, where the instructions want them unsigned
 
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None, bound: float | None) -> None:
         if not has_int8():
             raise BiLmError("the precision int8 needs torch 2.1 or later with oneDNN; use float32")
-        self._dtype = weight.dtype
-        self._scales = weight.abs().amax(dim=1).clamp_min(torch.finfo(torch.float).tiny).float() / 127
-        rounded = (weight / self._scales[:, None]).round_().to(torch.int8)
+        scales = weight.abs().amax(dim=1).float().clamp_min_(torch.finfo(torch.float).tiny).div_(127)
+        integers = (weight / scales[:, None]).round_().to(torch.int8)
+        self._laid_out = torch.ops.onednn.qlinear_prepack(integers, None)
+        self._for_rows = integers.t() if has_int8_row() else None
         self._zero_points = torch.zeros(len(weight), dtype=torch.int64)
-        self._weight = torch.ops.onednn.qlinear_prepack(rounded, None)
         self._bias = bias
+        self._step = None if bound is None else bound / 127
+        self._scales = scales if self._step is None else scales * self._step
 
     def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
-        scales = inputs.abs().amax(dim=1, keepdim=True).float().clamp_min_(torch.finfo(torch.float).tiny)
-        scales.div_(127)
-        unsigned = (inputs / scales).round_().add_(self.ZERO_POINT).to(torch.uint8)
-        result = torch.ops.onednn.qlinear_pointwise(
-            unsigned, 1.0, self.ZERO_POINT, self._weight, self._scales, self._zero_points,
+        inputs = inputs.float()
+        if self._step is None:
+            steps = torch.linalg.vector_norm(inputs, float("inf"), dim=1, keepdim=True).div_(127)
+            steps.clamp_min_(torch.finfo(torch.float).tiny)
+            result = self._multiply(torch.div(inputs, steps))
+            result = result.mul_(steps) if added is None else torch.addcmul(added, result, steps, out=result)
+        else:
+            result = self._multiply(torch.div(inputs, self._step))
+            result = result if added is None else result.add_(added)
+        return result if self._bias is None else result.add_(self._bias)
+
+    def _multiply(self, inputs: Tensor) -> Tensor:
+        """The product of the rounded inputs with the weight; overwrites the inputs."""
+        rounded = inputs.round_()
+        if len(rounded) == 1 and self._for_rows is not None:  # the same integers, started in less time
+            return torch.mul(torch._int_mm(rounded.to(torch.int8), self._for_rows), self._scales)
+        return torch.ops.onednn.qlinear_pointwise(
+            rounded.add_(self.ZERO_POINT).to(torch.uint8), 1.0, self.ZERO_POINT,
+            self._laid_out, self._scales, self._zero_points,
             None, 1.0, 0, torch.float32, "none", [], "",
         )  # fmt: skip
-        if added is None:
-            result.mul_(scales)
-        else:
-            torch.addcmul(added, result, scales, out=result)
-        return result if self._bias is None else result.add_(self._bias)
 
 
 def has_onednn() -> bool:
@@ -145,3 +162,14 @@ def has_bfloat16() -> bool:
 def has_int8() -> bool:
     """Whether this torch multiplies 8-bit integers with oneDNN."""
     return torch.backends.mkldnn.is_available() and hasattr(torch.ops.onednn, "qlinear_pointwise")
+
+
+@lru_cache
+def has_int8_row() -> bool:
+    """Whether this torch multiplies a row of 8-bit integers on a CPU."""
+    zeros = torch.zeros(8, 8, dtype=torch.int8)
+    try:
+        torch._int_mm(zeros[:1], zeros)
+    except (AttributeError, RuntimeError, NotImplementedError):
+        return False
+    return True

@@ -124,10 +124,11 @@ class TokenEncoder(nn.Module):
         """
         tokens = character_ids.reshape(-1, character_ids.size(-1))
         types, type_of_token = distinct_rows(tokens)
-        if self._is_trained():
+        parameters = list(self.parameters())
+        if _are_trained(parameters):
             vectors = self.encode_types(types)
         else:
-            vectors = self._known_types().look_up(types, self.encode_types)
+            vectors = self._known_types(parameters).look_up(types, self.encode_types)
         return vectors[type_of_token].view(*character_ids.shape[:-1], vectors.size(-1))
 
     def encode_ahead(self, character_ids: Tensor) -> None:
@@ -142,10 +143,11 @@ class TokenEncoder(nn.Module):
 
         Raises `BiLmError` where the parameters are not frozen.
         """
-        if self._is_trained():
+        parameters = list(self.parameters())
+        if _are_trained(parameters):
             raise BiLmError("only a frozen biLM encodes words ahead: call its requires_grad_(False) first")
         types, _ = distinct_rows(character_ids.reshape(-1, character_ids.size(-1)))
-        self._known_types().pin(types, self.encode_types)
+        self._known_types(parameters).pin(types, self.encode_types)
 
     def forget_types(self) -> None:
         """Forgets all words, those encoded ahead too."""
@@ -171,7 +173,7 @@ class TokenEncoder(nn.Module):
         if len(character_ids) == 0:
             return weight.new_zeros(0, len(weight))
         _check_range(character_ids)
-        if self._is_trained() and (torch.is_grad_enabled() or self.precision == "float32"):
+        if _are_trained(self.parameters()) and (torch.is_grad_enabled() or self.precision == "float32"):
             vectors = self._by_length(character_ids, self._encode)
         else:
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
@@ -217,19 +219,18 @@ class TokenEncoder(nn.Module):
             ),
         )
 
-    def _is_trained(self) -> bool:
-        return any(parameter.requires_grad for parameter in self.parameters())
-
-    def _known_types(self) -> TypeCache:
-        return self._type_cache.get(
-            self.parameters(), self.precision, lambda: TypeCache(self._type_cache_size)
-        )
+    def _known_types(self, parameters: list[nn.Parameter]) -> TypeCache:
+        return self._type_cache.get(parameters, self.precision, lambda: TypeCache(self._type_cache_size))
 
     def _apply(self, *args: Any, **kwargs: Any) -> "TokenEncoder":
         """Moves and converts the module. New storage may be where the old was, so nothing is kept."""
         self._prepared.forget()
         self._type_cache.forget()
         return super()._apply(*args, **kwargs)
+
+
+def _are_trained(parameters: Iterable[nn.Parameter]) -> bool:
+    return any(parameter.requires_grad for parameter in parameters)
 
 
 def _lengths(character_ids: Tensor) -> Tensor:

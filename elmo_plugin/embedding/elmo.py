@@ -155,13 +155,13 @@ class Elmo(nn.Module):
         """The layers to be mixed, shape (mixed layers, batch, time, output_dim), and the mask."""
         ids = character_ids.to(self.bilm.boundaries.device)  # where another model may have moved it
         if self.requires_grad:
-            output = self.bilm(ids, self._state_for_bilm())
+            output = self.bilm(ids, self._state_for_bilm(), keep_state=self.stateful)
         else:
             with torch.no_grad(), _in_evaluation_mode(self.bilm):
                 if self.reads_memo:
                     output = self.bilm.memo.run(self.bilm, ids, self)
                 else:
-                    output = self.bilm(ids, self._state_for_bilm())
+                    output = self.bilm(ids, self._state_for_bilm(), keep_state=self.stateful)
         if self.stateful:
             self._state = map_state(Tensor.detach, output.state)
         layers = output.layers

@@ -26,14 +26,14 @@ class ComputePath(NamedTuple):
 PATHS = [
     ComputePath("reference", "float32", "cpu", 2e-6),
     ComputePath("training", "float32", "cpu", 2e-6),
-    ComputePath("inference", "float32", "cpu", 2e-6),
-    ComputePath("inference", "bfloat16", "cpu", 2e-2),
-    ComputePath("inference", "int8", "cpu", 6e-2),
-    ComputePath("gpu", "float32", "cpu", 2e-6),
-    ComputePath("gpu", "bfloat16", "cpu", 2e-2),
+    ComputePath("in_turn", "float32", "cpu", 2e-6),
+    ComputePath("in_turn", "bfloat16", "cpu", 2e-2),
+    ComputePath("in_turn", "int8", "cpu", 6e-2),
+    ComputePath("together", "float32", "cpu", 2e-6),
+    ComputePath("together", "bfloat16", "cpu", 2e-2),
     ComputePath("training", "float32", "cuda", 1e-5),
-    ComputePath("gpu", "float32", "cuda", 1e-5),
-    ComputePath("gpu", "bfloat16", "cuda", 2e-2),
+    ComputePath("together", "float32", "cuda", 1e-5),
+    ComputePath("together", "bfloat16", "cuda", 2e-2),
 ]
 every_path = pytest.mark.parametrize("path", PATHS, ids=str)
 

@@ -40,7 +40,7 @@ def test_a_sentence_has_the_same_vectors_alone_and_in_any_batch(
         assert not layers[:, row, len(sentence) :].any(), "padding is zero"
 
 
-@pytest.mark.parametrize("recurrence", ["inference", "gpu"])
+@pytest.mark.parametrize("recurrence", ["in_turn", "together"])
 def test_a_long_text_in_one_sequence_has_the_vectors_of_the_reference(
     make_bilm: BiLmMaker, recurrence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,8 +78,8 @@ def test_sentences_that_a_batch_has_several_times_are_computed_once(
     computed = []
     monkeypatch.setattr(
         bilm,
-        "_run_in_parts",
-        lambda ids, state: computed.append(len(ids)) or BiLm._run_in_parts(bilm, ids, state),
+        "_read_in_parts",
+        lambda ids, *rest: computed.append(len(ids)) or BiLm._read_in_parts(bilm, ids, *rest),
     )
     ids = _ids("a b c", "d", "a b c", "", "d", "a b c", "")
     output = bilm(ids)
@@ -90,6 +90,14 @@ def test_sentences_that_a_batch_has_several_times_are_computed_once(
         torch.testing.assert_close(output.layers[:, row], alone.layers[:, 0], atol=1e-5, rtol=0)
         torch.testing.assert_close(output.state.backward.cell[:, row], alone.state.backward.cell[:, 0])
     assert output.mask.sum(dim=1).tolist() == [3, 1, 3, 0, 1, 3, 0]
+
+
+def test_without_the_state_the_layers_are_the_same(make_bilm: BiLmMaker) -> None:
+    for frozen in (True, False):
+        bilm = make_bilm().requires_grad_(not frozen)
+        output = bilm(_ids("a b c", "", "d"), keep_state=False)
+        assert output.state is None
+        torch.testing.assert_close(output.layers, bilm(_ids("a b c", "", "d")).layers)
 
 
 def test_in_training_each_sentence_has_its_own_dropout() -> None:

@@ -62,6 +62,26 @@ class ProjectedLstmLayer(nn.Module):
         nn.init.uniform_(self.recurrent_weight, -bound, bound)
         nn.init.xavier_uniform_(self.projection_weight)
 
+    @property
+    def weights(self) -> tuple[Tensor, ...]:
+        """What `parameters()` gives, in less time."""
+        return self.input_weight, self.recurrent_weight, self.bias, self.projection_weight
+
+    @torch.no_grad()
+    def folded(self) -> tuple[Tensor, Tensor, Tensor]:
+        """
+        Input weight, recurrent weight and bias, changed so that the gates are what `lstm_pointwise` expects:
+        with the forget bias, and with twice the new values.
+        """
+        dim = self.projection_weight.size(1)
+        input_weight, recurrent_weight, bias = (
+            tensor.clone() for tensor in (self.input_weight, self.recurrent_weight, self.bias)
+        )
+        bias[2 * dim : 3 * dim] += FORGET_BIAS
+        for tensor in (input_weight, recurrent_weight, bias):
+            tensor[dim : 2 * dim] *= 2
+        return input_weight, recurrent_weight, bias
+
     def _apply(self, *args: Any, **kwargs: Any) -> "ProjectedLstmLayer":
         """What `.to()` and its like call: the parameters move."""
         self.laid_out.forget()

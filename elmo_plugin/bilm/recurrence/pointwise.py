@@ -35,3 +35,35 @@ def lstm_pointwise(gates: Tensor, cell: Tensor, cell_clip: float | None) -> Tens
     if cell_clip:
         cell.clamp_(-cell_clip, cell_clip)
     return torch.addcmul(o, o, torch.mul(cell, -2).sigmoid_(), value=-2).to(gates.dtype)
+
+
+class SmallPointwise:
+    """
+    `lstm_pointwise` for arrays so small that starting an operation takes longer than its arithmetic: with
+    memory and views that are made once for many time steps. It is for float32 and float64 on a CPU.
+
+    `gates` is for the caller to fill.
+
+    # Parameters
+
+    cell : `Tensor`
+        Shape (..., rows, dim). It gets the new values.
+    cell_clip : `float | None`
+        The bound of the cell's absolute values.
+    """
+
+    def __init__(self, cell: Tensor, cell_clip: float | None) -> None:
+        self.gates = cell.new_empty(*cell.shape[:-1], 4 * cell.size(-1))
+        self._parts = self.gates.chunk(4, dim=-1)
+        self._cell, self._cell_clip = cell, cell_clip
+        self._activated = torch.empty_like(cell)
+
+    def __call__(self) -> Tensor:
+        """What the projection takes, shape (..., rows, dim); the next call overwrites it."""
+        self.gates.sigmoid_()
+        i, j, f, o = self._parts
+        self._cell.mul_(f).addcmul_(i, j, value=2).sub_(i)
+        if self._cell_clip:
+            self._cell.clamp_(-self._cell_clip, self._cell_clip)
+        activated = torch.mul(self._cell, -2, out=self._activated).sigmoid_()
+        return torch.addcmul(o, o, activated, value=-2, out=activated)

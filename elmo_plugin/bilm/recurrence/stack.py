@@ -11,13 +11,17 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.options import LstmOptions
-from elmo_plugin.bilm.recurrence.gpu import gpu_recurrence
-from elmo_plugin.bilm.recurrence.inference import inference_recurrence
+from elmo_plugin.bilm.recurrence.in_turn import in_turn
 from elmo_plugin.bilm.recurrence.layers import LstmState, ProjectedLstmLayer, Recurrence
 from elmo_plugin.bilm.recurrence.reference import reference_recurrence
+from elmo_plugin.bilm.recurrence.together import together
 from elmo_plugin.bilm.recurrence.training import training_recurrence
 
-RECURRENCES = ("auto", "reference", "training", "inference", "gpu")
+RECURRENCES = ("auto", "reference", "training", "in_turn", "together")
+
+# On a CPU, with no more multiplications than this in a direction's recurrent product, starting the products
+# takes so long that the directions run together. Measured on two cores with AVX-512.
+SMALL_PRODUCT = {"float32": 1 << 21, "bfloat16": 1 << 20, "int8": 0}
 
 
 class DirectionalLm(nn.Module):
@@ -119,9 +123,9 @@ def run_stack(
         Per layer: for each direction its output, shape (rows, projection_dim), and its state after the last
         time step.
     """
-    run = _choose(
-        recurrence, precision, language_models, [*inputs, *(part for state in states for part in state)]
-    )
+    if recurrence == "auto":
+        recurrence = _fastest(language_models, inputs, batch_sizes, states, precision)
+    run = _find(recurrence, precision)
     depth = language_models[0].options.n_layers
     for number in range(depth):
         inputs = [lm.dropout(rows) for lm, rows in zip(language_models, inputs, strict=True)]
@@ -139,19 +143,31 @@ def run_stack(
         yield outputs, ends
 
 
-def _choose(
-    name: str, precision: str, language_models: Sequence[DirectionalLm], tensors: Sequence[Tensor]
-) -> Recurrence:
+def _fastest(
+    language_models: Sequence[DirectionalLm],
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    states: Sequence[LstmState],
+    precision: str,
+) -> str:
+    """The name of the fastest recurrence that gives the gradients that are asked for."""
+    if torch.is_grad_enabled():
+        parameters = (parameter for lm in language_models for parameter in lm.parameters())
+        given = (part for state in states for part in state)
+        if any(tensor.requires_grad for tensor in (*parameters, *inputs, *given)):
+            return "training"
+    options = language_models[0].options
+    multiplications = batch_sizes[0] * 4 * options.dim * options.projection_dim if batch_sizes else 0
+    if inputs[0].is_cuda or 0 < multiplications <= SMALL_PRODUCT[precision]:
+        return "together"
+    return "in_turn"
+
+
+def _find(name: str, precision: str) -> Recurrence:
     if name not in RECURRENCES:
         raise BiLmError(f"a recurrence is one of {', '.join(RECURRENCES)}, not {name!r}")
-    parameters = [parameter for lm in language_models for parameter in lm.parameters()]
-    if name == "auto":
-        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in [*parameters, *tensors]):
-            name = "training"
-        else:
-            name = "gpu" if parameters[0].is_cuda else "inference"
-    if name in ("reference", "training"):
-        if precision != "float32":
-            raise BiLmError(f"the {name} recurrence computes in float32, not in {precision}")
-        return reference_recurrence if name == "reference" else training_recurrence
-    return gpu_recurrence(precision) if name == "gpu" else inference_recurrence(precision)
+    if name in ("in_turn", "together"):
+        return in_turn(precision) if name == "in_turn" else together(precision)
+    if precision != "float32":
+        raise BiLmError(f"the {name} recurrence computes in float32, not in {precision}")
+    return reference_recurrence if name == "reference" else training_recurrence

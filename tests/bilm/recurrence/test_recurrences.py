@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm import BiLmError, LstmOptions
 from elmo_plugin.bilm.recurrence import DirectionalLm, LstmState, ProjectedLstmLayer, run_stack
 
-NAMES = ["reference", "training", "inference", "gpu"]
+NAMES = ["reference", "training", "in_turn", "together"]
 every_recurrence = pytest.mark.parametrize("name", NAMES)
 
 
@@ -180,17 +180,17 @@ def test_dropout_acts_in_training_only() -> None:
 def test_new_weights_are_laid_out_again() -> None:
     lm = _lm(_options()).requires_grad_(False)
     inputs = torch.randn(5, 4, dtype=torch.double)
-    before, _ = lm(inputs, [1] * 5, recurrence="inference")
+    before, _ = lm(inputs, [1] * 5, recurrence="in_turn")
     for parameter in lm.parameters():
         parameter.mul_(0.5)
-    after, _ = lm(inputs, [1] * 5, recurrence="inference")
+    after, _ = lm(inputs, [1] * 5, recurrence="in_turn")
     expected, _ = lm(inputs, [1] * 5, recurrence="reference")
     torch.testing.assert_close(after, expected)
     assert not torch.allclose(before[-1], after[-1])
 
 
 def test_an_unknown_recurrence_is_refused() -> None:
-    with pytest.raises(BiLmError, match="one of auto, reference, training, inference, gpu, not 'fast'"):
+    with pytest.raises(BiLmError, match="one of auto, reference, training, in_turn, together, not 'fast'"):
         _lm(_options())(torch.zeros(1, 4).double(), [1], recurrence="fast")
 
 

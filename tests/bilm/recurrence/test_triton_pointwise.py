@@ -29,7 +29,7 @@ runs_the_kernel = pytest.mark.skipif(
 @needs_triton
 @pytest.mark.skipif(INTERPRETED, reason="this is the interpreter's process")
 def test_the_kernel_in_the_interpreter() -> None:
-    tests = [Path(__file__), Path(__file__).with_name("test_gpu.py")]
+    tests = [Path(__file__), Path(__file__).with_name("test_together.py")]
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", "kernel", *map(str, tests)]
     environment = {**os.environ, "TRITON_INTERPRET": "1"}
     result = subprocess.run(command, env=environment, capture_output=True, text=True)
