@@ -117,7 +117,6 @@ class Int8Product:
         scales = weight.abs().amax(dim=1).float().clamp_min_(torch.finfo(torch.float).tiny).div_(127)
         integers = (weight / scales[:, None]).round_().to(torch.int8)
         self._laid_out = torch.ops.onednn.qlinear_prepack(integers, None)
-        self._for_rows = integers.t() if has_int8_row() else None
         self._zero_points = torch.zeros(len(weight), dtype=torch.int64)
         self._bias = bias
         self._step = None if bound is None else bound / 127
@@ -129,6 +128,8 @@ class Int8Product:
             steps = torch.linalg.vector_norm(inputs, float("inf"), dim=1, keepdim=True).div_(127)
             steps.clamp_min_(torch.finfo(torch.float).tiny)
             result = self._multiply(torch.div(inputs, steps))
+            if added is None and self._bias is not None:
+                return torch.addcmul(self._bias, result, steps, out=result)
             result = result.mul_(steps) if added is None else torch.addcmul(added, result, steps, out=result)
         else:
             result = self._multiply(torch.div(inputs, self._step))
@@ -137,11 +138,8 @@ class Int8Product:
 
     def _multiply(self, inputs: Tensor) -> Tensor:
         """The product of the rounded inputs with the weight; overwrites the inputs."""
-        rounded = inputs.round_()
-        if len(rounded) == 1 and self._for_rows is not None:  # the same integers, started in less time
-            return torch.mul(torch._int_mm(rounded.to(torch.int8), self._for_rows), self._scales)
         return torch.ops.onednn.qlinear_pointwise(
-            rounded.add_(self.ZERO_POINT).to(torch.uint8), 1.0, self.ZERO_POINT,
+            inputs.round_().add_(self.ZERO_POINT).to(torch.uint8), 1.0, self.ZERO_POINT,
             self._laid_out, self._scales, self._zero_points,
             None, 1.0, 0, torch.float32, "none", [], "",
         )  # fmt: skip

@@ -185,9 +185,12 @@ class TokenEncoder(nn.Module):
         Encodes words of similar length together, without slots that are padding in all of them. As many of
         these as the widest filter covers are left: its further windows there have the same values.
         """
+        size = TYPES_AT_A_TIME_ON_CPU if character_ids.device.type == "cpu" else TYPES_AT_A_TIME
+        if len(character_ids) <= size:
+            slots = int(_lengths(character_ids).max()) + self._widest_filter
+            return encode(character_ids[:, :slots].int())
         lengths, order = _lengths(character_ids).sort()
         number_of_slots = (lengths + self._widest_filter).tolist()
-        size = TYPES_AT_A_TIME_ON_CPU if character_ids.device.type == "cpu" else TYPES_AT_A_TIME
         vectors = []
         for start in range(0, len(order), size):
             rows = order[start : start + size]

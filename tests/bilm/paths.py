@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.products import has_bfloat16, has_int8
+from elmo_plugin.bilm.products import has_bfloat16, has_int8, has_int8_row
 
 
 class ComputePath(NamedTuple):
@@ -31,6 +31,7 @@ PATHS = [
     ComputePath("in_turn", "int8", "cpu", 6e-2),
     ComputePath("together", "float32", "cpu", 2e-6),
     ComputePath("together", "bfloat16", "cpu", 2e-2),
+    ComputePath("together", "int8", "cpu", 6e-2),
     ComputePath("training", "float32", "cuda", 1e-5),
     ComputePath("together", "float32", "cuda", 1e-5),
     ComputePath("together", "bfloat16", "cuda", 2e-2),
@@ -46,6 +47,9 @@ def skip_if_not_here(path: ComputePath) -> None:
         and path.precision == "bfloat16"
         and not has_bfloat16(),
         "a torch with oneDNN's 8-bit products": path.precision == "int8" and not has_int8(),
+        "a torch that multiplies a row of 8-bit integers": path.precision == "int8"
+        and path.recurrence == "together"
+        and not has_int8_row(),
     }
     for what, is_lacking in lacks.items():
         if is_lacking:

@@ -10,6 +10,7 @@ from elmo_plugin.bilm.packing import cut_by_rows
 from elmo_plugin.bilm.products import Product, prepare_product
 from elmo_plugin.bilm.recurrence.layers import LstmState, ProjectedLstmLayer, Recurrence
 from elmo_plugin.bilm.recurrence.pointwise import lstm_pointwise
+from elmo_plugin.bilm.recurrence.steps import clip_
 
 MAX_PROJECTED_ROWS = 512  # rows whose input projections are in memory at a time
 
@@ -74,7 +75,7 @@ def _run(
     for input_gates, output, rows, next_rows in steps:
         gates = layer.recurrent(hidden, input_gates)
         activated = lstm_pointwise(gates, cell[:rows], layer.cell_clip)
-        hidden = _clip_(layer.projection(activated), layer.proj_clip)
+        hidden = clip_(layer.projection(activated), layer.proj_clip)
         output.copy_(hidden)
         if next_rows < rows:  # sentences that end here
             final_hidden[next_rows:rows] = hidden[next_rows:]
@@ -89,7 +90,3 @@ def _input_gates(product: Product, inputs: Tensor, batch_sizes: Sequence[int]) -
         stop = start + sum(sizes)
         yield from product(inputs[start:stop]).split(sizes)
         start = stop
-
-
-def _clip_(values: Tensor, bound: float | None) -> Tensor:
-    return values.clamp_(-bound, bound) if bound else values

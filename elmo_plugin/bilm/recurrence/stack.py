@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.options import LstmOptions
+from elmo_plugin.bilm.products import has_int8_row
 from elmo_plugin.bilm.recurrence.in_turn import in_turn
 from elmo_plugin.bilm.recurrence.layers import LstmState, ProjectedLstmLayer, Recurrence
 from elmo_plugin.bilm.recurrence.reference import reference_recurrence
@@ -160,7 +161,8 @@ def _fastest(
     multiplications = batch_sizes[0] * 4 * options.dim * options.projection_dim if batch_sizes else 0
     if inputs[0].is_cuda or 0 < multiplications <= SMALL_PRODUCT[precision]:
         return "together"
-    return "in_turn"
+    is_row = batch_sizes[:1] == [1]
+    return "together" if precision == "int8" and is_row and has_int8_row() else "in_turn"
 
 
 def _find(name: str, precision: str) -> Recurrence:

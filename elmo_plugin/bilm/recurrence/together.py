@@ -12,12 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.packing import cut_by_rows
 from elmo_plugin.bilm.products import Product, prepare_product
 from elmo_plugin.bilm.recurrence.layers import LstmState, ProjectedLstmLayer, Recurrence
-from elmo_plugin.bilm.recurrence.pointwise import SmallPointwise, lstm_pointwise
-from elmo_plugin.bilm.recurrence.triton_pointwise import triton_is_available, triton_lstm_pointwise
+from elmo_plugin.bilm.recurrence.steps import BatchedWeights, Int8Weights, Weights
 
 MAX_PROJECTED_ROWS = 2048  # per direction; 512 MiB of gates for two directions of 4096 cells in float32
 
@@ -27,15 +25,13 @@ class StackedLayers(NamedTuple):
     One layer of each direction, laid out and folded as `lstm_pointwise` wants it.
 
     input: one product a direction
-    recurrent_weight: (directions, projection_dim, 4 * dim)
-    projection_weight: (directions, dim, projection_dim)
+    weights: of the time steps
+    dtype: of gates and outputs
     """
 
     input: list[Product]
-    recurrent_weight: Tensor
-    projection_weight: Tensor
-    cell_clip: float | None
-    proj_clip: float | None
+    weights: Weights
+    dtype: torch.dtype
 
 
 def together(precision: str) -> Recurrence:
@@ -59,23 +55,18 @@ def stack_layers(layers: Sequence[ProjectedLstmLayer], precision: str) -> Stacke
     """
     Lays out the layers of one depth, one of each direction; they have the same sizes and clips. Later changes
     of their weights do not reach the result.
-
-    Raises `BiLmError` for the precision "int8", which has no batched product.
     """
-    if precision == "int8":
-        raise BiLmError("int8 has no batched product; on a GPU use float32 or bfloat16")
     input_weights, recurrent_weights, biases = zip(*(layer.folded() for layer in layers), strict=True)
     projection_weights = [layer.projection_weight.detach() for layer in layers]
-    dtype = torch.bfloat16 if precision == "bfloat16" else projection_weights[0].dtype
+    parts = recurrent_weights, projection_weights, layers[0].cell_clip, layers[0].proj_clip
+    dtype = torch.bfloat16 if precision == "bfloat16" else biases[0].dtype
     return StackedLayers(
         [
             prepare_product(weight, bias, precision)
             for weight, bias in zip(input_weights, biases, strict=True)
         ],
-        torch.stack([weight.t() for weight in recurrent_weights]).to(dtype),
-        torch.stack([weight.t() for weight in projection_weights]).to(dtype),
-        layers[0].cell_clip,
-        layers[0].proj_clip,
+        Int8Weights(*parts) if precision == "int8" else BatchedWeights(*parts, dtype),
+        dtype,
     )
 
 
@@ -103,10 +94,7 @@ def _run(
     The outputs, shape (directions, N, projection_dim). `hidden` and `cell` become the final states: rows are
     sorted by length, so that the first of them go on, and the others keep what they have.
     """
-    before = hidden.to(stacked.recurrent_weight.dtype)
-    outputs = before.new_empty(len(inputs), len(inputs[0]), hidden.size(2))
-    is_small = not cell.is_cuda and before.dtype == cell.dtype and not triton_is_available(cell)
-    make_step = _SmallStep if is_small else _Step
+    outputs = hidden.new_empty(len(inputs), len(inputs[0]), hidden.size(2), dtype=stacked.dtype)
     steps = zip(
         _input_gates(stacked.input, inputs, batch_sizes),  # each (directions, size, 4 * dim)
         outputs.split(list(batch_sizes), dim=1),  # each (directions, size, projection_dim)
@@ -114,48 +102,15 @@ def _run(
         [*batch_sizes, 0][1:],
         strict=True,
     )
-    step, step_size = None, 0
+    step, before = None, hidden
     for gates, output, size, next_size in steps:
-        if step is None or size != step_size:
-            step, step_size = make_step(stacked, before[:, :size], cell[:, :size]), size
-        before = step(gates, output)
+        if step is None:
+            step = stacked.weights.step(before[:, :size], cell[:, :size])
+        step(gates, output)
         if next_size < size:
-            hidden[:, next_size:size] = before[:, next_size:]
+            hidden[:, next_size:size] = output[:, next_size:]
+            step, before = None, output
     return outputs
-
-
-class _Step:
-    """A time step of so many rows, for large arrays and any types."""
-
-    def __init__(self, stacked: StackedLayers, hidden: Tensor, cell: Tensor) -> None:
-        self._stacked, self._hidden, self._cell = stacked, hidden, cell
-        self._pointwise = triton_lstm_pointwise if triton_is_available(cell) else lstm_pointwise
-
-    def __call__(self, gates: Tensor, output: Tensor) -> Tensor:
-        """Overwrites the part of the gates that comes from the inputs; writes and gives the hidden state."""
-        gates.baddbmm_(self._hidden, self._stacked.recurrent_weight)
-        activated = self._pointwise(gates, self._cell, self._stacked.cell_clip)
-        torch.bmm(activated, self._stacked.projection_weight, out=output)
-        self._hidden = _clip_(output, self._stacked.proj_clip)
-        return output
-
-
-class _SmallStep:
-    """
-    A time step of so many rows, for small arrays: everything is written to the same memory each time. (On a
-    CPU an output with gaps, like that of `_Step`, would be computed elsewhere first.)
-    """
-
-    def __init__(self, stacked: StackedLayers, hidden: Tensor, cell: Tensor) -> None:
-        self._stacked, self._hidden = stacked, hidden.clone(memory_format=torch.contiguous_format)
-        self._pointwise = SmallPointwise(cell, stacked.cell_clip)
-
-    def __call__(self, gates: Tensor, output: Tensor) -> Tensor:
-        """From the part of the gates that comes from the inputs; writes and gives the hidden state."""
-        torch.baddbmm(gates, self._hidden, self._stacked.recurrent_weight, out=self._pointwise.gates)
-        torch.bmm(self._pointwise(), self._stacked.projection_weight, out=self._hidden)
-        output.copy_(_clip_(self._hidden, self._stacked.proj_clip))
-        return output
 
 
 def _input_gates(
@@ -168,7 +123,3 @@ def _input_gates(
         gates = [product(rows[start:stop]) for product, rows in zip(products, inputs, strict=True)]
         yield from torch.stack(gates).split(sizes, dim=1)
         start = stop
-
-
-def _clip_(values: Tensor, bound: float | None) -> Tensor:
-    return values.clamp_(-bound, bound) if bound else values

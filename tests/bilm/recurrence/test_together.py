@@ -7,11 +7,12 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import LstmOptions
-from elmo_plugin.bilm.errors import BiLmError
-from elmo_plugin.bilm.recurrence import LstmState, ProjectedLstmLayer
+from elmo_plugin.bilm.recurrence import LstmState, ProjectedLstmLayer, steps
 from elmo_plugin.bilm.recurrence import together as module
-from elmo_plugin.bilm.recurrence.together import run_stacked, stack_layers, together
+from elmo_plugin.bilm.recurrence.in_turn import in_turn
+from elmo_plugin.bilm.recurrence.together import StackedLayers, run_stacked, stack_layers, together
 from elmo_plugin.bilm.recurrence.triton_pointwise import triton_is_available, triton_lstm_pointwise
+from tests.bilm.paths import ComputePath, skip_if_not_here
 
 INPUT_DIM, DIM, PROJECTION_DIM = 6, 7, 5
 CLIPS = [(None, None), (0.5, 0.4), (100.0, 100.0)]
@@ -37,6 +38,10 @@ def _random_inputs(
     rows = len(lengths)
     states = [LstmState(torch.randn(rows, PROJECTION_DIM), torch.randn(rows, DIM)) for _ in range(directions)]
     return inputs, batch_sizes, states
+
+
+def _tensors(stacked: StackedLayers) -> list[Tensor]:
+    return [stacked.weights.recurrent, stacked.weights.projection]
 
 
 def _by_the_book(
@@ -109,7 +114,7 @@ def test_bfloat16_stays_near_and_keeps_its_cells_in_float32() -> None:
     layers = _layers(2, 3.0, 3.0)
     _assert_equals_the_book(layers, "bfloat16", tolerance=0.05)
     stacked = stack_layers(layers, "bfloat16")
-    assert all(tensor.dtype == torch.bfloat16 for tensor in stacked if isinstance(tensor, Tensor))
+    assert stacked.weights.recurrent.dtype == stacked.weights.projection.dtype == torch.bfloat16
     inputs, batch_sizes, states = _random_inputs(2, LENGTHS)
     _, new_states = run_stacked(stacked, inputs, batch_sizes, states)
     for state in new_states:
@@ -142,7 +147,7 @@ def test_without_a_time_step_the_states_stay(rows: int) -> None:
 def test_states_inputs_and_weights_are_left_as_they_are(precision: str) -> None:
     stacked = stack_layers(_layers(2, 0.5, 0.4), precision)
     inputs, batch_sizes, states = _random_inputs(2, LENGTHS)
-    given = [*inputs, *(tensor for state in states for tensor in state), *stacked[1:3]]
+    given = [*inputs, *(tensor for state in states for tensor in state), *_tensors(stacked)]
     copies = [tensor.clone() for tensor in given]
     run_stacked(stacked, inputs, batch_sizes, states)
     assert all(torch.equal(tensor, copy) for tensor, copy in zip(given, copies, strict=True))
@@ -160,11 +165,11 @@ def test_autocast_and_inference_mode_change_nothing() -> None:
 def test_stacked_layers_are_detached_copies() -> None:
     layers = _layers(2, None, None)
     stacked = stack_layers(layers, "float32")
-    copies = [tensor.clone() for tensor in stacked[1:3]]
+    copies = [tensor.clone() for tensor in _tensors(stacked)]
     with torch.no_grad():
         for parameter in layers[0].parameters():
             parameter.zero_()
-    for tensor, copy in zip(stacked[1:3], copies, strict=True):
+    for tensor, copy in zip(_tensors(stacked), copies, strict=True):
         assert not tensor.requires_grad and torch.equal(tensor, copy)
 
 
@@ -180,9 +185,15 @@ def test_the_recurrence_follows_its_layers_when_their_weights_change() -> None:
         layers[1].bias += 1
 
 
-def test_int8_is_refused() -> None:
-    with pytest.raises(BiLmError, match="int8 has no batched product"):
-        stack_layers(_layers(1, None, None), "int8")
+@pytest.mark.parametrize("directions", [1, 2])
+def test_int8_gives_what_the_directions_in_turn_give(directions: int) -> None:
+    skip_if_not_here(ComputePath("together", "int8", "cpu", 0.0))
+    layers = _layers(directions, 0.5, 0.4)
+    inputs, batch_sizes, states = _random_inputs(directions, LENGTHS)
+    outputs, ends = together("int8")(layers, inputs, batch_sizes, states)
+    expected, expected_ends = in_turn("int8")(layers, inputs, batch_sizes, states)
+    torch.testing.assert_close(outputs, expected, rtol=0, atol=1e-5)
+    torch.testing.assert_close(ends, expected_ends, rtol=0, atol=1e-5)
 
 
 @pytest.mark.skipif(
@@ -199,8 +210,8 @@ def test_the_triton_kernel_in_the_interpreter_gives_the_same(
         calls.append(cell)
         return triton_lstm_pointwise(gates, cell, cell_clip)
 
-    monkeypatch.setattr(module, "triton_is_available", lambda cell: True)
-    monkeypatch.setattr(module, "triton_lstm_pointwise", counted)
+    monkeypatch.setattr(steps, "triton_is_available", lambda cell: True)
+    monkeypatch.setattr(steps, "triton_lstm_pointwise", counted)
     _assert_equals_the_book(_layers(2, 0.5, 0.4), precision, tolerance)
     assert len(calls) == max(LENGTHS)
 
@@ -214,7 +225,7 @@ def test_on_a_gpu_it_gives_what_it_gives_on_a_cpu(
 ) -> None:
     inputs, batch_sizes, states = _random_inputs(directions, LENGTHS)
     if not with_triton:
-        monkeypatch.setattr(module, "triton_is_available", lambda cell: False)
+        monkeypatch.setattr(steps, "triton_is_available", lambda cell: False)
     elif not triton_is_available(states[0].cell.cuda()):
         pytest.skip("needs Triton")
     layers = _layers(directions, 0.5, 0.4)

@@ -1,0 +1,162 @@
+"""One time step of one layer in all directions: what the device and the sizes ask for."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm.recurrence.pointwise import SmallPointwise, lstm_pointwise
+from elmo_plugin.bilm.recurrence.triton_pointwise import triton_is_available, triton_lstm_pointwise
+
+
+class Step(Protocol):
+    """A time step of a fixed number of rows. It remembers the hidden state; the cell changes in place."""
+
+    def __call__(self, gates: Tensor, output: Tensor) -> None:
+        """
+        # Parameters
+
+        gates : `Tensor`
+            Shape (directions, rows, 4 * dim), their part that comes from the inputs. It may be overwritten.
+        output : `Tensor`
+            Shape (directions, rows, projection_dim). It gets the new hidden state.
+        """
+
+
+class Weights(Protocol):
+    """A layer of each direction, laid out for one kind of `Step`."""
+
+    def step(self, hidden: Tensor, cell: Tensor) -> Step:
+        """
+        Begins with this state: hidden (directions, rows, projection_dim) and cell (directions, rows, dim),
+        which are views of the state of all rows.
+        """
+
+
+class BatchedWeights:
+    """
+    Weights side by side, for one batched product.
+
+    # Parameters
+
+    recurrent : `Sequence[Tensor]`
+        For each direction, shape (4 * dim, projection_dim), folded as `lstm_pointwise` wants it.
+    projection : `Sequence[Tensor]`
+        For each direction, shape (projection_dim, dim).
+    proj_clip, cell_clip : `float | None`
+        The bounds of hidden state and cell.
+    dtype : `torch.dtype`
+        In which the products are.
+    """
+
+    def __init__(
+        self,
+        recurrent: Sequence[Tensor],
+        projection: Sequence[Tensor],
+        cell_clip: float | None,
+        proj_clip: float | None,
+        dtype: torch.dtype,
+    ) -> None:
+        self.recurrent = torch.stack([weight.t() for weight in recurrent]).to(dtype)
+        self.projection = torch.stack([weight.t() for weight in projection]).to(dtype)
+        self.cell_clip, self.proj_clip = cell_clip, proj_clip
+
+    def step(self, hidden: Tensor, cell: Tensor) -> Step:
+        is_small = not cell.is_cuda and self.recurrent.dtype == cell.dtype and not triton_is_available(cell)
+        return SmallStep(self, hidden, cell) if is_small else BatchedStep(self, hidden, cell)
+
+
+class BatchedStep:
+    """For a GPU: everything in place, in four kernels."""
+
+    def __init__(self, weights: BatchedWeights, hidden: Tensor, cell: Tensor) -> None:
+        self._weights, self._hidden, self._cell = weights, hidden.to(weights.recurrent.dtype), cell
+        self._pointwise = triton_lstm_pointwise if triton_is_available(cell) else lstm_pointwise
+
+    def __call__(self, gates: Tensor, output: Tensor) -> None:
+        gates.baddbmm_(self._hidden, self._weights.recurrent)
+        activated = self._pointwise(gates, self._cell, self._weights.cell_clip)
+        torch.bmm(activated, self._weights.projection, out=output)
+        self._hidden = clip_(output, self._weights.proj_clip)
+
+
+class SmallStep:
+    """
+    For small arrays on a CPU: everything is written to the same memory each time. (There an output with gaps,
+    as `BatchedStep` has, would be computed elsewhere first.)
+    """
+
+    def __init__(self, weights: BatchedWeights, hidden: Tensor, cell: Tensor) -> None:
+        self._weights, self._hidden = weights, hidden.clone(memory_format=torch.contiguous_format)
+        self._pointwise = SmallPointwise(cell, weights.cell_clip)
+
+    def __call__(self, gates: Tensor, output: Tensor) -> None:
+        torch.baddbmm(gates, self._hidden, self._weights.recurrent, out=self._pointwise.gates)
+        torch.bmm(self._pointwise(), self._weights.projection, out=self._hidden)
+        output.copy_(clip_(self._hidden, self._weights.proj_clip))
+
+
+class Int8Weights:
+    """
+    8-bit weights for a CPU: the same integers as `Int8Product` has, in a layout that is the fastest for one
+    row, with what is done around the products done for all directions at once.
+
+    The parameters are those of `BatchedWeights`.
+    """
+
+    def __init__(
+        self,
+        recurrent: Sequence[Tensor],
+        projection: Sequence[Tensor],
+        cell_clip: float | None,
+        proj_clip: float | None,
+    ) -> None:
+        self.recurrent, self.recurrent_scales = _integers(recurrent)
+        self.projection, self.projection_scales = _integers(projection)
+        self.cell_clip, self.proj_clip = cell_clip, proj_clip
+
+    def step(self, hidden: Tensor, cell: Tensor) -> Step:
+        return Int8Step(self, hidden, cell)
+
+
+class Int8Step:
+    """For 8-bit weights."""
+
+    def __init__(self, weights: Int8Weights, hidden: Tensor, cell: Tensor) -> None:
+        self._weights, self._hidden = weights, hidden
+        self._pointwise = SmallPointwise(cell, weights.cell_clip)
+
+    def __call__(self, gates: Tensor, output: Tensor) -> None:
+        weights = self._weights
+        steps = torch.linalg.vector_norm(self._hidden, float("inf"), dim=2, keepdim=True).div_(127)
+        steps.clamp_min_(torch.finfo(torch.float).tiny)
+        scaled = _multiply(torch.div(self._hidden, steps), weights.recurrent, weights.recurrent_scales)
+        torch.addcmul(gates, scaled, steps, out=self._pointwise.gates)
+        activated = self._pointwise().mul_(127)  # below 1 before
+        scaled = _multiply(activated, weights.projection, weights.projection_scales).div_(127)
+        self._hidden = clip_(scaled, weights.proj_clip)
+        output.copy_(self._hidden)
+
+
+def _integers(weights: Sequence[Tensor]) -> tuple[list[Tensor], Tensor]:
+    """The transposed weights in 8 bits, and their scales, shape (directions, 1, outputs)."""
+    scales = [weight.abs().amax(dim=1).clamp_min(torch.finfo(torch.float).tiny) / 127 for weight in weights]
+    integers = [
+        (weight / scale[:, None]).round_().to(torch.int8).t()
+        for weight, scale in zip(weights, scales, strict=True)
+    ]
+    return integers, torch.stack(scales).unsqueeze(1)
+
+
+def _multiply(inputs: Tensor, integers: Sequence[Tensor], scales: Tensor) -> Tensor:
+    """Overwrites the inputs, shape (directions, rows, inputs)."""
+    rounded = inputs.round_().to(torch.int8)
+    sums = rounded.new_empty(*rounded.shape[:2], scales.size(2), dtype=torch.int32)
+    for rows, weight, out in zip(rounded, integers, sums, strict=True):
+        torch._int_mm(rows, weight, out=out)
+    return torch.mul(sums, scales)
+
+
+def clip_(values: Tensor, bound: float | None) -> Tensor:
+    return values.clamp_(-bound, bound) if bound else values
