@@ -31,7 +31,7 @@ from elmo_plugin.bilm.products import PRECISIONS
 # The three that are measured, and how the names of their figures begin.
 PREFIXES = {"peer": "peer_", "reference": "reference_", "ours": ""}
 # Sentences in a round, in batches and one at a time, and rounds: a minute or two at AllenNLP's speed.
-EFFORT = {"tiny": (2048, 512, 5), "small": (256, 64, 5), "original": (64, 16, 3)}
+EFFORT = {"tiny": (2048, 512, 5), "small": (256, 256, 5), "original": (64, 48, 3)}
 
 
 class Subject(NamedTuple):

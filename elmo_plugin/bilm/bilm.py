@@ -178,9 +178,9 @@ class BiLm(BiLmNetwork):
         self.token_encoder.forget_types()
 
     def _apply(self, *args: Any, **kwargs: Any) -> "BiLm":
-        """What `.to()` and its like call: the weights move."""
         self.memo.forget()
-        return super()._apply(*args, **kwargs)
+        super()._apply(*args, **kwargs)
+        return self
 
     def _needs_gradient(self, state: BiLmState | None) -> bool:
         if not torch.is_grad_enabled():

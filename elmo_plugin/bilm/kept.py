@@ -2,7 +2,8 @@
 
 import threading
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from torch import Tensor
 
@@ -24,7 +25,8 @@ def fingerprint(parameters: Iterable[Tensor]) -> tuple[Hashable, ...] | None:
     return tuple(marks)
 
 
-class _Entry(NamedTuple, Generic[Value]):
+@dataclass(frozen=True)
+class _Entry(Generic[Value]):
     made_from: list[Tensor]  # held, so that no new parameter can lie where an old one was
     marks: tuple[Hashable, ...]
     value: Value

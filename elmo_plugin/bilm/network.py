@@ -1,6 +1,7 @@
 """The network of the biLM: a token encoder and a stack of LSTMs for each direction."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -106,6 +107,11 @@ class BiLmNetwork(nn.Module):
         return BiLmState(
             self.forward_lm.zero_state(like, sentences), self.backward_lm.zero_state(like, sentences)
         )
+
+    def _apply(self, *args: Any, **kwargs: Any) -> "BiLmNetwork":
+        """What `.to()` and its like call: the weights move."""
+        self._begun.forget()
+        return super()._apply(*args, **kwargs)
 
     def _begun_from_zero(self, sentences: int) -> BiLmState:
         """The state behind the first boundary, which is the same for all sentences."""

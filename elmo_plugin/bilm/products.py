@@ -30,9 +30,7 @@ def check_precision(precision: str) -> str:
     return precision
 
 
-def prepare_product(
-    weight: Tensor, bias: Tensor | None, precision: str, bound: float | None = None
-) -> Product:
+def prepare_product(weight: Tensor, bias: Tensor | None, precision: str) -> Product:
     """
     Lays out a weight.
 
@@ -44,9 +42,6 @@ def prepare_product(
         Shape (outputs,).
     precision : `str`
         One of `PRECISIONS`. The result has the type bfloat16 for "bfloat16", and else the weight's own type.
-    bound : `float | None`
-        The greatest absolute value that an input can have, if it is known and reached: "int8" then need not
-        look for it.
 
     Raises `BiLmError` where this machine cannot compute in the precision.
     """
@@ -56,7 +51,7 @@ def prepare_product(
     if precision == "int8":
         if not on_cpu:
             raise BiLmError(f"the precision int8 is for a CPU; the biLM is on the device {weight.device}")
-        return Int8Product(weight, bias, bound)
+        return Int8Product(weight, bias)
     if precision == "bfloat16":
         if on_cpu and not has_bfloat16():
             raise BiLmError(
@@ -111,38 +106,39 @@ class Int8Product:
 
     ZERO_POINT = 128  # of the inputs, where the instructions want them unsigned
 
-    def __init__(self, weight: Tensor, bias: Tensor | None, bound: float | None) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         if not has_int8():
             raise BiLmError("the precision int8 needs torch 2.1 or later with oneDNN; use float32")
         scales = weight.abs().amax(dim=1).float().clamp_min_(torch.finfo(torch.float).tiny).div_(127)
         integers = (weight / scales[:, None]).round_().to(torch.int8)
         self._laid_out = torch.ops.onednn.qlinear_prepack(integers, None)
+        self._scales = scales
         self._zero_points = torch.zeros(len(weight), dtype=torch.int64)
         self._bias = bias
-        self._step = None if bound is None else bound / 127
-        self._scales = scales if self._step is None else scales * self._step
 
     def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
-        inputs = inputs.float()
-        if self._step is None:
-            steps = torch.linalg.vector_norm(inputs, float("inf"), dim=1, keepdim=True).div_(127)
-            steps.clamp_min_(torch.finfo(torch.float).tiny)
-            result = self._multiply(torch.div(inputs, steps))
-            if added is None and self._bias is not None:
-                return torch.addcmul(self._bias, result, steps, out=result)
-            result = result.mul_(steps) if added is None else torch.addcmul(added, result, steps, out=result)
-        else:
-            result = self._multiply(torch.div(inputs, self._step))
-            result = result if added is None else result.add_(added)
-        return result if self._bias is None else result.add_(self._bias)
-
-    def _multiply(self, inputs: Tensor) -> Tensor:
-        """The product of the rounded inputs with the weight; overwrites the inputs."""
-        return torch.ops.onednn.qlinear_pointwise(
-            inputs.round_().add_(self.ZERO_POINT).to(torch.uint8), 1.0, self.ZERO_POINT,
+        integers, steps = to_integers(inputs.float())
+        result = torch.ops.onednn.qlinear_pointwise(
+            integers.add_(self.ZERO_POINT).to(torch.uint8), 1.0, self.ZERO_POINT,
             self._laid_out, self._scales, self._zero_points,
             None, 1.0, 0, torch.float32, "none", [], "",
         )  # fmt: skip
+        if added is not None:
+            torch.addcmul(added, result, steps, out=result)
+            return result if self._bias is None else result.add_(self._bias)
+        if self._bias is not None:
+            return torch.addcmul(self._bias, result, steps, out=result)
+        return result.mul_(steps)
+
+
+def to_integers(values: Tensor) -> tuple[Tensor, Tensor]:
+    """
+    Each row (last dimension) as whole numbers from -127 to 127, still of the values' type, and the step
+    between them, shape (..., 1).
+    """
+    steps = torch.linalg.vector_norm(values, float("inf"), dim=-1, keepdim=True).div_(127)
+    steps.clamp_min_(torch.finfo(torch.float).tiny)
+    return torch.div(values, steps).round_(), steps
 
 
 def has_onednn() -> bool:

@@ -88,7 +88,7 @@ class TokenEncoder(nn.Module):
         self.projection = nn.Linear(options.n_filters, projection_dim)
         self._widest_filter = max(width for width, _ in options.filters)
         self._prepared: Kept[PreparedEncoder] = Kept()
-        self._type_cache_size = type_cache_size
+        self.type_cache_size = type_cache_size
         self._type_cache: Kept[TypeCache] = Kept()
         self._initialize(options)
 
@@ -223,7 +223,7 @@ class TokenEncoder(nn.Module):
         )
 
     def _known_types(self, parameters: list[nn.Parameter]) -> TypeCache:
-        return self._type_cache.get(parameters, self.precision, lambda: TypeCache(self._type_cache_size))
+        return self._type_cache.get(parameters, self.precision, lambda: TypeCache(self.type_cache_size))
 
     def _apply(self, *args: Any, **kwargs: Any) -> "TokenEncoder":
         """Moves and converts the module. New storage may be where the old was, so nothing is kept."""

@@ -144,6 +144,21 @@ def test_all_is_made_anew_when_weights_change(make_bilm: BiLmMaker, precision: s
     assert torch.equal(bilm(_ids("the play")).layers, after)
 
 
+@pytest.mark.parametrize("recurrence", ["in_turn", "together"])
+def test_moving_drops_what_was_kept_of_weights_that_changed_unseen(
+    make_bilm: BiLmMaker, recurrence: str
+) -> None:
+    bilm = make_bilm().requires_grad_(False)
+    bilm.recurrence = recurrence
+    bilm(_ids("the play"))
+    for parameter in bilm.parameters():
+        parameter.data.mul_(0.7)
+    bilm.to("cpu")
+    actual = bilm(_ids("the play")).layers
+    bilm.recurrence = "reference"
+    torch.testing.assert_close(actual, bilm(_ids("the play")).layers, atol=1e-5, rtol=0)
+
+
 def test_threads_get_what_one_thread_gets(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm().requires_grad_(False)
     texts = [_ids(f"w{number} play w{number % 3}", f"w{number}") for number in range(24)]

@@ -39,7 +39,7 @@ def in_turn(precision: str) -> Recurrence:
     ) -> tuple[list[Tensor], list[LstmState]]:
         outputs, ends = [], []
         for layer, rows, state in zip(layers, inputs, states, strict=True):
-            prepared = layer.laid_out.get(layer.weights, precision, partial(prepare, layer, precision))
+            prepared = layer.laid_out.get(layer.weights, precision, partial(_prepare, layer, precision))
             output, end = _run(prepared, rows, batch_sizes, state)
             outputs.append(output)
             ends.append(end)
@@ -48,12 +48,12 @@ def in_turn(precision: str) -> Recurrence:
     return run
 
 
-def prepare(layer: ProjectedLstmLayer, precision: str) -> PreparedLayer:
+def _prepare(layer: ProjectedLstmLayer, precision: str) -> PreparedLayer:
     input_weight, recurrent_weight, bias = layer.folded()
     return PreparedLayer(
         prepare_product(input_weight, bias, precision),
         prepare_product(recurrent_weight, None, precision),
-        prepare_product(layer.projection_weight, None, precision, bound=1.0),  # of sigmoid and tanh
+        prepare_product(layer.projection_weight, None, precision),
         layer.cell_clip,
         layer.proj_clip,
     )

@@ -6,6 +6,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from elmo_plugin.bilm.products import to_integers
 from elmo_plugin.bilm.recurrence.pointwise import SmallPointwise, lstm_pointwise
 from elmo_plugin.bilm.recurrence.triton_pointwise import triton_is_available, triton_lstm_pointwise
 
@@ -129,13 +130,10 @@ class Int8Step:
 
     def __call__(self, gates: Tensor, output: Tensor) -> None:
         weights = self._weights
-        steps = torch.linalg.vector_norm(self._hidden, float("inf"), dim=2, keepdim=True).div_(127)
-        steps.clamp_min_(torch.finfo(torch.float).tiny)
-        scaled = _multiply(torch.div(self._hidden, steps), weights.recurrent, weights.recurrent_scales)
+        scaled, steps = _multiply(self._hidden, weights.recurrent, weights.recurrent_scales)
         torch.addcmul(gates, scaled, steps, out=self._pointwise.gates)
-        activated = self._pointwise().mul_(127)  # below 1 before
-        scaled = _multiply(activated, weights.projection, weights.projection_scales).div_(127)
-        self._hidden = clip_(scaled, weights.proj_clip)
+        scaled, steps = _multiply(self._pointwise(), weights.projection, weights.projection_scales)
+        self._hidden = clip_(scaled.mul_(steps), weights.proj_clip)
         output.copy_(self._hidden)
 
 
@@ -149,13 +147,13 @@ def _integers(weights: Sequence[Tensor]) -> tuple[list[Tensor], Tensor]:
     return integers, torch.stack(scales).unsqueeze(1)
 
 
-def _multiply(inputs: Tensor, integers: Sequence[Tensor], scales: Tensor) -> Tensor:
-    """Overwrites the inputs, shape (directions, rows, inputs)."""
-    rounded = inputs.round_().to(torch.int8)
-    sums = rounded.new_empty(*rounded.shape[:2], scales.size(2), dtype=torch.int32)
-    for rows, weight, out in zip(rounded, integers, sums, strict=True):
+def _multiply(inputs: Tensor, integers: Sequence[Tensor], scales: Tensor) -> tuple[Tensor, Tensor]:
+    """The products by the steps of the inputs, shape (directions, rows, outputs), and these steps."""
+    whole, steps = to_integers(inputs)
+    sums = whole.new_empty(*whole.shape[:2], scales.size(2), dtype=torch.int32)
+    for rows, weight, out in zip(whole.to(torch.int8), integers, sums, strict=True):
         torch._int_mm(rows, weight, out=out)
-    return torch.mul(sums, scales)
+    return torch.mul(sums, scales), steps
 
 
 def clip_(values: Tensor, bound: float | None) -> Tensor:

@@ -17,7 +17,7 @@ from elmo_plugin.bilm.products import Product, prepare_product
 from elmo_plugin.bilm.recurrence.layers import LstmState, ProjectedLstmLayer, Recurrence
 from elmo_plugin.bilm.recurrence.steps import BatchedWeights, Int8Weights, Weights
 
-MAX_PROJECTED_ROWS = 2048  # per direction; 512 MiB of gates for two directions of 4096 cells in float32
+MAX_PROJECTED_ROWS = 512  # per direction; 64 MiB of gates for two directions of 4096 cells in float32
 
 
 class StackedLayers(NamedTuple):

@@ -111,6 +111,7 @@ def test_a_time_step_at_the_border_of_a_chunk_is_like_any_other(
 
 
 def test_bfloat16_stays_near_and_keeps_its_cells_in_float32() -> None:
+    skip_if_not_here(ComputePath("together", "bfloat16", "cpu", 0.0))
     layers = _layers(2, 3.0, 3.0)
     _assert_equals_the_book(layers, "bfloat16", tolerance=0.05)
     stacked = stack_layers(layers, "bfloat16")
@@ -145,6 +146,7 @@ def test_without_a_time_step_the_states_stay(rows: int) -> None:
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_states_inputs_and_weights_are_left_as_they_are(precision: str) -> None:
+    skip_if_not_here(ComputePath("together", precision, "cpu", 0.0))
     stacked = stack_layers(_layers(2, 0.5, 0.4), precision)
     inputs, batch_sizes, states = _random_inputs(2, LENGTHS)
     given = [*inputs, *(tensor for state in states for tensor in state), *_tensors(stacked)]
