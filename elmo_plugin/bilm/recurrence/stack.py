@@ -20,9 +20,9 @@ from elmo_plugin.bilm.recurrence.training import training_recurrence
 
 RECURRENCES = ("auto", "reference", "training", "in_turn", "together")
 
-# On a CPU, with no more multiplications than this in a direction's recurrent product, starting the products
-# takes so long that the directions run together. Measured on two cores with AVX-512.
-SMALL_PRODUCT = {"float32": 1 << 21, "bfloat16": 1 << 20, "int8": 0}
+# On a CPU, with no more multiplications than this in the recurrent product of a time step and direction,
+# starting products takes so long that the directions run together. Measured on two cores with AVX-512.
+SMALL_PRODUCT = {"float32": 1 << 21, "bfloat16": 1 << 20, "int8": -1}
 
 
 class DirectionalLm(nn.Module):
@@ -158,8 +158,8 @@ def _fastest(
         if any(tensor.requires_grad for tensor in (*parameters, *inputs, *given)):
             return "training"
     options = language_models[0].options
-    multiplications = batch_sizes[0] * 4 * options.dim * options.projection_dim if batch_sizes else 0
-    if inputs[0].is_cuda or 0 < multiplications <= SMALL_PRODUCT[precision]:
+    rows = len(inputs[0]) / max(len(batch_sizes), 1)  # of a time step, on average
+    if inputs[0].is_cuda or rows * 4 * options.dim * options.projection_dim <= SMALL_PRODUCT[precision]:
         return "together"
     is_row = batch_sizes[:1] == [1]
     return "together" if precision == "int8" and is_row and has_int8_row() else "in_turn"
