@@ -1,7 +1,7 @@
 """One time step of one layer in all directions: what the device and the sizes ask for."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -35,33 +35,36 @@ class Weights(Protocol):
         """
 
 
+class Directions(NamedTuple):
+    """
+    A layer of each direction, of the same sizes and clips.
+
+    recurrent: for each direction, shape (4 * dim, projection_dim), folded as `lstm_pointwise` wants it
+    projection: for each direction, shape (projection_dim, dim)
+    """
+
+    recurrent: Sequence[Tensor]
+    projection: Sequence[Tensor]
+    cell_clip: float | None
+    proj_clip: float | None
+
+
 class BatchedWeights:
     """
     Weights side by side, for one batched product.
 
     # Parameters
 
-    recurrent : `Sequence[Tensor]`
-        For each direction, shape (4 * dim, projection_dim), folded as `lstm_pointwise` wants it.
-    projection : `Sequence[Tensor]`
-        For each direction, shape (projection_dim, dim).
-    proj_clip, cell_clip : `float | None`
-        The bounds of hidden state and cell.
+    layers : `Directions`
+        The weights to lay out.
     dtype : `torch.dtype`
         In which the products are.
     """
 
-    def __init__(
-        self,
-        recurrent: Sequence[Tensor],
-        projection: Sequence[Tensor],
-        cell_clip: float | None,
-        proj_clip: float | None,
-        dtype: torch.dtype,
-    ) -> None:
-        self.recurrent = torch.stack([weight.t() for weight in recurrent]).to(dtype)
-        self.projection = torch.stack([weight.t() for weight in projection]).to(dtype)
-        self.cell_clip, self.proj_clip = cell_clip, proj_clip
+    def __init__(self, layers: Directions, dtype: torch.dtype) -> None:
+        self.recurrent = torch.stack([weight.t() for weight in layers.recurrent]).to(dtype)
+        self.projection = torch.stack([weight.t() for weight in layers.projection]).to(dtype)
+        self.cell_clip, self.proj_clip = layers.cell_clip, layers.proj_clip
 
     def step(self, hidden: Tensor, cell: Tensor) -> Step:
         is_small = not cell.is_cuda and self.recurrent.dtype == cell.dtype and not triton_is_available(cell)
@@ -103,19 +106,16 @@ class Int8Weights:
     8-bit weights for a CPU: the same integers as `Int8Product` has, in a layout that is the fastest for one
     row, with what is done around the products done for all directions at once.
 
-    The parameters are those of `BatchedWeights`.
+    # Parameters
+
+    layers : `Directions`
+        The weights to lay out.
     """
 
-    def __init__(
-        self,
-        recurrent: Sequence[Tensor],
-        projection: Sequence[Tensor],
-        cell_clip: float | None,
-        proj_clip: float | None,
-    ) -> None:
-        self.recurrent, self.recurrent_scales = _integers(recurrent)
-        self.projection, self.projection_scales = _integers(projection)
-        self.cell_clip, self.proj_clip = cell_clip, proj_clip
+    def __init__(self, layers: Directions) -> None:
+        self.recurrent, self.recurrent_scales = _integers(layers.recurrent)
+        self.projection, self.projection_scales = _integers(layers.projection)
+        self.cell_clip, self.proj_clip = layers.cell_clip, layers.proj_clip
 
     def step(self, hidden: Tensor, cell: Tensor) -> Step:
         return Int8Step(self, hidden, cell)

@@ -15,7 +15,7 @@ from torch import Tensor
 from elmo_plugin.bilm.packing import cut_by_rows
 from elmo_plugin.bilm.products import Product, prepare_product
 from elmo_plugin.bilm.recurrence.layers import LstmState, ProjectedLstmLayer, Recurrence
-from elmo_plugin.bilm.recurrence.steps import BatchedWeights, Int8Weights, Weights
+from elmo_plugin.bilm.recurrence.steps import BatchedWeights, Directions, Int8Weights, Weights
 
 MAX_PROJECTED_ROWS = 512  # per direction; 64 MiB of gates for two directions of 4096 cells in float32
 
@@ -58,14 +58,14 @@ def stack_layers(layers: Sequence[ProjectedLstmLayer], precision: str) -> Stacke
     """
     input_weights, recurrent_weights, biases = zip(*(layer.folded() for layer in layers), strict=True)
     projection_weights = [layer.projection_weight.detach() for layer in layers]
-    parts = recurrent_weights, projection_weights, layers[0].cell_clip, layers[0].proj_clip
+    directions = Directions(recurrent_weights, projection_weights, layers[0].cell_clip, layers[0].proj_clip)
     dtype = torch.bfloat16 if precision == "bfloat16" else biases[0].dtype
     return StackedLayers(
         [
             prepare_product(weight, bias, precision)
             for weight, bias in zip(input_weights, biases, strict=True)
         ],
-        Int8Weights(*parts) if precision == "int8" else BatchedWeights(*parts, dtype),
+        Int8Weights(directions) if precision == "int8" else BatchedWeights(directions, dtype),
         dtype,
     )
 
