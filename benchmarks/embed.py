@@ -25,7 +25,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.characters import word_to_character_ids
-from elmo_plugin.bilm.files import replace_when_written
+from elmo_plugin.bilm.files import replace_when_written, write_json
 from elmo_plugin.bilm.products import PRECISIONS
 
 # The three that are measured, and how the names of their figures begin.
@@ -80,8 +80,7 @@ def main() -> None:
     figures |= shares(args, figures, operations / tokens)
     print(table(figures))
     if args.json:
-        with replace_when_written(args.json) as temporary:
-            temporary.write_text(json.dumps(figures, indent=2) + "\n")
+        write_json(args.json, figures)
     if args.plot:
         plot(figures, args.plot)
 

@@ -23,7 +23,7 @@ from material import SIZES, Sentences, model_files, one_sequence, read_sentences
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.files import replace_when_written
+from elmo_plugin.bilm.files import write_json
 from elmo_plugin.bilm.products import PRECISIONS
 from elmo_plugin.embedding import Elmo
 
@@ -54,8 +54,7 @@ def main() -> None:
     for name, value in figures.items():
         print(f"{name:24}{value:,.3f}" if isinstance(value, float) else f"{name:24}{value}")
     if args.json:
-        with replace_when_written(args.json) as temporary:
-            temporary.write_text(json.dumps(figures, indent=2) + "\n")
+        write_json(args.json, figures)
 
 
 def read_arguments() -> argparse.Namespace:
@@ -168,7 +167,7 @@ def alone(args: argparse.Namespace, *more: object) -> Any:
 
 
 def load(args: argparse.Namespace) -> BiLm:
-    return BiLm.from_files(*model_files(args.model), precision=args.precision).requires_grad_(False)
+    return BiLm.from_files(*model_files(args.model), precision=args.precision)
 
 
 MEASUREMENTS = {

@@ -24,7 +24,7 @@ from allennlp.models.archival import load_archive
 from material import SIZES, Sentences, read_sentences, write_model
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.files import replace_when_written
+from elmo_plugin.bilm.files import write_json
 from elmo_plugin.bilm.products import PRECISIONS
 
 METRIC = "f1-measure-overall"
@@ -50,8 +50,7 @@ def main() -> None:
     figures["scores"] = {archive.name: scores(archive, args.data) for archive in args.archives}
     print(json.dumps(figures, indent=2))
     if args.json:
-        with replace_when_written(args.json) as temporary:
-            temporary.write_text(json.dumps(figures, indent=2) + "\n")
+        write_json(args.json, figures)
 
 
 def activation_errors(size: str, sentences: Sentences) -> dict[str, Any]:

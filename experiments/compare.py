@@ -18,7 +18,7 @@ from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.util import import_module_and_submodules
 
-from elmo_plugin.bilm.files import replace_when_written
+from elmo_plugin.bilm.files import write_json
 
 VARIANTS = ("baseline", "elmo")
 FILES = {"train": "train.txt", "validation": "dev.txt"}
@@ -45,8 +45,7 @@ def main() -> None:
             seeds = {f"{library}_seed": seed for library in ("random", "numpy", "pytorch")}
             run = args.runs / f"{args.task}_{variant}_{seed}"
             scores[variant].append(train(args.task, variant, run, {**data, **seeds}))
-    with replace_when_written(args.json) as temporary:
-        temporary.write_text(json.dumps(scores, indent=2) + "\n")
+    write_json(args.json, scores)
 
 
 def train(task: str, variant: str, run: Path, overrides: dict[str, Any]) -> float:

@@ -1,5 +1,6 @@
 """The bidirectional language model: words in, the activations of all layers out."""
 
+import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,6 +13,7 @@ from elmo_plugin.bilm import archive, pretrained, weights
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.distinct import distinct_rows
 from elmo_plugin.bilm.errors import BiLmError
+from elmo_plugin.bilm.kept import need_gradient
 from elmo_plugin.bilm.memo import Memo
 from elmo_plugin.bilm.network import BiLmNetwork
 from elmo_plugin.bilm.options import BiLmOptions
@@ -121,10 +123,7 @@ class BiLm(BiLmNetwork):
             shape = tuple(character_ids.shape)
             raise BiLmError(f"character ids must have the shape (batch, time, {expected}), not {shape}")
         if self._needs_gradient(state):
-            layers, mask = self._output_for(character_ids)
-            before = state and start_from(state, self.zero_state(len(mask)))
-            behind = self.read(character_ids, before, layers, keep_state)
-            return BiLmOutput(layers, mask, _handed_out(state, behind))
+            return self._read_in_parts(character_ids, state, keep_state, max_tokens=math.inf)
         with ExitStack() as stack:
             # Weights laid out, encoded types and results are kept for later calls in whatever mode.
             stack.enter_context(torch.inference_mode(False))
@@ -132,7 +131,7 @@ class BiLm(BiLmNetwork):
             stack.enter_context(torch.autocast(character_ids.device.type, enabled=False))
             if state is None and not self.training and len(character_ids) > 1:
                 return self._read_distinct(character_ids, keep_state)
-            return self._read_in_parts(character_ids, state, keep_state)
+            return self._read_in_parts(character_ids, state, keep_state, self.max_batch_tokens)
 
     @torch.no_grad()
     def embed(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
@@ -149,20 +148,16 @@ class BiLm(BiLmNetwork):
         `list[Tensor]`
             Per sentence a tensor of shape (num_layers, words, output_dim).
         """
-        was_training = self.training
-        if was_training:
-            self.eval()
         by_length = sorted(range(len(sentences)), key=lambda number: len(sentences[number]))
         lengths = [len(sentences[number]) for number in by_length]
         vectors: dict[int, Tensor] = {}
         for run in cut_by_tokens(lengths, self.max_batch_tokens):
             batch = [sentences[number] for number in by_length[run]]
-            ids = sentences_to_character_ids(batch, self.options.char_cnn.max_characters_per_token)
-            layers = self(torch.from_numpy(ids).to(self.boundaries.device), keep_state=False).layers
+            ids = self._character_ids(batch)
+            with self.in_evaluation_mode():
+                layers = self(ids, keep_state=False).layers
             for row, number in enumerate(by_length[run]):
                 vectors[number] = layers[:, row, : len(sentences[number])].clone()
-        if was_training:
-            self.train()
         return [vectors[number] for number in range(len(sentences))]
 
     def encode_ahead(self, words: Sequence[str]) -> None:
@@ -170,8 +165,7 @@ class BiLm(BiLmNetwork):
         Encodes a vocabulary now, and keeps it beside the bounded number of other types that are kept between
         batches.
         """
-        ids = sentences_to_character_ids([words], self.options.char_cnn.max_characters_per_token)
-        self.token_encoder.encode_ahead(torch.from_numpy(ids[0]).to(self.boundaries.device))
+        self.token_encoder.encode_ahead(self._character_ids([words]))
 
     def forget_types(self) -> None:
         """Drops all types that were encoded, so that the next batch encodes its own again."""
@@ -182,41 +176,41 @@ class BiLm(BiLmNetwork):
         super()._apply(*args, **kwargs)
         return self
 
+    def _character_ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
+        return torch.from_numpy(ids).to(self.boundaries.device)
+
     def _needs_gradient(self, state: BiLmState | None) -> bool:
         if not torch.is_grad_enabled():
             return False
         tensors = [*self.parameters(), *(part for direction in state or () for part in direction)]
-        return any(tensor.requires_grad for tensor in tensors)
+        return need_gradient(tensors)
 
     def _read_distinct(self, character_ids: Tensor, keep_state: bool) -> BiLmOutput:
         """Computes sentences that the batch has several times one time."""
         distinct, which = distinct_rows(character_ids.flatten(1))
         if len(distinct) == len(character_ids):
-            return self._read_in_parts(character_ids, None, keep_state)
+            return self._read_in_parts(character_ids, None, keep_state, self.max_batch_tokens)
         distinct = distinct.view(len(distinct), *character_ids.shape[1:])
-        layers, mask, behind = self._read_in_parts(distinct, None, keep_state)
+        layers, mask, behind = self._read_in_parts(distinct, None, keep_state, self.max_batch_tokens)
         return BiLmOutput(layers[:, which], mask[which], behind and select(behind, which))
 
-    def _read_in_parts(self, character_ids: Tensor, state: BiLmState | None, keep_state: bool) -> BiLmOutput:
-        """Computes at most `max_batch_tokens` tokens at a time."""
-        layers, mask = self._output_for(character_ids)
+    def _read_in_parts(
+        self, character_ids: Tensor, state: BiLmState | None, keep_state: bool, max_tokens: float
+    ) -> BiLmOutput:
+        """Computes at most `max_tokens` tokens at a time."""
+        mask = (character_ids > 0).any(dim=-1)
+        like = self.token_encoder.projection.weight
+        layers = like.new_zeros(self.num_layers, *mask.shape, self.output_dim)
         before = state and start_from(state, self.zero_state(len(mask)))
         lengths = mask.sum(dim=1).tolist()
-        behind = []
-        for run in cut_by_tokens(lengths, self.max_batch_tokens):
+        ends = []
+        for run in cut_by_tokens(lengths, max_tokens):
             part = character_ids[run, : max(lengths[run])]
             end = self.read(part, before and select(before, run), layers[:, run], keep_state)
             if end is not None:
-                behind.append(end)
-        return BiLmOutput(layers, mask, _handed_out(state, join(behind) if behind else None))
-
-    def _output_for(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Zeros for the layers' activations, shape (num_layers, batch, time, output_dim), and the mask."""
-        mask = (character_ids > 0).any(dim=-1)
-        like = self.token_encoder.projection.weight
-        return like.new_zeros(self.num_layers, *mask.shape, self.output_dim), mask
-
-
-def _handed_out(before: BiLmState | None, behind: BiLmState | None) -> BiLmState | None:
-    """The state behind a batch; it has the sentences, too, that only the state before the batch had."""
-    return behind if before is None or behind is None else go_on_from(before, behind)
+                ends.append(end)
+        if not keep_state:
+            return BiLmOutput(layers, mask, None)
+        behind = join(ends or [self.zero_state(0)])
+        return BiLmOutput(layers, mask, go_on_from(state, behind) if state else behind)

@@ -25,6 +25,11 @@ def fingerprint(parameters: Iterable[Tensor]) -> tuple[Hashable, ...] | None:
     return tuple(marks)
 
 
+def need_gradient(tensors: Iterable[Tensor]) -> bool:
+    """Whether any of them is being trained."""
+    return any(tensor.requires_grad for tensor in tensors)
+
+
 @dataclass(frozen=True)
 class _Entry(Generic[Value]):
     made_from: list[Tensor]  # held, so that no new parameter can lie where an old one was
@@ -49,7 +54,7 @@ class Kept(Generic[Value]):
         """The value of `make`, kept from an earlier call with the same `key` and unchanged parameters."""
         parameters = list(parameters)
         marks = fingerprint(parameters)
-        if marks is None or any(parameter.requires_grad for parameter in parameters):
+        if marks is None or need_gradient(parameters):
             self.forget()
             return make()
         with self._lock:

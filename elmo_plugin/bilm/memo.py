@@ -8,7 +8,7 @@ from weakref import WeakSet
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.kept import fingerprint
+from elmo_plugin.bilm.kept import fingerprint, need_gradient
 
 if TYPE_CHECKING:
     from elmo_plugin.bilm.bilm import BiLm, BiLmOutput
@@ -121,7 +121,7 @@ class Memo:
 def _circumstances(bilm: "BiLm") -> Hashable | None:
     """What an output depends on beside the words; `None` where a change of the weights would go unseen."""
     weights = fingerprint(bilm.parameters())
-    if not weights or any(parameter.requires_grad for parameter in bilm.parameters()):
+    if not weights or need_gradient(bilm.parameters()):
         return None
     device = bilm.boundaries.device
     stream = torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else None

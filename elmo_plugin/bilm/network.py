@@ -1,6 +1,7 @@
 """The network of the biLM: a token encoder and a stack of LSTMs for each direction."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -100,6 +101,18 @@ class BiLmNetwork(nn.Module):
         has_words = mask.any(dim=1)[:, None]
         behind, before = self._read_boundary(1, end), before or self.zero_state(len(mask))
         return map_state(lambda new, old: torch.where(has_words, new, old), behind, before)
+
+    @contextmanager
+    def in_evaluation_mode(self) -> Iterator[None]:
+        """Evaluation mode inside the block, and behind it the mode that was before."""
+        was_training = self.training
+        if was_training:
+            self.eval()
+        try:
+            yield
+        finally:
+            if was_training:
+                self.train()
 
     def zero_state(self, sentences: int) -> BiLmState:
         """The state of so many sentences before anything was read."""

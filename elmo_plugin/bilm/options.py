@@ -7,7 +7,7 @@ from typing import Any
 
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
 from elmo_plugin.bilm.errors import BiLmError
-from elmo_plugin.bilm.files import replace_when_written
+from elmo_plugin.bilm.files import write_json
 
 ACTIVATIONS = ("relu", "tanh")
 
@@ -176,8 +176,7 @@ class BiLmOptions:
         }
 
     def to_file(self, path: str | Path) -> None:
-        with replace_when_written(path) as temporary:
-            temporary.write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
+        write_json(path, self.to_dict())
 
 
 def _require_at_least(name: str, value: Any, least: int) -> None:

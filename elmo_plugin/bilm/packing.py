@@ -38,7 +38,7 @@ def pack(lengths: Tensor) -> Packing:
     return Packing(goes_on.sum(dim=1).tolist(), sentences, sentences[place], time)
 
 
-def cut_by_tokens(lengths: list[int], max_tokens: int) -> list[slice]:
+def cut_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
     """
     Cuts a batch into runs of sentences that hold, with padding to their longest, at most `max_tokens` tokens;
     a sentence with more is a run of its own.

@@ -109,10 +109,9 @@ class Int8Product:
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         if not has_int8():
             raise BiLmError("the precision int8 needs torch 2.1 or later with oneDNN; use float32")
-        scales = weight.abs().amax(dim=1).float().clamp_min_(torch.finfo(torch.float).tiny).div_(127)
-        integers = (weight / scales[:, None]).round_().to(torch.int8)
-        self._laid_out = torch.ops.onednn.qlinear_prepack(integers, None)
-        self._scales = scales
+        integers, steps = to_integers(weight.float())
+        self._laid_out = torch.ops.onednn.qlinear_prepack(integers.to(torch.int8), None)
+        self._scales = steps.squeeze(1)
         self._zero_points = torch.zeros(len(weight), dtype=torch.int64)
         self._bias = bias
 

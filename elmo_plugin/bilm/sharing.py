@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.bilm import BiLm
-from elmo_plugin.bilm.kept import fingerprint
+from elmo_plugin.bilm.kept import fingerprint, need_gradient
 
 _lock = threading.Lock()
 _shared: WeakKeyDictionary[BiLm, Hashable] = WeakKeyDictionary()  # and what each was when it was loaded
@@ -48,16 +48,12 @@ def shared_with_weights(bilm: BiLm, weights: Mapping[str, Tensor]) -> BiLm:
 
 def _condition(bilm: BiLm) -> Hashable | None:
     weights = fingerprint(bilm.parameters())
-    return None if weights is None else (weights, bilm.precision, _is_frozen(bilm))
+    return None if weights is None else (weights, bilm.precision, need_gradient(bilm.parameters()))
 
 
 def _kind(bilm: BiLm) -> Hashable:
     tensors = frozenset((parameter.dtype, parameter.device) for parameter in bilm.parameters())
-    return bilm.options, bilm.precision, tensors, _is_frozen(bilm)
-
-
-def _is_frozen(bilm: BiLm) -> bool:
-    return not any(parameter.requires_grad for parameter in bilm.parameters())
+    return bilm.options, bilm.precision, tensors, need_gradient(bilm.parameters())
 
 
 def _has(bilm: BiLm, weights: Mapping[str, Tensor]) -> bool:

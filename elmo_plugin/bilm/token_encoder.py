@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
 from elmo_plugin.bilm.distinct import distinct_rows
 from elmo_plugin.bilm.errors import BiLmError
-from elmo_plugin.bilm.kept import Kept
+from elmo_plugin.bilm.kept import Kept, need_gradient
 from elmo_plugin.bilm.options import CharCnnOptions
 from elmo_plugin.bilm.prepared_encoder import PreparedEncoder
 from elmo_plugin.bilm.products import check_precision
@@ -125,7 +125,7 @@ class TokenEncoder(nn.Module):
         tokens = character_ids.reshape(-1, character_ids.size(-1))
         types, type_of_token = distinct_rows(tokens)
         parameters = list(self.parameters())
-        if _are_trained(parameters):
+        if need_gradient(parameters):
             vectors = self.encode_types(types)
         else:
             vectors = self._known_types(parameters).look_up(types, self.encode_types)
@@ -144,7 +144,7 @@ class TokenEncoder(nn.Module):
         Raises `BiLmError` where the parameters are not frozen.
         """
         parameters = list(self.parameters())
-        if _are_trained(parameters):
+        if need_gradient(parameters):
             raise BiLmError("only a frozen biLM encodes words ahead: call its requires_grad_(False) first")
         types, _ = distinct_rows(character_ids.reshape(-1, character_ids.size(-1)))
         self._known_types(parameters).pin(types, self.encode_types)
@@ -173,7 +173,7 @@ class TokenEncoder(nn.Module):
         if len(character_ids) == 0:
             return weight.new_zeros(0, len(weight))
         _check_range(character_ids)
-        if _are_trained(self.parameters()) and (torch.is_grad_enabled() or self.precision == "float32"):
+        if need_gradient(self.parameters()) and (torch.is_grad_enabled() or self.precision == "float32"):
             vectors = self._by_length(character_ids, self._encode)
         else:
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
@@ -230,10 +230,6 @@ class TokenEncoder(nn.Module):
         self._prepared.forget()
         self._type_cache.forget()
         return super()._apply(*args, **kwargs)
-
-
-def _are_trained(parameters: Iterable[nn.Parameter]) -> bool:
-    return any(parameter.requires_grad for parameter in parameters)
 
 
 def _lengths(character_ids: Tensor) -> Tensor:

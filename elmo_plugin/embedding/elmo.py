@@ -1,8 +1,7 @@
 """ELMo in plain torch: a biLM, and one or more learned mixes of its layers."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -157,7 +156,7 @@ class Elmo(nn.Module):
         if self.requires_grad:
             output = self.bilm(ids, self._state_for_bilm(), keep_state=self.stateful)
         else:
-            with torch.no_grad(), _in_evaluation_mode(self.bilm):
+            with torch.no_grad(), self.bilm.in_evaluation_mode():
                 if self.reads_memo:
                     output = self.bilm.memo.run(self.bilm, ids, self)
                 else:
@@ -173,19 +172,6 @@ class Elmo(nn.Module):
         """The last batch's state, on the biLM's device and of its type, should they have changed."""
         weight = next(self.bilm.parameters())
         return None if self._state is None else map_state(lambda part: part.to(weight), self._state)
-
-
-@contextmanager
-def _in_evaluation_mode(bilm: BiLm) -> Iterator[None]:
-    """It is in training mode where another `Elmo` trains it."""
-    training = bilm.training
-    if training:
-        bilm.eval()
-    try:
-        yield
-    finally:
-        if training:
-            bilm.train()
 
 
 def _set_precision(bilm: BiLm, precision: str | None, requires_grad: bool) -> None:

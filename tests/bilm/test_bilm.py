@@ -1,5 +1,4 @@
 import copy
-import importlib
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, BiLmState
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.recurrence import LstmState
+from elmo_plugin.bilm.recurrence import LstmState, steps
 from tests.bilm.paths import ComputePath, take
 from tests.small_bilm import small_options
 
@@ -49,9 +48,7 @@ def test_a_long_text_in_one_sequence_has_the_vectors_of_the_reference(
     bilm.recurrence = "reference"
     expected = bilm(text)
     bilm.recurrence = recurrence
-    monkeypatch.setattr(
-        importlib.import_module(f"elmo_plugin.bilm.recurrence.{recurrence}"), "MAX_PROJECTED_ROWS", 7
-    )
+    monkeypatch.setattr(steps, "MAX_PROJECTED_ROWS", 7)
     bilm.max_batch_tokens = 100
     actual = bilm(text)
     torch.testing.assert_close(actual.layers, expected.layers, atol=1e-5, rtol=0)
@@ -238,6 +235,15 @@ def test_a_given_state_goes_on_and_rows_that_the_batch_lacks_keep_theirs(make_bi
         assert not torch.allclose(after.cell[:, :1], fresh.cell), "row 0 went on from its state"
     third = bilm(_ids("a", "b", "c", "a"), state=first.state)
     torch.testing.assert_close(third.layers[:, 3], bilm(_ids("a")).layers[:, 0], atol=1e-5, rtol=0)
+
+
+def test_a_batch_without_sentences_hands_the_state_on(make_bilm: BiLmMaker) -> None:
+    for frozen in (True, False):
+        bilm = make_bilm().requires_grad_(not frozen)
+        state = bilm(_ids("one two", "three")).state
+        output = bilm(_ids("one")[:0], state=state)
+        assert output.layers.shape == (3, 0, 1, 12)
+        torch.testing.assert_close(output.state, state)
 
 
 def test_the_state_of_zeros_is_no_state(make_bilm: BiLmMaker) -> None:

@@ -1,12 +1,12 @@
 """Small token encoders, and their vectors written from the formulas."""
 
-import pytest
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import CharCnnOptions, products
+from elmo_plugin.bilm import CharCnnOptions
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.token_encoder import TokenEncoder
+from tests.bilm.paths import ComputePath, skip_if_not_here
 
 
 def small_encoder(
@@ -38,10 +38,7 @@ def check_vectors(encoder: TokenEncoder, words: list[str], atol: float = 1e-5) -
 
 
 def skip_where_missing(precision: str) -> None:
-    if precision == "bfloat16" and not products.has_bfloat16():
-        pytest.skip("bfloat16: this CPU does not multiply it")
-    if precision == "int8" and not products.has_int8():
-        pytest.skip("int8: this torch does not multiply it")
+    skip_if_not_here(ComputePath("token encoder", precision, "cpu", 0.0))
 
 
 def by_the_book(

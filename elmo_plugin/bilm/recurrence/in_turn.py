@@ -1,18 +1,21 @@
 """The recurrence without gradients on a CPU: one direction after the other, weights laid out once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 from torch import Tensor
 
-from elmo_plugin.bilm.packing import cut_by_rows
 from elmo_plugin.bilm.products import Product, prepare_product
-from elmo_plugin.bilm.recurrence.layers import LstmState, ProjectedLstmLayer, Recurrence
+from elmo_plugin.bilm.recurrence.layers import (
+    LstmState,
+    ProjectedLstmLayer,
+    Recurrence,
+    clip_,
+    each_by_itself,
+)
 from elmo_plugin.bilm.recurrence.pointwise import lstm_pointwise
-from elmo_plugin.bilm.recurrence.steps import clip_
-
-MAX_PROJECTED_ROWS = 512  # rows whose input projections are in memory at a time
+from elmo_plugin.bilm.recurrence.steps import input_gates
 
 
 class PreparedLayer(NamedTuple):
@@ -32,20 +35,12 @@ def in_turn(precision: str) -> Recurrence:
     """
 
     def run(
-        layers: Sequence[ProjectedLstmLayer],
-        inputs: Sequence[Tensor],
-        batch_sizes: Sequence[int],
-        states: Sequence[LstmState],
-    ) -> tuple[list[Tensor], list[LstmState]]:
-        outputs, ends = [], []
-        for layer, rows, state in zip(layers, inputs, states, strict=True):
-            prepared = layer.laid_out.get(layer.weights, precision, partial(_prepare, layer, precision))
-            output, end = _run(prepared, rows, batch_sizes, state)
-            outputs.append(output)
-            ends.append(end)
-        return outputs, ends
+        layer: ProjectedLstmLayer, inputs: Tensor, batch_sizes: Sequence[int], state: LstmState
+    ) -> tuple[Tensor, LstmState]:
+        prepared = layer.laid_out.get(layer.weights, precision, partial(_prepare, layer, precision))
+        return _run(prepared, inputs, batch_sizes, state)
 
-    return run
+    return each_by_itself(run)
 
 
 def _prepare(layer: ProjectedLstmLayer, precision: str) -> PreparedLayer:
@@ -65,15 +60,15 @@ def _run(
     final_hidden, cell = state.hidden.clone(), state.cell.clone()
     outputs = inputs.new_empty(len(inputs), final_hidden.size(1))
     steps = zip(
-        _input_gates(layer.input, inputs, batch_sizes),
+        input_gates(lambda start, stop: layer.input(inputs[start:stop]), batch_sizes),
         outputs.split(list(batch_sizes)),
         batch_sizes,
         [*batch_sizes, 0][1:],
         strict=True,
     )
     hidden = final_hidden[: batch_sizes[0]] if batch_sizes else final_hidden
-    for input_gates, output, rows, next_rows in steps:
-        gates = layer.recurrent(hidden, input_gates)
+    for gates, output, rows, next_rows in steps:
+        gates = layer.recurrent(hidden, gates)
         activated = lstm_pointwise(gates, cell[:rows], layer.cell_clip)
         hidden = clip_(layer.projection(activated), layer.proj_clip)
         output.copy_(hidden)
@@ -81,12 +76,3 @@ def _run(
             final_hidden[next_rows:rows] = hidden[next_rows:]
             hidden = hidden[:next_rows]
     return outputs, LstmState(final_hidden, cell)
-
-
-def _input_gates(product: Product, inputs: Tensor, batch_sizes: Sequence[int]) -> Iterator[Tensor]:
-    """For each time step the part of the gates that comes from the inputs; one product makes many of them."""
-    start = 0
-    for sizes in cut_by_rows(batch_sizes, MAX_PROJECTED_ROWS):
-        stop = start + sum(sizes)
-        yield from product(inputs[start:stop]).split(sizes)
-        start = stop

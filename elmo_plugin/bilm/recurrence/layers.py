@@ -116,5 +116,28 @@ states : `Sequence[LstmState]`
 """
 
 
+def each_by_itself(
+    run: Callable[[ProjectedLstmLayer, Tensor, Sequence[int], LstmState], tuple[Tensor, LstmState]],
+) -> Recurrence:
+    """The `Recurrence` that runs one direction after the other, by a function for one."""
+
+    def run_all(
+        layers: Sequence[ProjectedLstmLayer],
+        inputs: Sequence[Tensor],
+        batch_sizes: Sequence[int],
+        states: Sequence[LstmState],
+    ) -> tuple[list[Tensor], list[LstmState]]:
+        directions = zip(layers, inputs, states, strict=True)
+        results = [run(layer, rows, batch_sizes, state) for layer, rows, state in directions]
+        return [output for output, _ in results], [end for _, end in results]
+
+    return run_all
+
+
 def clip(values: Tensor, bound: float | None) -> Tensor:
     return values.clamp(-bound, bound) if bound else values
+
+
+def clip_(values: Tensor, bound: float | None) -> Tensor:
+    """`clip` in place."""
+    return values.clamp_(-bound, bound) if bound else values

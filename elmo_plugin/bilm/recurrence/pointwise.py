@@ -1,7 +1,11 @@
 """The point-wise part of one LSTM time step, in plain torch: in place, in few passes over memory."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
+
+from elmo_plugin.bilm.recurrence.layers import clip_
 
 
 def lstm_pointwise(gates: Tensor, cell: Tensor, cell_clip: float | None) -> Tensor:
@@ -29,12 +33,8 @@ def lstm_pointwise(gates: Tensor, cell: Tensor, cell_clip: float | None) -> Tens
     `Tensor`
         Shape (..., rows, dim), of the type of `gates`.
     """
-    activated = gates.to(cell.dtype).sigmoid_()
-    i, j, f, o = activated.chunk(4, dim=-1)
-    cell.mul_(f).addcmul_(i, j, value=2).sub_(i)
-    if cell_clip:
-        cell.clamp_(-cell_clip, cell_clip)
-    return torch.addcmul(o, o, torch.mul(cell, -2).sigmoid_(), value=-2).to(gates.dtype)
+    parts = gates.to(cell.dtype).sigmoid_().chunk(4, dim=-1)
+    return _update(parts, cell, cell_clip, torch.empty_like(cell)).to(gates.dtype)
 
 
 class SmallPointwise:
@@ -61,9 +61,12 @@ class SmallPointwise:
     def __call__(self) -> Tensor:
         """What the projection takes, shape (..., rows, dim); the next call overwrites it."""
         self.gates.sigmoid_()
-        i, j, f, o = self._parts
-        self._cell.mul_(f).addcmul_(i, j, value=2).sub_(i)
-        if self._cell_clip:
-            self._cell.clamp_(-self._cell_clip, self._cell_clip)
-        activated = torch.mul(self._cell, -2, out=self._activated).sigmoid_()
-        return torch.addcmul(o, o, activated, value=-2, out=activated)
+        return _update(self._parts, self._cell, self._cell_clip, self._activated)
+
+
+def _update(parts: Sequence[Tensor], cell: Tensor, cell_clip: float | None, out: Tensor) -> Tensor:
+    """From the sigmoids of i, 2j, f and o: the new cell, in place, and in `out` what the projection takes."""
+    i, j, f, o = parts
+    clip_(cell.mul_(f).addcmul_(i, j, value=2).sub_(i), cell_clip)
+    torch.mul(cell, -2, out=out).sigmoid_()
+    return torch.addcmul(o, o, out, value=-2, out=out)

@@ -5,24 +5,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.recurrence.layers import FORGET_BIAS, LstmState, ProjectedLstmLayer, clip
-
-
-def reference_recurrence(
-    layers: Sequence[ProjectedLstmLayer],
-    inputs: Sequence[Tensor],
-    batch_sizes: Sequence[int],
-    states: Sequence[LstmState],
-) -> tuple[list[Tensor], list[LstmState]]:
-    """A `Recurrence` of plain, differentiable operations."""
-    outputs, ends = zip(
-        *(
-            _run(layer, rows, batch_sizes, state)
-            for layer, rows, state in zip(layers, inputs, states, strict=True)
-        ),
-        strict=True,
-    )
-    return list(outputs), list(ends)
+from elmo_plugin.bilm.recurrence.layers import (
+    FORGET_BIAS,
+    LstmState,
+    ProjectedLstmLayer,
+    clip,
+    each_by_itself,
+)
 
 
 def _run(
@@ -48,3 +37,6 @@ def _step(layer: ProjectedLstmLayer, inputs: Tensor, hidden: Tensor, cell: Tenso
     cell = clip(cell, layer.cell_clip)
     hidden = (torch.sigmoid(output_gate) * torch.tanh(cell)) @ layer.projection_weight.t()
     return clip(hidden, layer.proj_clip), cell
+
+
+reference_recurrence = each_by_itself(_run)  # of plain, differentiable operations

@@ -1,6 +1,6 @@
 """The layers of one direction, and how those of both are run: the one place that chooses the recurrence.
 
-The backward language model is the same stack over reversed sentences; `bilm.py` reverses them.
+The backward language model is the same stack over reversed sentences; `network.py` reverses them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.errors import BiLmError
+from elmo_plugin.bilm.kept import need_gradient
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.products import has_int8_row
 from elmo_plugin.bilm.recurrence.in_turn import in_turn
@@ -155,7 +156,7 @@ def _fastest(
     if torch.is_grad_enabled():
         parameters = (parameter for lm in language_models for parameter in lm.parameters())
         given = (part for state in states for part in state)
-        if any(tensor.requires_grad for tensor in (*parameters, *inputs, *given)):
+        if need_gradient((*parameters, *inputs, *given)):
             return "training"
     options = language_models[0].options
     rows = len(inputs[0]) / max(len(batch_sizes), 1)  # of a time step, on average

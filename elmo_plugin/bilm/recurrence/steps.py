@@ -1,14 +1,18 @@
-"""One time step of one layer in all directions: what the device and the sizes ask for."""
+"""One time step of one layer: its part from the inputs, and what the device and the sizes ask for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
+from elmo_plugin.bilm.packing import cut_by_rows
 from elmo_plugin.bilm.products import to_integers
+from elmo_plugin.bilm.recurrence.layers import clip_
 from elmo_plugin.bilm.recurrence.pointwise import SmallPointwise, lstm_pointwise
 from elmo_plugin.bilm.recurrence.triton_pointwise import triton_is_available, triton_lstm_pointwise
+
+MAX_PROJECTED_ROWS = 512  # of a direction: their gates take 32 MiB with 4096 cells in float32
 
 
 class Step(Protocol):
@@ -33,6 +37,18 @@ class Weights(Protocol):
         Begins with this state: hidden (directions, rows, projection_dim) and cell (directions, rows, dim),
         which are views of the state of all rows.
         """
+
+
+def input_gates(project: Callable[[int, int], Tensor], batch_sizes: Sequence[int]) -> Iterator[Tensor]:
+    """
+    For each time step the part of the gates that comes from the inputs, shape (..., rows, 4 * dim). `project`
+    gives it for the packed rows from one number to another: one product makes many time steps.
+    """
+    start = 0
+    for sizes in cut_by_rows(batch_sizes, MAX_PROJECTED_ROWS):
+        stop = start + sum(sizes)
+        yield from project(start, stop).split(sizes, dim=-2)
+        start = stop
 
 
 class Directions(NamedTuple):
@@ -139,12 +155,8 @@ class Int8Step:
 
 def _integers(weights: Sequence[Tensor]) -> tuple[list[Tensor], Tensor]:
     """The transposed weights in 8 bits, and their scales, shape (directions, 1, outputs)."""
-    scales = [weight.abs().amax(dim=1).clamp_min(torch.finfo(torch.float).tiny) / 127 for weight in weights]
-    integers = [
-        (weight / scale[:, None]).round_().to(torch.int8).t()
-        for weight, scale in zip(weights, scales, strict=True)
-    ]
-    return integers, torch.stack(scales).unsqueeze(1)
+    integers, steps = zip(*map(to_integers, weights), strict=True)
+    return [whole.to(torch.int8).t() for whole in integers], torch.stack(steps).transpose(1, 2)
 
 
 def _multiply(inputs: Tensor, integers: Sequence[Tensor], scales: Tensor) -> tuple[Tensor, Tensor]:
@@ -154,7 +166,3 @@ def _multiply(inputs: Tensor, integers: Sequence[Tensor], scales: Tensor) -> tup
     for rows, weight, out in zip(whole.to(torch.int8), integers, sums, strict=True):
         torch._int_mm(rows, weight, out=out)
     return torch.mul(sums, scales), steps
-
-
-def clip_(values: Tensor, bound: float | None) -> Tensor:
-    return values.clamp_(-bound, bound) if bound else values

@@ -5,19 +5,16 @@ GPU, where a time step is four kernels, and on a CPU where products are so small
 Nothing in the loop over time waits for the device.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.packing import cut_by_rows
 from elmo_plugin.bilm.products import Product, prepare_product
 from elmo_plugin.bilm.recurrence.layers import LstmState, ProjectedLstmLayer, Recurrence
-from elmo_plugin.bilm.recurrence.steps import BatchedWeights, Directions, Int8Weights, Weights
-
-MAX_PROJECTED_ROWS = 512  # per direction; 64 MiB of gates for two directions of 4096 cells in float32
+from elmo_plugin.bilm.recurrence.steps import BatchedWeights, Directions, Int8Weights, Weights, input_gates
 
 
 class StackedLayers(NamedTuple):
@@ -95,8 +92,13 @@ def _run(
     sorted by length, so that the first of them go on, and the others keep what they have.
     """
     outputs = hidden.new_empty(len(inputs), len(inputs[0]), hidden.size(2), dtype=stacked.dtype)
+
+    def project(start: int, stop: int) -> Tensor:
+        rows = zip(stacked.input, inputs, strict=True)
+        return torch.stack([product(direction[start:stop]) for product, direction in rows])
+
     steps = zip(
-        _input_gates(stacked.input, inputs, batch_sizes),  # each (directions, size, 4 * dim)
+        input_gates(project, batch_sizes),  # each (directions, size, 4 * dim)
         outputs.split(list(batch_sizes), dim=1),  # each (directions, size, projection_dim)
         batch_sizes,
         [*batch_sizes, 0][1:],
@@ -111,15 +113,3 @@ def _run(
             hidden[:, next_size:size] = output[:, next_size:]
             step, before = None, output
     return outputs
-
-
-def _input_gates(
-    products: Sequence[Product], inputs: Sequence[Tensor], batch_sizes: Sequence[int]
-) -> Iterator[Tensor]:
-    """For each time step the part of the gates that comes from the inputs; one product makes many of them."""
-    start = 0
-    for sizes in cut_by_rows(batch_sizes, MAX_PROJECTED_ROWS):
-        stop = start + sum(sizes)
-        gates = [product(rows[start:stop]) for product, rows in zip(products, inputs, strict=True)]
-        yield from torch.stack(gates).split(sizes, dim=1)
-        start = stop

@@ -10,33 +10,35 @@ from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
 from elmo_plugin.bilm.products import prepare_product
-from elmo_plugin.bilm.recurrence.layers import FORGET_BIAS, LstmState, ProjectedLstmLayer, clip
+from elmo_plugin.bilm.recurrence.layers import (
+    FORGET_BIAS,
+    LstmState,
+    ProjectedLstmLayer,
+    clip,
+    each_by_itself,
+)
 
 
-def training_recurrence(
-    layers: Sequence[ProjectedLstmLayer],
-    inputs: Sequence[Tensor],
-    batch_sizes: Sequence[int],
-    states: Sequence[LstmState],
-) -> tuple[list[Tensor], list[LstmState]]:
-    """A `Recurrence` with gradients for inputs, states and parameters, in the parameters' own precision."""
-    outputs, ends = [], []
-    for layer, rows, state in zip(layers, inputs, states, strict=True):
-        output, hidden, cell = _ProjectedLstm.apply(
-            rows,
-            state.hidden,
-            state.cell,
-            layer.input_weight,
-            layer.recurrent_weight,
-            layer.bias,
-            layer.projection_weight,
-            list(batch_sizes),
-            layer.cell_clip,
-            layer.proj_clip,
-        )
-        outputs.append(output)
-        ends.append(LstmState(hidden, cell))
-    return outputs, ends
+def _run(
+    layer: ProjectedLstmLayer, inputs: Tensor, batch_sizes: Sequence[int], state: LstmState
+) -> tuple[Tensor, LstmState]:
+    """With gradients for inputs, state and parameters, in the parameters' own precision."""
+    output, hidden, cell = _ProjectedLstm.apply(
+        inputs,
+        state.hidden,
+        state.cell,
+        layer.input_weight,
+        layer.recurrent_weight,
+        layer.bias,
+        layer.projection_weight,
+        list(batch_sizes),
+        layer.cell_clip,
+        layer.proj_clip,
+    )
+    return output, LstmState(hidden, cell)
+
+
+training_recurrence = each_by_itself(_run)
 
 
 class _ProjectedLstm(Function):

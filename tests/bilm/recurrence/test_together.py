@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import LstmOptions
 from elmo_plugin.bilm.recurrence import LstmState, ProjectedLstmLayer, steps
-from elmo_plugin.bilm.recurrence import together as module
 from elmo_plugin.bilm.recurrence.in_turn import in_turn
 from elmo_plugin.bilm.recurrence.together import StackedLayers, run_stacked, stack_layers, together
 from elmo_plugin.bilm.recurrence.triton_pointwise import triton_is_available, triton_lstm_pointwise
@@ -106,7 +105,7 @@ def test_the_small_clips_of_these_tests_are_reached() -> None:
 def test_a_time_step_at_the_border_of_a_chunk_is_like_any_other(
     max_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MAX_PROJECTED_ROWS", max_rows)
+    monkeypatch.setattr(steps, "MAX_PROJECTED_ROWS", max_rows)
     _assert_equals_the_book(_layers(2, 0.5, 0.4))
 
 
