@@ -59,9 +59,36 @@ def prepare_product(weight: Tensor, bias: Tensor | None, precision: str) -> Prod
                 "which are not here; use float32 or int8"
             )
         weight, bias = weight.bfloat16(), None if bias is None else bias.bfloat16()
-    if on_cpu and weight.dtype in (torch.float, torch.bfloat16) and has_onednn():
-        return OneDnnProduct(weight, bias)
-    return PlainProduct(weight, bias)
+    return _product(weight, bias)
+
+
+def prepare_training_product(weight: Tensor, dtype: torch.dtype) -> Product:
+    """
+    Lays out a weight for products of a given type: see `training_dtype`.
+
+    # Parameters
+
+    weight : `Tensor`
+        Shape (outputs, inputs). Later changes of it do not reach the product.
+    dtype : `torch.dtype`
+        Of factors and result.
+    """
+    return _product(weight.detach().to(dtype), None)
+
+
+def training_dtype(like: Tensor) -> torch.dtype:
+    """The type that products are to be computed in: autocast's where it is on, else that of `like`."""
+    device = like.device.type
+    if not hasattr(torch, "get_autocast_dtype"):  # torch before 2.4
+        if device == "cuda":
+            return torch.get_autocast_gpu_dtype() if torch.is_autocast_enabled() else like.dtype
+        return torch.get_autocast_cpu_dtype() if torch.is_autocast_cpu_enabled() else like.dtype
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else like.dtype
+
+
+def _product(weight: Tensor, bias: Tensor | None) -> Product:
+    is_onednns = weight.device.type == "cpu" and weight.dtype in (torch.float, torch.bfloat16)
+    return OneDnnProduct(weight, bias) if is_onednns and has_onednn() else PlainProduct(weight, bias)
 
 
 class PlainProduct:

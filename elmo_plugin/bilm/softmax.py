@@ -1,19 +1,27 @@
 """The distribution over the next word: over the whole vocabulary, or over a sample of it to train on."""
 
 import math
+from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
 
 from elmo_plugin.bilm.errors import BiLmError
+from elmo_plugin.bilm.products import prepare_training_product, training_dtype
 
-_LOGITS_AT_A_TIME = 1 << 24  # bounds the memory of the full softmax when no gradient is needed
+# So many logits are there at a time: on a CPU as many as its cache has room for.
+LOGITS_AT_A_TIME_ON_CPU = 1 << 21
+LOGITS_AT_A_TIME = 1 << 26
 
 
 class VocabularySoftmax(nn.Module):
     """
     A softmax over a vocabulary that lies in the order of descending frequency, shared by both directions.
+
+    Losses are computed some tokens at a time, and their gradient together with them, so that however large
+    the vocabulary, the logits of all tokens are never there at once.
 
     # Parameters
 
@@ -29,7 +37,7 @@ class VocabularySoftmax(nn.Module):
         self.bias = nn.Parameter(torch.zeros(num_words))
         nn.init.normal_(self.weight, std=dim**-0.5)
 
-    def forward(self, hidden: Tensor, targets: Tensor) -> Tensor:
+    def forward(self, hidden: Tensor, targets: Tensor, shares: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """
         The full softmax.
 
@@ -39,23 +47,26 @@ class VocabularySoftmax(nn.Module):
             Shape (tokens, dim).
         targets : `Tensor`
             Shape (tokens,), the number of each token's word.
+        shares : `Tensor`, optional
+            Shape (tokens,), the share of each token in the loss; by default all have the same.
 
         # Returns
 
         `Tensor`
-            Shape (tokens,), `-log p(target | hidden)` in nats.
+            The loss, `sum(shares * losses)`. It alone has a gradient.
+        `Tensor`
+            Shape (tokens,), the losses: `-log p(target | hidden)` in nats.
         """
-        if torch.is_grad_enabled() or not len(targets):
-            return self._full(hidden, targets)
-        rows = max(1, _LOGITS_AT_A_TIME // len(self.weight))
-        pairs = zip(hidden.split(rows), targets.split(rows), strict=True)
-        return torch.cat([self._full(*pair) for pair in pairs])
+        every = torch.ones_like(targets, dtype=torch.bool)
+        of_targets = nn.functional.embedding(targets, self.weight), self.bias[targets]
+        shares = self._equal_shares(targets) if shares is None else shares
+        return _Loss.apply(
+            hidden, self.weight, self.bias, *of_targets, every, shares, torch.is_grad_enabled()
+        )
 
-    def _full(self, hidden: Tensor, targets: Tensor) -> Tensor:
-        logits = nn.functional.linear(hidden, self.weight, self.bias)
-        return nn.functional.cross_entropy(logits, targets, reduction="none")
-
-    def sampled(self, hidden: Tensor, targets: Tensor, num_negatives: int) -> Tensor:
+    def sampled(
+        self, hidden: Tensor, targets: Tensor, num_negatives: int, shares: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """
         The sampled softmax of Jean et al. (2015): each target against one sample of other words, drawn by
         frequency rank, with logits corrected by the logarithm of how often a word is expected in the sample.
@@ -63,59 +74,184 @@ class VocabularySoftmax(nn.Module):
 
         # Parameters
 
-        hidden, targets : `Tensor`
+        hidden, targets, shares : `Tensor`
             As for the full softmax.
         num_negatives : `int`
-            The number of distinct words in the sample, less than the vocabulary has.
+            The number of distinct words in the sample. With all words it is the full softmax.
 
         # Returns
 
-        `Tensor`
-            Shape (tokens,).
+        `tuple[Tensor, Tensor]`
+            The loss and the losses, as of the full softmax.
         """
-        negatives, tries = sample_log_uniform(num_negatives, len(self.weight))
-        negatives = negatives.to(targets.device)
-        weight, bias = self.weight[negatives], self.bias[negatives]
-        correction = log_expected_count(negatives, tries, len(self.weight))
-        negative_logits = torch.addmm(bias - correction, hidden, weight.t())
-        is_target = targets.unsqueeze(1) == negatives
-        negative_logits = negative_logits.masked_fill(is_target, -math.inf)
-        target_logits = (hidden * self.weight[targets]).sum(dim=1) + self.bias[targets]
-        target_logits = target_logits - log_expected_count(targets, tries, len(self.weight))
-        total = torch.logaddexp(target_logits, negative_logits.logsumexp(dim=1))
-        return total - target_logits
+        negatives, tries = sample_log_uniform(num_negatives, len(self.weight), targets.device)
+        return self.against(negatives, tries, hidden, targets, shares)
+
+    def against(
+        self, negatives: Tensor, tries: Tensor, hidden: Tensor, targets: Tensor, shares: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """`sampled` against a given sample: what `sample_log_uniform` returns."""
+        words = torch.cat([negatives, targets])
+        sizes = [len(negatives), len(targets)]
+        weight, target_weight = nn.functional.embedding(words, self.weight).split(sizes)
+        correction = log_expected_count(words, tries, len(self.weight)).to(self.bias.dtype)
+        bias, target_bias = (self.bias[words] - correction).split(sizes)
+        is_negative = torch.zeros_like(self.bias, dtype=torch.bool)
+        is_negative[negatives] = True
+        is_hit = is_negative[targets]
+        shares = self._equal_shares(targets) if shares is None else shares
+        return _Loss.apply(
+            hidden, weight, bias, target_weight, target_bias, is_hit, shares, torch.is_grad_enabled()
+        )
+
+    def _equal_shares(self, targets: Tensor) -> Tensor:
+        return self.weight.new_full(targets.shape, 1 / max(len(targets), 1))
 
 
-def sample_log_uniform(num_samples: int, num_words: int) -> tuple[Tensor, int]:
+class _Loss(Function):
     """
-    Draws words by Zipf's law, `p(k) = log((k + 2) / (k + 1)) / log(num_words + 1)` for rank k from 0, until
-    `num_samples` distinct ones are there. Uses torch's random state.
+    `log(sum over the candidates and the target of exp(logit)) - logit of the target` for each token, and the
+    sum of these losses by shares.
+
+    A target that is a candidate, too ("accidental hit"), counts once: its logit is the same in both roles.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        target_weight: Tensor,
+        target_bias: Tensor,
+        is_candidate: Tensor,
+        shares: Tensor,
+        is_grad_enabled: bool,
+    ) -> tuple[Tensor, Tensor]:
+        """
+        # Parameters
+
+        hidden : `Tensor`
+            Shape (tokens, dim).
+        weight, bias : `Tensor`
+            Shapes (candidates, dim) and (candidates,).
+        target_weight, target_bias : `Tensor`
+            Shapes (tokens, dim) and (tokens,).
+        is_candidate : `Tensor`
+            Shape (tokens,), whether the target is one of the candidates.
+        shares : `Tensor`
+            Shape (tokens,).
+        is_grad_enabled : `bool`
+            Whether it is where this function is applied; inside of it, it never is.
+        """
+        dtype = training_dtype(weight)
+        with torch.autocast(weight.device.type, enabled=False):
+            hidden, shares = hidden.to(weight.dtype), shares.to(weight.dtype)
+            target_logits = (hidden * target_weight).sum(dim=1) + target_bias
+            losses = torch.empty_like(target_logits)
+            needs_gradient = is_grad_enabled and any(ctx.needs_input_grad)
+            gradient = _Gradient(hidden, weight, bias, dtype) if needs_gradient else None
+            # The gradient of so many times the loss: float16 has no numbers as small as a token's share.
+            ctx.scale = max(len(hidden), 1)
+            scaled_shares = shares * ctx.scale
+            product = prepare_training_product(weight, dtype)
+            for tokens in _some_at_a_time(len(hidden), len(weight), weight.device):
+                logits = product(hidden[tokens]).to(bias.dtype).add_(bias)
+                greatest = logits.amax(dim=1)
+                powers = logits.sub_(greatest[:, None]).exp_()
+                total = powers.sum(dim=1).log_().add_(greatest)
+                of_target = target_logits[tokens]
+                total = torch.where(is_candidate[tokens], total, torch.logaddexp(total, of_target))
+                losses[tokens] = total - of_target
+                if gradient is not None:
+                    gradient.add(tokens, powers, scaled_shares[tokens] * torch.exp(greatest - total))
+        if gradient is not None:
+            # A target outside of the candidates has a part in the sum, of exp(-loss).
+            d_target = torch.where(is_candidate, -1.0, torch.expm1(-losses)).mul_(scaled_shares)
+            d_hidden = gradient.d_hidden.addcmul_(d_target[:, None], target_weight)
+            ctx.save_for_backward(
+                d_hidden, gradient.d_weight, gradient.d_bias, hidden * d_target[:, None], d_target
+            )
+        ctx.mark_non_differentiable(losses)
+        return (losses * shares).sum(), losses
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        factor = d_loss / ctx.scale
+        return *(gradient * factor for gradient in ctx.saved_tensors), None, None, None
+
+
+class _Gradient:
+    """The gradient of the loss by the logits of candidates, passed on to what these were made from."""
+
+    def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> None:
+        self._hidden, self._dtype = hidden, dtype
+        self._back = prepare_training_product(weight.t(), dtype)
+        self.d_hidden = torch.empty_like(hidden)
+        self.d_weight = torch.zeros_like(weight)
+        self.d_bias = torch.zeros_like(bias)
+
+    def add(self, tokens: slice, powers: Tensor, factors: Tensor) -> None:
+        """
+        # Parameters
+
+        powers : `Tensor`
+            Shape (some tokens, candidates): the probabilities of the candidates, but for a factor.
+        factors : `Tensor`
+            Shape (some tokens,): this factor, times the share of the token.
+        """
+        powers, factors = powers.to(self._dtype), factors[:, None]
+        torch.mul(self._back(powers), factors, out=self.d_hidden[tokens])
+        hidden = self._hidden[tokens] * factors
+        self.d_weight += powers.t() @ hidden.to(self._dtype)
+        self.d_bias += (factors.to(self._dtype).t() @ powers).squeeze(0)
+
+
+def _some_at_a_time(tokens: int, candidates: int, device: torch.device) -> list[slice]:
+    logits = LOGITS_AT_A_TIME_ON_CPU if device.type == "cpu" else LOGITS_AT_A_TIME
+    rows = max(1, logits // candidates)
+    return [slice(start, start + rows) for start in range(0, tokens, rows)]
+
+
+def sample_log_uniform(
+    num_samples: int, num_words: int, device: torch.device | None = None
+) -> tuple[Tensor, Tensor]:
+    """
+    The first `num_samples` distinct words of draws by Zipf's law, `p(k) = log((k + 2) / (k + 1)) /
+    log(num_words + 1)` for rank k from 0. Uses torch's random state of the device, and does not wait for it.
+
+    The draws are thought of as a Poisson process, one draw per unit of time on average: then each word comes
+    for the first time at an exponentially distributed time of its own, and the words that come first are
+    found at once.
 
     # Returns
 
     `Tensor`
         Shape (num_samples,), distinct ranks.
-    `int`
-        How many draws that took.
+    `Tensor`
+        The number of draws that it took: the time at which the next word would have come, infinite when
+        there is none left.
+
+    Raises `BiLmError` where there are not so many words.
     """
-    if not 0 < num_samples < num_words:
+    if not 0 < num_samples <= num_words:
         raise BiLmError(
             f"cannot sample {num_samples} negative words from a vocabulary of {num_words}: "
             "give a smaller number, or none to use the full softmax"
         )
-    draws = np.empty(0, dtype=np.int64)
-    while True:
-        uniform = torch.rand(2 * num_samples + len(draws), dtype=torch.float64).numpy()
-        ranks = np.exp(uniform * math.log(num_words + 1)).astype(np.int64) - 1
-        draws = np.concatenate([draws, np.clip(ranks, 0, num_words - 1)])
-        words, first_draw = np.unique(draws, return_index=True)
-        if len(words) >= num_samples:
-            order = np.argsort(first_draw)[:num_samples]
-            return torch.from_numpy(words[order]), int(first_draw[order[-1]]) + 1
+    probability = _zipf(torch.arange(num_words, device=device), num_words)
+    first_time = torch.empty_like(probability).exponential_() / probability
+    if num_samples == num_words:
+        return torch.arange(num_words, device=device), first_time.new_tensor(math.inf)
+    times, ranks = first_time.topk(num_samples + 1, largest=False)
+    return ranks[:-1], times[-1]
 
 
-def log_expected_count(words: Tensor, tries: int, num_words: int) -> Tensor:
-    """How often a word is expected among the distinct ones of `tries` draws: `log(1 - (1 - p) ** tries)`."""
-    rank = words.double()
-    probability = torch.log((rank + 2) / (rank + 1)) / math.log(num_words + 1)
-    return torch.log(-torch.expm1(tries * torch.log1p(-probability))).float()
+def log_expected_count(words: Tensor, tries: Tensor, num_words: int) -> Tensor:
+    """How often a word is expected among the distinct ones of `tries` draws: `log(1 - exp(-p * tries))`."""
+    return torch.log(-torch.expm1(-tries * _zipf(words, num_words)))
+
+
+def _zipf(ranks: Tensor, num_words: int) -> Tensor:
+    return torch.log1p(1 / (ranks.double() + 1)) / math.log(num_words + 1)

@@ -3,7 +3,13 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError, products
-from elmo_plugin.bilm.products import PRECISIONS, PlainProduct, prepare_product
+from elmo_plugin.bilm.products import (
+    PRECISIONS,
+    PlainProduct,
+    prepare_product,
+    prepare_training_product,
+    training_dtype,
+)
 from tests.bilm.paths import ComputePath, skip_if_not_here
 
 # The largest error, relative to the largest number of the result.
@@ -92,3 +98,35 @@ def test_without_onednn_float32_is_torchs_own_product(monkeypatch: pytest.Monkey
     product = prepare_product(weight, torch.ones(6), "float32")
     assert isinstance(product, PlainProduct)
     torch.testing.assert_close(product(inputs, torch.ones(4, 6)), inputs @ weight.t() + 2)
+
+
+@pytest.mark.parametrize("dtype", [torch.double, torch.float, torch.bfloat16])
+def test_a_product_for_training_has_the_type_that_is_asked_for(dtype: torch.dtype) -> None:
+    if dtype == torch.bfloat16:
+        skip_if_not_here(ComputePath("product", "bfloat16", "cpu", 0.0))
+    torch.manual_seed(0)
+    weight, inputs = torch.randn(48, 40, requires_grad=True), torch.randn(5, 40)
+    product = prepare_training_product(weight, dtype)
+    added = torch.randn(5, 48).to(dtype)
+    expected = inputs.double() @ weight.detach().double().t()
+    for result, wanted in ((product(inputs), expected), (product(inputs, added), expected + added)):
+        assert result.dtype == dtype and not result.requires_grad
+        tolerance = TOLERANCES["bfloat16" if dtype == torch.bfloat16 else "float32"]
+        torch.testing.assert_close(result.double(), wanted, rtol=0, atol=tolerance * float(wanted.max()))
+
+
+def test_a_weight_in_training_may_lie_in_memory_as_it_likes() -> None:
+    weight, inputs = torch.randn(40, 48), torch.randn(5, 40)
+    product = prepare_training_product(weight.t(), torch.float)
+    torch.testing.assert_close(product(inputs), inputs @ weight)
+
+
+def test_training_is_in_the_type_of_autocast_or_in_its_own() -> None:
+    for own in (torch.float, torch.double):
+        like = torch.zeros(1, dtype=own)
+        assert training_dtype(like) == own
+        with torch.autocast("cpu", torch.bfloat16):
+            assert training_dtype(like) == torch.bfloat16
+            with torch.autocast("cpu", enabled=False):
+                assert training_dtype(like) == own
+        assert training_dtype(like) == own

@@ -1,12 +1,20 @@
-import math
+"""The losses and their gradients against the formulas, written token by token in float64."""
 
+import math
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
 import torch
-from torch import nn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm import softmax as softmax_module
 from elmo_plugin.bilm.softmax import VocabularySoftmax, log_expected_count, sample_log_uniform
+
+Sample = tuple[Sequence[int], float]  # the words, and the number of draws
 
 
 def _softmax(num_words: int = 30, dim: int = 5) -> VocabularySoftmax:
@@ -16,91 +24,267 @@ def _softmax(num_words: int = 30, dim: int = 5) -> VocabularySoftmax:
     return softmax
 
 
-def test_the_full_softmax_is_the_negative_logarithm_of_the_probability() -> None:
-    softmax = _softmax()
-    hidden, targets = torch.randn(7, 5).double(), torch.arange(7) * 4
-    scores = torch.exp(hidden @ softmax.weight.T + softmax.bias)
-    expected = -torch.log(scores[torch.arange(7), targets] / scores.sum(dim=1))
-    torch.testing.assert_close(softmax(hidden, targets), expected)
+def _hidden(tokens: int, dim: int = 5) -> Tensor:
+    torch.manual_seed(3)
+    return torch.randn(tokens, dim, dtype=torch.double, requires_grad=True)
 
 
-def test_without_gradients_it_is_computed_piece_by_piece_with_the_same_result(
-    monkeypatch: pytest.MonkeyPatch,
+def _zipf(num_words: int) -> Tensor:
+    rank = torch.arange(num_words).double()
+    return torch.log((rank + 2) / (rank + 1)) / math.log(num_words + 1)
+
+
+def _by_the_book(
+    softmax: VocabularySoftmax, hidden: Tensor, targets: Tensor, sample: Sample | None = None
+) -> Tensor:
+    """
+    The losses, of plain differentiable operations. With a sample, the candidates are its words without the
+    target, and the target; their logits are less by the logarithm of the expected counts.
+    """
+    num_words = len(softmax.weight)
+    losses = []
+    for vector, target in zip(hidden, targets.tolist(), strict=True):
+        logits = softmax.weight @ vector + softmax.bias
+        candidates = list(range(num_words))
+        if sample is not None:
+            words, draws = sample
+            logits = logits - torch.log(1 - torch.exp(-draws * _zipf(num_words)))
+            candidates = [word for word in words if word != target] + [target]
+        losses.append(torch.logsumexp(logits[candidates], dim=0) - logits[target])
+    return torch.stack(losses) if losses else hidden.new_zeros(0)
+
+
+def _against(softmax: VocabularySoftmax, sample: Sample, *arguments: Tensor | None) -> tuple[Tensor, Tensor]:
+    words, draws = sample
+    return softmax.against(torch.tensor(words), torch.tensor(draws, dtype=torch.double), *arguments)
+
+
+def _check(softmax: VocabularySoftmax, targets: Tensor, shares: Tensor | None, sample: Sample | None) -> None:
+    """Loss, losses and all gradients of twice the loss."""
+    hidden = _hidden(len(targets))
+    leaves = [hidden, softmax.weight, softmax.bias]
+    arguments = (hidden, targets, shares)
+    loss, losses = softmax(*arguments) if sample is None else _against(softmax, sample, *arguments)
+    expected_losses = _by_the_book(softmax, hidden, targets, sample)
+    parts = shares if shares is not None else torch.ones(len(targets)).double() / max(len(targets), 1)
+    expected = (parts * expected_losses).sum()
+    torch.testing.assert_close(losses, expected_losses.detach())
+    torch.testing.assert_close(loss, expected.detach())
+    assert loss.requires_grad and not losses.requires_grad
+    gradients = torch.autograd.grad(2 * loss, leaves)
+    expected_gradients = torch.autograd.grad(2 * expected + 0 * sum(leaf.sum() for leaf in leaves), leaves)
+    torch.testing.assert_close(gradients, expected_gradients)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    targets=st.lists(st.integers(0, 11), max_size=7),
+    words=st.none() | st.lists(st.integers(0, 11), min_size=1, max_size=11, unique=True),
+    draws=st.floats(1, 100),
+    with_shares=st.booleans(),
+    logits_at_a_time=st.integers(1, 60),
+)
+def test_losses_and_gradients_are_those_of_the_formulas(
+    targets: list[int], words: list[int] | None, draws: float, with_shares: bool, logits_at_a_time: int
 ) -> None:
-    softmax = _softmax()
-    hidden, targets = torch.randn(7, 5).double(), torch.arange(7)
-    whole = softmax(hidden, targets)
-    monkeypatch.setattr(softmax_module, "_LOGITS_AT_A_TIME", 65)  # two rows of 30
+    shares = torch.rand(len(targets)).double() if with_shares else None
+    sample = None if words is None else (words, draws)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(softmax_module, "LOGITS_AT_A_TIME_ON_CPU", logits_at_a_time)
+        _check(_softmax(num_words=12), torch.tensor(targets, dtype=torch.long), shares, sample)
+
+
+@pytest.mark.parametrize("sample", [None, ([4, 0, 9, 2, 25], 8.5)])
+def test_a_token_without_a_share_has_no_part_in_the_gradient(sample: Sample | None) -> None:
+    shares = torch.tensor([0.5, 0.0, 0.25, 0.0], dtype=torch.double)
+    softmax, targets = _softmax(), torch.tensor([0, 0, 29, 7])
+    _check(softmax, targets, shares, sample)
+    hidden = _hidden(4)
+    loss, _ = softmax(hidden, targets, shares)
+    loss.backward()
+    assert bool((hidden.grad != 0).any(dim=1).eq(shares > 0).all())
+
+
+@pytest.mark.parametrize(
+    ("case", "targets"),
+    [
+        ("no target is in the sample", [1, 3, 11]),
+        ("every target is", [0, 2, 9]),
+        ("some are, and more than once", [0, 1, 0, 1]),
+    ],
+)
+def test_accidental_hits_are_removed(case: str, targets: list[int]) -> None:
+    _check(_softmax(), torch.tensor(targets), None, ([4, 0, 9, 2, 25], 8.5))
+
+
+def test_gradients_are_those_of_finite_differences() -> None:
+    softmax, targets = _softmax(num_words=9), torch.tensor([0, 3, 8, 3])
+    shares = torch.tensor([0.1, 0.4, 0.0, 0.5]).double()
+    leaves = (_hidden(4), softmax.weight, softmax.bias)
+    assert torch.autograd.gradcheck(
+        lambda hidden, *_: softmax(hidden, targets, shares)[0], leaves, fast_mode=True
+    )
+    assert torch.autograd.gradcheck(
+        lambda hidden, *_: _against(softmax, ([3, 1, 0], 4.0), hidden, targets, shares)[0],
+        leaves,
+        fast_mode=True,
+    )
+
+
+def test_the_full_softmax_is_torchs_cross_entropy() -> None:
+    softmax, targets = _softmax().float(), torch.arange(7) * 4
+    hidden = _hidden(7).float()
+    expected = nn.functional.cross_entropy(hidden @ softmax.weight.T + softmax.bias, targets)
+    torch.testing.assert_close(softmax(hidden, targets)[0], expected)
+
+
+def test_a_sample_of_all_words_is_the_full_softmax() -> None:
+    softmax, targets, hidden = _softmax(), torch.tensor([0, 3, 29, 3]), _hidden(4)
+    leaves = [hidden, softmax.weight, softmax.bias]
+    full, full_losses = softmax(hidden, targets)
+    sampled, sampled_losses = softmax.sampled(hidden, targets, 30)
+    exactly = {"rtol": 1e-12, "atol": 1e-14}
+    torch.testing.assert_close(sampled, full, **exactly)
+    torch.testing.assert_close(sampled_losses, full_losses, **exactly)
+    for gradient, expected in zip(
+        torch.autograd.grad(sampled, leaves), torch.autograd.grad(full, leaves), strict=True
+    ):
+        torch.testing.assert_close(gradient, expected, **exactly)
+
+
+@pytest.mark.parametrize("num_negatives", [None, 9])
+def test_without_gradients_none_are_computed_and_the_result_is_the_same(
+    monkeypatch: pytest.MonkeyPatch, num_negatives: int | None
+) -> None:
+    softmax, targets, hidden = _softmax(), torch.arange(7), _hidden(7)
+
+    def losses() -> tuple[Tensor, Tensor]:
+        torch.manual_seed(0)
+        return softmax.sampled(hidden, targets, 9) if num_negatives else softmax(hidden, targets)
+
+    expected = losses()
+    monkeypatch.setattr(softmax_module, "_Gradient", None)
     with torch.no_grad():
-        torch.testing.assert_close(softmax(hidden, targets), whole.detach())
-        assert softmax(hidden[:0], targets[:0]).shape == (0,)
+        loss, of_tokens = losses()
+    assert not loss.requires_grad
+    assert torch.equal(loss, expected[0]) and torch.equal(of_tokens, expected[1])
+
+
+def _relative_error(value: Tensor, expected: Tensor) -> float:
+    return ((value - expected).norm() / expected.norm()).item()
+
+
+# With more tokens than float16 has small numbers for the shares of.
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 0.01), (torch.float16, 0.001)])
+@pytest.mark.parametrize("num_negatives", [None, 200])
+def test_under_autocast_loss_and_gradients_are_near_those_of_float32(
+    dtype: torch.dtype, tolerance: float, num_negatives: int | None
+) -> None:
+    softmax = _softmax(num_words=400, dim=16).float()
+    hidden = (0.3 * _hidden(40_000, 16).detach().float()).requires_grad_()
+    targets = torch.arange(40_000) % 100  # so that most rows have a gradient only for being candidates
+    leaves = [hidden, softmax.weight, softmax.bias]
+
+    def compute(autocast: bool) -> tuple[Tensor, ...]:
+        torch.manual_seed(0)
+        with torch.autocast("cpu", dtype, enabled=autocast):
+            if num_negatives is None:
+                loss, _ = softmax(hidden, targets)
+            else:
+                loss, _ = softmax.sampled(hidden, targets, num_negatives)
+        assert loss.dtype == torch.float
+        d_hidden, d_weight, d_bias = torch.autograd.grad(loss, leaves)
+        return loss, d_hidden, d_weight[100:], d_bias[100:]
+
+    for value, expected in zip(compute(True), compute(False), strict=True):
+        assert value.dtype == torch.float
+        assert _relative_error(value, expected) < tolerance
+
+
+def test_only_the_softmax_learns_from_hidden_states_without_gradient() -> None:
+    softmax, targets = _softmax(), torch.tensor([0, 3, 29, 3])
+    loss, _ = softmax.sampled(_hidden(4).detach(), targets, 9)
+    loss.backward()
+    assert softmax.weight.grad is not None and softmax.bias.grad is not None
 
 
 def test_samples_are_distinct_words_of_the_vocabulary() -> None:
     torch.manual_seed(0)
-    for num_samples, num_words in [(1, 2), (5, 6), (99, 100), (50, 1000)]:
+    for num_samples, num_words in [(1, 2), (5, 6), (99, 100), (50, 1000), (7, 7)]:
         words, tries = sample_log_uniform(num_samples, num_words)
-        assert len(set(words.tolist())) == num_samples
+        assert len(set(words.tolist())) == len(words) == num_samples
         assert set(words.tolist()) <= set(range(num_words))
-        assert tries >= num_samples
+        assert tries > 0 and tries.shape == ()
+        assert math.isinf(tries) == (num_samples == num_words)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_sample_is_on_the_device_that_is_asked_for() -> None:
+    words, tries = sample_log_uniform(3, 10, torch.device("cuda"))
+    assert words.is_cuda and tries.is_cuda
 
 
 def test_words_are_sampled_by_zipfs_law() -> None:
     torch.manual_seed(0)
-    num_words, rounds = 5, 20000
-    first = torch.stack([sample_log_uniform(1, num_words)[0] for _ in range(rounds)]).flatten()
+    num_words, rounds = 5, 10000
+    assert _zipf(num_words).sum().item() == pytest.approx(1.0)
+    first = torch.cat([sample_log_uniform(1, num_words)[0] for _ in range(rounds)])
     frequency = torch.bincount(first, minlength=num_words) / rounds
-    rank = torch.arange(num_words).double()
-    expected = torch.log((rank + 2) / (rank + 1)) / math.log(num_words + 1)
-    assert expected.sum().item() == pytest.approx(1.0)
-    torch.testing.assert_close(frequency.double(), expected, atol=0.015, rtol=0)
+    torch.testing.assert_close(frequency.double(), _zipf(num_words), atol=0.02, rtol=0)
+
+
+def test_a_sample_is_the_first_distinct_words_of_draws_one_after_another() -> None:
+    """Also the number of draws: until the word that would have been next, a mean that both have."""
+    num_words, num_samples, rounds = 7, 3, 5000
+    draws = np.random.default_rng(0).choice(num_words, p=_zipf(num_words).numpy(), size=(rounds, 300))
+    first_draw = np.stack([(draws == word).argmax(axis=1) for word in range(num_words)], axis=1)
+    last_draw = np.sort(first_draw, axis=1)[:, num_samples - 1 : num_samples + 1]
+    is_drawn = first_draw <= last_draw[:, :1]
+    torch.manual_seed(0)
+    samples, tries = zip(*(sample_log_uniform(num_samples, num_words) for _ in range(rounds)), strict=True)
+    frequency = torch.bincount(torch.cat(samples), minlength=num_words) / rounds
+    np.testing.assert_allclose(frequency.numpy(), is_drawn.mean(axis=0), atol=0.03)
+    assert float(torch.stack(tries).mean()) == pytest.approx(last_draw[:, 1].mean() + 1, rel=0.03)
 
 
 def test_the_expected_count_is_the_frequency_of_being_among_so_many_draws() -> None:
+    """The number of draws itself is random, with this mean."""
     torch.manual_seed(0)
-    num_words, tries, rounds = 6, 9, 20000
-    rank = torch.arange(num_words)
-    zipf = torch.log((rank + 2.0) / (rank + 1.0)) / math.log(num_words + 1)
-    draws = torch.multinomial(zipf, rounds * tries, replacement=True).view(rounds, tries)
-    frequency = torch.stack([(draws == word).any(dim=1).float().mean() for word in rank])
-    torch.testing.assert_close(
-        log_expected_count(rank, tries, num_words).exp(), frequency, atol=0.015, rtol=0
-    )
+    num_words, tries, rounds = 6, 9.0, 20000
+    number = torch.poisson(torch.full((rounds,), tries))
+    draws = torch.multinomial(_zipf(num_words), rounds * 40, replacement=True).view(rounds, 40)
+    draws[torch.arange(40) >= number[:, None]] = -1
+    frequency = torch.stack([(draws == word).any(dim=1).double().mean() for word in range(num_words)])
+    expected = log_expected_count(torch.arange(num_words), torch.tensor(tries), num_words).exp()
+    torch.testing.assert_close(expected.double(), frequency, atol=0.015, rtol=0)
 
 
-def test_the_sampled_loss_is_the_formula_over_its_sample() -> None:
-    softmax = _softmax()
-    hidden, targets = torch.randn(4, 5).double(), torch.tensor([0, 3, 29, 3])
-    torch.manual_seed(11)
-    words, tries = sample_log_uniform(10, 30)
-    torch.manual_seed(11)
-    losses = softmax.sampled(hidden, targets, 10)
-
-    def corrected(row: int, word: int) -> float:
-        probability = math.log((word + 2) / (word + 1)) / math.log(31)
-        count = 1 - (1 - probability) ** tries
-        return (hidden[row] @ softmax.weight[word] + softmax.bias[word]).item() - math.log(count)
-
-    for row, target in enumerate(targets.tolist()):
-        others = [corrected(row, word) for word in words.tolist() if word != target]
-        own = corrected(row, target)
-        expected = math.log(sum(map(math.exp, [own, *others]))) - own
-        assert losses[row].item() == pytest.approx(expected, rel=1e-5)
+def test_a_sample_corrected_by_expected_counts_sums_to_the_vocabulary_on_average() -> None:
+    num_words, rounds = 12, 4000
+    torch.manual_seed(5)
+    values = torch.randn(num_words).double().exp()
+    estimates = torch.empty(rounds).double()
+    for number in range(rounds):
+        words, tries = sample_log_uniform(4, num_words)
+        estimates[number] = (values[words] / log_expected_count(words, tries, num_words).exp()).sum()
+    standard_error = estimates.std().item() / rounds**0.5
+    assert standard_error < 0.05 * values.sum().item(), "the test tells nothing"
+    assert estimates.mean().item() == pytest.approx(values.sum().item(), abs=4 * standard_error)
 
 
 def test_the_sampled_losss_gradient_is_the_full_ones_on_average() -> None:
     softmax = _softmax(num_words=12)
-    hidden, targets = torch.randn(3, 5).double(), torch.tensor([0, 5, 11])
-    full = torch.autograd.grad(softmax(hidden, targets).sum(), softmax.weight)[0]
+    hidden, targets = _hidden(3), torch.tensor([0, 5, 11])
+    full = torch.autograd.grad(softmax(hidden, targets)[0], softmax.weight)[0]
     torch.manual_seed(4)
     total = torch.zeros_like(full)
     for _ in range(300):
-        total += torch.autograd.grad(softmax.sampled(hidden, targets, 9).sum(), softmax.weight)[0]
+        total += torch.autograd.grad(softmax.sampled(hidden, targets, 9)[0], softmax.weight)[0]
     similarity = nn.functional.cosine_similarity(total.flatten(), full.flatten(), dim=0)
     assert similarity > 0.99
 
 
-@pytest.mark.parametrize("num_samples", [0, 30, 31])
+@pytest.mark.parametrize("num_samples", [-1, 0, 31])
 def test_a_sample_that_is_no_part_of_the_vocabulary_is_refused(num_samples: int) -> None:
     with pytest.raises(
         BiLmError, match=f"cannot sample {num_samples} negative words from a vocabulary of 30"
