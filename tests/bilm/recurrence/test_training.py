@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import LstmOptions
-from elmo_plugin.bilm.recurrence import DirectionalLm, LstmState
+from elmo_plugin.bilm.recurrence import DirectionalLm, LstmState, run_stack, training
 
 BATCH_SIZES = [3, 3, 2, 1]
 
@@ -50,7 +50,7 @@ def test_gradients_are_those_of_finite_differences_also_where_clips_are_reached(
     def function(inputs: Tensor, hidden: Tensor, cell: Tensor, *_: Tensor) -> Tensor:
         return _everything(lm, name, inputs, hidden, cell)
 
-    assert torch.autograd.gradcheck(function, (*leaves, *parameters))
+    assert torch.autograd.gradcheck(function, (*leaves, *parameters), fast_mode=True)
 
 
 @pytest.mark.parametrize(("cell_clip", "proj_clip"), CLIPS)
@@ -64,6 +64,79 @@ def test_gradients_are_those_of_the_reference_in_float64(
         loss = (_everything(lm, name, *leaves[:3]) ** 2).sum()
         gradients[name] = torch.autograd.grad(loss, leaves)
     torch.testing.assert_close(gradients["training"], gradients["reference"], rtol=1e-10, atol=1e-10)
+
+
+def _of_two_directions(name: str, lms: list[DirectionalLm], leaves: list[Tensor]) -> Tensor:
+    """Everything, for inputs, hidden state and cell of the one and of the other."""
+    states = [LstmState(*leaves[1:3]), LstmState(*leaves[4:6])]
+    layers = run_stack(lms, [leaves[0], leaves[3]], BATCH_SIZES, states, name)
+    parts = [part for outputs, ends in layers for part in (*outputs, *(part for end in ends for part in end))]
+    return torch.cat([part.flatten() for part in parts])
+
+
+def _two_directions(cell_clip: float | None, proj_clip: float | None, dim: int) -> list[DirectionalLm]:
+    lms = [_lm(cell_clip, proj_clip, dim) for _ in range(2)]
+    for parameter in lms[1].parameters():
+        nn.init.normal_(parameter)
+    return lms
+
+
+@pytest.mark.parametrize(("cell_clip", "proj_clip"), CLIPS)
+@pytest.mark.parametrize("as_one_batch", [True, False])
+def test_two_directions_have_the_gradients_of_the_reference_in_float64(
+    monkeypatch: pytest.MonkeyPatch, cell_clip: float | None, proj_clip: float | None, as_one_batch: bool
+) -> None:
+    """As one batch, they are run as on a GPU."""
+    monkeypatch.setattr(training, "_run_as_one_batch", lambda _: as_one_batch)
+    lms = _two_directions(cell_clip, proj_clip, dim=20)
+    leaves = [*_leaves(lms[0]), *(leaf.detach().neg().requires_grad_() for leaf in _leaves(lms[1]))]
+    results = {}
+    for name in ("reference", "training"):
+        everything = _of_two_directions(name, lms, leaves)
+        parameters = [parameter for lm in lms for parameter in lm.parameters()]
+        gradients = torch.autograd.grad(everything.square().sum(), [*leaves, *parameters])
+        results[name] = (everything, *gradients)
+    torch.testing.assert_close(results["training"], results["reference"], rtol=1e-10, atol=1e-10)
+
+
+def test_two_directions_as_one_batch_have_the_gradients_of_finite_differences(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(training, "_run_as_one_batch", lambda _: True)
+    lms = _two_directions(0.5, 0.4, dim=3)
+    leaves = [leaf for lm in lms for leaf in _leaves(lm)]
+    parameters = [parameter for lm in lms for parameter in lm.parameters()]
+
+    def function(*tensors: Tensor) -> Tensor:
+        return _of_two_directions("training", lms, list(tensors[: len(leaves)]))
+
+    assert torch.autograd.gradcheck(function, (*leaves, *parameters), fast_mode=True)
+
+
+@pytest.mark.parametrize("as_one_batch", [True, False])
+def test_under_autocast_outputs_and_gradients_are_near_those_of_float32(
+    monkeypatch: pytest.MonkeyPatch, as_one_batch: bool
+) -> None:
+    monkeypatch.setattr(training, "_run_as_one_batch", lambda _: as_one_batch)
+    torch.manual_seed(1)
+    options = LstmOptions(projection_dim=24, dim=40, n_layers=2, cell_clip=3.0, proj_clip=3.0)
+    lms = [DirectionalLm(options), DirectionalLm(options)]
+    inputs = [torch.randn(8 * 10, 24, requires_grad=True) for _ in lms]
+    leaves = [*inputs, *(parameter for lm in lms for parameter in lm.parameters())]
+
+    def compute() -> tuple[Tensor, ...]:
+        states = [lm.zero_state(inputs[0], 8) for lm in lms]
+        (_, (outputs, ends)) = run_stack(lms, inputs, [8] * 10, states, "training")
+        loss = sum(output.square().sum() for output in outputs)
+        return *outputs, *(part for end in ends for part in end), *torch.autograd.grad(loss, leaves)
+
+    expected = compute()
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = compute()
+    assert not torch.equal(rounded[0], expected[0])
+    for value, wanted in zip(rounded, expected, strict=True):
+        assert value.dtype == torch.float
+        assert ((value - wanted).norm() / wanted.norm()).item() < 0.03
 
 
 def test_only_what_is_trained_gets_a_gradient() -> None:
