@@ -1,6 +1,6 @@
 """A word's context-independent vector: character CNN, highway layers, projection."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import torch
@@ -14,6 +14,7 @@ from elmo_plugin.bilm.options import CharCnnOptions
 from elmo_plugin.bilm.prepared_encoder import PreparedEncoder
 from elmo_plugin.bilm.products import check_precision
 from elmo_plugin.bilm.type_cache import TypeCache
+from elmo_plugin.bilm.window_maxima import convolution_maxima, filter_matrix, window_maxima
 
 # Words of similar length are encoded together, so many at a time on a CPU (their windows stay in its cache)
 # and elsewhere.
@@ -42,8 +43,8 @@ class Highway(nn.Module):
         nn.init.constant_(self.carry.bias, -2.0)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        gate = torch.sigmoid(self.carry(inputs))
-        return torch.lerp(inputs, torch.relu(self.transform(inputs)), gate)
+        gate = torch.sigmoid(self.carry(inputs)).to(inputs.dtype)
+        return torch.lerp(inputs, torch.relu(self.transform(inputs)).to(inputs.dtype), gate)
 
 
 class TokenEncoder(nn.Module):
@@ -174,36 +175,53 @@ class TokenEncoder(nn.Module):
             return weight.new_zeros(0, len(weight))
         _check_range(character_ids)
         if need_gradient(self.parameters()) and (torch.is_grad_enabled() or self.precision == "float32"):
-            vectors = self._by_length(character_ids, self._encode)
+            convolutions = cast("Sequence[nn.Conv1d]", self.convolutions)
+            filters, all_slots = filter_matrix(convolutions), character_ids.size(1)
+
+            def convolve(some_ids: Tensor) -> Tensor:
+                characters = self.character_embedding(some_ids)
+                if some_ids.size(1) == all_slots:  # there may be no room for the widest filter behind a word
+                    return convolution_maxima(characters, convolutions)
+                return window_maxima(characters, filters)
+
+            parts, order = self._by_length(character_ids, convolve)
+            vectors = self._combine(torch.cat(parts))  # of all words at once, for large products
         else:
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
-                vectors = self._by_length(character_ids, self._prepare())
-        return vectors.to(weight.dtype)
+                parts, order = self._by_length(character_ids, self._prepare())
+                vectors = torch.cat(parts)
+        return vectors[order.argsort()].to(weight.dtype)
 
-    def _by_length(self, character_ids: Tensor, encode: Callable[[Tensor], Tensor]) -> Tensor:
+    def _by_length(
+        self, character_ids: Tensor, encode: Callable[[Tensor], Tensor]
+    ) -> tuple[list[Tensor], Tensor]:
         """
         Encodes words of similar length together, without slots that are padding in all of them. As many of
         these as the widest filter covers are left: its further windows there have the same values.
+
+        # Returns
+
+        `list[Tensor]`, `Tensor`
+            What `encode` gives for some words after the other, and which words these are.
         """
         size = TYPES_AT_A_TIME_ON_CPU if character_ids.device.type == "cpu" else TYPES_AT_A_TIME
         if len(character_ids) <= size:
             slots = int(_lengths(character_ids).max()) + self._widest_filter
-            return encode(character_ids[:, :slots].int())
+            order = torch.arange(len(character_ids), device=character_ids.device)
+            return [encode(character_ids[:, :slots].int())], order
         lengths, order = _lengths(character_ids).sort()
         number_of_slots = (lengths + self._widest_filter).tolist()
-        vectors = []
+        parts = []
         for start in range(0, len(order), size):
             rows = order[start : start + size]
             slots = number_of_slots[start + len(rows) - 1]
-            vectors.append(encode(character_ids[rows, :slots].int()))
-        return torch.cat(vectors)[order.argsort()]
+            parts.append(encode(character_ids[rows, :slots].int()))
+        return parts, order
 
-    def _encode(self, character_ids: Tensor) -> Tensor:
-        """The formulas, for gradients."""
-        characters = self.character_embedding(character_ids)
-        characters = characters.transpose(1, 2)  # Shape: (types, embedding_dim, characters)
-        features = torch.cat([conv(characters).amax(dim=2) for conv in self.convolutions], dim=1)
-        features = self.activation(features)  # Shape: (types, n_filters)
+    def _combine(self, features: Tensor) -> Tensor:
+        """All behind the convolutions, for gradients: (types, n_filters) to (types, projection_dim)."""
+        biases = [cast(nn.Conv1d, convolution).bias for convolution in self.convolutions]
+        features = self.activation(features + torch.cat(cast("list[Tensor]", biases)))
         for highway in self.highways:
             features = highway(features)
         return self.projection(features)

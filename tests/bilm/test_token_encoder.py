@@ -49,9 +49,10 @@ def test_a_word_has_the_same_vector_in_any_company(words: list[str], size: int, 
         torch.testing.assert_close(encoder.encode_types(row[None])[0], vector, atol=1e-6, rtol=1e-5)
 
 
-def test_gradients_are_those_of_the_formulas() -> None:
+def test_gradients_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token_encoder, "TYPES_AT_A_TIME_ON_CPU", 4)
     encoder = small_encoder().double()
-    ids = ids_of([f"{'word' * (i % 4)}{i}" for i in range(token_encoder.TYPES_AT_A_TIME_ON_CPU + 5)])
+    ids = ids_of(["to", "be", "or", "not", "to", "", "x" * 42, "x" * 45, "y" * 60, "question"])
     weights = torch.randn(len(ids), 6, dtype=torch.double)
     parameters = dict(encoder.named_parameters())
     gradients = torch.autograd.grad((encoder.encode_types(ids) * weights).sum(), list(parameters.values()))
@@ -59,6 +60,41 @@ def test_gradients_are_those_of_the_formulas() -> None:
     expected = torch.autograd.grad((vectors * weights).sum(), list(parameters.values()))
     for gradient, wanted in zip(gradients, expected, strict=True):
         torch.testing.assert_close(gradient, wanted)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.text("ab", max_size=60), min_size=1, max_size=5), st.integers(1, 5))
+def test_words_of_any_length_have_the_same_vectors_in_training_as_without_gradients(
+    words: list[str], size: int
+) -> None:
+    """Also words so long that not every filter fits behind their first characters."""
+    ids = ids_of(words)
+    expected = small_encoder().double().requires_grad_(False).encode_types(ids)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(token_encoder, "TYPES_AT_A_TIME_ON_CPU", size)
+        vectors = small_encoder().double().encode_types(ids)
+    assert vectors.requires_grad
+    torch.testing.assert_close(vectors, expected)
+
+
+def test_under_autocast_vectors_and_gradients_are_near_those_of_float32() -> None:
+    ids = ids_of([f"{'word' * (i % 4)}{i}" for i in range(100)] + ["x" * 60])
+    encoder = small_encoder()
+    parameters = list(encoder.parameters())
+
+    def compute() -> tuple[torch.Tensor, ...]:
+        vectors = encoder.encode_types(ids)
+        return vectors, *torch.autograd.grad(vectors.square().sum(), parameters)
+
+    expected = compute()
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = compute()
+    assert not torch.equal(rounded[0], expected[0])
+    for value, wanted in zip(rounded, expected, strict=True):
+        assert value.dtype == torch.float
+        assert (
+            (value - wanted).norm() / wanted.norm()
+        ).item() < 0.1  # another window may become the greatest
 
 
 def test_ids_of_no_character_are_an_error() -> None:
