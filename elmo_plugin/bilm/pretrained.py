@@ -34,16 +34,17 @@ def files_of(name: str) -> tuple[str, str]:
     return MODELS[name]
 
 
+def cache_directory() -> Path:
+    """Where files are kept: `$ELMO_PLUGIN_CACHE`, by default `elmo_plugin` in torch's hub folder."""
+    return Path(os.environ.get("ELMO_PLUGIN_CACHE") or Path(torch.hub.get_dir()) / "elmo_plugin")
+
+
 def fetch(path_or_url: str | Path) -> Path:
-    """
-    A local path: the given one, or that of the URL's content, which is downloaded once into the folder
-    `$ELMO_PLUGIN_CACHE` (by default `elmo_plugin` in torch's hub folder).
-    """
+    """A local path: the given one, or that of the URL's content, which is downloaded once into the cache."""
     url = urlparse(str(path_or_url))
     if url.scheme not in ("http", "https", "ftp"):
         return Path(path_or_url)
-    cache = Path(os.environ.get("ELMO_PLUGIN_CACHE") or Path(torch.hub.get_dir()) / "elmo_plugin")
-    path = cache / url.netloc / url.path.lstrip("/")
+    path = cache_directory() / url.netloc / url.path.lstrip("/")
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         try:

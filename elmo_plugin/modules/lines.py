@@ -1,11 +1,20 @@
-"""The lines of a text file, gzipped or not, with errors that name the place."""
+"""The lines of a text file, compressed or not, with errors that name the place."""
 
 import gzip
 import zlib
 from collections.abc import Iterator
+from typing import BinaryIO
 
+import zstandard
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
+
+_CHUNK = 1 << 17
+
+
+def compression(path: str) -> str:
+    """How a file is compressed, by the end of its name: `.gz`, `.zst`, or nothing where it is not."""
+    return next((end for end in (".gz", ".zst") if path.endswith(end)), "")
 
 
 def read_lines(path: str) -> Iterator[bytes]:
@@ -13,16 +22,43 @@ def read_lines(path: str) -> Iterator[bytes]:
     # Parameters
 
     path : `str`
-        A path or URL; a file whose name ends in `.gz` is unpacked on the way.
+        A path or URL; a file whose name ends in `.gz` or `.zst` is unpacked on the way.
 
-    Raises `ConfigurationError` where a gzip file is damaged or is none.
+    Raises `ConfigurationError` where a compressed file is damaged or is none.
     """
-    opener = gzip.open if path.endswith(".gz") else open
-    with opener(cached_path(path), "rb") as lines:
+    kind = compression(path)
+    opener = gzip.open if kind == ".gz" else open
+    with opener(cached_path(path), "rb") as file:
         try:
-            yield from lines
+            yield from _zstd_lines(file) if kind == ".zst" else file
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ConfigurationError(f"{path}: not a whole gzip file ({error})") from None
+        except zstandard.ZstdError as error:
+            raise ConfigurationError(f"{path}: not a whole zstd file ({error})") from None
+
+
+def _zstd_lines(file: BinaryIO) -> Iterator[bytes]:
+    rest = b""
+    for chunk in _zstd_chunks(file):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line + b"\n"
+    if rest:
+        yield rest
+
+
+def _zstd_chunks(file: BinaryIO) -> Iterator[bytes]:
+    """The content of all frames. The library's own reader does not tell a cut file from a whole one."""
+    frame = None
+    while packed := file.read(_CHUNK):
+        while packed:
+            frame = frame or zstandard.ZstdDecompressor().decompressobj()
+            yield frame.decompress(packed)
+            packed = frame.unused_data
+            if frame.eof:
+                frame = None
+    if frame is not None:
+        raise zstandard.ZstdError("the file ends in the middle of a frame")
 
 
 def decode(text: bytes, place: str) -> str:

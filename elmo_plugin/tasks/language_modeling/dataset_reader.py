@@ -2,7 +2,8 @@
 
 import glob
 import logging
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, Token
@@ -11,7 +12,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from overrides import overrides
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
-from elmo_plugin.modules.lines import decode, read_lines
+from elmo_plugin.tasks.language_modeling.shards import read_sentences
 
 logger = logging.getLogger(__name__)
 
@@ -21,9 +22,9 @@ class BiLmTextReader(DatasetReader):
     """
     Reads UTF-8 text with one sentence a line, its words separated by white space. Blank lines are skipped.
     A path is a file or a pattern such as `corpus/train-*.txt.gz`, whose files (shards) are taken one by one;
-    those that end in `.gz` are unpacked on the way.
+    those that end in `.gz` or `.zst` are unpacked on the way.
 
-    Its instances serve to count the vocabulary; training takes the text from `bilm_stream`.
+    Training takes the text from `bilm_stream`, which has it tokenised once; an instance is a sentence.
 
     # Parameters
 
@@ -37,27 +38,17 @@ class BiLmTextReader(DatasetReader):
         self._indexers = {"words": SingleIdTokenIndexer(namespace=namespace)}
 
     def shards(self, path: str) -> list[str]:
-        """The files that `path` matches, sorted; `ConfigurationError` if there is none."""
-        files = sorted(glob.glob(str(path)))
+        """The file `path`, or the files that it matches, sorted; `ConfigurationError` if there is none."""
+        files = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob.glob(path)))
         if not files:
             raise ConfigurationError(f"no file matches the data path {path}")
         return files
-
-    def sentences(self, shard: str) -> Iterator[list[str]]:
-        """The sentences of one file; `ConfigurationError` if it has none or is not UTF-8 text."""
-        found = False
-        for number, line in enumerate(read_lines(shard), start=1):
-            if words := decode(line, f"{shard}, line {number}").split():
-                found = True
-                yield words
-        if not found:
-            raise ConfigurationError(f"{shard} has no sentence in it; remove it from the data path")
 
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
         for shard in self.shards(file_path):
             logger.info("Reading %s", shard)
-            yield from map(self.text_to_instance, self.sentences(shard))
+            yield from map(self.text_to_instance, read_sentences(shard))
 
     def text_to_instance(self, words: list[str]) -> Instance:
         bounded = [BEGIN_SENTENCE_TOKEN, *words, END_SENTENCE_TOKEN]

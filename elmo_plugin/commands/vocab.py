@@ -1,0 +1,132 @@
+"""`allennlp elmo-vocab`: the vocabulary of text that a biLM is to be trained on."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
+from overrides import overrides
+
+from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
+from elmo_plugin.tasks.language_modeling.corpus import prepare_corpus
+from elmo_plugin.tasks.language_modeling.dataset_reader import BiLmTextReader
+from elmo_plugin.tasks.language_modeling.vocabulary import vocabulary_counts
+
+
+@Subcommand.register("elmo-vocab")
+class ElmoVocab(Subcommand):
+    """Writes a vocabulary directory, and beside it the figures of the corpus."""
+
+    @overrides
+    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
+        subparser = parser.add_parser(
+            self.name,
+            description="Count the words of text with one tokenised sentence a line, and write a biLM's "
+            "vocabulary: the words in the order of descending frequency. A configuration takes it by "
+            "{vocabulary: {type: 'from_files', directory: DIRECTORY}}. DIRECTORY.corpus.json gets the "
+            "figures of the text.",
+            help="Make the vocabulary of a biLM from text.",
+        )
+        add = subparser.add_argument
+        add("text", nargs="+", metavar="TEXT", help="a file (plain, .gz or .zst), or a quoted pattern")
+        add("-o", "--output", required=True, metavar="DIRECTORY", help="where the vocabulary is written")
+        add("--min-count", type=int, default=1, metavar="N", help="leave out words that are rarer")
+        add(
+            "--max-size",
+            type=int,
+            metavar="N",
+            help="keep the N most frequent words, <S> and </S> among them",
+        )
+        add("--num-processes", type=int, default=1, metavar="N", help="how many files are read at a time")
+        add(
+            "--cache-directory",
+            metavar="D",
+            help="where tokenised text is kept (default: $ELMO_PLUGIN_CACHE)",
+        )
+        subparser.set_defaults(
+            func=lambda args: make_vocabulary(
+                args.text,
+                args.output,
+                args.min_count,
+                args.max_size,
+                args.num_processes,
+                args.cache_directory,
+            )
+        )
+        return subparser
+
+
+def make_vocabulary(
+    texts: Sequence[str],
+    output_directory: str,
+    min_count: int = 1,
+    max_size: int | None = None,
+    num_processes: int = 1,
+    cache_directory: str | None = None,
+) -> None:
+    """
+    # Parameters
+
+    texts : `Sequence[str]`
+        Files or patterns. A file that several of them name is counted once.
+    output_directory : `str`
+        Gets the vocabulary; must not be there yet. A file beside it, with `.corpus.json` behind the same
+        name, gets the numbers of `tokens`, `sentences` and `types` (distinct words) of the text, of `words`
+        kept, and their `coverage`, the share of the tokens that they are.
+    min_count : `int`
+        The least occurrences of a word that is kept.
+    max_size : `int`, optional
+        The most words that are kept, `<S>` and `</S>` among them: AllenNLP's `max_vocab_size`.
+    num_processes : `int`
+        How many shards are tokenised at the same time.
+    cache_directory : `str`, optional
+        Where the tokenised text is kept, for training too.
+    """
+    for name, value in (("min-count", min_count), ("max-size", max_size), ("num-processes", num_processes)):
+        if value is not None and value < 1:
+            raise ConfigurationError(f"--{name} must be at least 1, not {value}")
+    output = Path(output_directory)
+    if output.exists():
+        raise ConfigurationError(f"{output} is there already; remove it or name another directory")
+    reader = BiLmTextReader()
+    shards = dict.fromkeys(shard for text in texts for shard in reader.shards(text))
+    corpus = prepare_corpus(list(shards), cache_directory, num_processes)
+    counts = vocabulary_counts(corpus)
+    vocabulary = Vocabulary(
+        counter={reader.namespace: counts},
+        min_count={reader.namespace: min_count},
+        max_vocab_size={reader.namespace: max_size},
+    )
+    kept = set(vocabulary.get_token_to_index_vocabulary(reader.namespace)) & set(counts)
+    kept -= {vocabulary._padding_token, vocabulary._oov_token}  # the text may have these, too
+    if not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= kept:
+        raise ConfigurationError(
+            f"--min-count {min_count} and --max-size {max_size} leave out {BEGIN_SENTENCE_TOKEN} or "
+            f"{END_SENTENCE_TOKEN}, which occur {corpus.sentences} times; take a lower count or a larger size"
+        )
+    covered = sum(counts[word] for word in kept) - 2 * corpus.sentences
+    figures = {
+        "tokens": corpus.tokens,
+        "sentences": corpus.sentences,
+        "types": len(counts) - 2,
+        "words": len(kept) - 2,
+        "coverage": covered / corpus.tokens,
+    }
+    _write(vocabulary, figures, output)
+    for name, figure in figures.items():
+        print(f"{name}: {figure:,}" if isinstance(figure, int) else f"{name}: {figure:.2%}")
+    print(f"wrote {output}")
+
+
+def _write(vocabulary: Vocabulary, figures: dict[str, int | float], output: Path) -> None:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as part:
+        vocabulary.save_to_files(f"{part}/vocabulary")
+        figures_file = Path(part) / "corpus.json"
+        figures_file.write_text(json.dumps(figures, indent=2) + "\n")
+        figures_file.replace(output.with_name(f"{output.name}.corpus.json"))
+        Path(part, "vocabulary").rename(output)
