@@ -1,95 +1,74 @@
-"""Batches for a biLM: two independent streams of sentences, one for each direction."""
+"""Batches for a biLM: shuffled streams to train on, blocks of text in its order to evaluate on."""
 
 import math
-from collections.abc import Iterator
-from itertools import zip_longest
+from collections.abc import Callable, Iterator
+from functools import cached_property
 
-import numpy as np
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import is_distributed
 from allennlp.data import DataLoader, Instance, TensorDict, Vocabulary
 from allennlp.nn.util import move_to_device
 from overrides import overrides
+from torch import distributed
 
-from elmo_plugin.bilm.characters import (
-    BEGIN_SENTENCE_TOKEN,
-    END_SENTENCE_TOKEN,
-    MAX_CHARACTERS_PER_TOKEN,
-    word_to_character_ids,
-)
+from elmo_plugin.bilm.characters import MAX_CHARACTERS_PER_TOKEN
+from elmo_plugin.tasks.language_modeling.batches import Rows, Text
+from elmo_plugin.tasks.language_modeling.blocks import count_evaluation_windows
+from elmo_plugin.tasks.language_modeling.corpus import Corpus, prepare_corpus
 from elmo_plugin.tasks.language_modeling.dataset_reader import BiLmTextReader
-from elmo_plugin.tasks.language_modeling.streams import stream_windows
+from elmo_plugin.tasks.language_modeling.passes import BatchesOfPass, in_workers
+from elmo_plugin.tasks.language_modeling.vocabulary import check_vocabulary, counting_instances
 
-NOTHING = 0  # the type, and the vocabulary's number, of a place without a word
-
-
-class WordTypes:
-    """
-    The distinct words met so far, numbered from 1 in the order of their first appearance: the character ids
-    of each, and its number in the vocabulary.
-
-    # Parameters
-
-    vocab : `Vocabulary`
-        Gives the numbers of the words to be predicted.
-    namespace : `str`
-        Where in the vocabulary they are.
-    max_characters : `int`
-        Character slots per word.
-    """
-
-    def __init__(self, vocab: Vocabulary, namespace: str, max_characters: int) -> None:
-        self._numbers = vocab.get_token_to_index_vocabulary(namespace)
-        self._unknown = self._numbers[vocab._oov_token]
-        self._max_characters = max_characters
-        self._types: dict[str, int] = {}
-        self._character_ids = [np.zeros(max_characters, dtype=np.int16)]
-        self._vocabulary = [NOTHING]
-
-    def of(self, words: list[str]) -> np.ndarray:
-        """The type of each word, shape (words,)."""
-        return np.fromiter((self._types.get(word) or self._add(word) for word in words), np.int64, len(words))
-
-    def _add(self, word: str) -> int:
-        self._types[word] = len(self._vocabulary)
-        self._character_ids.append(word_to_character_ids(word, self._max_characters))
-        self._vocabulary.append(self._numbers.get(word, self._unknown))
-        return self._types[word]
-
-    def character_ids(self, types: np.ndarray) -> np.ndarray:
-        """Shape (types, max_characters)."""
-        return np.stack([self._character_ids[word_type] for word_type in types])
-
-    def vocabulary_numbers(self, types: np.ndarray) -> np.ndarray:
-        """The number of each type in the vocabulary, in the shape of `types`."""
-        distinct, inverse = np.unique(types, return_inverse=True)
-        numbers = np.array([self._vocabulary[word_type] for word_type in distinct])
-        return numbers[inverse].reshape(types.shape)
+LEAST = {  # of each option
+    "batch_size": 1,
+    "unroll_steps": 1,
+    "seed": 0,
+    "block_words": 1,
+    "num_workers": 0,
+    "max_characters_per_token": 3,
+}
 
 
 @DataLoader.register("bilm_stream")
 class BiLmStreamLoader(DataLoader):
     """
-    Each row of a batch is a stream of sentences that goes on in the next batch; the backward language model
-    reads a stream of its own, of reversed sentences in another order. One shard at a time is in memory for
-    each direction. A pass over the data has every sentence once in each direction; towards its end, rows that
-    have run out of sentences are empty.
+    Text for a biLM, tokenised once into files of a cache and read from there, so that memory does not grow
+    with it. Each direction's language model reads a text of its own.
+
+    With `shuffle`, to train: each row of a batch is a stream of sentences in random order that goes on in the
+    next batch, another for each direction. A pass has every sentence once in each direction; in its last
+    batches, rows that have run out of sentences are empty. Each pass has an order of its own.
+
+    Without, to evaluate: the text in its order is cut into blocks of sentences, and each is read from the
+    zero state, backward from its end, so that no other option changes what is predicted from what.
+
+    In distributed training each process has `batch_size` rows of its own. The global random states are
+    neither used nor changed.
 
     # Parameters
 
     reader : `BiLmTextReader`
-        Reads the shards.
+        Finds the shards.
     data_path : `str`
         A file or a pattern.
     batch_size : `int`
-        The number of streams in a batch.
+        The number of streams, or blocks, that are read side by side.
     unroll_steps : `int`
-        The number of words of each stream in a batch, over which the gradient goes back.
+        The number of words of each in a batch, over which the gradient goes back.
     shuffle : `bool`
-        Whether shards, and the sentences in each, come in random order (numpy's global random state).
+        Whether to train on streams, or to evaluate on blocks.
+    seed : `int`
+        Of the order in streams.
+    block_words : `int`
+        A block is as many sentences as have at least so many words. With 1, it is a single sentence.
+    num_workers : `int`
+        How many processes prepare batches; 0 for this one. They change nothing in the batches.
     max_characters_per_token : `int`
         Must be the model's.
+    cache_directory : `str`, optional
+        Where the tokenised text is kept. The default is `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub
+        folder.
     """
 
     def __init__(
@@ -99,87 +78,140 @@ class BiLmStreamLoader(DataLoader):
         batch_size: int = 128,
         unroll_steps: int = 20,
         shuffle: bool = True,
+        seed: int = 13370,
+        block_words: int = 1000,
+        num_workers: int = 0,
         max_characters_per_token: int = MAX_CHARACTERS_PER_TOKEN,
+        cache_directory: str | None = None,
     ) -> None:
-        for name, value in (("batch_size", batch_size), ("unroll_steps", unroll_steps)):
-            if value < 1:
-                raise ConfigurationError(f"bilm_stream: {name} must be at least 1, not {value}")
+        options = locals()
+        for name, least in LEAST.items():
+            if options[name] < least:
+                raise ConfigurationError(f"bilm_stream: {name} must be at least {least}, not {options[name]}")
         self._reader = reader
         self._data_path = data_path
         self._shards = reader.shards(data_path)
         self._batch_size = batch_size
         self._unroll_steps = unroll_steps
         self._shuffle = shuffle
+        self._seed = seed
+        self._block_words = block_words
+        self._num_workers = num_workers
         self._max_characters = max_characters_per_token
-        self._types: WordTypes | None = None
+        self._cache_directory = cache_directory
+        self._vocab: Vocabulary | None = None
         self._device: torch.device | None = None
         self._length: int | None = None
+        self._finished_passes: list[int] = []
+        self._done_before: list[int] = []
+        self._then: Callable[[], None] | None = None
+
+    @cached_property
+    def _corpus(self) -> Corpus:
+        return prepare_corpus(self._shards, self._cache_directory, max(1, self._num_workers))
+
+    @property
+    def _rows(self) -> Rows:
+        if is_distributed():
+            return Rows(self._batch_size, distributed.get_rank(), distributed.get_world_size())
+        return Rows(self._batch_size)
+
+    @property
+    def fingerprint(self) -> str:
+        """What must be the same for `resume`: the text, how it is laid out, and the order."""
+        return (
+            f"text {self._corpus.fingerprint}, batch_size {self._batch_size}, "
+            f"unroll_steps {self._unroll_steps}, seed {self._seed}, processes {self._rows.processes}"
+        )
 
     @overrides
     def __len__(self) -> int:
-        """The number of batches in a pass, not counting the few at the end in which only some rows go on."""
+        """The number of batches in a pass, without the few at its end in which only some streams go on."""
         if self._length is None:
-            # A sentence of n words has n + 1 targets.
-            targets = sum(len(words) + 1 for shard in self._shards for words in self._reader.sentences(shard))
-            self._length = math.ceil(targets / (self._batch_size * self._unroll_steps))
+            if self._shuffle:
+                # A sentence of n words has n + 1 targets.
+                targets = self._corpus.tokens + self._corpus.sentences
+                self._length = math.ceil(targets / (self._rows.total * self._unroll_steps))
+            else:
+                text = Text(self._corpus.pieces, {}, unknown=1, max_characters=self._max_characters)
+                self._length = count_evaluation_windows(
+                    text, self._rows, self._unroll_steps, self._block_words
+                )
         return self._length
 
     @overrides
     def iter_instances(self) -> Iterator[Instance]:
-        return iter(self._reader.read(self._data_path))
+        """What `Vocabulary.from_instances` counts the words of the text from; they are not sentences."""
+        return counting_instances(self._corpus, self._reader.namespace)
 
     @overrides
     def index_with(self, vocab: Vocabulary) -> None:
-        self._types = WordTypes(vocab, self._reader.namespace, self._max_characters)
+        check_vocabulary(vocab, self._reader.namespace, self._corpus)
+        self._vocab = vocab
 
     @overrides
     def set_target_device(self, device: torch.device) -> None:
         self._device = device
 
+    def progress(self) -> list[int]:
+        """The number of batches of each finished pass."""
+        return list(self._finished_passes)
+
+    def resume(self, finished_passes: list[int], batches: int, then: Callable[[], None]) -> None:
+        """
+        Goes on where another loader of the same fingerprint was: the batches that it gave are not made again;
+        an empty dictionary stands for each.
+
+        # Parameters
+
+        finished_passes : `list[int]`
+            The other's `progress()`.
+        batches : `int`
+            How many batches it gave in the pass that was not finished.
+        then : `Callable[[], None]`
+            Called just before the first real batch is given.
+        """
+        self._done_before = [*finished_passes, batches]
+        self._then = then
+
     @overrides
     def __iter__(self) -> Iterator[TensorDict]:
-        if self._types is None:
-            raise ConfigurationError("bilm_stream: index_with(vocab) must come before the first batch")
-        if is_distributed():
-            raise ConfigurationError("bilm_stream: streams are not divided among processes; train in one")
-        empty = np.full((self._batch_size, self._unroll_steps), NOTHING, dtype=np.int64)
-        windows = zip_longest(
-            self._windows(reverse=False), self._windows(reverse=True), fillvalue=(empty, empty)
+        number = len(self._finished_passes)
+        batches = self._done_before[number] if number < len(self._done_before) else 0
+        for _ in range(batches):
+            yield {}
+        if number + 1 >= len(self._done_before):
+            for batch in self._batches(number, first=batches):
+                batches += 1
+                if self._then is not None:
+                    self._then()
+                    self._then = None
+                yield batch
+        self._finished_passes.append(batches)
+
+    def _batches(self, number: int, first: int) -> Iterator[TensorDict]:
+        batches = BatchesOfPass(
+            text=self._text(),
+            rows=self._rows,
+            unroll_steps=self._unroll_steps,
+            shuffle=self._shuffle,
+            seed=self._seed,
+            block_words=self._block_words,
+            number=number,
+            first=first,
         )
-        for number, directions in enumerate(windows):
-            batch = self._batch(*directions)
-            if self._device is not None:
-                batch = move_to_device(batch, self._device)
-            yield {**batch, "stream_starts": number == 0}
+        for batch in in_workers(batches, self._num_workers):
+            yield batch if self._device is None else move_to_device(batch, self._device)
 
-    def _windows(self, reverse: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        return stream_windows(self._sentences(reverse), self._batch_size, self._unroll_steps, NOTHING)
-
-    def _sentences(self, reverse: bool) -> Iterator[np.ndarray]:
-        """All sentences of a pass as types, with their boundaries; reversed for the backward direction."""
-        for shard in self._in_order(self._shards):
-            sentences = [
-                self._types.of([BEGIN_SENTENCE_TOKEN, *words, END_SENTENCE_TOKEN])
-                for words in self._reader.sentences(shard)
-            ]
-            for sentence in self._in_order(sentences):
-                yield sentence[::-1] if reverse else sentence
-
-    def _in_order(self, items: list) -> Iterator:
-        return (items[i] for i in (np.random.permutation(len(items)) if self._shuffle else range(len(items))))
-
-    def _batch(
-        self, forward: tuple[np.ndarray, np.ndarray], backward: tuple[np.ndarray, np.ndarray]
-    ) -> TensorDict:
-        (forward_inputs, forward_targets), (backward_inputs, backward_targets) = forward, backward
-        inputs = np.stack([forward_inputs, backward_inputs])
-        types, places = np.unique(inputs, return_inverse=True)
-        forward_places, backward_places = places.reshape(inputs.shape)
-        arrays = {
-            "character_ids": self._types.character_ids(types),
-            "forward_types": forward_places,
-            "forward_targets": self._types.vocabulary_numbers(forward_targets),
-            "backward_types": backward_places,
-            "backward_targets": self._types.vocabulary_numbers(backward_targets),
-        }
-        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+    def _text(self) -> Text:
+        if self._vocab is None:
+            raise ConfigurationError("bilm_stream: index_with(vocab) must come before the first batch")
+        sentences, rows = self._corpus.sentences, self._rows
+        if self._shuffle and sentences < rows.total:
+            raise ConfigurationError(
+                f"bilm_stream: {self._data_path} has {sentences} sentences, fewer than the {rows.total} "
+                "streams that all processes together read side by side; choose a smaller batch_size"
+            )
+        numbers = self._vocab.get_token_to_index_vocabulary(self._reader.namespace)
+        unknown = numbers[self._vocab._oov_token]
+        return Text(self._corpus.pieces, numbers, unknown, self._max_characters)

@@ -1,6 +1,9 @@
 import itertools
+import random
+import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +12,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm.characters import word_to_character_ids
-from elmo_plugin.tasks.language_modeling import BiLmStreamLoader, BiLmTextReader
+from elmo_plugin.tasks.language_modeling import BiLmStreamLoader, BiLmTextReader, data_loader
 
 TEXT = {"one.txt": "the cat sat\nthe dog sat down\n", "two.txt": "a cat ran away from the dog\nwhy ?\n"}
 
@@ -21,26 +24,28 @@ def text(tmp_path: Path) -> Path:
     return tmp_path / "*.txt"
 
 
+@pytest.fixture
+def long_text(tmp_path: Path) -> Path:
+    for shard in range(3):
+        lines = (" ".join(f"w{shard}.{line}.{word}" for word in range(line % 7 + 1)) for line in range(20))
+        (tmp_path / f"long-{shard}.txt").write_text("\n".join(lines) + "\n")
+    return tmp_path / "long-*.txt"
+
+
 def _loader(path: Path, **options) -> BiLmStreamLoader:
-    loader = BiLmStreamLoader(BiLmTextReader(), str(path), **{"batch_size": 2, "unroll_steps": 3, **options})
-    loader.index_with(Vocabulary.from_instances(loader.iter_instances(), max_vocab_size={"words": 5}))
+    options = {"batch_size": 2, "unroll_steps": 3, "cache_directory": str(path.parent / "cache"), **options}
+    loader = BiLmStreamLoader(BiLmTextReader(), str(path), **options)
+    loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
     return loader
 
 
-def _words(loader: BiLmStreamLoader, direction: str) -> list[tuple[str, int]]:
-    """All pairs of an input, as the word that its characters spell, and the number of its target."""
-    words = [word for content in TEXT.values() for word in content.split()] + ["<S>", "</S>"]
-    spelled = {word_to_character_ids(word).tobytes(): word for word in words}
-    pairs = []
-    for batch in loader:
-        inputs = batch["character_ids"][batch[f"{direction}_types"]]
-        targets = batch[f"{direction}_targets"]
-        for ids, target in zip(inputs.view(-1, 50), targets.view(-1).tolist(), strict=True):
-            if target:
-                pairs.append((spelled[ids.numpy().tobytes()], target))
-            else:
-                assert not ids.any(), "a place without a target has no input"
-    return pairs
+def _plain(batch: dict[str, Any]) -> dict[str, Any]:
+    return {name: value if isinstance(value, bool) else value.tolist() for name, value in batch.items()}
+
+
+def _batches(loader: BiLmStreamLoader) -> list[dict[str, Any]]:
+    """Those of one pass."""
+    return [_plain(batch) for batch in loader]
 
 
 @pytest.mark.parametrize("shuffle", [True, False])
@@ -49,13 +54,23 @@ def test_every_word_of_all_shards_is_a_target_of_its_neighbour_once(
     text: Path, shuffle: bool, direction: str, step: int
 ) -> None:
     loader = _loader(text, shuffle=shuffle)
-    numbers = loader._types._numbers
+    sentences = [line.split() for content in TEXT.values() for line in content.splitlines()]
+    vocabulary = loader._vocab.get_token_to_index_vocabulary("words")
+    words = [*itertools.chain(*sentences), "<S>", "</S>"]
+    spelled = {word_to_character_ids(word).tobytes(): word for word in words}
+    pairs = Counter()
+    for batch in loader:
+        inputs = batch["character_ids"][batch[f"{direction}_types"]].view(-1, 50)
+        for ids, target in zip(inputs, batch[f"{direction}_targets"].view(-1).tolist(), strict=True):
+            if target:
+                pairs[spelled[ids.numpy().tobytes()], target] += 1
+            else:
+                assert not ids.any(), "a place without a target has no input"
     expected = Counter()
-    for content in TEXT.values():
-        for line in content.splitlines():
-            words = ["<S>", *line.split(), "</S>"][::step]
-            expected.update((word, numbers.get(after, 1)) for word, after in itertools.pairwise(words))
-    assert Counter(_words(loader, direction)) == expected
+    for sentence in sentences:
+        bounded = ["<S>", *sentence, "</S>"][::step]
+        expected.update((word, vocabulary[after]) for word, after in itertools.pairwise(bounded))
+    assert pairs == expected
 
 
 def test_only_the_first_batch_of_a_pass_starts_the_streams(text: Path) -> None:
@@ -65,31 +80,106 @@ def test_only_the_first_batch_of_a_pass_starts_the_streams(text: Path) -> None:
         assert first and not any(others)
 
 
-def test_the_directions_read_the_sentences_in_different_orders(tmp_path: Path) -> None:
-    path = tmp_path / "text.txt"
-    path.write_text("".join(f"w{number}\n" for number in range(50)))
-    loader = _loader(path, batch_size=1)
-    np.random.seed(0)
-    forward = [word for word, _ in _words_of_rows(loader, "forward")]
-    backward = [word for word, _ in _words_of_rows(loader, "backward")]
-    assert sorted(forward) == sorted(backward) and forward != backward
+def test_each_pass_over_streams_has_its_own_order_which_the_seed_gives(long_text: Path) -> None:
+    loader, same, other = (_loader(long_text, seed=seed) for seed in (1, 1, 2))
+    passes = [_batches(loader) for _ in range(3)]
+    assert [_batches(same) for _ in range(3)] == passes
+    assert all(one != another for one, another in itertools.combinations([*passes, _batches(other)], 2))
 
 
-def _words_of_rows(loader: BiLmStreamLoader, direction: str) -> list[tuple[bytes, int]]:
-    pairs = []
-    for batch in loader:
-        inputs = batch["character_ids"][batch[f"{direction}_types"]].view(-1, 50)
-        pairs += [(row.numpy().tobytes(), 0) for row in inputs if row.any() and row[1] not in (257, 258)]
-    return pairs
+def test_a_pass_that_is_given_up_is_begun_anew(long_text: Path) -> None:
+    loader = _loader(long_text)
+    first = _plain(next(iter(loader)))
+    assert loader.progress() == []
+    assert _batches(loader)[0] == first
 
 
-def test_the_same_seed_gives_the_same_batches(text: Path) -> None:
-    loader = _loader(text)
-    passes = []
-    for _ in range(2):
-        np.random.seed(7)
-        passes.append([batch["forward_targets"].tolist() for batch in loader])
-    assert passes[0] == passes[1]
+def test_all_passes_over_blocks_are_equal(long_text: Path) -> None:
+    loader = _loader(long_text, shuffle=False, block_words=5)
+    assert _batches(loader) == _batches(loader)
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_batches_are_the_same_for_any_number_of_workers(long_text: Path, shuffle: bool) -> None:
+    alone = _batches(_loader(long_text, shuffle=shuffle, block_words=20))
+    for num_workers in (1, 2):
+        loader = _loader(long_text, shuffle=shuffle, block_words=20, num_workers=num_workers)
+        assert _batches(loader) == alone
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_two_processes_have_the_batches_of_one_with_twice_the_rows(
+    long_text: Path, shuffle: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"shuffle": shuffle, "block_words": 10}
+    alone = _batches(_loader(long_text, batch_size=4, **options))
+    monkeypatch.setattr(data_loader, "is_distributed", lambda: True)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
+    of_processes = []
+    for process in range(2):
+        monkeypatch.setattr(torch.distributed, "get_rank", lambda process=process: process)
+        of_processes.append(_batches(_loader(long_text, **options)))
+    for together, *apart in zip(alone, *of_processes, strict=True):
+        for name in ("forward_targets", "backward_targets"):
+            assert [*apart[0][name], *apart[1][name]] == together[name]
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+@pytest.mark.parametrize("finished", [0, 1, 2])
+@pytest.mark.parametrize("batches", [0, 7])
+def test_a_resumed_loader_gives_the_batches_that_were_not_given(
+    long_text: Path, finished: int, batches: int, num_workers: int
+) -> None:
+    loader = _loader(long_text)
+    passes = [_batches(loader) for _ in range(finished + 2)]
+    resumed, events = _loader(long_text, num_workers=num_workers), []
+    progress = loader.progress()
+    resumed.resume(progress[:finished], batches, lambda: events.append("then"))
+    for _ in passes:
+        for batch in resumed:
+            events.append(_plain(batch))
+    done = sum(progress[:finished]) + batches
+    assert events == [{}] * done + ["then"] + list(itertools.chain(*passes))[done:]
+    assert resumed.progress() == progress == list(map(len, passes))
+
+
+def test_a_pass_of_which_all_was_given_is_resumed_with_the_next(long_text: Path) -> None:
+    loader = _loader(long_text)
+    first, second = _batches(loader), _batches(loader)
+    resumed, events = _loader(long_text), []
+    resumed.resume([], len(first), lambda: events.append("then"))
+    assert _batches(resumed) == [{}] * len(first)
+    assert events == []
+    assert _batches(resumed) == second
+    assert events == ["then"]
+
+
+def test_an_evaluation_is_resumed_too(long_text: Path) -> None:
+    whole = _batches(_loader(long_text, shuffle=False, block_words=9))
+    resumed = _loader(long_text, shuffle=False, block_words=9)
+    resumed.resume([], 5, lambda: None)
+    assert _batches(resumed) == [{}] * 5 + whole[5:]
+
+
+def test_the_fingerprint_tells_what_changes_the_streams_and_nothing_else(text: Path, long_text: Path) -> None:
+    known = _loader(long_text).fingerprint
+    assert _loader(long_text, num_workers=2).fingerprint == known
+    others = [{"seed": 1}, {"batch_size": 3}, {"unroll_steps": 4}]
+    assert known not in [_loader(long_text, **options).fingerprint for options in others]
+    assert _loader(text).fingerprint != known
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+def test_global_random_states_are_left_alone(text: Path, num_workers: int) -> None:
+    loader = _loader(text, num_workers=num_workers)
+    states = []
+    for seed in (0, 1):
+        random.seed(seed), np.random.seed(seed), torch.manual_seed(seed)
+        before = random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()
+        states.append(_batches(loader))
+        assert (random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()) == before
+        loader = _loader(text, num_workers=num_workers)
+    assert states[0] == states[1]
 
 
 def test_the_length_is_that_of_full_batches(tmp_path: Path) -> None:
@@ -99,14 +189,70 @@ def test_the_length_is_that_of_full_batches(tmp_path: Path) -> None:
     assert len(list(_loader(path, batch_size=4, unroll_steps=6))) == 10
 
 
+def test_the_length_of_blocks_is_exact_and_needs_no_vocabulary(long_text: Path) -> None:
+    loader = _loader(long_text, shuffle=False, block_words=1)
+    loader._vocab, vocab = None, loader._vocab
+    length = len(loader)
+    loader._vocab = vocab
+    assert length == len(list(loader))
+
+
 def test_batches_are_put_on_the_device(text: Path) -> None:
     loader = _loader(text)
     loader.set_target_device(torch.device("meta"))
     assert next(iter(loader))["character_ids"].device.type == "meta"
 
 
-def test_options_and_data_that_cannot_work_are_named(text: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="bilm_stream: unroll_steps must be at least 1, not 0"):
-        _loader(text, unroll_steps=0)
+@pytest.mark.parametrize(
+    ("option", "value", "least"),
+    [
+        ("batch_size", 0, 1),
+        ("unroll_steps", 0, 1),
+        ("block_words", 0, 1),
+        ("seed", -1, 0),
+        ("num_workers", -1, 0),
+        ("max_characters_per_token", 2, 3),
+    ],
+)
+def test_options_that_cannot_work_are_named(text: Path, option: str, value: int, least: int) -> None:
+    with pytest.raises(
+        ConfigurationError, match=f"bilm_stream: {option} must be at least {least}, not {value}"
+    ):
+        _loader(text, **{option: value})
+
+
+def test_data_that_cannot_work_are_named(text: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="no file matches the data path"):
         _loader(tmp_path / "absent" / "*.gz")
+    with pytest.raises(ConfigurationError, match=r"\*.txt has 4 sentences, fewer than the 5 streams"):
+        next(iter(_loader(text, batch_size=5)))
+    assert len(list(_loader(text, batch_size=5, shuffle=False))) > 0
+
+
+def test_a_loader_without_a_vocabulary_says_so(text: Path) -> None:
+    loader = BiLmStreamLoader(BiLmTextReader(), str(text), cache_directory=str(text.parent / "cache"))
+    with pytest.raises(ConfigurationError, match=r"index_with\(vocab\) must come before the first batch"):
+        next(iter(loader))
+
+
+def test_an_error_in_a_worker_has_the_message_that_it_has_without_workers(text: Path) -> None:
+    loaders = [_loader(text, num_workers=num_workers) for num_workers in (0, 2)]
+    shutil.rmtree(text.parent / "cache")
+    messages = []
+    for loader in loaders:
+        with pytest.raises(ConfigurationError, match="gone or damaged") as error:
+            list(loader)
+        messages.append(str(error.value).replace("\n", " "))
+    assert messages[0] == messages[1]
+
+
+def test_many_batches_of_workers_can_be_kept(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    (tmp_path / "text.txt").write_text("a b c d\n" * 100)
+    loader = _loader(tmp_path / "text.txt", num_workers=1, batch_size=1, unroll_steps=1)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(limits[0], 200), limits[1]))
+    try:
+        assert len(list(loader)) == 500
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
