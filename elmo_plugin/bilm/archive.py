@@ -3,14 +3,17 @@
 import io
 import json
 import pickle
+import re
 import tarfile
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.options import BiLmOptions
+from elmo_plugin.bilm.weights import SoftmaxWeights
 
 CONFIG_NAME = "config.json"
 WEIGHTS_NAMES = ("weights.th", "best.th")  # in an archive, in a serialization directory
@@ -31,21 +34,82 @@ def read_archive(path: str | Path) -> tuple[BiLmOptions, dict[str, Tensor]]:
 
     Raises `BiLmError` where this is no archive of a `bilm` model.
     """
-    config = json.loads(_read_member(Path(path), (CONFIG_NAME,)))
-    model_type = config.get("model", {}).get("type")
-    if model_type != "bilm":
-        raise BiLmError(f"archive {path}: its model is not a `bilm`, but {model_type!r}")
-    options = BiLmOptions.from_dict(config["model"]["options"], source=f"archive {path}, model.options")
-    weights = io.BytesIO(_read_member(Path(path), WEIGHTS_NAMES))
+    config, state = _read_config(path), _read_state(path)
+    options = config["model"].get("options") or kept_options(state, name=f"archive {path}")
+    weights = {name.removeprefix(PREFIX): state[name] for name in state if name.startswith(PREFIX)}
+    return BiLmOptions.from_dict(options, source=f"archive {path}, model.options"), weights
+
+
+def read_archive_softmax(path: str | Path) -> SoftmaxWeights | None:
+    """
+    The softmax that the biLM of the archive was trained with, and its words from the archive's vocabulary, in
+    the vocabulary's numbering; `None` where the archive has no softmax.
+
+    Raises `BiLmError` as `read_archive`, and where the vocabulary is missing or of another size.
+    """
+    config, state = _read_config(path), _read_state(path)
+    if "softmax.weight" not in state:
+        return None
+    weight, bias = state["softmax.weight"].float(), state["softmax.bias"].float()
+    name = f"vocabulary/{config['model'].get('namespace', 'words')}.txt"
+    words = _read_words(_read_member(Path(path), (name,)), f"archive {path}, {name}")
+    if len(words) == len(weight) - 1:  # AllenNLP leaves out the padding, which has the number 0
+        words.insert(0, (config.get("vocabulary") or {}).get("padding_token") or "@@PADDING@@")
+    if len(words) != len(weight):
+        raise BiLmError(f"archive {path}: its softmax has {len(weight)} words, but {name} has {len(words)}")
+    return SoftmaxWeights(weight, bias, words)
+
+
+def load_plain(file: str | Path | BinaryIO, name: str) -> dict[str, Any]:
+    """
+    The content of a `.th` file, on the CPU: tensors and plain values only, so that no code is run.
+
+    Raises `BiLmError`, which calls the file `name`.
+    """
     try:
-        state = torch.load(weights, map_location="cpu", weights_only=True)
+        return torch.load(file, map_location="cpu", weights_only=True)
     except TypeError:
         raise BiLmError("torch before 1.13 cannot read an archive safely; export the biLM to files") from None
     except (pickle.UnpicklingError, RuntimeError, EOFError):
-        raise BiLmError(f"archive {path}: its weights are no plain tensors, or damaged") from None
-    return options, {
-        name.removeprefix(PREFIX): tensor for name, tensor in state.items() if name.startswith(PREFIX)
-    }
+        raise BiLmError(f"{name}: its weights are no plain tensors, or damaged") from None
+
+
+def kept_options(state: dict[str, Any], name: str) -> dict[str, Any]:
+    """
+    The options that a `bilm` model keeps with its weights, as its extra state in torch's sense.
+
+    Raises `BiLmError`, which calls the weights `name`.
+    """
+    try:
+        return state["_extra_state"]["options"]
+    except KeyError:
+        raise BiLmError(f"{name}: its weights do not say the options of the biLM") from None
+
+
+def _read_config(path: str | Path) -> dict[str, Any]:
+    try:
+        config = json.loads(_read_member(Path(path), (CONFIG_NAME,)))
+    except json.JSONDecodeError as error:
+        raise BiLmError(f"archive {path}: its {CONFIG_NAME} is no JSON ({error})") from None
+    model_type = config.get("model", {}).get("type")
+    if model_type != "bilm":
+        raise BiLmError(f"archive {path}: its model is not a `bilm`, but {model_type!r}")
+    return config
+
+
+def _read_state(path: str | Path) -> dict[str, Any]:
+    return load_plain(io.BytesIO(_read_member(Path(path), WEIGHTS_NAMES)), name=f"archive {path}")
+
+
+def _read_words(content: bytes, name: str) -> list[str]:
+    """The words of a vocabulary file of AllenNLP, one a line."""
+    try:
+        lines = re.split(r"\r?\n", content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise BiLmError(f"{name}: not UTF-8 ({error})") from None
+    if lines[-1] == "":
+        lines.pop()
+    return [line.replace("@@NEWLINE@@", "\n") for line in lines]
 
 
 def _read_member(path: Path, names: tuple[str, ...]) -> bytes:

@@ -109,9 +109,11 @@ class BiLmOptions:
         source : `str`
             What to call the options in an error message.
 
-        Raises `BiLmError` where a key is missing or has a value that no biLM can have.
+        Raises `BiLmError` where a key is missing or has a value that no biLM can have, and for the language
+        models that bilm-tf can train besides: those that read whole words or in one direction.
         """
         try:
+            _refuse_other_language_models(options)
             char_cnn, lstm = options["char_cnn"], options["lstm"]
             n_characters = char_cnn.get("n_characters", NUM_CHARACTERS)
             if n_characters != NUM_CHARACTERS:
@@ -177,6 +179,21 @@ class BiLmOptions:
 
     def to_file(self, path: str | Path) -> None:
         write_json(path, self.to_dict())
+
+
+def _refuse_other_language_models(options: dict[str, Any]) -> None:
+    if "char_cnn" not in options and "n_tokens_vocab" in options:
+        raise BiLmError(
+            "there is no char_cnn, so this biLM reads whole words, "
+            "but only biLMs that read characters can be used"
+        )
+    if not options.get("bidirectional", True):
+        raise BiLmError("bidirectional is false, but only language models in both directions can be used")
+    if "lstm" in options and "projection_dim" not in options["lstm"]:
+        raise BiLmError(
+            "the key 'projection_dim' is missing in lstm, where it must be given even if the LSTMs have no "
+            "projections: then it equals lstm.dim"
+        )
 
 
 def _require_at_least(name: str, value: Any, least: int) -> None:

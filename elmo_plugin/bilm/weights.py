@@ -7,9 +7,16 @@ The names on the left are ours (of `BiLm.state_dict()`), those on the right the 
     token_encoder.highways.{k}.transform, .carry  CNN_high_{k}/W_transform, b_transform, W_carry, b_carry
     token_encoder.projection.weight, .bias        CNN_proj/W_proj, b_proj
     {forward,backward}_lm.layers.{l}.*            RNN_{0,1}/RNN/MultiRNNCell/Cell{l}/LSTMCell/W_0, B, W_P_0
+
+To these this package adds the softmax that the biLM was trained with, where it is known: `softmax/W`
+(words, dim) and `softmax/b` (words,), as bilm-tf's checkpoints call them, and `softmax/words` (words,), UTF-8
+strings: word i is the one that row i predicts. All numbers of AllenNLP's vocabulary are in it, the padding's
+and the unknown word's too, so that the numbering comes back as it was. Other implementations look datasets up
+by name and never see the group.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +33,18 @@ from elmo_plugin.bilm.options import BiLmOptions
 DTYPES = ("float32", "float16")
 
 StateDict = dict[str, Tensor]
+
+
+class SoftmaxWeights(NamedTuple):
+    """
+    weight: (words, projection_dim)
+    bias: (words,)
+    words: what each row predicts, in the numbering of the vocabulary
+    """
+
+    weight: Tensor
+    bias: Tensor
+    words: list[str]
 
 
 class _Dataset(NamedTuple):
@@ -55,18 +74,54 @@ def read_weights(path: str | Path, options: BiLmOptions) -> Iterator[tuple[str, 
 
     Raises `BiLmError` where the file is missing, truncated, or lacks a dataset of the right shape.
     """
-    if not Path(path).is_file():
-        raise BiLmError(f"weight file {path}: there is no such file")
-    try:
-        with h5py.File(path, "r") as file:
-            for dataset in _datasets(options):
-                values = torch.from_numpy(_read_dataset(file, dataset, options, path))
-                yield from zip(dataset.tensors, _to_tensors(dataset, values), strict=True)
-    except OSError as error:
-        raise BiLmError(f"weight file {path}: not a whole HDF5 file ({error})") from None
+    with _opened(path) as file:
+        if "char_embed" not in file and "embedding" in file:
+            raise BiLmError(
+                f"weight file {path}: its biLM reads whole words (dataset embedding), "
+                "but only biLMs that read characters can be used"
+            )
+        for dataset in _datasets(options):
+            values = torch.from_numpy(_read_dataset(file, dataset, options, path))
+            yield from zip(dataset.tensors, _to_tensors(dataset, values), strict=True)
 
 
-def write_weights(path: str | Path, state: StateDict, options: BiLmOptions, dtype: str = "float32") -> None:
+def read_softmax(path: str | Path, options: BiLmOptions) -> SoftmaxWeights | None:
+    """
+    The softmax, as float32, that `write_weights` put beside the biLM; `None` where there is none, or where it
+    is not said which words it predicts.
+
+    Raises `BiLmError` where the file is missing or truncated, or where the softmax's parts do not fit.
+    """
+    with _opened(path) as file:
+        parts = [file.get(f"softmax/{name}") for name in ("W", "b", "words")]
+        if not all(isinstance(part, h5py.Dataset) for part in parts):
+            return None
+        weight, bias, words = parts
+        expected = (len(words), options.lstm.projection_dim)
+        if (weight.shape, bias.shape) != (expected, expected[:1]):
+            raise BiLmError(
+                f"weight file {path}: softmax/W and softmax/b have the shapes {weight.shape} and "
+                f"{bias.shape}, but the words and the options ask for {expected} and {expected[:1]}"
+            )
+        w, b = (torch.from_numpy(part[()].astype(np.float32, copy=False)) for part in (weight, bias))
+        return SoftmaxWeights(w, b, words.asstr()[()].tolist())
+
+
+def read_dtype(path: str | Path) -> str:
+    """In which of `DTYPES` the numbers of the file are; `float32` if in neither."""
+    with _opened(path) as file:
+        characters = file.get("char_embed")
+        is_half = isinstance(characters, h5py.Dataset) and characters.dtype == np.float16
+        return "float16" if is_half else "float32"
+
+
+def write_weights(
+    path: str | Path,
+    state: StateDict,
+    options: BiLmOptions,
+    dtype: str = "float32",
+    softmax: SoftmaxWeights | None = None,
+) -> None:
     """
     Writes the weights of a biLM, so that every ELMo implementation can read them.
 
@@ -80,17 +135,44 @@ def write_weights(path: str | Path, state: StateDict, options: BiLmOptions, dtyp
         The model's sizes.
     dtype : `str`
         `float32`, or `float16` for half the size; compressed without loss in the latter case.
+    softmax : `SoftmaxWeights`, optional
+        Written beside the biLM, for `read_softmax`.
+
+    Raises `BiLmError` where a value or a word cannot be written.
     """
     compression = (
         {"compression": "gzip", "compression_opts": 9, "shuffle": True} if dtype == "float16" else {}
     )
     with replace_when_written(path) as temporary, h5py.File(temporary, "w") as file:
-        for dataset in _datasets(options):
-            values = _from_tensors(dataset, state).contiguous().cpu().numpy()
+
+        def write(name: str, tensor: Tensor) -> None:
+            values = tensor.detach().contiguous().cpu().numpy()
             if np.abs(values).max(initial=0.0) > np.finfo(dtype).max:
-                raise BiLmError(f"weight file {path}: the dataset {dataset.name} has values beyond {dtype}")
-            values = values.astype(dtype)
-            file.create_dataset(dataset.name, data=values, **compression)
+                raise BiLmError(f"weight file {path}: the dataset {name} has values beyond {dtype}")
+            file.create_dataset(name, data=values.astype(dtype, copy=False), **compression)
+
+        for dataset in _datasets(options):
+            write(dataset.name, _from_tensors(dataset, state))
+        if softmax is not None:
+            write("softmax/W", softmax.weight)
+            write("softmax/b", softmax.bias)
+            if any("\0" in word for word in softmax.words):
+                raise BiLmError(
+                    f"weight file {path}: HDF5 cannot hold a word with the character NUL; export no softmax"
+                )
+            file.create_dataset("softmax/words", data=softmax.words, dtype=h5py.string_dtype("utf-8"))
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[h5py.File]:
+    """The file, to be read; `BiLmError` where it is missing or cannot be read to the end."""
+    if not Path(path).is_file():
+        raise BiLmError(f"weight file {path}: there is no such file")
+    try:
+        with h5py.File(path, "r") as file:
+            yield file
+    except OSError as error:
+        raise BiLmError(f"weight file {path}: not a whole HDF5 file ({error})") from None
 
 
 def _datasets(options: BiLmOptions) -> Iterator[_Dataset]:
@@ -133,11 +215,14 @@ def _read_dataset(file: h5py.File, dataset: _Dataset, options: BiLmOptions, path
     found = file.get(dataset.name)
     if not isinstance(found, h5py.Dataset):
         identity = _projection_left_out(dataset, options)
-        if identity is None:
-            raise BiLmError(
-                f"weight file {path}: the dataset {dataset.name} is missing, which the options ask for"
-            )
-        return identity
+        if identity is not None:
+            return identity
+        reason = "which the options ask for"
+        if dataset.name.endswith("W_P_0"):
+            reason += ": a biLM without projections is one with lstm.dim equal to lstm.projection_dim"
+        if dataset.name.startswith("RNN_1"):
+            reason += ", as a biLM has two directions"
+        raise BiLmError(f"weight file {path}: the dataset {dataset.name} is missing, {reason}")
     if found.shape != dataset.shape:
         raise BiLmError(
             f"weight file {path}: the dataset {dataset.name} has the shape {found.shape}, "

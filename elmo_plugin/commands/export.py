@@ -1,13 +1,15 @@
-"""`allennlp elmo-export`: the biLM of a training archive in the layout of published ELMo models."""
+"""`allennlp elmo-export`: a biLM in the layout of published ELMo models."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.bilm.loading import OPTIONS_NAME, WEIGHTS_NAME, read_stored
 from elmo_plugin.bilm.weights import DTYPES, write_weights
 
 
@@ -19,34 +21,53 @@ class ElmoExport(Subcommand):
     def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
         subparser = parser.add_parser(
             self.name,
-            description="Write a trained biLM as the options.json and weights.hdf5 of published ELMo models.",
-            help="Export a trained biLM to options.json and weights.hdf5.",
+            description="Write a biLM as the options.json and weights.hdf5 of published ELMo models.",
+            help="Export a biLM to options.json and weights.hdf5.",
         )
-        subparser.add_argument("archive", help="model.tar.gz, or the directory, of a trained `bilm` model")
+        subparser.add_argument(
+            "source",
+            help="model.tar.gz, or the directory, of a trained `bilm` model; the name of a pretrained biLM; "
+            "or a directory with an options.json and a weights.hdf5",
+        )
         subparser.add_argument("output_directory", help="where options.json and weights.hdf5 are written")
-        subparser.add_argument("--dtype", choices=DTYPES, default="float32", help="type of the numbers")
-        subparser.set_defaults(func=lambda args: export(args.archive, args.output_directory, args.dtype))
+        subparser.add_argument("--dtype", choices=DTYPES, help="type of the numbers (default: the source's)")
+        subparser.add_argument(
+            "--no-softmax",
+            action="store_true",
+            help="leave out the softmax over the vocabulary, which only further training needs",
+        )
+        subparser.set_defaults(
+            func=lambda args: export(args.source, args.output_directory, args.dtype, not args.no_softmax)
+        )
         return subparser
 
 
-def export(archive: str, output_directory: str, dtype: str = "float32") -> None:
+def export(
+    source: str | Mapping[str, str],
+    output_directory: str | Path,
+    dtype: str | None = None,
+    with_softmax: bool = True,
+) -> None:
     """
     # Parameters
 
-    archive : `str`
-        The `model.tar.gz`, or the serialization directory, of a trained `bilm` model.
-    output_directory : `str`
+    source : `str | Mapping[str, str]`
+        Whatever `load_bilm` takes.
+    output_directory : `str | Path`
         Gets `options.json` and `weights.hdf5`; made if it is not there.
-    dtype : `str`
-        The type of the numbers in `weights.hdf5`.
+    dtype : `str`, optional
+        The type of the numbers in `weights.hdf5`. By default that of the source, so that no bit is lost.
+    with_softmax : `bool`
+        Whether the source's softmax, if it has one, is written beside the biLM.
 
-    Raises `ConfigurationError` where the archive holds no biLM; then nothing is written.
+    Raises `ConfigurationError` where the source holds no biLM; then nothing is written.
     """
+    weights_file, options_file = (Path(output_directory) / name for name in (WEIGHTS_NAME, OPTIONS_NAME))
     try:
-        bilm = BiLm.from_archive(archive)
+        stored = read_stored(source, with_softmax)
+        write_weights(weights_file, stored.weights, stored.options, dtype or stored.dtype, stored.softmax)
     except BiLmError as error:
         raise ConfigurationError(str(error)) from None
-    output = Path(output_directory)
-    write_weights(output / "weights.hdf5", bilm.state_dict(), bilm.options, dtype)
-    bilm.options.to_file(output / "options.json")
-    print(f"wrote {output / 'options.json'} and {output / 'weights.hdf5'}")
+    stored.options.to_file(options_file)
+    softmax = f"a softmax over {len(stored.softmax.words)} words" if stored.softmax else "no softmax"
+    print(f"wrote {options_file} and {weights_file} with {softmax}")

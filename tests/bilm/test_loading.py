@@ -92,6 +92,17 @@ def test_an_archive_and_a_serialization_directory_are_loaded(make_bilm: BiLmMake
     assert _same(load_bilm(str(tmp_path / "run")), bilm)
 
 
+def test_a_directory_with_one_pair_of_published_files_is_loaded(
+    files: dict[str, str], make_bilm: BiLmMaker, tmp_path: Path
+) -> None:
+    for name, file in (("options", "my_options.json"), ("weights", "my_weights.hdf5")):
+        Path(files[name]).rename(tmp_path / file)
+    assert _same(load_bilm(str(tmp_path)), make_bilm())
+    (tmp_path / "other_options.json").touch()
+    with pytest.raises(BiLmError, match=r"has neither the config\.json of a training, nor one \*options"):
+        load_bilm(str(tmp_path))
+
+
 def test_an_archive_of_another_model_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
     _write_training(tmp_path, make_bilm(), type="ner_bilstm_crf")
     with pytest.raises(BiLmError, match="its model is not a `bilm`, but 'ner_bilstm_crf'"):

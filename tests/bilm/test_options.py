@@ -52,8 +52,25 @@ def test_a_bad_value_is_named(char_cnn: dict, lstm: dict, message: str, tmp_path
 def test_a_missing_key_is_named() -> None:
     options = small_options()
     del options["lstm"]["projection_dim"]
-    with pytest.raises(BiLmError, match="options: the key 'projection_dim' is missing"):
+    with pytest.raises(BiLmError, match="options: the key 'projection_dim' is missing in lstm"):
         BiLmOptions.from_dict(options)
+    with pytest.raises(BiLmError, match="options: the key 'lstm' is missing"):
+        BiLmOptions.from_dict({"char_cnn": options["char_cnn"]})
+    with pytest.raises(BiLmError, match="options: the key 'char_cnn' is missing"):
+        BiLmOptions.from_dict({"lstm": small_options()["lstm"]})
+
+
+def test_a_language_model_that_reads_whole_words_is_refused() -> None:
+    options = {"lstm": small_options()["lstm"], "bidirectional": True, "n_tokens_vocab": 793471}
+    with pytest.raises(BiLmError, match="options: there is no char_cnn, so this biLM reads whole words"):
+        BiLmOptions.from_dict(options)
+
+
+def test_a_language_model_in_one_direction_is_refused() -> None:
+    with pytest.raises(
+        BiLmError, match="bidirectional is false, but only language models in both directions"
+    ):
+        BiLmOptions.from_dict({**small_options(), "bidirectional": False})
 
 
 @pytest.mark.parametrize(

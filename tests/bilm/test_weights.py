@@ -4,9 +4,12 @@ import h5py
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm.weights import read_weights, write_weights
+from elmo_plugin.bilm.weights import read_dtype, read_softmax, read_weights, write_weights
+from tests.trained_bilm import random_bilm, random_softmax
 
 from .conftest import BiLmMaker
 
@@ -133,3 +136,85 @@ def test_float64_files_are_read(written: tuple[BiLm, Path]) -> None:
         file["char_embed"] = values
     read = dict(read_weights(path, bilm.options))
     assert read["token_encoder.character_embedding.weight"].dtype == torch.float32
+
+
+def test_a_file_of_a_bilm_that_reads_whole_words_is_refused(written: tuple[BiLm, Path]) -> None:
+    bilm, path = written
+    with h5py.File(path, "a") as file:
+        file["embedding"] = np.zeros((7, 6), dtype=np.float32)
+    dict(read_weights(path, bilm.options))
+    with h5py.File(path, "a") as file:
+        del file["char_embed"]
+    with pytest.raises(BiLmError, match=r"reads whole words \(dataset embedding\)"):
+        dict(read_weights(path, bilm.options))
+
+
+@pytest.mark.parametrize(
+    ("left_out", "message"),
+    [
+        ("RNN_1", "RNN_1/RNN/.* is missing, which the options ask for, as a biLM has two directions"),
+        ("RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell/W_P_0", "lstm.dim equal to lstm.projection_dim"),
+    ],
+)
+def test_what_a_language_model_of_another_kind_lacks_is_explained(
+    written: tuple[BiLm, Path], left_out: str, message: str
+) -> None:
+    bilm, path = written
+    with h5py.File(path, "a") as file:
+        del file[left_out]
+    with pytest.raises(BiLmError, match=message):
+        dict(read_weights(path, bilm.options))
+
+
+HDF5_WORDS = st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1)
+
+
+@settings(max_examples=20, deadline=None)
+@given(words=HDF5_WORDS)
+def test_the_softmax_survives_a_round_trip(
+    words: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("weights") / "weights.hdf5"
+    bilm, softmax = random_bilm(), random_softmax(words)
+    write_weights(path, bilm.state_dict(), bilm.options, softmax=softmax)
+    read = read_softmax(path, bilm.options)
+    assert read is not None and read.words == words
+    assert torch.equal(read.weight, softmax.weight) and torch.equal(read.bias, softmax.bias)
+
+
+def test_the_softmax_is_written_in_the_files_type(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    bilm, softmax = make_bilm(), random_softmax(["a", "b"])
+    write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, "float16", softmax)
+    with h5py.File(tmp_path / "weights.hdf5", "r") as file:
+        assert file["softmax/W"].dtype == file["softmax/b"].dtype == np.float16
+    read = read_softmax(tmp_path / "weights.hdf5", bilm.options)
+    assert read is not None and torch.equal(read.weight, softmax.weight.half().float())
+
+
+def test_a_softmax_without_its_words_is_none(written: tuple[BiLm, Path]) -> None:
+    bilm, path = written
+    assert read_softmax(path, bilm.options) is None
+    with h5py.File(path, "a") as file:
+        file["softmax/W"], file["softmax/b"] = np.zeros((3, 6)), np.zeros(3)
+    assert read_softmax(path, bilm.options) is None
+
+
+def test_a_softmax_whose_parts_do_not_fit_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    bilm, path = make_bilm(), tmp_path / "weights.hdf5"
+    write_weights(path, bilm.state_dict(), bilm.options, softmax=random_softmax(["a", "b"], dim=5))
+    with pytest.raises(BiLmError, match=r"shapes \(2, 5\) and \(2,\), but .* ask for \(2, 6\) and \(2,\)"):
+        read_softmax(path, bilm.options)
+
+
+def test_a_word_that_hdf5_cannot_hold_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    bilm, softmax = make_bilm(), random_softmax(["a", "b\0c"])
+    with pytest.raises(BiLmError, match="cannot hold a word with the character NUL"):
+        write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, softmax=softmax)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_the_type_of_the_numbers_is_told(make_bilm: BiLmMaker, tmp_path: Path, dtype: str) -> None:
+    bilm = make_bilm()
+    write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, dtype)
+    assert read_dtype(tmp_path / "weights.hdf5") == dtype

@@ -1,6 +1,8 @@
 from pathlib import Path
 from typing import Any
 
+import h5py
+import numpy as np
 import pytest
 import torch
 from allennlp.commands import main
@@ -10,41 +12,149 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules.elmo import Elmo, batch_to_ids
 
 from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm.archive import read_archive_softmax
+from elmo_plugin.bilm.pretrained import files_of
+from elmo_plugin.bilm.weights import read_softmax, write_weights
 from elmo_plugin.commands.export import export
+from tests.trained_bilm import random_bilm, random_softmax, write_training
 
 SENTENCES = [["The", "cat", "sat", "."], ["Why", "?"]]
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "bilm"
 
 
 @pytest.fixture
-def trained(bilm_config: dict[str, Any], tmp_path: Path) -> Path:
-    train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
-    return tmp_path / "run" / "model.tar.gz"
+def archive(tmp_path: Path) -> Path:
+    return write_training(tmp_path / "run", random_bilm())
+
+
+def _run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+    monkeypatch.setattr("sys.argv", ["allennlp", "elmo-export", *map(str, arguments)])
+    main()
+
+
+def _load(folder: Path) -> BiLm:
+    return BiLm.from_files(folder / "options.json", folder / "weights.hdf5")
+
+
+def _datasets(path: Path) -> dict[str, Any]:
+    """The type, the shape and the content of every dataset."""
+    found: dict[str, Any] = {}
+
+    def take(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            content = item[()] if item.dtype.hasobject else item[()].tobytes()
+            found[name] = item.dtype, item.shape, content.tolist() if item.dtype.hasobject else content
+
+    with h5py.File(path, "r") as file:
+        file.visititems(take)
+    return found
+
+
+def test_a_trained_model_is_exported_with_its_softmax(
+    bilm_config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
+    _run(monkeypatch, tmp_path / "run" / "model.tar.gz", tmp_path / "out")
+    exported = _load(tmp_path / "out")
+    for name, tensor in model.bilm.state_dict().items():
+        assert torch.equal(exported.state_dict()[name], tensor), name
+    softmax = read_softmax(tmp_path / "out" / "weights.hdf5", exported.options)
+    assert softmax is not None and torch.equal(softmax.weight, model.softmax.weight)
+    assert torch.equal(softmax.bias, model.softmax.bias)
+    assert {word: number for number, word in enumerate(softmax.words)} == (
+        model.vocab.get_token_to_index_vocabulary("words")
+    )
 
 
 def test_allennlps_own_elmo_loads_the_exported_files_to_the_same_numbers(
-    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
-    monkeypatch.setattr("sys.argv", ["allennlp", "elmo-export", str(trained), str(out)])
-    main()
+    _run(monkeypatch, archive, out)
     assert sorted(path.name for path in out.iterdir()) == ["options.json", "weights.hdf5"]
+    with h5py.File(out / "weights.hdf5") as file:
+        assert "softmax/W" in file
     # An untrained mix is the mean of the layers, and the first call starts from a state of zeros.
     peer = Elmo(str(out / "options.json"), str(out / "weights.hdf5"), 1, dropout=0.0).eval()
     expected = peer(batch_to_ids(SENTENCES))["elmo_representations"][0]
-    for row, vectors in enumerate(BiLm.from_archive(trained).embed(SENTENCES)):
+    for row, vectors in enumerate(BiLm.from_archive(archive).embed(SENTENCES)):
         torch.testing.assert_close(
             vectors.mean(dim=0), expected[row, : vectors.size(1)], atol=1e-6, rtol=1e-5
         )
 
 
-def test_half_precision_is_loaded_to_nearly_the_same_numbers(trained: Path, tmp_path: Path) -> None:
-    export(str(trained), str(tmp_path / "out"), dtype="float16")
-    half = BiLm.from_files(tmp_path / "out" / "options.json", tmp_path / "out" / "weights.hdf5")
-    for one, other in zip(half.embed(SENTENCES), BiLm.from_archive(trained).embed(SENTENCES), strict=True):
+def test_without_the_softmax_only_the_published_datasets_are_written(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    _run(monkeypatch, archive, tmp_path / "with")
+    assert "with a softmax over 9 words" in capsys.readouterr().out
+    _run(monkeypatch, archive, tmp_path / "without", "--no-softmax")
+    assert "with no softmax" in capsys.readouterr().out
+    with_softmax, without = (_datasets(tmp_path / name / "weights.hdf5") for name in ("with", "without"))
+    assert set(with_softmax) - set(without) == {"softmax/W", "softmax/b", "softmax/words"}
+    assert without == {name: with_softmax[name] for name in without}
+
+
+@pytest.mark.parametrize("name", ["elmo", "elmo_no_skip", "own", "tiny"])
+def test_an_imported_model_is_exported_to_the_same_bytes(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if name == "tiny":
+        source, weights = name, Path(files_of("tiny")[1])
+    elif name == "own":
+        source, weights = str(FIXTURE), FIXTURE / "weights.hdf5"
+    else:
+        source = str(request.getfixturevalue("shared") / "parity" / name)
+        weights = Path(source) / "lm_weights.hdf5"
+    _run(monkeypatch, source, tmp_path / "out")
+    assert _datasets(tmp_path / "out" / "weights.hdf5") == _datasets(weights)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_an_export_is_exported_to_the_same_bytes_the_softmax_included(tmp_path: Path, dtype: str) -> None:
+    archive = write_training(tmp_path / "run", random_bilm())
+    export(str(archive), tmp_path / "once", dtype)
+    export(str(tmp_path / "once"), tmp_path / "twice")
+    once, twice = (_datasets(tmp_path / name / "weights.hdf5") for name in ("once", "twice"))
+    assert "softmax/words" in once and once == twice
+    assert (tmp_path / "once" / "options.json").read_bytes() == (
+        tmp_path / "twice" / "options.json"
+    ).read_bytes()
+    softmax = read_softmax(tmp_path / "twice" / "weights.hdf5", random_bilm().options)
+    expected = read_archive_softmax(archive)
+    assert softmax is not None and expected is not None and softmax.words == expected.words
+
+
+def test_half_precision_is_loaded_to_nearly_the_same_numbers(archive: Path, tmp_path: Path) -> None:
+    export(str(archive), tmp_path / "out", dtype="float16")
+    half = _load(tmp_path / "out").embed(SENTENCES)
+    for one, other in zip(half, BiLm.from_archive(archive).embed(SENTENCES), strict=True):
         torch.testing.assert_close(one, other, atol=5e-3, rtol=0)
 
 
 def test_without_an_archive_nothing_is_written(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"archive .*absent\.tar\.gz: there is no such file"):
-        export(str(tmp_path / "absent.tar.gz"), str(tmp_path / "out"))
+    with pytest.raises(ConfigurationError, match=r"there is no biLM '.*absent\.tar\.gz'"):
+        export(str(tmp_path / "absent.tar.gz"), tmp_path / "out")
     assert not list(tmp_path.iterdir())
+
+
+def test_what_cannot_be_written_is_named_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    bilm, words = random_bilm(), [f"word {number}" for number in range(9)]
+    softmax = random_softmax(words)
+    softmax.weight[0, 0] = 1e6
+    archive = write_training(tmp_path / "run", bilm, softmax=softmax)
+    with pytest.raises(ConfigurationError, match="softmax/W has values beyond float16"):
+        export(str(archive), tmp_path / "out", dtype="float16")
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_model_that_reads_whole_words_is_refused(tmp_path: Path) -> None:
+    bilm, pair = random_bilm(), tmp_path / "pair"
+    bilm.options.to_file(pair / "my_options.json")
+    write_weights(pair / "my_weights.hdf5", bilm.state_dict(), bilm.options)
+    with h5py.File(pair / "my_weights.hdf5", "a") as file:
+        del file["char_embed"], file["CNN"]
+        file["embedding"] = np.zeros((7, 6), dtype=np.float32)
+    with pytest.raises(ConfigurationError, match="reads whole words"):
+        export(str(pair), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
