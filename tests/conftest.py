@@ -1,8 +1,11 @@
 """Fixtures that every test may use."""
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import _jsonnet
 import pytest
 
 from tests.small_bilm import small_options
@@ -38,27 +41,26 @@ def shared() -> Path:
     return SHARED
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Texts that tests read are not left in the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ELMO_PLUGIN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture
 def bilm_config(tmp_path: Path) -> dict[str, Any]:
-    """What `training_config/bilm_tiny.jsonnet` gives, with small sizes."""
+    """`training_config/bilm_tiny.jsonnet` with small sizes, for a few steps of a plain optimizer."""
     text = tmp_path / "text.txt"
     text.write_text("\n".join(BILM_SENTENCES * 4) + "\n")
-    return {
-        "dataset_reader": {"type": "bilm_text"},
-        "train_data_path": str(text),
-        "validation_data_path": str(text),
-        "vocabulary": {"max_vocab_size": {"words": 10}},
-        "data_loader": {"type": "bilm_stream", "batch_size": 3, "unroll_steps": 4},
-        "model": {
-            "type": "bilm",
-            "options": small_options(),
-            "num_negatives": 5,
-        },
-        "trainer": {
-            "num_epochs": 2,
-            "optimizer": {"type": "adam", "lr": 0.01},
-            "callbacks": [{"type": "matmul_precision", "precision": "medium"}],
-            "validation_metric": "-perplexity",
-            "enable_default_callbacks": False,
-        },
-    }
+    paths = dict.fromkeys(("BILM_TRAIN_DATA_PATH", "BILM_VALIDATION_DATA_PATH"), str(text))
+    file = REPOSITORY / "training_config" / "bilm_tiny.jsonnet"
+    config = json.loads(_jsonnet.evaluate_file(str(file), ext_vars=paths))
+    config["vocabulary"] = {"max_vocab_size": {"words": 10}}
+    for loader in ("data_loader", "validation_data_loader"):
+        config[loader] |= {"batch_size": 3, "unroll_steps": 4, "num_workers": 0}
+    config["model"] |= {"options": small_options(), "num_negatives": 5}
+    config["trainer"] |= {"num_epochs": 2, "optimizer": {"type": "adam", "lr": 0.01}}
+    config["trainer"] |= {"learning_rate_scheduler": None, "enable_default_callbacks": False}
+    return config

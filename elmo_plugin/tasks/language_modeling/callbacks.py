@@ -1,5 +1,7 @@
 """What a language model's training may ask of the trainer."""
 
+import ctypes
+import sys
 from typing import Any
 
 import torch
@@ -9,6 +11,7 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
 PRECISIONS = ("highest", "high", "medium")
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # of glibc's mallopt
 
 
 @TrainerCallback.register("matmul_precision")
@@ -49,3 +52,25 @@ class MatmulPrecision(TrainerCallback):
         **kwargs,
     ) -> None:
         torch.set_float32_matmul_precision(self._before)
+
+
+@TrainerCallback.register("keep_freed_memory")
+class KeepFreedMemory(TrainerCallback):
+    """
+    Lets this process keep the memory that it frees, for its next arrays, instead of giving it back to Linux,
+    which would have to fill each page with zeros again. Training on a CPU gains a tenth of its time or more.
+    It works where the C library is glibc; elsewhere nothing changes.
+
+    # Parameters
+
+    serialization_dir : `str`
+        Not an entry of a configuration: the trainer gives it.
+    """
+
+    @overrides
+    def on_start(self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs) -> None:
+        super().on_start(trainer, is_primary, **kwargs)
+        library = ctypes.CDLL(None) if sys.platform == "linux" else None
+        if hasattr(library, "mallopt") and hasattr(library, "gnu_get_libc_version"):
+            for option, size in ((_TRIM_THRESHOLD, 2**31 - 1), (_TOP_PAD, 2**26), (_MMAP_THRESHOLD, 2**30)):
+                library.mallopt(option, size)

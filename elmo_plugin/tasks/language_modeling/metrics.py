@@ -3,37 +3,49 @@
 import math
 
 import torch
+from allennlp.nn.util import dist_reduce_sum
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
 
 class TokenAverage(Metric):
-    """The mean of a loss over all tokens seen since the last reset."""
+    """The mean of a loss over all tokens, of all processes, since the last reset."""
 
     def __init__(self) -> None:
-        self._total = 0.0
-        self._tokens = 0
+        self.reset()
 
-    def __call__(self, losses: torch.Tensor) -> None:
+    def __call__(self, losses: torch.Tensor, mask: torch.BoolTensor | None = None) -> None:
         """
         # Parameters
 
         losses : `Tensor`
-            Shape (tokens,).
+            One for each token, in any shape.
+        mask : `BoolTensor`, optional
+            In the same shape, which of them count.
         """
-        self._total += losses.detach().double().sum().item()
-        self._tokens += losses.numel()
+        if mask is None:
+            mask = torch.ones_like(losses, dtype=torch.bool)
+        self._total += torch.where(mask, losses.detach(), 0.0).double().sum().item()
+        self._tokens += int(mask.sum())
 
     @overrides
     def get_metric(self, reset: bool = False) -> float:
-        average = self._total / self._tokens if self._tokens else math.nan
+        sums = torch.tensor([self._total, self._tokens], dtype=torch.float64)
+        total, tokens = dist_reduce_sum(sums).tolist()
         if reset:
             self.reset()
-        return average
+        return total / tokens if tokens else math.nan
 
     @overrides
     def reset(self) -> None:
         self._total, self._tokens = 0.0, 0
+
+    def state(self) -> tuple[float, int]:
+        """What has been summed up by this process, for `restore`."""
+        return self._total, self._tokens
+
+    def restore(self, state: tuple[float, int]) -> None:
+        self._total, self._tokens = state
 
 
 def perplexity(nats_per_token: float) -> float:

@@ -1,5 +1,7 @@
 """`allennlp train` from a configuration to an archive, and what is left of its settings."""
 
+import copy
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,12 @@ import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.models import load_archive
+from allennlp.models import Model, load_archive
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.tasks.language_modeling import MatmulPrecision
+from elmo_plugin.commands.export import export
+from elmo_plugin.tasks.language_modeling import BiLmStreamLoader, BiLmTextReader, MatmulPrecision
+from tests.trained_bilm import random_bilm, write_training
 
 
 def test_a_bilm_is_trained_and_found_again_in_its_archive(
@@ -27,13 +31,56 @@ def test_a_bilm_is_trained_and_found_again_in_its_archive(
     assert torch.get_float32_matmul_precision() == "highest", "the precision is as it was before training"
 
 
-def test_training_lowers_the_perplexity(bilm_config: dict[str, Any], tmp_path: Path) -> None:
-    bilm_config["trainer"]["num_epochs"] = 12
-    train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
-    first, best = (
-        Params.from_file(tmp_path / "run" / name) for name in ("metrics_epoch_0.json", "metrics.json")
-    )
-    assert best["best_validation_perplexity"] < 0.8 * first["validation_perplexity"]
+def test_fifty_epochs_learn_four_lines(bilm_config: dict[str, Any], tmp_path: Path) -> None:
+    """A vocabulary of 32 words: these, the boundaries of sentences, padding and the unknown word."""
+    words = [f"{first}{second}" for first in "abcd" for second in ("", "b", "ee", "foo", "gan", "h.", "i")]
+    text = tmp_path / "four lines.txt"
+    text.write_text("".join(" ".join(words[start : start + 7]) + "\n" for start in range(0, 28, 7)))
+    bilm_config |= {"train_data_path": str(text), "validation_data_path": str(text), "vocabulary": {}}
+    for loader in ("data_loader", "validation_data_loader"):
+        bilm_config[loader] |= {"batch_size": 1, "unroll_steps": 16}
+    bilm_config["model"]["num_negatives"] = 16
+    bilm_config["trainer"] |= {"num_epochs": 50, "optimizer": {"type": "adam", "lr": 0.02}}
+    model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
+    assert model.vocab.get_vocab_size("words") == 32
+    first, best = (_metrics(tmp_path / "run" / f"metrics{name}.json") for name in ("_epoch_0", ""))
+    assert first["validation_perplexity"] > 20
+    assert best["best_validation_perplexity"] < 20
+    assert "training_sampled_loss" in best and "training_perplexity" not in best
+
+
+def test_a_fine_tuned_bilm_needs_its_source_no_more(bilm_config: dict[str, Any], tmp_path: Path) -> None:
+    source = write_training(tmp_path / "source" / "run", random_bilm())
+    export(str(source), tmp_path / "source" / "exported")
+    del bilm_config["model"]["options"]
+    for number, initial in enumerate((source, tmp_path / "source" / "exported")):
+        run = tmp_path / f"run {number}"
+        bilm_config["model"] |= {"initial": str(initial), "warm_up_batches": 3}
+        model = train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run)
+        (tmp_path / "source").rename(tmp_path / "elsewhere")
+        loaded = [load_archive(path).model for path in (run / "model.tar.gz", run)]
+        (tmp_path / "elsewhere").rename(tmp_path / "source")
+        recovered = train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
+        perplexities = [_evaluate(one, bilm_config) for one in (model, *loaded, recovered)]
+        assert perplexities == perplexities[:1] * 4
+        assert not torch.equal(model.bilm.state_dict()[PROJECTION], random_bilm().state_dict()[PROJECTION])
+
+
+PROJECTION = "token_encoder.projection.weight"
+
+
+def _metrics(path: Path) -> dict[str, float]:
+    return json.loads(path.read_text())
+
+
+def _evaluate(model: Model, config: dict[str, Any]) -> float:
+    loader = BiLmStreamLoader(BiLmTextReader(), config["validation_data_path"], shuffle=False)
+    loader.index_with(model.vocab)
+    model.eval()
+    with torch.no_grad():
+        for batch in loader:
+            model(**batch)
+    return model.get_metrics(reset=True)["perplexity"]
 
 
 def test_an_unknown_precision_is_named(tmp_path: Path) -> None:
