@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,14 +14,31 @@ from typing import Any
 def replace_when_written(path: str | Path) -> Iterator[Path]:
     """
     Yields a temporary path beside `path`, which takes the place of `path` when the block succeeds
-    and is deleted when it fails.
+    and is deleted when it fails. What takes the place is on the disk by then, so that not even a power
+    failure leaves half of it.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         temporary = Path(folder) / path.name
         yield temporary
+        _flush_to_disk(temporary)
         os.replace(temporary, path)
+        _flush_to_disk(path.parent)
+
+
+def _flush_to_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_leftovers(folder: str | Path, pattern: str) -> None:
+    """Removes what a killed process left of new files whose name matches `pattern`."""
+    for leftover in Path(folder).glob(f".{pattern}.*"):
+        shutil.rmtree(leftover, ignore_errors=True)
 
 
 def write_json(path: str | Path, content: Any) -> None:

@@ -1,0 +1,137 @@
+"""How far training has come, how fast it is, and when it will be over."""
+
+import datetime
+import logging
+import math
+import time
+from typing import Any
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import TensorDict
+from allennlp.training import TrainerCallback
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from overrides import overrides
+from tqdm import tqdm
+
+logger = logging.getLogger(__name__)
+
+
+def progress_line(
+    epoch: int,
+    num_epochs: int,
+    step: int,
+    num_steps: int,
+    tokens_per_second: float,
+    seconds_left: float,
+    learning_rate: float,
+    metrics: dict[str, float],
+) -> str:
+    """
+    One line for people. `epoch` counts from 0, `step` is the number of finished steps of all epochs; of
+    `metrics` only `perplexity` and `sampled_loss` are shown.
+    """
+    figures = [
+        f"{name.replace('_', ' ')} {metrics[name]:.{digits}f}"
+        for name, digits in (("perplexity", 2), ("sampled_loss", 4))
+        if name in metrics
+    ]
+    parts = [
+        f"epoch {epoch + 1}/{num_epochs}",
+        f"step {step:,}/{num_steps:,} ({min(step / num_steps, 1):.1%})",
+        f"{tokens_per_second:,.0f} tokens/s",
+        f"{datetime.timedelta(seconds=round(seconds_left))} left",
+        *figures,
+        f"learning rate {learning_rate:.3g}",
+    ]
+    return ", ".join(parts)
+
+
+@TrainerCallback.register("bilm_progress")
+class BiLmProgress(TrainerCallback):
+    """
+    Logs a line on the progress of the whole training every so many seconds, on the primary process: tokens
+    per second of one direction over all processes (which read shares of the same size) since the last line,
+    and the time left, should it go on as it did since this process began to train.
+
+    # Parameters
+
+    serialization_dir : `str`
+        Not an entry of a configuration: the trainer gives it.
+    seconds : `float`
+        How often.
+    """
+
+    def __init__(self, serialization_dir: str, seconds: float = 30) -> None:
+        super().__init__(serialization_dir)
+        if not seconds >= 0:
+            raise ConfigurationError(f"bilm_progress: seconds must not be negative, but is {seconds}")
+        self._seconds = seconds
+        self._started: tuple[float, int] | None = None  # time and step after the first step of this process
+        self._begin_line()
+
+    def _begin_line(self) -> None:
+        self._line_started = time.monotonic()
+        self._tokens: list[torch.Tensor] = []  # of each batch; not read before it is needed, for a GPU's sake
+
+    @overrides
+    def on_batch(
+        self,
+        trainer: GradientDescentTrainer,
+        batch_inputs: list[TensorDict],
+        batch_outputs: list[dict[str, Any]],
+        batch_metrics: dict[str, Any],
+        epoch: int,
+        batch_number: int,
+        is_training: bool,
+        is_primary: bool = True,
+        batch_grad_norm: float | None = None,
+        **kwargs,
+    ) -> None:
+        if not is_training or not is_primary:
+            return
+        now, step = time.monotonic(), trainer._total_batches_completed
+        if self._started is None:
+            self._started = now, step
+            self._begin_line()
+            return
+        self._tokens += [torch.count_nonzero(batch["forward_targets"]) for batch in batch_inputs]
+        seconds = now - self._line_started
+        if seconds < self._seconds or seconds == 0:
+            return
+        steps_per_epoch = math.ceil(len(trainer.data_loader) / trainer._num_gradient_accumulation_steps)
+        num_steps = steps_per_epoch * trainer._num_epochs
+        started, first_step = self._started
+        line = progress_line(
+            epoch=epoch,
+            num_epochs=trainer._num_epochs,
+            step=step,
+            num_steps=num_steps,
+            tokens_per_second=sum(int(tokens) for tokens in self._tokens) * trainer._world_size / seconds,
+            seconds_left=max(num_steps - step, 0) * (now - started) / (step - first_step),
+            learning_rate=trainer.optimizer.param_groups[0]["lr"],
+            metrics=batch_metrics,
+        )
+        log_above_bars(line)
+        self._begin_line()
+
+    @overrides
+    def on_epoch(
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs,
+    ) -> None:
+        self._begin_line()  # the time of the validation is not the training's
+
+
+def log_above_bars(line: str) -> None:
+    """Logs a line without a progress bar of the terminal running into it."""
+    bars = list(getattr(tqdm, "_instances", ()))
+    for bar in bars:
+        bar.clear()
+    logger.info(line)
+    for bar in bars:
+        bar.refresh()
