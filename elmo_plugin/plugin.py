@@ -1,7 +1,7 @@
 """What `.allennlp_plugins` names: importing it registers all that a configuration may name."""
 
 from elmo_plugin import compat
-from elmo_plugin.commands import export
+from elmo_plugin.commands import export, perplexity, vocab
 from elmo_plugin.embedding import indexer, token_embedder
 from elmo_plugin.modules import contextual_encoder, variational_bilstm
 from elmo_plugin.tasks import language_modeling, ner
@@ -13,8 +13,10 @@ __all__ = [
     "indexer",
     "language_modeling",
     "ner",
+    "perplexity",
     "token_embedder",
     "variational_bilstm",
+    "vocab",
 ]
 
 compat.apply()
