@@ -1,0 +1,123 @@
+// Configurations that train a biLM: how much text from where, its sizes, and how it learns.
+//
+//     bilm.train(bilm.sizes.tiny, epochs=4, negatives=2048) + bilm.modern(rate=0.005)
+{
+  // The published sizes, and `tiny`.
+  sizes: {
+    local size(projection, cells, filters, highway_layers) = {
+      lstm: {
+        projection_dim: projection,
+        dim: cells,
+        n_layers: 2,
+        use_skip_connections: true,
+        cell_clip: 3,
+        proj_clip: 3,
+      },
+      char_cnn: {
+        filters: filters,
+        embedding: { dim: 16 },
+        n_highway: highway_layers,
+        activation: 'relu',
+        max_characters_per_token: 50,
+        n_characters: 262,
+      },
+    },
+    local published_filters = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]],
+
+    tiny: size(128, 512, [[1, 32], [2, 32], [3, 64], [4, 128], [5, 128]], 1),
+    small: size(128, 1024, published_filters, 1),
+    medium: size(256, 2048, published_filters, 1),
+    original: size(512, 4096, published_filters, 2),
+  },
+
+  // A biLM of these sizes from random weights.
+  //
+  // data, validation: UTF-8 text, one tokenised sentence a line: a file or a pattern of files, packed or not.
+  // vocabulary:       as in any configuration of AllenNLP; what `allennlp elmo-vocab` writes is { type: 'from_files',
+  //                   directory: ... }. The words to be predicted; the biLM itself reads characters.
+  // negatives:        the number of words that each target is told apart from; null for all.
+  // precision:        of products in training, 'float32' or 'bfloat16'.
+  // batch_size:       the number of streams of text; unroll_steps: the words of each in a batch.
+  train(
+    sizes,
+    data,
+    validation,
+    vocabulary,
+    epochs,
+    negatives=null,
+    dropout=0.1,
+    precision='float32',
+    batch_size=128,
+    unroll_steps=20
+  ):: {
+    dataset_reader: { type: 'bilm_text' },
+    train_data_path: data,
+    validation_data_path: validation,
+    datasets_for_vocab_creation: ['train'],
+    vocabulary: vocabulary,
+    data_loader: {
+      type: 'bilm_stream',
+      batch_size: batch_size,
+      unroll_steps: unroll_steps,
+      num_workers: 1,
+      [if sizes != null then 'max_characters_per_token']: sizes.char_cnn.max_characters_per_token,
+    },
+    validation_data_loader: self.data_loader { shuffle: false },
+    model: {
+      type: 'bilm',
+      options: sizes,
+      dropout: dropout,
+      num_negatives: negatives,
+      precision: precision,
+    },
+    trainer: {
+      type: 'bilm',
+      num_epochs: epochs,
+      validation_metric: '-perplexity',
+      checkpointer: { type: 'atomic', save_every_num_batches: 1250, keep_most_recent_by_count: 2 },
+      callbacks: [
+        { type: 'matmul_precision', precision: 'medium' },
+        { type: 'keep_freed_memory' },
+        { type: 'bilm_progress' },
+      ],
+      run_confidence_checks: false,
+    },
+    random_seed: 13370,
+    numpy_seed: 1337,
+    pytorch_seed: 133,
+  },
+
+  // How the published models learned: Adagrad on the loss times the number of time steps.
+  published: {
+    local config = self,
+    model+: { loss_scale: config.data_loader.unroll_steps },
+    trainer+: {
+      optimizer: { type: 'adagrad', lr: 0.2, initial_accumulator_value: 1.0 },
+      grad_norm: 10.0,
+    },
+  },
+
+  // What gets further in the same time: AdamW, whose rate rises to `rate` in `warm_up_steps` steps and then
+  // falls in a straight line.
+  modern(rate, warm_up_steps=500):: {
+    trainer+: {
+      optimizer: { type: 'adamw', lr: rate, betas: [0.9, 0.98], weight_decay: 0.01 },
+      grad_norm: 1.0,
+      // The last rate is above zero, as a pass has a few batches more than its announced length.
+      learning_rate_scheduler: {
+        type: 'polynomial_decay',
+        warmup_steps: warm_up_steps,
+        power: 1.0,
+        end_learning_rate: rate / 100,
+      },
+    },
+  },
+
+  // Goes on from a biLM instead of random weights.
+  //
+  // initial:         a name, an archive, a directory or a pair of files (see elmo_plugin/bilm/loading.py).
+  // warm_up_batches: for so many batches only the softmax learns: what a new softmax needs.
+  from(initial, warm_up_batches=0):: {
+    model+: { options:: null, initial: initial, warm_up_batches: warm_up_batches },
+  },
+}
