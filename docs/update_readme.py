@@ -20,11 +20,11 @@ def updated(readme: str) -> str:
 
 
 def table(name: str) -> str:
-    """Mean and range of each variant in `docs/results/{name}.json`, and the command that wrote it."""
+    """Mean and range of each variant in `docs/results/{name}.json`, and the commands that wrote them."""
     results = json.loads((REPOSITORY / "docs" / "results" / f"{name}.json").read_text())
-    command = results.pop("command")
-    rows = [f"| {variant} | {summary(scores)} |\n" for variant, scores in results.items()]
-    return "".join(["| model | mean dev F1 (range) |\n", "| --- | --- |\n", *rows, f"\n    {command}\n\n"])
+    rows = [f"| {variant} | {summary(result['scores'])} |\n" for variant, result in results.items()]
+    commands = dict.fromkeys(f"    {result['command']}\n" for result in results.values())
+    return "".join(["| model | mean dev F1 (range) |\n", "| --- | --- |\n", *rows, "\n", *commands, "\n"])
 
 
 def summary(scores: list[float]) -> str:

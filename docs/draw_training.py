@@ -1,0 +1,83 @@
+"""Draws the curve of a biLM's training from what `allennlp train` has left in its directory.
+
+    python docs/draw_training.py runs/bilm_tiny docs/images/tiny_training.svg
+
+The line is the mean loss between two lines of the callback `bilm_progress`; the dots are the perplexities on
+the validation text.
+"""
+
+import json
+import re
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
+
+from elmo_plugin.bilm.files import replace_when_written
+
+PROGRESS = re.compile(r" - epoch (\d+)/\d+, step ([\d,]+)/[\d,]+ .* (?:sampled loss|perplexity) ([\d.]+),")
+
+
+class Point(NamedTuple):
+    """
+    epoch: the number of the epoch, from 1
+    step: finished steps of all epochs
+    loss: the mean since the beginning of the epoch
+    """
+
+    epoch: int
+    step: int
+    loss: float
+
+
+def read_points(log: str) -> list[Point]:
+    """What the lines of `bilm_progress` in a log tell. Of steps that a resumed training repeats, the last."""
+    found = (
+        Point(int(epoch), int(step.replace(",", "")), float(loss))
+        for epoch, step, loss in PROGRESS.findall(log)
+    )
+    return sorted({point.step: point for point in found}.values(), key=lambda point: point.step)
+
+
+def losses_between(points: list[Point], steps_of_epoch: int) -> list[tuple[int, float]]:
+    """The mean loss from one point to the next of the same epoch, at the step of the latter."""
+    curve = []
+    for earlier, later in pairwise(points):
+        if earlier.epoch == later.epoch:
+            begin = (later.epoch - 1) * steps_of_epoch
+            total = later.loss * (later.step - begin) - earlier.loss * (earlier.step - begin)
+            curve.append((later.step, total / (later.step - earlier.step)))
+    return curve
+
+
+def main(run: Path, picture: Path) -> None:
+    points = read_points((run / "out.log").read_text(encoding="utf-8"))
+    metrics = [json.loads(file.read_text()) for file in sorted(run.glob("metrics_epoch_*.json"))]
+    last_steps = [
+        max(point.step for point in points if point.epoch == number + 1) for number in range(len(metrics))
+    ]
+    figure = Figure(figsize=(7, 3), layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot(
+        *zip(*losses_between(points, last_steps[0]), strict=True), linewidth=1, label="sampled loss (left)"
+    )
+    axes.set_xlabel("steps of 2 x 2,560 words")
+    axes.set_ylabel("sampled loss")
+    right = axes.twinx()
+    perplexities = [metric["validation_perplexity"] for metric in metrics]
+    right.plot(last_steps, perplexities, "o", color="tab:orange", label="perplexity on heldout-dev (right)")
+    for step, perplexity in zip(last_steps, perplexities, strict=True):
+        right.annotate(
+            f"{perplexity:.1f}", (step, perplexity), xytext=(0, 6), textcoords="offset points", ha="center"
+        )
+    right.set_ylabel("perplexity")
+    right.margins(y=0.3)
+    figure.legend(loc="outside upper center", ncols=2)
+    with replace_when_written(picture) as temporary:
+        figure.savefig(temporary)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
