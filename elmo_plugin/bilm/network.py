@@ -47,7 +47,8 @@ class BiLmNetwork(nn.Module):
             torch.from_numpy(word_to_character_ids(token, options.char_cnn.max_characters_per_token).copy())
             for token in (BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN)
         )
-        self.register_buffer("boundaries", torch.stack([begin, end]), persistent=False)
+        # In integers that can be sent from process to process, as distributed training does at its start.
+        self.register_buffer("boundaries", torch.stack([begin, end]).int(), persistent=False)
         self._begun: Kept[BiLmState] = Kept()
 
     @property

@@ -75,6 +75,12 @@ class AtomicCheckpointer(Checkpointer):
     aside and the one before it taken.
     """
 
+    @property
+    @overrides
+    def _is_primary(self) -> bool:
+        """Whether this process is the one of its node that changes the folder: each node has its own."""
+        return self._rank % int(os.environ.get("ALLENNLP_PROCS_PER_NODE", self._rank + 1)) == 0
+
     @overrides
     def save_checkpoint(self, trainer: Trainer) -> None:
         """

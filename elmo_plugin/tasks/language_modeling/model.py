@@ -178,7 +178,7 @@ class BiLmLanguageModel(Model):
     def _loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
         targets = targets.transpose(1, 2).flatten(1)  # Shape: (directions, time * batch)
         is_target = targets > 0
-        counts = is_target.sum(dim=1, keepdim=True).to(hidden.dtype)
+        counts = is_target.sum(dim=1, keepdim=True).double()
         if is_distributed():  # the mean over processes, as gradients are averaged over them
             counts = dist_reduce_sum(counts) / distributed.get_world_size()
         shares = 0.5 * is_target / counts.clamp(min=torch.finfo(counts.dtype).tiny)

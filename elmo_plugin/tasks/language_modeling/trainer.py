@@ -157,7 +157,7 @@ class BiLmTrainer(GradientDescentTrainer):
         }
         return state
 
-    def _of_all_processes(self, own: dict[str, Any]) -> list[dict[str, Any]]:
+    def _of_all_processes(self, own: Any) -> list[Any]:
         if not self._distributed:
             return [own]
         states: list[Any] = [None] * torch.distributed.get_world_size()
@@ -166,9 +166,13 @@ class BiLmTrainer(GradientDescentTrainer):
 
     @overrides
     def _maybe_restore_checkpoint(self) -> None:
+        self._check_agreement("text and options of the data loader", self.data_loader.fingerprint)
         if self._checkpointer is None:
             return
         checkpoint = self._checkpointer.load_checkpoint()
+        progress = {} if checkpoint is None else checkpoint.trainer_state
+        point = [progress.get(name, 0) for name in ("epochs_completed", "batches_in_epoch_completed")]
+        self._check_agreement("latest checkpoint (finished epochs, steps of the next)", point)
         if checkpoint is not None and KEY in checkpoint.trainer_state:
             self._check_data(checkpoint.trainer_state[KEY])
         self._restore_as_allennlp(checkpoint)
@@ -200,6 +204,12 @@ class BiLmTrainer(GradientDescentTrainer):
             average._shadows, average._backups = (
                 move_to_device(values, self.cuda_device) for values in (average._shadows, average._backups)
             )
+
+    def _check_agreement(self, what: str, own: Any) -> None:
+        """Nodes may have a text, and have a folder, of their own."""
+        of_all = self._of_all_processes(own)
+        if any(other != own for other in of_all):
+            raise ConfigurationError(f"all processes must have the same {what}, but have {of_all}")
 
     def _check_data(self, state: dict[str, Any]) -> None:
         before, now = len(state["processes"]), self._world_size
