@@ -4,7 +4,9 @@
 
 The configurations are `experiments/{task}_baseline.jsonnet` and `experiments/{task}_elmo.jsonnet`, on the
 files `train.txt` and `dev.txt` of `--data`. A training that is finished in `--runs` is not done again, so
-that a run that was broken off can be taken up. `python docs/update_readme.py` then makes the README's table.
+that a run that was broken off can be taken up. With `--variants`, the file keeps what it has of the others,
+and each variant is there with the command that it came from. `python docs/update_readme.py` then makes the
+README's table.
 """
 
 import argparse
@@ -17,12 +19,14 @@ from typing import Any
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.util import import_module_and_submodules
+from allennlp.models.archival import CONFIG_NAME
 
 from elmo_plugin.bilm.files import write_json
 
 VARIANTS = ("baseline", "elmo")
 FILES = {"train": "train.txt", "validation": "dev.txt"}
 METRICS = {"ner": "f1-measure-overall"}
+BILM = "model.contextual_encoder.text_field_embedder.token_embedders.elmo.bilm"
 
 
 def main() -> None:
@@ -37,24 +41,35 @@ def main() -> None:
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=VARIANTS)
     args = parser.parse_args()
     import_module_and_submodules("elmo_plugin.plugin")
-    data = {f"{part}_data_path": f"{args.data}/{file}" for part, file in FILES.items()}
-    scores: dict[str, Any] = {"command": f"python {shlex.join(sys.argv)}"}
+    results = json.loads(args.json.read_text()) if args.json.is_file() else {}
     for variant in args.variants:
-        scores[variant] = []
-        for seed in args.seeds:
-            seeds = {f"{library}_seed": seed for library in ("random", "numpy", "pytorch")}
-            run = args.runs / f"{args.task}_{variant}_{seed}"
-            scores[variant].append(train(args.task, variant, run, {**data, **seeds}))
-    write_json(args.json, scores)
+        scores = scores_of_seeds(args.task, variant, args.data, args.seeds, args.runs)
+        results[variant] = {"scores": scores, "command": f"python {shlex.join(sys.argv)}"}
+        write_json(args.json, results)
 
 
-def train(task: str, variant: str, run: Path, overrides: dict[str, Any]) -> float:
-    """The best score on dev, in per cent, of a training that is done here or was done before."""
-    if not (run / "metrics.json").is_file():
+def scores_of_seeds(
+    task: str, variant: str, data: str | Path, seeds: list[int], runs: Path, bilm: str | None = None
+) -> list[float]:
+    """The best score on dev, in per cent, of each seed; `bilm` takes the place of the configuration's."""
+    scores = []
+    for seed in seeds:
+        overrides = {f"{library}_seed": seed for library in ("random", "numpy", "pytorch")}
+        overrides |= {f"{part}_data_path": f"{data}/{file}" for part, file in FILES.items()}
+        overrides |= {} if bilm is None else {BILM: bilm}
         params = Params.from_file(f"experiments/{task}_{variant}.jsonnet", json.dumps(overrides))
+        metrics = train(params, runs / f"{task}_{variant}_{seed}")
+        scores.append(round(100 * metrics[f"best_validation_{METRICS[task]}"], 2))
+    return scores
+
+
+def train(params: Params, run: Path) -> dict[str, Any]:
+    """The metrics of a training that is done here or was done before."""
+    if not (run / "metrics.json").is_file():
         train_model(params, serialization_dir=run, force=True)
-    metrics = json.loads((run / "metrics.json").read_text())
-    return round(100 * metrics[f"best_validation_{METRICS[task]}"], 2)
+    elif Params.from_file(run / CONFIG_NAME).as_dict(quiet=True) != params.as_dict(quiet=True):
+        raise SystemExit(f"{run} is a training with another configuration: give another folder to --runs")
+    return json.loads((run / "metrics.json").read_text())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,134 @@
+"""What further training of a biLM on the text of a task does: to its perplexity there, and to the task.
+
+    python experiments/finetune.py --ner ../shared/data/ner --nli ../shared/data/nli \\
+        --bilm runs/bilm_tiny/model.tar.gz --json docs/results/finetune.json
+
+The sentences of each task become text, every distinct one once, those of dev without any of train. The biLM
+learns from train by `training_config/bilm_finetune.jsonnet`, and reads dev before and after. Then
+`experiments/ner_elmo.jsonnet` is trained with the biLM of before and of after, with several seeds. A training
+that is finished in `--runs` is not done again.
+
+A biLM that is no training archive gets another softmax: it has no perplexity before that could be compared.
+"""
+
+import argparse
+import json
+import shlex
+import statistics
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from allennlp.common import Params
+from allennlp.common.util import import_module_and_submodules
+from compare import scores_of_seeds, train
+from nltk.tokenize import TreebankWordTokenizer
+
+from elmo_plugin.bilm.files import replace_when_written, write_json
+from elmo_plugin.commands.perplexity import measure_perplexity
+from elmo_plugin.modules.lines import read_lines
+from elmo_plugin.tasks.ner import Conll2003Reader
+
+PARTS = ("train", "dev")
+Sentences = Iterable[list[str]]
+FIGURES = (
+    "perplexity",
+    "forward_perplexity",
+    "backward_perplexity",
+    "sentences",
+    "tokens",
+    "unknown_percent",
+    "vocabulary_size",
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--ner", required=True, help="the folder of train.txt and dev.txt, as CoNLL-2003")
+    parser.add_argument("--nli", required=True, help="the folder of train.jsonl and dev.jsonl, as SNLI")
+    parser.add_argument("--bilm", required=True, help="a training archive, or the name or folder of a biLM")
+    parser.add_argument("--json", type=Path, required=True, help="where to write the figures")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument(
+        "--runs", type=Path, default=Path("runs/finetune"), help="where the texts and trainings are kept"
+    )
+    args = parser.parse_args()
+    import_module_and_submodules("elmo_plugin.plugin")
+    results: dict[str, Any] = {"command": f"python {shlex.join(sys.argv)}", "bilm": args.bilm}
+    for task, sentences in (("ner", ner_sentences(args.ner)), ("nli", nli_sentences(args.nli))):
+        texts = write_texts(sentences, args.runs / task)
+        results[task] = {"text": fine_tune(args.bilm, texts, args.runs / task / "bilm")}
+        write_json(args.json, results)
+    f1 = results["ner"]["f1"] = {}
+    for when, bilm in (("before", args.bilm), ("after", str(args.runs / "ner" / "bilm"))):
+        scores = scores_of_seeds("ner", "elmo", args.ner, args.seeds, args.runs / "ner" / when, bilm)
+        f1[when] = {"mean": round(statistics.mean(scores), 2), "scores": scores}
+        write_json(args.json, results)
+
+
+def ner_sentences(folder: str) -> dict[str, Sentences]:
+    """The words of train and dev."""
+    reader = Conll2003Reader(token_indexers={})
+    return {
+        part: (instance["words"].metadata for instance in reader.read(data_file(folder, f"{part}.txt")))
+        for part in PARTS
+    }
+
+
+def nli_sentences(folder: str) -> dict[str, Sentences]:
+    """Premises and hypotheses of train and dev, tokenised as in the Penn Treebank, but for plain quotes."""
+    return {part: _sentences_of_pairs(data_file(folder, f"{part}.jsonl")) for part in PARTS}
+
+
+def _sentences_of_pairs(path: str) -> Iterator[list[str]]:
+    tokenizer = TreebankWordTokenizer()
+    for line in read_lines(path):
+        pair = json.loads(line)
+        for sentence in (pair["sentence1"], pair["sentence2"]):
+            yield ['"' if word in ("``", "''") else word for word in tokenizer.tokenize(sentence)]
+
+
+def data_file(folder: str, name: str) -> str:
+    """The file, or that of this name which is packed."""
+    for path in (Path(folder, name), Path(folder, f"{name}.gz")):
+        if path.is_file():
+            return str(path)
+    raise SystemExit(f"there is no {name} and no {name}.gz in {folder}")
+
+
+def write_texts(sentences: dict[str, Sentences], folder: Path) -> dict[str, Path]:
+    """One sentence a line, every distinct one once, in the first part that has it."""
+    written: set[str] = set()
+    texts = {}
+    for part in PARTS:
+        lines = dict.fromkeys(" ".join(words) for words in sentences[part] if words)
+        new = [line for line in lines if line not in written]
+        written.update(new)
+        texts[part] = folder / f"{part}.txt"
+        with replace_when_written(texts[part]) as temporary:
+            temporary.write_text("".join(f"{line}\n" for line in new), encoding="utf-8")
+    return texts
+
+
+def fine_tune(bilm: str, texts: dict[str, Path], run: Path) -> dict[str, Any]:
+    """Figures of the dev text before and after the training in `run`."""
+    train_text, dev_text = (str(texts[part]) for part in PARTS)
+    # Without the archive's vocabulary, the softmax of after is for other words (see the configuration).
+    before = perplexity(bilm, dev_text) if bilm.endswith(".tar.gz") else None
+    variables = {
+        "BILM_INITIAL": bilm,
+        "BILM_TRAIN_DATA_PATH": train_text,
+        "BILM_VALIDATION_DATA_PATH": dev_text,
+    }
+    train(Params.from_file("training_config/bilm_finetune.jsonnet", ext_vars=variables), run)
+    return {"before": before, "after": perplexity(str(run), dev_text)}
+
+
+def perplexity(bilm: str, text: str) -> dict[str, float]:
+    figures = measure_perplexity(bilm, [text])
+    return {name: figures[name] for name in FIGURES}
+
+
+if __name__ == "__main__":
+    main()

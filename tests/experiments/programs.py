@@ -1,0 +1,15 @@
+"""The experiments are programs and no package: how tests reach into them."""
+
+import importlib
+from types import ModuleType
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+
+def experiment_module(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module, in the folder that it is run from."""
+    monkeypatch.syspath_prepend(REPOSITORY / "experiments")
+    monkeypatch.chdir(REPOSITORY)
+    return importlib.import_module(name)
