@@ -1,17 +1,27 @@
-"""The few shims that AllenNLP 2.10.1 needs on a torch newer than the one it was written for, and filters
-for what it prints that no user can act on.
+"""The few shims that AllenNLP 2.10.1 needs on a torch newer than the one it was written for, or to be killed
+without harm, and filters for what it prints that no user can act on.
 
-Each shim is guarded: on AllenNLP's own torch it changes nothing. `elmo_plugin.plugin` applies them all.
+Each shim for torch is guarded: on AllenNLP's own torch it changes nothing. `elmo_plugin.plugin` applies all.
 """
 
 import inspect
 import logging
+import os
+import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 import torch
+from allennlp.common import Params
+from allennlp.data import Vocabulary
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
+
+from elmo_plugin.bilm.files import replace_when_written
+
+PARAMS_TO_FILE = Params.to_file
+VOCABULARY_TO_FILES = Vocabulary.save_to_files
 
 
 def _init_without_verbose(
@@ -67,6 +77,37 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     torch.serialization.add_safe_globals([rebuild_scalar, np.dtype, *dtype_classes])
 
 
+def _params_to_whole_file(
+    self: Params, params_file: str, preference_orders: list[list[str]] | None = None
+) -> None:
+    with replace_when_written(params_file) as temporary:
+        PARAMS_TO_FILE(self, str(temporary), preference_orders)
+
+
+def _vocabulary_to_whole_files(self: Vocabulary, directory: str | os.PathLike) -> None:
+    path = Path(directory)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        temporary = Path(folder) / path.name
+        VOCABULARY_TO_FILES(self, str(temporary))
+        if not path.exists():
+            temporary.rename(path)
+            return
+        for file in temporary.glob("*.txt"):
+            file.replace(path / file.name)
+
+
+def write_run_folder_whole() -> None:
+    """
+    Makes `allennlp train` replace a run's configuration and vocabulary only by whole ones. It writes both
+    again each time it starts, and `--recover` cannot read what a kill has left half-written.
+
+    Drop it when AllenNLP writes these files under another name first, or not again.
+    """
+    Params.to_file = _params_to_whole_file
+    Vocabulary.save_to_files = _vocabulary_to_whole_files
+
+
 def silence_cuda_amp_deprecation() -> None:
     """
     Hides the deprecation of `torch.cuda.amp` where AllenNLP's trainer is what uses it, and only there.
@@ -99,5 +140,6 @@ def apply() -> None:
     """Applies every shim and filter. To do so twice is harmless."""
     restore_reduce_on_plateau()
     allow_numpy_scalars_in_checkpoints()
+    write_run_folder_whole()
     silence_cuda_amp_deprecation()
     silence_note_on_hidden_metrics()

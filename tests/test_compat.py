@@ -2,6 +2,7 @@
 
 import inspect
 import io
+import json
 import logging
 import warnings
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
+from allennlp.data import Vocabulary
 from allennlp.training import util
 from allennlp.training.learning_rate_schedulers import (
     LearningRateScheduler,
@@ -127,6 +129,43 @@ def test_an_interrupted_training_is_recovered_and_ends_as_a_whole_one(tmp_path: 
     train(tmp_path, num_epochs=2, recover=True)
     recovered = torch.load(run / "best.th")
     assert all(torch.equal(recovered[name], weights) for name, weights in whole.items())
+
+
+def fail(*arguments: Any, **options: Any) -> None:
+    raise InterruptedError
+
+
+def test_a_configuration_is_replaced_only_by_a_whole_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "config.json"
+    Params({"a": 1}).to_file(str(path))
+    with monkeypatch.context() as patch, pytest.raises(InterruptedError):
+        patch.setattr(json, "dump", fail)
+        Params({"a": 2}).to_file(str(path))
+    assert Params.from_file(path).as_dict() == {"a": 1}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_vocabulary_is_there_as_a_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "vocabulary"
+    vocabulary = Vocabulary({"words": {"cat": 2, "dog": 1}, "labels": {"N": 1}})
+    with monkeypatch.context() as patch, pytest.raises(InterruptedError):
+        patch.setattr(Path, "rename", fail)
+        vocabulary.save_to_files(str(path))
+    assert not list(tmp_path.iterdir())
+    for _ in range(2):
+        vocabulary.save_to_files(str(path))
+        loaded = Vocabulary.from_files(str(path))
+        assert loaded.get_index_to_token_vocabulary("words") == {
+            0: "@@PADDING@@",
+            1: "@@UNKNOWN@@",
+            2: "cat",
+            3: "dog",
+        }
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.skipif(not TORCH_DEPRECATES_CUDA_AMP, reason="this torch does not deprecate torch.cuda.amp")

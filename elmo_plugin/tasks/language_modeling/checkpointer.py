@@ -145,7 +145,7 @@ class AtomicCheckpointer(Checkpointer):
 
     def _remove_leftovers(self) -> None:
         """Removes what a killed process left half-written or half-removed."""
-        for name in ("model_state_*.th", "training_state_*.th", "best.th"):
+        for name in ("model_state_*.th", "training_state_*.th", "best.th", "config.json", "vocabulary"):
             remove_leftovers(self._serialization_dir, name)
         self._remove_without_model()
 

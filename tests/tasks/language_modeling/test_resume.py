@@ -78,9 +78,7 @@ class Forked:
 
 def train_silently(config: dict[str, Any], folder: Path, recover: bool) -> None:
     torch.set_num_threads(1)
-    with open(folder.with_suffix(".log"), "a") as log:
-        os.dup2(log.fileno(), 1)
-        os.dup2(log.fileno(), 2)
+    sys.stdout = sys.stderr = open(folder.with_suffix(".log"), "a", buffering=1)  # noqa: SIM115
     train_model(Params(config), folder, recover=recover)
 
 
