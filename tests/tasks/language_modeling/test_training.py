@@ -14,7 +14,8 @@ from allennlp.models import Model, load_archive
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.commands.export import export
-from elmo_plugin.tasks.language_modeling import BiLmStreamLoader, BiLmTextReader, MatmulPrecision
+from elmo_plugin.tasks.language_modeling import MatmulPrecision
+from tests.tasks.language_modeling.small_models import evaluate, make_loader
 from tests.trained_bilm import random_bilm, write_training
 
 
@@ -61,7 +62,7 @@ def test_a_fine_tuned_bilm_needs_its_source_no_more(bilm_config: dict[str, Any],
         loaded = [load_archive(path).model for path in (run / "model.tar.gz", run)]
         (tmp_path / "elsewhere").rename(tmp_path / "source")
         recovered = train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
-        perplexities = [_evaluate(one, bilm_config) for one in (model, *loaded, recovered)]
+        perplexities = [_perplexity(one, bilm_config) for one in (model, *loaded, recovered)]
         assert perplexities == perplexities[:1] * 4
         assert not torch.equal(model.bilm.state_dict()[PROJECTION], random_bilm().state_dict()[PROJECTION])
 
@@ -73,14 +74,8 @@ def _metrics(path: Path) -> dict[str, float]:
     return json.loads(path.read_text())
 
 
-def _evaluate(model: Model, config: dict[str, Any]) -> float:
-    loader = BiLmStreamLoader(BiLmTextReader(), config["validation_data_path"], shuffle=False)
-    loader.index_with(model.vocab)
-    model.eval()
-    with torch.no_grad():
-        for batch in loader:
-            model(**batch)
-    return model.get_metrics(reset=True)["perplexity"]
+def _perplexity(model: Model, config: dict[str, Any]) -> float:
+    return evaluate(model, model.vocab, make_loader(config))["perplexity"]
 
 
 def test_an_unknown_precision_is_named(tmp_path: Path) -> None:
