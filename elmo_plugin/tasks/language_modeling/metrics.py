@@ -25,27 +25,28 @@ class TokenAverage(Metric):
         """
         if mask is None:
             mask = torch.ones_like(losses, dtype=torch.bool)
-        self._total += torch.where(mask, losses.detach(), 0.0).double().sum().item()
-        self._tokens += int(mask.sum())
+        counted = torch.where(mask, losses.detach(), 0.0)
+        sums = torch.stack([counted.sum(dtype=torch.float64), mask.sum(dtype=torch.float64)])
+        self._sums = self._sums.to(sums.device) + sums  # not read here, so that nothing waits for a GPU
 
     @overrides
     def get_metric(self, reset: bool = False) -> float:
-        sums = torch.tensor([self._total, self._tokens], dtype=torch.float64)
-        total, tokens = dist_reduce_sum(sums).tolist()
+        total, tokens = dist_reduce_sum(self._sums).tolist()
         if reset:
             self.reset()
         return total / tokens if tokens else math.nan
 
     @overrides
     def reset(self) -> None:
-        self._total, self._tokens = 0.0, 0
+        self.restore((0.0, 0))
 
     def state(self) -> tuple[float, int]:
-        """What has been summed up by this process, for `restore`."""
-        return self._total, self._tokens
+        """The sum of the losses, and the number of the tokens, of this process: for `restore`."""
+        total, tokens = self._sums.tolist()
+        return total, int(tokens)
 
     def restore(self, state: tuple[float, int]) -> None:
-        self._total, self._tokens = state
+        self._sums = torch.tensor(state, dtype=torch.float64)
 
 
 def perplexity(nats_per_token: float) -> float:
