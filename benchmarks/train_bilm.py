@@ -59,16 +59,25 @@ class Text(NamedTuple):
     folder: Path
 
 
+MATMUL_PRECISION = "medium"  # of ours, as all configurations have it
+REPORTED = (
+    *("size", "precision", "peer_matmul_precision", "batch_size", "unroll_steps", "negatives"),
+    *("vocabulary", "dropout", "steps", "rounds", "threads"),
+)
+
+
 class Subject(NamedTuple):
     """
     model: gives the `loss` of a batch
     batches: what it trains on, in each round again
     start_afresh: forgets the state that is carried from batch to batch
+    matmul_precision: of torch's float32 products while it trains
     """
 
     model: nn.Module
     batches: list[dict[str, Any]]
     start_afresh: Callable[[], None]
+    matmul_precision: str
 
 
 def main() -> None:
@@ -82,9 +91,7 @@ def main() -> None:
             print(json.dumps(peak_memory(args.device)))
             return
         figures = {
-            **{name: getattr(args, name) for name in ("size", "precision", "batch_size", "unroll_steps")},
-            **{name: getattr(args, name) for name in ("negatives", "vocabulary", "dropout")},
-            **{name: getattr(args, name) for name in ("steps", "rounds", "threads")},
+            **{name: getattr(args, name) for name in REPORTED},
             "device": torch.cuda.get_device_name() if args.device == "cuda" else "cpu",
             "torch": torch.__version__,
         }
@@ -101,6 +108,12 @@ def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--size", choices=SIZES, default="tiny")
     parser.add_argument("--precision", choices=["float32", "bfloat16"], default="float32", help="of ours")
+    parser.add_argument(
+        "--peer-matmul-precision",
+        choices=["highest", "medium"],
+        default="highest",
+        help="of torch's float32 products in the peer: torch's default, or that of our configurations",
+    )
     parser.add_argument("--batch-size", type=int, default=128, help="streams")
     parser.add_argument("--unroll-steps", type=int, default=20, help="tokens of each stream in a batch")
     parser.add_argument("--negatives", type=int, default=8192, help="words of the sampled softmax")
@@ -210,11 +223,12 @@ def load_ours(args: argparse.Namespace, text: Text) -> Subject:
         dropout=args.dropout,
         num_negatives=args.negatives,
         namespace=NAMESPACE,
-        **({} if args.precision == "float32" else {"precision": args.precision}),
+        precision=args.precision,
     )
     with closing(passes(text.loader)) as batches:
         taken = list(islice(batches, args.steps))
-    return Subject(model, taken, lambda: None)  # the first batch says that the streams begin there
+    # The first batch says that the streams begin there.
+    return Subject(model, taken, lambda: None, MATMUL_PRECISION)
 
 
 def load_peer(args: argparse.Namespace, text: Text) -> Subject:
@@ -225,7 +239,7 @@ def load_peer(args: argparse.Namespace, text: Text) -> Subject:
     numbers = [text.vocab.get_token_index(word, NAMESPACE) for word in words]
     slots = options.char_cnn.max_characters_per_token
     batches = peer_batches(words, numbers, args.batch_size, args.unroll_steps, slots)
-    return Subject(model, batches, model.start_afresh)
+    return Subject(model, batches, model.start_afresh, args.peer_matmul_precision)
 
 
 def adam(subject: Subject) -> torch.optim.Optimizer:
@@ -233,6 +247,7 @@ def adam(subject: Subject) -> torch.optim.Optimizer:
 
 
 def train_round(subject: Subject, optimizer: torch.optim.Optimizer) -> None:
+    torch.set_float32_matmul_precision(subject.matmul_precision)
     subject.start_afresh()
     for batch in subject.batches:
         train_step(subject.model, optimizer, batch, GRADIENT_NORM)
@@ -245,7 +260,7 @@ def memory(args: argparse.Namespace) -> dict[str, float | None]:
         return figures
     passed_on = ["size", "precision", "batch_size", "unroll_steps", "negatives", "vocabulary", "dropout"]
     options: list[object] = ["--text", args.text] if args.text else []
-    for name in [*passed_on, "device", "threads", "steps"]:
+    for name in [*passed_on, "peer_matmul_precision", "device", "threads", "steps"]:
         options += [f"--{name.replace('_', '-')}", getattr(args, name)]
     for name, prefix in PREFIXES.items():
         figures[f"{prefix}peak_memory_mb"] = in_fresh_process(__file__, *options, "--alone", name) / MEGABYTE

@@ -1,12 +1,14 @@
 """Fixtures that every test may use."""
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import _jsonnet
 import pytest
+from tqdm import tqdm
 
 from tests.small_bilm import small_options
 
@@ -47,6 +49,12 @@ def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ELMO_PLUGIN_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def progress_bars_of_each_process() -> None:
+    """A process that a test kills may hold the lock of tqdm's bars: forked processes must not share it."""
+    tqdm.set_lock(threading.RLock())
 
 
 @pytest.fixture

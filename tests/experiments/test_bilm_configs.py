@@ -1,0 +1,86 @@
+"""The configurations that train biLMs: what they say, and that AllenNLP makes a model of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import _jsonnet
+import pytest
+from allennlp.common import Params
+from allennlp.data import Vocabulary
+from allennlp.models import Model
+
+from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.tasks.language_modeling import BiLmLanguageModel
+
+CONFIGS = Path(__file__).parents[2] / "training_config"
+NAMES = sorted(path.stem for path in CONFIGS.glob("bilm_*.jsonnet"))
+VARIABLES = {
+    "BILM_TRAIN_DATA_PATH": "train.txt",
+    "BILM_VALIDATION_DATA_PATH": "dev.txt",
+    "BILM_VOCABULARY": "vocabulary",
+    "BILM_INITIAL": "tiny",
+}
+
+
+def evaluate(name: str, **variables: str) -> dict[str, Any]:
+    return Params.from_file(CONFIGS / f"{name}.jsonnet", ext_vars={**VARIABLES, **variables}).as_dict()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_head_says_paper_deviation_expectation_and_hardware(name: str) -> None:
+    head = (CONFIGS / f"{name}.jsonnet").read_text(encoding="utf-8").split("\n\n")[0]
+    for entry in ("Paper:", "Here:", "Expected:", "Hardware:"):
+        assert f"// {entry}" in head
+
+
+@pytest.mark.parametrize("name", ["bilm_tiny", "bilm_finetune", "bilm_tiny_continued"])
+def test_allennlp_makes_a_model_of_it(name: str) -> None:
+    vocab = Vocabulary()
+    for number in range(9000):  # more than there are negatives
+        vocab.add_token_to_namespace(f"word{number}", "words")
+    model = Model.from_params(params=Params(evaluate(name)["model"]), vocab=vocab)
+    assert isinstance(model, BiLmLanguageModel)
+    assert model.bilm.options == BiLm.pretrained("tiny").options
+
+
+@pytest.mark.parametrize(
+    ("name", "projection", "cells", "highway_layers"),
+    [("bilm_small", 128, 1024, 1), ("bilm_original", 512, 4096, 2)],
+)
+def test_the_published_models_have_their_sizes(
+    name: str, projection: int, cells: int, highway_layers: int
+) -> None:
+    options = BiLmOptions.from_dict(evaluate(name)["model"]["options"])
+    assert (options.lstm.projection_dim, options.lstm.dim) == (projection, cells)
+    assert (options.char_cnn.n_filters, options.char_cnn.n_highway) == (2048, highway_layers)
+
+
+def test_the_original_learns_as_published() -> None:
+    config = evaluate("bilm_original")
+    assert config["model"]["loss_scale"] == config["data_loader"]["unroll_steps"] == 20
+    assert config["model"]["num_negatives"] == 8192
+    assert config["model"]["dropout"] == 0.1
+    trainer = config["trainer"]
+    assert trainer["optimizer"] == {"type": "adagrad", "lr": 0.2, "initial_accumulator_value": 1}
+    assert (trainer["num_epochs"], trainer["grad_norm"]) == (10, 10)
+
+
+def test_fine_tuning_keeps_an_archives_vocabulary_and_warms_a_new_softmax_up() -> None:
+    kept = evaluate("bilm_finetune", BILM_INITIAL="runs/bilm/model.tar.gz")
+    assert kept["vocabulary"] == {"type": "from_files", "directory": "runs/bilm/model.tar.gz"}
+    assert kept["model"]["warm_up_batches"] == 0
+    new = evaluate("bilm_finetune", BILM_INITIAL="original")
+    assert new["vocabulary"] == {}
+    assert new["model"]["warm_up_batches"] > 0
+
+
+def test_what_is_added_to_the_result_of_the_library_counts() -> None:
+    code = (
+        "local bilm = import 'lib/bilm.libsonnet';"
+        "bilm.train(bilm.sizes.tiny, 'train', 'dev', {}, epochs=1, unroll_steps=7)"
+        " + bilm.published + { data_loader+: { unroll_steps: 5 } }"
+    )
+    config = json.loads(_jsonnet.evaluate_snippet(str(CONFIGS / "snippet"), code))
+    assert config["model"]["loss_scale"] == 5
+    assert config["validation_data_loader"] == {**config["data_loader"], "shuffle": False}
