@@ -34,20 +34,31 @@ def read_archive(path: str | Path) -> tuple[BiLmOptions, dict[str, Tensor]]:
 
     Raises `BiLmError` where this is no archive of a `bilm` model.
     """
+    return _bilm(path, _read_config(path), _read_state(path))
+
+
+def read_archive_with_softmax(
+    path: str | Path,
+) -> tuple[BiLmOptions, dict[str, Tensor], SoftmaxWeights | None]:
+    """
+    What `read_archive` gives, and the softmax that the biLM of the archive was trained with: its words are
+    from the archive's vocabulary, in the vocabulary's numbering. `None` where the archive has no softmax.
+
+    Raises `BiLmError` as `read_archive`, and where the vocabulary is missing or of another size.
+    """
     config, state = _read_config(path), _read_state(path)
+    return *_bilm(path, config, state), _softmax(path, config, state)
+
+
+def _bilm(
+    path: str | Path, config: dict[str, Any], state: dict[str, Any]
+) -> tuple[BiLmOptions, dict[str, Tensor]]:
     options = config["model"].get("options") or kept_options(state, name=f"archive {path}")
     weights = {name.removeprefix(PREFIX): state[name] for name in state if name.startswith(PREFIX)}
     return BiLmOptions.from_dict(options, source=f"archive {path}, model.options"), weights
 
 
-def read_archive_softmax(path: str | Path) -> SoftmaxWeights | None:
-    """
-    The softmax that the biLM of the archive was trained with, and its words from the archive's vocabulary, in
-    the vocabulary's numbering; `None` where the archive has no softmax.
-
-    Raises `BiLmError` as `read_archive`, and where the vocabulary is missing or of another size.
-    """
-    config, state = _read_config(path), _read_state(path)
+def _softmax(path: str | Path, config: dict[str, Any], state: dict[str, Any]) -> SoftmaxWeights | None:
     if "softmax.weight" not in state:
         return None
     weight, bias = state["softmax.weight"].float(), state["softmax.bias"].float()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from elmo_plugin.bilm.archive import CONFIG_NAME, WEIGHTS_NAMES, read_archive, read_archive_softmax
+from elmo_plugin.bilm.archive import CONFIG_NAME, WEIGHTS_NAMES, read_archive, read_archive_with_softmax
 from elmo_plugin.bilm.bilm import BiLm
 from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.options import BiLmOptions
@@ -74,8 +74,8 @@ def read_stored(source: str | Mapping[str, str], with_softmax: bool = True) -> S
     """
     found = _find(source)
     if isinstance(found, Path):
-        options, weights = read_archive(found)
-        return StoredBiLm(options, weights, read_archive_softmax(found) if with_softmax else None, "float32")
+        stored = read_archive_with_softmax(found) if with_softmax else (*read_archive(found), None)
+        return StoredBiLm(*stored, "float32")
     options_file, weights_file = found
     options = BiLmOptions.from_file(options_file)
     weights = dict(read_weights(weights_file, options))

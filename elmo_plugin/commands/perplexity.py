@@ -174,11 +174,10 @@ def measure_perplexity(
         if value < 1:
             raise ConfigurationError(f"--{name} must be at least 1, not {value}")
     check_for_gpu(cuda_device)
-    reader = BiLmTextReader()
-    shards = dict.fromkeys(shard for pattern in texts for shard in reader.shards(pattern))
+    shards = BiLmTextReader().shards(*texts)
     try:
         model = load_language_model(archive, precision, int_to_device(cuda_device))
-        corpus = prepare_corpus(list(shards), cache_directory)
+        corpus = prepare_corpus(shards, cache_directory)
         slots = model.bilm.options.char_cnn.max_characters_per_token
         text = Text(corpus.pieces, model.numbers, model.unknown, slots)
         least_words = block_words if state == "carry" else 1

@@ -93,8 +93,7 @@ def make_vocabulary(
     if output.exists():
         raise ConfigurationError(f"{output} is there already; remove it or name another directory")
     reader = BiLmTextReader()
-    shards = dict.fromkeys(shard for text in texts for shard in reader.shards(text))
-    corpus = prepare_corpus(list(shards), cache_directory, num_processes)
+    corpus = prepare_corpus(reader.shards(*texts), cache_directory, num_processes)
     counts = vocabulary_counts(corpus)
     vocabulary = Vocabulary(
         counter={reader.namespace: counts},

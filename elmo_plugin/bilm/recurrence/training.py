@@ -34,7 +34,7 @@ def training_recurrence(
     for start in range(0, len(layers), size):
         numbers = range(start, start + size)
         tensors = [(inputs[number], *states[number], *layers[number].weights) for number in numbers]
-        stacked = [torch.stack(parts) for parts in zip(*tensors, strict=True)]
+        stacked = map(_stack, zip(*tensors, strict=True))
         clips = layers[start].cell_clip, layers[start].proj_clip
         output, hidden, cell = _ProjectedLstm.apply(*stacked, list(batch_sizes), *clips)
         outputs += output
@@ -44,6 +44,11 @@ def training_recurrence(
 
 def _run_as_one_batch(inputs: Sequence[Tensor]) -> bool:
     return inputs[0].is_cuda
+
+
+def _stack(parts: Sequence[Tensor]) -> Tensor:
+    """One behind the other; a single one is not copied."""
+    return torch.stack(tuple(parts)) if len(parts) > 1 else parts[0].unsqueeze(0)
 
 
 class _ProjectedLstm(Function):

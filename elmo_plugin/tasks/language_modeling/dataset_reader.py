@@ -37,12 +37,18 @@ class BiLmTextReader(DatasetReader):
         self.namespace = namespace
         self._indexers = {"words": SingleIdTokenIndexer(namespace=namespace)}
 
-    def shards(self, path: str) -> list[str]:
-        """The file `path`, or the files that it matches, sorted; `ConfigurationError` if there is none."""
-        files = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob.glob(path)))
-        if not files:
-            raise ConfigurationError(f"no file matches the data path {path}")
-        return files
+    def shards(self, *paths: str) -> list[str]:
+        """
+        For each path the file itself, or the files that it matches, sorted; a file that several of them name
+        is there once. `ConfigurationError` if there is none.
+        """
+        found: dict[str, None] = {}
+        for path in paths:
+            files = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob.glob(path)))
+            if not files:
+                raise ConfigurationError(f"no file matches the data path {path}")
+            found |= dict.fromkeys(files)
+        return list(found)
 
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
