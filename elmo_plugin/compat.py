@@ -10,6 +10,7 @@ import os
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -38,16 +39,16 @@ def _init_without_verbose(
 ) -> None:
     scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(
         optimizer,
-        mode=mode,
+        mode=mode,  # type: ignore[arg-type]
         factor=factor,
         patience=patience,
         threshold=threshold,
-        threshold_mode=threshold_mode,
+        threshold_mode=threshold_mode,  # type: ignore[arg-type]
         cooldown=cooldown,
         min_lr=min_lr,
         eps=eps,
     )
-    super(ReduceOnPlateauLearningRateScheduler, self).__init__(scheduler)
+    super(ReduceOnPlateauLearningRateScheduler, self).__init__(scheduler)  # type: ignore[arg-type]
 
 
 def restore_reduce_on_plateau() -> None:
@@ -58,7 +59,7 @@ def restore_reduce_on_plateau() -> None:
     Drop it when AllenNLP's constructor no longer passes `verbose`.
     """
     if "verbose" not in inspect.signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters:
-        ReduceOnPlateauLearningRateScheduler.__init__ = _init_without_verbose
+        ReduceOnPlateauLearningRateScheduler.__init__ = _init_without_verbose  # type: ignore
 
 
 def allow_numpy_scalars_in_checkpoints() -> None:
@@ -71,7 +72,7 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     """
     if not hasattr(torch.serialization, "add_safe_globals"):
         return
-    rebuild_scalar = np.float64(0).__reduce__()[0]
+    rebuild_scalar: Any = np.float64(0).__reduce__()[0]
     numbers = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"
     dtype_classes = {type(np.dtype(code)) for code in numbers}
     torch.serialization.add_safe_globals([rebuild_scalar, np.dtype, *dtype_classes])
@@ -104,8 +105,8 @@ def write_run_folder_whole() -> None:
 
     Drop it when AllenNLP writes these files under another name first, or not again.
     """
-    Params.to_file = _params_to_whole_file
-    Vocabulary.save_to_files = _vocabulary_to_whole_files
+    Params.to_file = _params_to_whole_file  # type: ignore[method-assign]
+    Vocabulary.save_to_files = _vocabulary_to_whole_files  # type: ignore[method-assign]
 
 
 def silence_cuda_amp_deprecation() -> None:

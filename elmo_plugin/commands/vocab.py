@@ -98,7 +98,7 @@ def make_vocabulary(
     vocabulary = Vocabulary(
         counter={reader.namespace: counts},
         min_count={reader.namespace: min_count},
-        max_vocab_size={reader.namespace: max_size},
+        max_vocab_size={} if max_size is None else {reader.namespace: max_size},
     )
     kept = set(vocabulary.get_token_to_index_vocabulary(reader.namespace)) & set(counts)
     kept -= {vocabulary._padding_token, vocabulary._oov_token}  # the text may have these, too

@@ -127,7 +127,7 @@ class Elmo(nn.Module):
         layers, mask = self._run_bilm(character_ids)
         if self.layer_norm:
             layers = nn.functional.layer_norm(layers, layers.shape[-1:])
-        return ElmoOutput([mix(layers.to(mix.scalar_mix.weights.dtype)) for mix in self.mixes], mask)
+        return ElmoOutput([mix(layers) for mix in self.mixes], mask)
 
     def reset_state(self) -> None:
         """Lets a stateful biLM start the next batch from zero."""

@@ -44,14 +44,14 @@ class ScalarMix(nn.Module):
         # Parameters
 
         layers : `Tensor`
-            Shape (num_layers, ...), one layer behind the other.
+            Shape (num_layers, ...), one layer behind the other, of any floating-point type.
 
         # Returns
 
         `Tensor`
-            Shape (...).
+            Shape (...), of the weights' type.
         """
-        return torch.tensordot(self.gamma * self.normalized_weights(), layers, dims=1)
+        return torch.tensordot(self.gamma * self.normalized_weights(), layers.to(self.weights.dtype), dims=1)
 
 
 def _log(shares: Sequence[float], num_layers: int) -> Tensor:

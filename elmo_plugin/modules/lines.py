@@ -3,7 +3,7 @@
 import gzip
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO
+from io import BufferedIOBase
 
 import zstandard
 from allennlp.common.checks import ConfigurationError
@@ -37,7 +37,7 @@ def read_lines(path: str) -> Iterator[bytes]:
             raise ConfigurationError(f"{path}: not a whole zstd file ({error})") from None
 
 
-def _zstd_lines(file: BinaryIO) -> Iterator[bytes]:
+def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
     rest = b""
     for chunk in _zstd_chunks(file):
         *lines, rest = (rest + chunk).split(b"\n")
@@ -47,7 +47,7 @@ def _zstd_lines(file: BinaryIO) -> Iterator[bytes]:
         yield rest
 
 
-def _zstd_chunks(file: BinaryIO) -> Iterator[bytes]:
+def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
     """The content of all frames. The library's own reader does not tell a cut file from a whole one."""
     frame = None
     while packed := file.read(_CHUNK):

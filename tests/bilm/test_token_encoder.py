@@ -8,6 +8,7 @@ from torch import nn
 
 from elmo_plugin.bilm import BiLm, BiLmError, CharCnnOptions, token_encoder
 from elmo_plugin.bilm.token_encoder import Highway, TokenEncoder
+from tests.bilm.rounding import check_under_autocast, relative_error
 from tests.bilm.token_encoders import (
     by_the_book,
     ids_of,
@@ -86,15 +87,7 @@ def test_under_autocast_vectors_and_gradients_are_near_those_of_float32() -> Non
         vectors = encoder.encode_types(ids)
         return vectors, *torch.autograd.grad(vectors.square().sum(), parameters)
 
-    expected = compute()
-    with torch.autocast("cpu", torch.bfloat16):
-        rounded = compute()
-    assert not torch.equal(rounded[0], expected[0])
-    for value, wanted in zip(rounded, expected, strict=True):
-        assert value.dtype == torch.float
-        assert (
-            (value - wanted).norm() / wanted.norm()
-        ).item() < 0.1  # another window may become the greatest
+    check_under_autocast(compute, torch.bfloat16, 0.1)  # another window may become the greatest
 
 
 def test_ids_of_no_character_are_an_error() -> None:
@@ -123,7 +116,7 @@ def test_precisions_are_near_float32(precision: str, tolerance: float) -> None:
     encoder.precision = precision
     vectors = encoder(ids)
     assert vectors.dtype == torch.float32
-    assert float((vectors - exact).norm() / exact.norm()) < tolerance
+    assert relative_error(vectors, exact) < tolerance
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])

@@ -72,8 +72,8 @@ def evaluation_windows(
         for start in range(0, width, unroll_steps):
             window = slice(start, start + unroll_steps)
             yield EvaluationWindow(
-                Window(*forward[:, :, window], passage.words),
-                Window(*backward[:, :, window], passage.words),
+                Window(forward[0, :, window], forward[1, :, window], passage.words),
+                Window(backward[0, :, window], backward[1, :, window], passage.words),
                 sentences[:, :, window],
                 stream_starts=start == 0,
             )

@@ -37,7 +37,7 @@ class MatmulPrecision(TrainerCallback):
         self._precision = precision
 
     @overrides
-    def on_start(self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs) -> None:
+    def on_start(self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any) -> None:
         super().on_start(trainer, is_primary, **kwargs)
         self._before = torch.get_float32_matmul_precision()
         torch.set_float32_matmul_precision(self._precision)
@@ -49,7 +49,7 @@ class MatmulPrecision(TrainerCallback):
         metrics: dict[str, Any] | None = None,
         epoch: int | None = None,
         is_primary: bool = True,
-        **kwargs,
+        **kwargs: Any,
     ) -> None:
         torch.set_float32_matmul_precision(self._before)
 
@@ -68,9 +68,11 @@ class KeepFreedMemory(TrainerCallback):
     """
 
     @overrides
-    def on_start(self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs) -> None:
+    def on_start(self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any) -> None:
         super().on_start(trainer, is_primary, **kwargs)
-        library = ctypes.CDLL(None) if sys.platform == "linux" else None
+        if sys.platform != "linux":
+            return
+        library = ctypes.CDLL(None)
         if hasattr(library, "mallopt") and hasattr(library, "gnu_get_libc_version"):
             for option, size in ((_TRIM_THRESHOLD, 2**31 - 1), (_TOP_PAD, 2**26), (_MMAP_THRESHOLD, 2**30)):
                 library.mallopt(option, size)

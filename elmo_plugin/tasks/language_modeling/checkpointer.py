@@ -5,7 +5,7 @@ import inspect
 import logging
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -102,7 +102,7 @@ class AtomicCheckpointer(Checkpointer):
             good = f"the last good checkpoint is {latest[0]}" if latest else "there is none before it"
             raise OSError(f"{error}; {good}") from error
         # It finds both files in place, writes neither, and removes what is too old.
-        super().save_checkpoint(_WithState(state))
+        super().save_checkpoint(cast(Trainer, _WithState(state)))
 
     @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:
@@ -122,8 +122,8 @@ class AtomicCheckpointer(Checkpointer):
             except Exception as error:  # a damaged file may raise nearly any
                 damaged[point] = error
                 continue
-            for one, error in damaged.items():
-                self._set_aside(one, error)
+            for one, reason in damaged.items():
+                self._set_aside(one, reason)
             return TrainerCheckpoint(model_state, trainer_state)
         if damaged:
             files = [f"{self._model_state_path(*point)} ({_brief(damaged[point])})" for point in damaged]

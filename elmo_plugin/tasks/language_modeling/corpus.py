@@ -62,8 +62,9 @@ def prepare_corpus(
     while it was read, or where the pieces cannot be written; then nothing of that shard is left.
     """
     directory = Path(cache_directory or pretrained.cache_directory()) / "corpora"
-    prepared = {shard: find_prepared(shard, directory, piece_tokens) for shard in shards}
-    missing = [shard for shard, found in prepared.items() if found is None]
+    found = {shard: find_prepared(shard, directory, piece_tokens) for shard in shards}
+    prepared = {shard: files for shard, files in found.items() if files is not None}
+    missing = [shard for shard in found if shard not in prepared]
     if missing:
         made = _map(partial(prepare, directory=directory, piece_tokens=piece_tokens), missing, num_processes)
         made = Tqdm.tqdm(made, total=len(missing), desc="preparing text")

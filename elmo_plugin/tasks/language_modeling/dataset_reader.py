@@ -4,11 +4,12 @@ import glob
 import logging
 import os
 from collections.abc import Iterable
+from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, Token
 from allennlp.data.fields import TextField
-from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
 from overrides import overrides
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
@@ -32,10 +33,10 @@ class BiLmTextReader(DatasetReader):
         The vocabulary's namespace for the words to be predicted.
     """
 
-    def __init__(self, namespace: str = "words", **kwargs) -> None:
+    def __init__(self, namespace: str = "words", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.namespace = namespace
-        self._indexers = {"words": SingleIdTokenIndexer(namespace=namespace)}
+        self._indexers: dict[str, TokenIndexer] = {"words": SingleIdTokenIndexer(namespace=namespace)}
 
     def shards(self, *paths: str) -> list[str]:
         """

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 
 import torch
@@ -77,7 +78,7 @@ def initial_softmax(
     return weight, bias, len(new)
 
 
-def take_options_from_weights(model: Params, weights_file: str | Path) -> None:
+def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:
     """
     Puts the options that the weights of a trained `bilm` keep in the place of `initial`, so that the model
     can be made again when what its training started from is gone.
@@ -86,7 +87,7 @@ def take_options_from_weights(model: Params, weights_file: str | Path) -> None:
 
     model : `Params`
         The section `model` of an archive's configuration, which is changed.
-    weights_file : `str | Path`
+    weights_file : `str | PathLike`
         The archive's weights.
 
     Raises `ConfigurationError` where they have no options.
@@ -95,7 +96,7 @@ def take_options_from_weights(model: Params, weights_file: str | Path) -> None:
         return
     name = f"weight file {weights_file}"
     try:
-        model["options"] = kept_options(load_plain(weights_file, name), name)
+        model["options"] = kept_options(load_plain(Path(weights_file), name), name)
     except BiLmError as error:
         raise ConfigurationError(str(error)) from None
     del model["initial"]

@@ -11,10 +11,12 @@ from overrides import overrides
 class TokenAverage(Metric):
     """The mean of a loss over all tokens, of all processes, since the last reset."""
 
+    _sums: torch.Tensor  # of the losses, and of their number
+
     def __init__(self) -> None:
         self.reset()
 
-    def __call__(self, losses: torch.Tensor, mask: torch.BoolTensor | None = None) -> None:
+    def __call__(self, losses: torch.Tensor, mask: torch.Tensor | None = None) -> None:  # type: ignore[override]
         """
         # Parameters
 

@@ -82,13 +82,9 @@ class BiLmLanguageModel(Model):
         loss_scale: float = 1.0,
         precision: str = "float32",
         namespace: str = "words",
-        **kwargs,
+        **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
-        if (options is None) == (initial is None):
-            raise ConfigurationError(
-                "model `bilm` takes either options or initial: one of them must be given"
-            )
         num_words = vocab.get_vocab_size(namespace)
         if num_negatives is not None and not 0 < num_negatives < num_words:
             raise ConfigurationError(
@@ -97,11 +93,16 @@ class BiLmLanguageModel(Model):
             )
         if precision not in PRECISIONS:
             raise ConfigurationError(f"model.precision must be one of {PRECISIONS}, not {precision!r}")
-        stored = None if initial is None else read_initial(initial)
-        try:
-            sizes = BiLmOptions.from_dict(options, "model.options") if stored is None else stored.options
-        except BiLmError as error:
-            raise ConfigurationError(str(error)) from None
+        stored = None
+        if initial is not None and options is None:
+            stored = read_initial(initial)
+            sizes = stored.options
+        elif options is not None and initial is None:
+            sizes = _read_options(options)
+        else:
+            raise ConfigurationError(
+                "model `bilm` takes either options or initial: one of them must be given"
+            )
         self.bilm = BiLm(sizes, dropout=dropout)
         self.softmax = VocabularySoftmax(num_words, sizes.lstm.projection_dim)
         if stored is not None:
@@ -183,10 +184,11 @@ class BiLmLanguageModel(Model):
             counts = dist_reduce_sum(counts) / distributed.get_world_size()
         shares = 0.5 * is_target / counts.clamp(min=torch.finfo(counts.dtype).tiny)
         arguments = (hidden.flatten(0, 1), targets.flatten())
-        if self._samples():
-            loss, losses = self.softmax.sampled(*arguments, self._num_negatives, shares.flatten())
-        else:
+        num_negatives = self._negatives_now()
+        if num_negatives is None:
             loss, losses = self.softmax(*arguments, shares.flatten())
+        else:
+            loss, losses = self.softmax.sampled(*arguments, num_negatives, shares.flatten())
         for average, of_tokens, mask in zip(self._losses, losses.view_as(targets), is_target, strict=True):
             average(of_tokens, mask)
         return self._loss_scale * loss
@@ -200,8 +202,8 @@ class BiLmLanguageModel(Model):
             return nullcontext()
         return torch.autocast(device.type, torch.bfloat16)
 
-    def _samples(self) -> bool:
-        return self.training and self._num_negatives is not None
+    def _negatives_now(self) -> int | None:
+        return self._num_negatives if self.training else None
 
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -211,7 +213,7 @@ class BiLmLanguageModel(Model):
         """
         forward, backward = (average.get_metric(reset) for average in self._losses)
         average = 0.5 * (forward + backward)
-        if self._samples():
+        if self._negatives_now() is not None:
             return {"sampled_loss": average}
         return {
             "forward_perplexity": perplexity(forward),
@@ -260,5 +262,13 @@ class BiLmLanguageModel(Model):
         cuda_device: int = -1,
     ) -> Model:
         """An archive is loaded without what its training started from."""
-        take_options_from_weights(config["model"], weights_file or Path(serialization_dir) / "best.th")
+        weights_file = weights_file or Path(serialization_dir) / "best.th"
+        take_options_from_weights(config["model"], weights_file)
         return super()._load(config, serialization_dir, weights_file, cuda_device)
+
+
+def _read_options(options: dict[str, Any]) -> BiLmOptions:
+    try:
+        return BiLmOptions.from_dict(options, "model.options")
+    except BiLmError as error:
+        raise ConfigurationError(str(error)) from None

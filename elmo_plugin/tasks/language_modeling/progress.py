@@ -4,7 +4,7 @@ import datetime
 import logging
 import math
 import time
-from typing import Any
+from typing import Any, cast
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -12,6 +12,7 @@ from allennlp.data import TensorDict
 from allennlp.training import TrainerCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
+from torch import Tensor
 from tqdm import tqdm
 
 logger = logging.getLogger(__name__)
@@ -72,7 +73,7 @@ class BiLmProgress(TrainerCallback):
 
     def _begin_line(self) -> None:
         self._line_started = time.monotonic()
-        self._tokens: list[torch.Tensor] = []  # of each batch; not read before it is needed, for a GPU's sake
+        self._tokens: list[Tensor] = []  # of each batch; not read before it is needed, for a GPU's sake
 
     @overrides
     def on_batch(
@@ -86,7 +87,7 @@ class BiLmProgress(TrainerCallback):
         is_training: bool,
         is_primary: bool = True,
         batch_grad_norm: float | None = None,
-        **kwargs,
+        **kwargs: Any,
     ) -> None:
         if not is_training or not is_primary:
             return
@@ -95,7 +96,9 @@ class BiLmProgress(TrainerCallback):
             self._started = now, step
             self._begin_line()
             return
-        self._tokens += [torch.count_nonzero(batch["forward_targets"]) for batch in batch_inputs]
+        self._tokens += [
+            torch.count_nonzero(cast(Tensor, batch["forward_targets"])) for batch in batch_inputs
+        ]
         seconds = now - self._line_started
         if seconds < self._seconds or seconds == 0:
             return
@@ -122,7 +125,7 @@ class BiLmProgress(TrainerCallback):
         metrics: dict[str, Any],
         epoch: int,
         is_primary: bool = True,
-        **kwargs,
+        **kwargs: Any,
     ) -> None:
         self._begin_line()  # the time of the validation is not the training's
 

@@ -119,7 +119,7 @@ def _write(shard: str, stamp: list[int], folder: Path, piece_tokens: int) -> Pre
     shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
     try:
         part.mkdir()
-        sizes = []
+        sizes: list[tuple[int, int]] = []
         for words, types, lengths in _tokenised(read_sentences(shard), piece_tokens):
             write_piece(_piece(part, len(sizes)), words, types, lengths)
             sizes.append((len(types), len(lengths)))

@@ -61,13 +61,15 @@ def stream_windows(
         rest = appended(rest, positions, read, shares[rows.own])
         whole = max(0, (dealt[rows.own].min() - done) // unroll_steps)
         for start in range(0, whole * unroll_steps, unroll_steps):
-            yield Window(*rest[:, :, start : start + unroll_steps], words)
+            inputs, targets = rest[:, :, start : start + unroll_steps]
+            yield Window(inputs, targets, words)
         done += whole * unroll_steps
         rest = rest[:, :, whole * unroll_steps :].copy()
     for start in range(0, dealt.max() - done, unroll_steps):
         window = rest[:, :, start : start + unroll_steps]
         nothing = ((0, 0), (0, 0), (0, unroll_steps - window.shape[2]))
-        yield Window(*np.pad(window, nothing), words)
+        inputs, targets = np.pad(window, nothing)
+        yield Window(inputs, targets, words)
 
 
 def shuffled_pieces(text: Text, seed: int, number: int, reverse: bool) -> Iterator[tuple[Piece, np.ndarray]]:

@@ -4,7 +4,7 @@ import json
 import logging
 import os
 import random
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -18,6 +18,8 @@ from allennlp.training.trainer import Trainer, TrainerCheckpoint
 from overrides import overrides
 
 from elmo_plugin.tasks.language_modeling.checkpointer import save_state
+from elmo_plugin.tasks.language_modeling.data_loader import BiLmStreamLoader
+from elmo_plugin.tasks.language_modeling.model import BiLmLanguageModel
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +28,7 @@ KEY = "exact_resume"  # under which a checkpoint's training state has what Allen
 
 def random_states(device: torch.device) -> dict[str, Any]:
     """The states of the global random number generators, as plain values that need no code to be read."""
-    name, numbers, *rest = np.random.get_state()
+    name, numbers, *rest = cast(tuple[Any, ...], np.random.get_state())
     return {
         "python": random.getstate(),
         "numpy": (name, numbers.tolist(), *rest),
@@ -70,7 +72,7 @@ class PassSoFar(TrainerCallback):
         is_training: bool,
         is_primary: bool = True,
         batch_grad_norm: float | None = None,
-        **kwargs,
+        **kwargs: Any,
     ) -> None:
         if is_training:
             self.batches += len(batch_inputs)
@@ -84,7 +86,7 @@ class PassSoFar(TrainerCallback):
         metrics: dict[str, Any],
         epoch: int,
         is_primary: bool = True,
-        **kwargs,
+        **kwargs: Any,
     ) -> None:
         self.set(batches=0, loss=0.0, reg_loss=0.0)
 
@@ -113,8 +115,14 @@ class BiLmTrainer(GradientDescentTrainer):
         batches and among processes is not that of the checkpoint.
     """
 
+    # Beyond what AllenNLP's trainer says of them.
+    model: BiLmLanguageModel
+    data_loader: BiLmStreamLoader
+    _checkpointer: Any
+    _serialization_dir: str
+
     def __init__(
-        self, model: Model, optimizer: torch.optim.Optimizer, data_loader: DataLoader, **kwargs
+        self, model: Model, optimizer: torch.optim.Optimizer, data_loader: DataLoader, **kwargs: Any
     ) -> None:
         for part, methods in (
             (model, ("stream_state", "load_stream_state")),
@@ -192,7 +200,7 @@ class BiLmTrainer(GradientDescentTrainer):
 
     def _restore_as_allennlp(self, checkpoint: TrainerCheckpoint | None) -> None:
         checkpointer, average = self._checkpointer, self._moving_average
-        averaged = None if average is None else average._parameters
+        averaged = [] if average is None else average._parameters
         self._checkpointer = _Loaded(checkpoint)
         try:
             super()._maybe_restore_checkpoint()

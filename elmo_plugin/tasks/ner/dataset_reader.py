@@ -1,7 +1,7 @@
 """Sentences with named entities, from the columns of CoNLL-2003."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
@@ -52,7 +52,7 @@ class Conll2003Reader(DatasetReader):
         token_indexers: dict[str, TokenIndexer],
         source_encoding: str = "BIO",
         tag_encoding: str = "BIOUL",
-        **kwargs,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         if source_encoding not in PREFIXES:
@@ -105,7 +105,7 @@ class Conll2003Reader(DatasetReader):
 
     @overrides
     def apply_token_indexers(self, instance: Instance) -> None:
-        instance["tokens"].token_indexers = self._token_indexers
+        cast(TextField, instance["tokens"]).token_indexers = self._token_indexers
 
 
 def _read_sentences(file_path: str) -> Iterator[list[Row]]:

@@ -1,7 +1,7 @@
 """The named entity tagger of Peters et al. (2018): biLSTM layers and a CRF."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -74,7 +74,8 @@ class NerBiLstmCrf(Model):
         """
         encoded, mask = self.contextual_encoder(tokens)
         scores = self.tag_scores(encoded)
-        predicted = [path for path, _ in self.crf.viterbi_tags(scores, mask)]
+        best_paths = cast(list[tuple[list[int], float]], self.crf.viterbi_tags(scores, mask))
+        predicted = [path for path, _ in best_paths]
         output: dict[str, Any] = {"words": words, "tags": predicted}
         if tags is not None:
             output["loss"] = -self.crf(scores, tags, mask) / len(words)

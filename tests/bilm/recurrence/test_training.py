@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import LstmOptions
 from elmo_plugin.bilm.recurrence import DirectionalLm, LstmState, run_stack, training
+from tests.bilm.rounding import check_under_autocast
 
 BATCH_SIZES = [3, 3, 2, 1]
 
@@ -130,13 +131,7 @@ def test_under_autocast_outputs_and_gradients_are_near_those_of_float32(
         loss = sum(output.square().sum() for output in outputs)
         return *outputs, *(part for end in ends for part in end), *torch.autograd.grad(loss, leaves)
 
-    expected = compute()
-    with torch.autocast("cpu", torch.bfloat16):
-        rounded = compute()
-    assert not torch.equal(rounded[0], expected[0])
-    for value, wanted in zip(rounded, expected, strict=True):
-        assert value.dtype == torch.float
-        assert ((value - wanted).norm() / wanted.norm()).item() < 0.03
+    check_under_autocast(compute, torch.bfloat16, 0.03)
 
 
 def test_only_what_is_trained_gets_a_gradient() -> None:
