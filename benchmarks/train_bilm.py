@@ -27,7 +27,7 @@ from machine import MEGABYTE, in_fresh_process, peak_memory, seconds
 from material import PROSE, SIZES, Sentences, one_sequence, options_of, read_sentences
 from peer_bilm import PeerBiLm, peer_batches
 from torch import nn
-from training import NAMESPACE, frequent_words, passes, train_step
+from training import NAMESPACE, frequent_words, make_loader, passes, train_step
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
 from elmo_plugin.bilm.files import write_json
@@ -173,15 +173,14 @@ def write_text(sentences: Sentences, path: Path) -> Path:
 def stream_loader(
     args: argparse.Namespace, pattern: Path | str, folder: Path, num_workers: int = 0
 ) -> BiLmStreamLoader:
-    return BiLmStreamLoader(
-        BiLmTextReader(namespace=NAMESPACE),
-        str(pattern),
-        batch_size=args.batch_size,
-        unroll_steps=args.unroll_steps,
-        num_workers=num_workers,
-        max_characters_per_token=options_of(args.size).char_cnn.max_characters_per_token,
-        cache_directory=str(folder),
-    )
+    config = {
+        "type": "bilm_stream",
+        "batch_size": args.batch_size,
+        "unroll_steps": args.unroll_steps,
+        "num_workers": num_workers,
+        "max_characters_per_token": options_of(args.size).char_cnn.max_characters_per_token,
+    }
+    return make_loader(config, str(pattern), str(folder))
 
 
 def loader_speed(args: argparse.Namespace, text: Text) -> float | None:

@@ -16,7 +16,7 @@ from elmo_plugin.tasks.language_modeling import BiLmStreamLoader, BiLmTextReader
 NAMESPACE = "words"
 
 
-def make_loader(config: dict[str, Any], path: str, folder: str, device: str) -> BiLmStreamLoader:
+def make_loader(config: dict[str, Any], path: str, folder: str, device: str = "cpu") -> BiLmStreamLoader:
     """As one of the data loaders of a configuration says, with prepared text in a folder of its own."""
     params = Params({**config, "cache_directory": folder})
     reader = BiLmTextReader(namespace=NAMESPACE)
