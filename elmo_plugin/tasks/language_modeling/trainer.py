@@ -3,16 +3,14 @@
 import json
 import logging
 import os
-import random
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DataLoader, TensorDict
 from allennlp.models import Model
 from allennlp.nn.util import dist_reduce_sum, move_to_device
-from allennlp.training import TrainerCallback, util
+from allennlp.training import util
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 from overrides import overrides
@@ -20,75 +18,11 @@ from overrides import overrides
 from elmo_plugin.tasks.language_modeling.checkpointer import save_state
 from elmo_plugin.tasks.language_modeling.data_loader import BiLmStreamLoader
 from elmo_plugin.tasks.language_modeling.model import BiLmLanguageModel
+from elmo_plugin.tasks.language_modeling.training_state import PassSoFar, random_states, set_random_states
 
 logger = logging.getLogger(__name__)
 
 KEY = "exact_resume"  # under which a checkpoint's training state has what AllenNLP leaves out
-
-
-def random_states(device: torch.device) -> dict[str, Any]:
-    """The states of the global random number generators, as plain values that need no code to be read."""
-    name, numbers, *rest = cast(tuple[Any, ...], np.random.get_state())
-    return {
-        "python": random.getstate(),
-        "numpy": (name, numbers.tolist(), *rest),
-        "torch": torch.get_rng_state(),
-        "cuda": torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
-    }
-
-
-def set_random_states(states: dict[str, Any], device: torch.device) -> None:
-    """Sets what `random_states` gave."""
-    random.setstate(states["python"])
-    np.random.set_state(states["numpy"])
-    torch.set_rng_state(states["torch"])
-    if states["cuda"] is not None and device.type == "cuda":
-        torch.cuda.set_rng_state(states["cuda"], device)
-
-
-class PassSoFar(TrainerCallback):
-    """The number of batches taken, and the sums of their losses, in this pass over the training data."""
-
-    def __init__(self, serialization_dir: str) -> None:
-        super().__init__(serialization_dir)
-        self.set(batches=0, loss=0.0, reg_loss=0.0)
-
-    def set(self, batches: int, loss: float, reg_loss: float) -> None:
-        self.batches, self.loss, self.reg_loss = batches, loss, reg_loss
-
-    def get(self) -> dict[str, Any]:
-        """What `set` takes."""
-        return {"batches": self.batches, "loss": self.loss, "reg_loss": self.reg_loss}
-
-    @overrides
-    def on_batch(
-        self,
-        trainer: GradientDescentTrainer,
-        batch_inputs: list[TensorDict],
-        batch_outputs: list[dict[str, Any]],
-        batch_metrics: dict[str, Any],
-        epoch: int,
-        batch_number: int,
-        is_training: bool,
-        is_primary: bool = True,
-        batch_grad_norm: float | None = None,
-        **kwargs: Any,
-    ) -> None:
-        if is_training:
-            self.batches += len(batch_inputs)
-            self.loss += batch_metrics["batch_loss"]
-            self.reg_loss += batch_metrics.get("batch_reg_loss", 0.0) * len(batch_inputs)
-
-    @overrides
-    def on_epoch(
-        self,
-        trainer: GradientDescentTrainer,
-        metrics: dict[str, Any],
-        epoch: int,
-        is_primary: bool = True,
-        **kwargs: Any,
-    ) -> None:
-        self.set(batches=0, loss=0.0, reg_loss=0.0)
 
 
 class _Loaded:
@@ -137,6 +71,7 @@ class BiLmTrainer(GradientDescentTrainer):
         self._pass = PassSoFar(self._serialization_dir)
         self._callbacks.append(self._pass)
         self._states_to_restore: dict[str, Any] | None = None
+        self._batches_of_step = 0
 
     @overrides
     def get_checkpoint_state(self) -> TrainerCheckpoint | None:
@@ -270,6 +205,21 @@ class BiLmTrainer(GradientDescentTrainer):
     @overrides
     def _save_model_state(self, path: str) -> None:
         save_state(self.model.state_dict(), path)
+
+    @overrides
+    def batch_outputs(self, batch: TensorDict, for_training: bool) -> dict[str, torch.Tensor]:
+        self._batches_of_step += for_training
+        return super().batch_outputs(batch, for_training)
+
+    @overrides
+    def rescale_gradients(self) -> float | None:
+        """AllenNLP takes the mean gradient of the batches of a step, but their sum where the loss is scaled."""
+        if self._scaler is not None and self._batches_of_step > 1:
+            for parameter in self.model.parameters():
+                if parameter.grad is not None:
+                    parameter.grad /= self._batches_of_step
+        self._batches_of_step = 0
+        return super().rescale_gradients()
 
     @overrides
     def _train_epoch(self, epoch: int) -> dict[str, float]:

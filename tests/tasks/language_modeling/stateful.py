@@ -116,9 +116,13 @@ def make_trainer(
     optimizer: type[torch.optim.Optimizer] = torch.optim.AdamW,
     checkpoints: dict[str, Any] | None = None,
     averages: bool = False,
+    scales: bool = False,
     **options: Any,
 ) -> BiLmTrainer:
-    """What `allennlp train` would make from a configuration, its seeds set."""
+    """
+    What `allennlp train` would make from a configuration, its seeds set. With `scales` its loss is scaled,
+    as in mixed precision on a GPU.
+    """
     for seed in (random.seed, np.random.seed, torch.manual_seed):
         seed(0)
     model = StatefulModel()
@@ -142,4 +146,7 @@ def make_trainer(
         "run_confidence_checks": False,
         "ddp_wrapped_model": wrapped,
     }
-    return BiLmTrainer(model, optimizer, PlaceKeepingLoader(), **{**defaults, **options})
+    trainer = BiLmTrainer(model, optimizer, PlaceKeepingLoader(), **{**defaults, **options})
+    if scales:
+        trainer._scaler = torch.amp.GradScaler("cpu", init_scale=2.0**14, growth_interval=4)
+    return trainer

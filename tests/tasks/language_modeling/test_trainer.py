@@ -19,12 +19,14 @@ from torch import distributed
 
 from elmo_plugin.tasks.language_modeling import BiLmTrainer
 from elmo_plugin.tasks.language_modeling.checkpointer import load_state, save_state
-from elmo_plugin.tasks.language_modeling.trainer import random_states, set_random_states
+from elmo_plugin.tasks.language_modeling.training_state import random_states, set_random_states
 from tests.tasks.language_modeling.stateful import PlaceKeepingLoader, StatefulModel, make_trainer
 
 # A process that is forked from one that has used a GPU cannot train.
 PROCESSES = multiprocessing.get_context("spawn" if torch.cuda.is_available() else "fork")
 KILLED = 9
+
+needs_scaler = pytest.mark.skipif(not hasattr(torch.amp, "GradScaler"), reason="torch scales on GPUs only")
 
 
 def result(folder: Path, options: dict[str, Any]) -> dict[str, Any]:
@@ -37,6 +39,7 @@ def result(folder: Path, options: dict[str, Any]) -> dict[str, Any]:
         "epochs": [figures(json.loads(file.read_text())) for file in files],
         "weights": {name: weight.tolist() for name, weight in trainer.model.state_dict().items()},
         "best": {name: weight.tolist() for name, weight in load_state(folder / "best.th").items()},
+        "scaler": trainer._scaler and trainer._scaler.state_dict(),
     }
 
 
@@ -92,12 +95,14 @@ def exit_code(event: int, folder: Path, options: dict[str, Any]) -> int | None:
         {"checkpoints": {"save_every_num_batches": 3}, "optimizer": torch.optim.Adagrad},
         {"checkpoints": {"save_every_num_batches": 2, "save_completed_epochs": False}},
         {"averages": True, "patience": 1, "num_epochs": 5},
+        pytest.param({"scales": True}, marks=needs_scaler),
     ],
     ids=[
         "checkpoints after every step",
         "few checkpoints, Adagrad",
         "no checkpoints of whole epochs",
         "averaged weights, early stop",
+        "a scaled loss",
     ],
 )
 def test_whatever_moment_it_is_killed_at_training_ends_the_same(
@@ -177,6 +182,17 @@ def stop_at(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
         return forward(self, **inputs)
 
     monkeypatch.setattr(StatefulModel, "forward", stopping_forward)
+
+
+@needs_scaler
+@pytest.mark.parametrize("grad_norm", [False, 1.0])
+def test_a_scaled_loss_gives_the_weights_of_one_that_is_not(tmp_path: Path, grad_norm: float | bool) -> None:
+    options = {"optimizer": torch.optim.SGD, "grad_norm": grad_norm}
+    expected = result(tmp_path / "plain", options)
+    scaled = result(tmp_path / "scaled", {**options, "scales": True})
+    assert scaled["weights"].keys() == expected["weights"].keys()
+    for name, weight in expected["weights"].items():
+        np.testing.assert_allclose(scaled["weights"][name], weight, rtol=1e-5, atol=1e-6)
 
 
 class Stopped(Exception):

@@ -1,0 +1,76 @@
+"""What AllenNLP's checkpoints leave out: the random states, and how far a pass over the data has come."""
+
+import random
+from typing import Any, cast
+
+import numpy as np
+import torch
+from allennlp.data import TensorDict
+from allennlp.training import TrainerCallback
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from overrides import overrides
+
+
+def random_states(device: torch.device) -> dict[str, Any]:
+    """The states of the global random number generators, as plain values that need no code to be read."""
+    name, numbers, *rest = cast(tuple[Any, ...], np.random.get_state())
+    return {
+        "python": random.getstate(),
+        "numpy": (name, numbers.tolist(), *rest),
+        "torch": torch.get_rng_state(),
+        "cuda": torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
+    }
+
+
+def set_random_states(states: dict[str, Any], device: torch.device) -> None:
+    """Sets what `random_states` gave."""
+    random.setstate(states["python"])
+    np.random.set_state(states["numpy"])
+    torch.set_rng_state(states["torch"])
+    if states["cuda"] is not None and device.type == "cuda":
+        torch.cuda.set_rng_state(states["cuda"], device)
+
+
+class PassSoFar(TrainerCallback):
+    """The number of batches taken, and the sums of their losses, in this pass over the training data."""
+
+    def __init__(self, serialization_dir: str) -> None:
+        super().__init__(serialization_dir)
+        self.set(batches=0, loss=0.0, reg_loss=0.0)
+
+    def set(self, batches: int, loss: float, reg_loss: float) -> None:
+        self.batches, self.loss, self.reg_loss = batches, loss, reg_loss
+
+    def get(self) -> dict[str, Any]:
+        """What `set` takes."""
+        return {"batches": self.batches, "loss": self.loss, "reg_loss": self.reg_loss}
+
+    @overrides
+    def on_batch(
+        self,
+        trainer: GradientDescentTrainer,
+        batch_inputs: list[TensorDict],
+        batch_outputs: list[dict[str, Any]],
+        batch_metrics: dict[str, Any],
+        epoch: int,
+        batch_number: int,
+        is_training: bool,
+        is_primary: bool = True,
+        batch_grad_norm: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if is_training:
+            self.batches += len(batch_inputs)
+            self.loss += batch_metrics["batch_loss"]
+            self.reg_loss += batch_metrics.get("batch_reg_loss", 0.0) * len(batch_inputs)
+
+    @overrides
+    def on_epoch(
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        self.set(batches=0, loss=0.0, reg_loss=0.0)
