@@ -213,7 +213,7 @@ class BiLmTrainer(GradientDescentTrainer):
 
     @overrides
     def rescale_gradients(self) -> float | None:
-        """AllenNLP takes the mean gradient of the batches of a step, but their sum where the loss is scaled."""
+        """AllenNLP takes the mean gradient of a step's batches, but their sum where the loss is scaled."""
         if self._scaler is not None and self._batches_of_step > 1:
             for parameter in self.model.parameters():
                 if parameter.grad is not None:
