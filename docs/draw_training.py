@@ -1,9 +1,9 @@
 """Draws the curve of a biLM's training from what `allennlp train` has left in its directory.
 
-    python docs/draw_training.py runs/bilm_tiny docs/images/tiny_training.svg
+    python docs/draw_training.py runs/bilm_tiny runs/bilm_tiny_continued docs/images/tiny_training.svg
 
-The line is the mean loss between two lines of the callback `bilm_progress`; the dots are the perplexities on
-the validation text.
+draws one run behind the other, each of which began where the one before had ended. The line is the mean
+loss between two lines of the callback `bilm_progress`; the dots are the perplexities on the validation text.
 """
 
 import json
@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from elmo_plugin.bilm.files import replace_when_written
@@ -52,32 +53,50 @@ def losses_between(points: list[Point], steps_of_epoch: int) -> list[tuple[int, 
     return curve
 
 
-def main(run: Path, picture: Path) -> None:
-    points = read_points((run / "out.log").read_text(encoding="utf-8"))
-    metrics = [json.loads(file.read_text()) for file in sorted(run.glob("metrics_epoch_*.json"))]
-    last_steps = [
-        max(point.step for point in points if point.epoch == number + 1) for number in range(len(metrics))
-    ]
+def main(runs: list[Path], picture: Path) -> None:
     figure = Figure(figsize=(7, 3), layout="constrained")
-    axes = figure.add_subplot()
-    axes.plot(
-        *zip(*losses_between(points, last_steps[0]), strict=True), linewidth=1, label="sampled loss (left)"
-    )
-    axes.set_xlabel("steps of 2 x 2,560 words")
-    axes.set_ylabel("sampled loss")
-    right = axes.twinx()
-    perplexities = [metric["validation_perplexity"] for metric in metrics]
-    right.plot(last_steps, perplexities, "o", color="tab:orange", label="perplexity on heldout-dev (right)")
-    for step, perplexity in zip(last_steps, perplexities, strict=True):
-        right.annotate(
-            f"{perplexity:.1f}", (step, perplexity), xytext=(0, 6), textcoords="offset points", ha="center"
-        )
+    left = figure.add_subplot()
+    right = left.twinx()
+    done = 0  # steps of the runs before
+    for run in runs:
+        done = draw(run, left, right, done)
+    left.set_xlabel("steps of 2 x 2,560 words")
+    left.set_ylabel("sampled loss")
     right.set_ylabel("perplexity")
     right.margins(y=0.3)
-    figure.legend(loc="outside upper center", ncols=2)
+    lines = left.get_lines()[:1] + right.get_lines()[:1]
+    figure.legend(
+        lines,
+        ["sampled loss (left)", "perplexity on heldout-dev (right)"],
+        loc="outside upper center",
+        ncols=2,
+    )
     with replace_when_written(picture) as temporary:
         figure.savefig(temporary)
 
 
+def draw(run: Path, left: Axes, right: Axes, done: int) -> int:
+    """Draws a run that begins at the step `done`; gives the step at which it ends."""
+    points = read_points((run / "out.log").read_text(encoding="utf-8"))
+    metrics = [json.loads(file.read_text()) for file in sorted(run.glob("metrics_epoch_*.json"))]
+    ends = [
+        max(point.step for point in points if point.epoch == number + 1) for number in range(len(metrics))
+    ]
+    steps, losses = zip(*losses_between(points, ends[0]), strict=True)
+    left.plot([done + step for step in steps], losses, linewidth=1, color="tab:blue")
+    for end, metric in zip(ends, metrics, strict=True):
+        perplexity = metric["validation_perplexity"]
+        right.plot(done + end, perplexity, "o", color="tab:orange")
+        right.annotate(
+            f"{perplexity:.1f}",
+            (done + end, perplexity),
+            xytext=(0, 6),
+            textcoords="offset points",
+            ha="center",
+        )
+    return done + ends[-1]
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    *runs, picture = map(Path, sys.argv[1:])
+    main(runs, picture)
