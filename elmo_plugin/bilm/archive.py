@@ -1,10 +1,11 @@
-"""Reading the biLM out of what `allennlp train` leaves behind for a `bilm` model, without AllenNLP."""
+"""What `allennlp train` leaves behind for a `bilm` model, read and written without AllenNLP."""
 
 import io
 import json
 import pickle
 import re
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -12,12 +13,15 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.errors import BiLmError
+from elmo_plugin.bilm.files import replace_when_written
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.weights import SoftmaxWeights
 
 CONFIG_NAME = "config.json"
 WEIGHTS_NAMES = ("weights.th", "best.th")  # in an archive, in a serialization directory
 PREFIX = "bilm."
+
+ArchivedBiLm = tuple[BiLmOptions, dict[str, Tensor], SoftmaxWeights | None]
 
 
 def read_archive(path: str | Path) -> tuple[BiLmOptions, dict[str, Tensor]]:
@@ -37,9 +41,7 @@ def read_archive(path: str | Path) -> tuple[BiLmOptions, dict[str, Tensor]]:
     return _bilm(path, _read_config(path), _read_state(path))
 
 
-def read_archive_with_softmax(
-    path: str | Path,
-) -> tuple[BiLmOptions, dict[str, Tensor], SoftmaxWeights | None]:
+def read_archive_with_softmax(path: str | Path) -> ArchivedBiLm:
     """
     What `read_archive` gives, and the softmax that the biLM of the archive was trained with: its words are
     from the archive's vocabulary, in the vocabulary's numbering. `None` where the archive has no softmax.
@@ -48,6 +50,41 @@ def read_archive_with_softmax(
     """
     config, state = _read_config(path), _read_state(path)
     return *_bilm(path, config, state), _softmax(path, config, state)
+
+
+def replace_weights(
+    source: str | Path, output: str | Path, weights: Mapping[str, Tensor], softmax: SoftmaxWeights
+) -> None:
+    """
+    Writes an archive that is another one but for its weights, which have the same names and sizes.
+
+    # Parameters
+
+    source : `str | Path`
+        A `model.tar.gz`.
+    output : `str | Path`
+        The archive to be written.
+    weights : `Mapping[str, Tensor]`
+        Those of the biLM, as `read_archive` gives them.
+    softmax : `SoftmaxWeights`
+        Over the same words.
+    """
+    state = _read_state(source)
+    state |= {f"{PREFIX}{name}": tensor for name, tensor in weights.items()}
+    state |= {"softmax.weight": softmax.weight, "softmax.bias": softmax.bias}
+    content = io.BytesIO()
+    torch.save(state, content)
+    with (
+        tarfile.open(source, "r:*") as old,
+        replace_when_written(output) as temporary,
+        tarfile.open(temporary, "w:gz") as new,
+    ):
+        for member in old:
+            file = old.extractfile(member) if member.isfile() else None
+            if member.name.removeprefix("./") in WEIGHTS_NAMES:
+                member.size = len(content.getvalue())
+                file = io.BytesIO(content.getvalue())
+            new.addfile(member, file)
 
 
 def _bilm(

@@ -1,0 +1,85 @@
+"""`allennlp elmo-average`: one biLM from several trainings, the mean of their weights."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common.checks import ConfigurationError
+from overrides import overrides
+from torch import Tensor
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.bilm.archive import ArchivedBiLm, read_archive_with_softmax, replace_weights
+from elmo_plugin.bilm.weights import SoftmaxWeights
+
+
+@Subcommand.register("elmo-average")
+class ElmoAverage(Subcommand):
+    """Writes an archive."""
+
+    @overrides
+    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
+        subparser = parser.add_parser(
+            self.name,
+            description="Write the archive of the mean of several biLMs that went on from the same one. It "
+            "often has a lower perplexity than any of them. The configuration in it is that of the first.",
+            help="Average the weights of several trainings of a biLM.",
+        )
+        subparser.add_argument("archives", nargs="+", help="the model.tar.gz of each training")
+        subparser.add_argument("-o", "--output", required=True, help="the archive that is written")
+        subparser.set_defaults(func=lambda args: average(args.archives, args.output))
+        return subparser
+
+
+def average(archives: Sequence[str | Path], output: str | Path) -> None:
+    """
+    # Parameters
+
+    archives : `Sequence[str | Path]`
+        Two or more archives of `bilm` models of the same sizes with the same vocabulary.
+    output : `str | Path`
+        Becomes the archive of their mean: the first, but for the weights.
+
+    Raises `ConfigurationError` where they are no such archives; then nothing is written.
+    """
+    try:
+        models = {str(path): read_archive_with_softmax(path) for path in archives}
+        if len(models) < 2:
+            raise BiLmError(f"elmo-average takes two archives or more, but was given {', '.join(models)}")
+        softmaxes = _softmaxes_over_the_same_words(models)
+        weights = [weights for _, weights, _ in models.values()]
+        replace_weights(
+            next(iter(models)),
+            output,
+            {name: mean([each[name] for each in weights]) for name in weights[0]},
+            SoftmaxWeights(
+                mean([softmax.weight for softmax in softmaxes]),
+                mean([softmax.bias for softmax in softmaxes]),
+                softmaxes[0].words,
+            ),
+        )
+    except BiLmError as error:
+        raise ConfigurationError(str(error)) from None
+    print(f"wrote {output}, the mean of {len(models)} biLMs")
+
+
+def _softmaxes_over_the_same_words(models: Mapping[str, ArchivedBiLm]) -> list[SoftmaxWeights]:
+    """Those of the models; `BiLmError` where these are not of the same sizes with the same vocabulary."""
+    softmaxes: list[SoftmaxWeights] = []
+    first, (first_options, _, _) = next(iter(models.items()))
+    for path, (options, _, softmax) in models.items():
+        if softmax is None:
+            raise BiLmError(f"archive {path}: has no softmax")
+        softmaxes.append(softmax)
+        if options != first_options:
+            raise BiLmError(f"archive {path}: its biLM has other sizes than that of {first}")
+        if softmax.words != softmaxes[0].words:
+            raise BiLmError(f"archive {path}: its vocabulary is not that of {first}")
+    return softmaxes
+
+
+def mean(tensors: Sequence[Tensor]) -> Tensor:
+    """Their mean, summed in float64."""
+    return torch.stack([tensor.double() for tensor in tensors]).mean(dim=0).to(tensors[0].dtype)
