@@ -98,8 +98,8 @@
   },
 
   // What gets further in the same time: AdamW, whose rate rises to `rate` in `warm_up_steps` steps and then
-  // falls in a straight line.
-  modern(rate, warm_up_steps=500):: {
+  // falls in a straight line to `end_rate`.
+  modern(rate, warm_up_steps=500, end_rate=rate / 100):: {
     trainer+: {
       optimizer: { type: 'adamw', lr: rate, betas: [0.9, 0.98], weight_decay: 0.01 },
       grad_norm: 1.0,
@@ -108,9 +108,15 @@
         type: 'polynomial_decay',
         warmup_steps: warm_up_steps,
         power: 1.0,
-        end_learning_rate: rate / 100,
+        end_learning_rate: end_rate,
       },
     },
+  },
+
+  // Validates and keeps the running mean of the weights, of about the last 1 / (1 - decay) steps, in which the
+  // noise of single steps is gone. Training itself goes on as without.
+  averaged(decay):: {
+    trainer+: { moving_average: { type: 'exponential', decay: decay } },
   },
 
   // Goes on from a biLM instead of random weights.

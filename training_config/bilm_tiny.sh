@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Trains the biLM that is bundled as `tiny`, from random weights to elmo_plugin/bilm/models/tiny.
+#
+#     OMP_NUM_THREADS=1 training_config/bilm_tiny.sh CORPUS RUNS
+#
+# CORPUS has train-*.txt.gz and heldout-dev.txt; RUNS gets the trainings, about four hours of one CPU core. One
+# that was broken off goes on with `--recover`; one that is there already is not done again.
+set -euo pipefail
+export BILM_TRAIN_DATA_PATH="$1/train-*.txt.gz" BILM_VALIDATION_DATA_PATH="$1/heldout-dev.txt"
+runs=$2
+
+train() { # NAME CONFIG [OPTIONS]
+    [ -e "$runs/$1/model.tar.gz" ] && return
+    local recover=()
+    [ -e "$runs/$1" ] && recover=(--recover)
+    uv run allennlp train "training_config/$2.jsonnet" -s "$runs/$1" "${recover[@]}" -o "${3:-{\}}"
+}
+
+go_on_from() { export BILM_INITIAL="$runs/$1"; }
+
+train first bilm_tiny
+
+go_on_from first/model.tar.gz
+train second_a bilm_tiny_continued '{"trainer.num_epochs": 3, "trainer.moving_average": null, "model.dropout": 0,
+    "model.num_negatives": 8192, "trainer.optimizer.lr": 0.002}'
+train second_b bilm_tiny_continued '{"trainer.optimizer.lr": 0.002,
+    "trainer.learning_rate_scheduler.end_learning_rate": 0.0001}'
+uv run allennlp elmo-average "$runs/second_b/model.tar.gz" "$runs/second_a/model.tar.gz" -o "$runs/second.tar.gz"
+
+go_on_from second.tar.gz
+train third_a bilm_tiny_continued '{"data_loader.seed": 1, "pytorch_seed": 1}'
+train third_b bilm_tiny_continued '{"data_loader.seed": 2, "pytorch_seed": 2}'
+uv run allennlp elmo-average "$runs/third_a/model.tar.gz" "$runs/third_b/model.tar.gz" -o "$runs/third.tar.gz"
+
+uv run allennlp elmo-export "$runs/third.tar.gz" elmo_plugin/bilm/models/tiny --dtype float16 --no-softmax
