@@ -13,6 +13,7 @@
 //               glove.6B.50d.txt, or Senna's by `paste -d ' ' hash/words.lst embeddings/embeddings.txt`.
 local elmo = import 'lib/elmo.libsonnet';
 local ner = import 'lib/ner.libsonnet';
+local words = import 'lib/words.libsonnet';
 
 ner(
   data=std.extVar('CONLL2003'),
@@ -20,6 +21,6 @@ ner(
   dev='eng.testa',
   test='eng.testb',
   source_encoding='IOB1',
-  word_vectors=std.extVar('WORD_VECTORS'),
+  words=words.glove(std.extVar('WORD_VECTORS'), dim=50, trainable=true, lowercase=true),
   batch_size=32,
 ) + elmo.at(['input'], bilm='original', dropout=0.5, lambda=0.1)

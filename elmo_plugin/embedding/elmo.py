@@ -39,8 +39,8 @@ class Elmo(nn.Module):
     num_output_representations : `int`
         How many mixes there are, each with weights of its own: one per place where ELMo enters a task model.
     layers : `str | int | Sequence[int]`
-        What is mixed: `"all"` layers, the `"top"` one, the one with this number, or the ones with these
-        numbers. Layer 0 is the token layer. A layer alone is only scaled by `gamma`.
+        What is mixed: `"all"` layers, the `"top"` one, the `"token"` layer, the one with this number, or the
+        ones with these numbers. Layer 0 is the token layer. A layer alone is only scaled by `gamma`.
     layer_norm : `bool`
         Whether each vector of each layer is normalised to mean 0 and variance 1 before mixing. Mean and
         variance are those of the vector's own features. Published implementations take them over all words
@@ -191,11 +191,13 @@ def _layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[i
         return list(range(num_layers))
     if layers == "top":
         return [num_layers - 1]
+    if layers == "token":
+        return [0]
     numbers: list[Any] = list(layers) if isinstance(layers, list | tuple) else [layers]
     valid = all(type(number) is int and 0 <= number < num_layers for number in numbers)
     if not valid or not numbers or len(set(numbers)) < len(numbers):
         raise BiLmError(
-            f'layers must be "all", "top", a layer from 0 to {num_layers - 1} or a list of different such '
-            f"layers, not {layers!r}"
+            f'layers must be "all", "top", "token", a layer from 0 to {num_layers - 1} or a list of '
+            f"different such layers, not {layers!r}"
         )
     return numbers

@@ -32,7 +32,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         The name of a pretrained biLM ("tiny", …), the archive of one that was trained here, or
         `{"options": …, "weights": …}` with the paths or URLs of a model in the published layout.
     layers : `str | int | list[int]`, optional (default = `"all"`)
-        "all" or "top", a layer's number, or a list of such numbers; 0 is the token layer.
+        "all", "top" or "token", a layer's number, or a list of such numbers; 0 is the token layer.
     layer_norm : `bool`, optional (default = `False`)
         Whether each vector is normalised, over its own features, before mixing.
     dropout : `float`, optional (default = `0.5`)

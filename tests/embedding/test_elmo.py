@@ -52,7 +52,7 @@ def test_layers_choose_what_is_mixed(bilm: BiLm, layers: str | int | list[int], 
 
 @pytest.mark.parametrize("layers", ["bottom", 3, -1, [], [0, 3], [1, 1], 1.0, True, None])
 def test_layers_that_the_bilm_does_not_have_are_refused(bilm: BiLm, layers: object) -> None:
-    with pytest.raises(BiLmError, match=r'layers must be "all", "top", a layer from 0 to 2'):
+    with pytest.raises(BiLmError, match=r'layers must be "all", "top", "token", a layer from 0 to 2'):
         Elmo(bilm, layers=layers)
 
 

@@ -52,7 +52,7 @@ def test_comes_from_params_with_every_option(bilm_files: dict[str, str]) -> None
     assert made(elmo_tokens(SENTENCES)).shape == (3, 4, 10)
 
 
-@pytest.mark.parametrize("layers", ["all", "top", 1, [0, 2]])
+@pytest.mark.parametrize("layers", ["all", "top", "token", 1, [0, 2]])
 def test_layers_may_have_every_form(bilm_files: dict[str, str], layers: str | int | list[int]) -> None:
     assert embedder(bilm_files, layers=layers)(elmo_tokens(SENTENCES)).shape == (3, 4, 10)
 

@@ -20,14 +20,16 @@ BILM = {
     "options": str(FIXTURES / "bilm" / "options.json"),
     "weights": str(FIXTURES / "bilm" / "weights.hdf5"),
 }
-INPUT = "model.contextual_encoder.text_field_embedder.token_embedders.elmo"
+EMBEDDERS = "model.contextual_encoder.text_field_embedder.token_embedders"
+INPUT = f"{EMBEDDERS}.elmo"
 OUTPUT = "model.contextual_encoder.output_elmo"
 
 
 def evaluate(expression: str) -> dict[str, Any]:
     """What a configuration in `experiments/` would be that consists of `expression`."""
     libraries = "".join(
-        f"local {name} = import '../training_config/lib/{name}.libsonnet';" for name in ("elmo", "ner")
+        f"local {name} = import '../training_config/lib/{name}.libsonnet';"
+        for name in ("elmo", "ner", "words")
     )
     return json.loads(
         _jsonnet.evaluate_snippet(str(REPOSITORY / "experiments" / "test.jsonnet"), libraries + expression)
@@ -92,8 +94,12 @@ def test_options_of_a_placement_reach_its_embedder() -> None:
         )
 
 
+INPUT_WEIGHTS = "contextual_encoder\\.text_field_embedder\\.token_embedder_elmo\\..*scalar_mix\\.weights"
+OUTPUT_WEIGHTS = "contextual_encoder\\.output_elmo\\..*scalar_mix\\.weights"
+
+
 def test_lambda_is_a_penalty_beside_those_of_the_task() -> None:
-    penalty = [".*scalar_mix\\.weights", {"type": "l2", "alpha": 0.1}]
+    penalty = [INPUT_WEIGHTS, {"type": "l2", "alpha": 0.1}]
     alone = evaluate("ner(data='data') + elmo.at(['input'], bilm='tiny', lambda=0.1)")
     assert alone["model"]["regularizer"] == {"regexes": [penalty]}
     own = "{ model+: { regularizer: { regexes: [['.*crf.*', { type: 'l2', alpha: 1 }]] } } }"
@@ -103,9 +109,97 @@ def test_lambda_is_a_penalty_beside_those_of_the_task() -> None:
     }
 
 
-def test_an_unknown_placement_is_an_error_that_names_it() -> None:
-    with pytest.raises(RuntimeError, match="a placement is 'input' or 'output', not \"middle\""):
-        evaluate("ner(data='data') + elmo.at(['middle'], bilm='tiny')")
+def test_each_placement_may_have_options_of_its_own() -> None:
+    added = added_by(
+        "elmo.at(['input'], bilm='tiny', lambda=0.1) + "
+        "elmo.at(['output'], bilm='tiny', layers='top', lambda=0.001)"
+    )
+    penalties = [
+        [INPUT_WEIGHTS, {"type": "l2", "alpha": 0.1}],
+        [OUTPUT_WEIGHTS, {"type": "l2", "alpha": 0.001}],
+    ]
+    embedders = embedder_at(INPUT) | embedder_at(OUTPUT, layers="top")
+    assert added == INDEXER | embedders | {"model.regularizer.regexes": penalties}
+
+
+def test_mixing_weights_may_be_given() -> None:
+    mixing_weights = "elmo.at(['input'], bilm='tiny', mixing_weights=[0.2, 0.8, 0])"
+    assert added_by(mixing_weights) == INDEXER | embedder_at(INPUT, mixing_weights=[0.2, 0.8, 0])
+
+
+def test_none_adds_nothing() -> None:
+    assert added_by("elmo.none") == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("['middle'], 'tiny'", "placements are a list of 'input' and 'output', not \\[\"middle\"\\]"),
+        ("'input', 'tiny'", "placements are a list of 'input' and 'output', not \"input\""),
+        ("['input', 'input'], 'tiny'", "each placement is named once"),
+        ("['input'], 'tiny', layers='last'", "'token', the number of a layer, .*, not \"last\""),
+        ("['input'], 'tiny', layers=[]", r"layers are .*, not \[ *\]"),
+        ("['input'], 'tiny', layers=[0.5]", "layers are"),
+        ("['input'], 'tiny', layers=-1", "layers are"),
+        ("['input'], 'tiny', dropout=1", "dropout is a rate from 0 to 1, not 1"),
+        ("['input'], 'tiny', lambda=-1", "lambda is a number, 0 or more, not -1"),
+        ("['input'], 'tiny', lambda='0.1'", 'lambda is a number, 0 or more, not "0.1"'),
+        ("['input'], 'tiny', lambda=0.1, mixing_weights=[1]", "mixing_weights that are given need no lambda"),
+        ("['input'], 'tiny', precision='half'", 'precision is .*, not "half"'),
+    ],
+)
+def test_a_wrong_argument_of_elmo_at_is_an_error_that_names_it(arguments: str, message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        evaluate(f"ner(data='data') + elmo.at({arguments})")
+
+
+WORDS = f"{EMBEDDERS}.tokens"
+WORD_INDEXER = "dataset_reader.token_indexers.tokens"
+
+
+def test_learned_words_are_those_of_the_training_data() -> None:
+    config = flat(evaluate("ner(data='data') + words.learned(30, min_count=3, lowercase=false)"))
+    expected = {
+        f"{WORDS}.embedding_dim": 30,
+        f"{WORD_INDEXER}.lowercase_tokens": False,
+        "vocabulary.min_count.tokens": 3,
+        "datasets_for_vocab_creation": ["train"],
+    }
+    assert config.items() >= expected.items()
+    assert f"{WORDS}.pretrained_file" not in config
+
+
+def test_glove_vectors_are_for_the_words_of_all_data() -> None:
+    config = flat(evaluate("ner(data='data') + words.glove('glove.txt', dim=100)"))
+    expected = {
+        f"{WORDS}.embedding_dim": 100,
+        f"{WORDS}.pretrained_file": "glove.txt",
+        f"{WORDS}.trainable": False,
+        f"{WORD_INDEXER}.lowercase_tokens": False,
+        "vocabulary.pretrained_files.tokens": "glove.txt",
+    }
+    assert config.items() >= expected.items()
+    assert not {"datasets_for_vocab_creation", "vocabulary.min_count.tokens"} & config.keys()
+
+
+def test_without_words_nothing_is_left_of_them() -> None:
+    config = flat(evaluate("ner(data='data') + words.none() + elmo.at(['input'], bilm='tiny')"))
+    assert not [path for path in config if path.startswith((WORDS, WORD_INDEXER, "vocabulary."))]
+    assert config[f"{INPUT}.bilm"] == "tiny"
+
+
+@pytest.mark.parametrize("last", ["words.learned(30)", "words.glove('glove.txt')", "words.none()"])
+def test_the_last_words_count(last: str) -> None:
+    others = "words.learned(20) + words.none() + words.glove('other.txt', dim=10) + words.none()"
+    assert evaluate(f"ner(data='data') + {others} + {last}") == evaluate(f"ner(data='data') + {last}")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), [("learned('x')", "dim is a positive number"), ("glove(5)", "file is a path")]
+)
+def test_wrong_words_are_an_error(words: str, message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        evaluate(f"ner(data='data') + words.{words}")
 
 
 def test_the_elmo_experiment_is_the_baseline_with_elmo() -> None:
@@ -128,19 +222,18 @@ def test_the_paper_configuration_has_the_papers_sizes() -> None:
     variables = {"CONLL2003": "conll", "WORD_VECTORS": "vectors.txt"}
     path = REPOSITORY / "training_config" / "ner_conll2003.jsonnet"
     config = flat(Params.from_file(path, ext_vars=variables).as_dict(quiet=True))
-    embedders = "model.contextual_encoder.text_field_embedder.token_embedders"
     expected = {
         "train_data_path": "conll/eng.train",
         "validation_data_path": "conll/eng.testa",
         "test_data_path": "conll/eng.testb",
         "dataset_reader.source_encoding": "IOB1",
-        f"{embedders}.tokens.embedding_dim": 50,
-        f"{embedders}.tokens.pretrained_file": "vectors.txt",
-        f"{embedders}.token_characters.embedding.embedding_dim": 16,
-        f"{embedders}.token_characters.encoder.num_filters": 128,
-        f"{embedders}.token_characters.encoder.ngram_filter_sizes": [3],
+        f"{EMBEDDERS}.tokens.embedding_dim": 50,
+        f"{EMBEDDERS}.tokens.pretrained_file": "vectors.txt",
+        f"{EMBEDDERS}.token_characters.embedding.embedding_dim": 16,
+        f"{EMBEDDERS}.token_characters.encoder.num_filters": 128,
+        f"{EMBEDDERS}.token_characters.encoder.ngram_filter_sizes": [3],
         "model.contextual_encoder.encoder.hidden_sizes": [200, 100],
-        "model.regularizer.regexes": [[".*scalar_mix\\.weights", {"type": "l2", "alpha": 0.1}]],
+        "model.regularizer.regexes": [[INPUT_WEIGHTS, {"type": "l2", "alpha": 0.1}]],
         "trainer.optimizer.lr": 0.001,
         "trainer.grad_norm": 5.0,
     }

@@ -8,7 +8,7 @@ import torch
 from allennlp.common import Lazy, Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
-from allennlp.modules import Embedding, Seq2SeqEncoder, TextFieldEmbedder, TokenEmbedder
+from allennlp.modules import Embedding, FeedForward, Seq2SeqEncoder, TextFieldEmbedder, TokenEmbedder
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from torch import Tensor
 
@@ -105,25 +105,46 @@ def test_elmo_may_be_all_there_is() -> None:
     assert (mask == MASK).all()
 
 
-def test_elmo_at_input_and_output_runs_the_bilm_once_for_each_text_field(tmp_path: Path) -> None:
+@pytest.fixture
+def bilm_files(tmp_path: Path) -> dict[str, str]:
     torch.manual_seed(0)
     bilm = BiLm(BiLmOptions.from_dict(small_options()))
     files = {"options": str(tmp_path / "options.json"), "weights": str(tmp_path / "weights.hdf5")}
     bilm.options.to_file(files["options"])
     write_weights(files["weights"], bilm.state_dict(), bilm.options)
-    elmo = ElmoTokenEmbedder(files)
-    embedders = {"tokens": Embedding(WORD_DIM, 10), "elmo": elmo}
+    return files
+
+
+def with_both_placements(bilm_files: dict[str, str]) -> tuple[ContextualEncoder, BiLm]:
+    embedders = {"tokens": Embedding(WORD_DIM, 10), "elmo": ElmoTokenEmbedder(bilm_files)}
     encoder = ContextualEncoder(
-        BasicTextFieldEmbedder(embedders), BILSTM, output_elmo=ElmoTokenEmbedder(files)
+        BasicTextFieldEmbedder(embedders), BILSTM, output_elmo=ElmoTokenEmbedder(bilm_files)
     )
+    return encoder.eval(), embedders["elmo"]._elmo.bilm
+
+
+def text_of_other_words() -> TextFieldTensors:
+    """Three sentences, the longest of two words."""
+    words = torch.tensor([[6, 7], [8, 0], [9, 3]])
+    characters = torch.where(words[:, :, None] > 0, words[:, :, None] + torch.arange(50), 0)
+    return {"tokens": {"tokens": words}, "elmo": {"elmo_tokens": characters.short()}}
+
+
+def test_two_placements_and_two_text_fields_run_the_bilm_once(bilm_files: dict[str, str]) -> None:
+    encoder, bilm = with_both_placements(bilm_files)
     runs: list[None] = []
-    elmo._elmo.bilm.register_forward_hook(lambda *_: runs.append(None))
-    premise, hypothesis = text(), text()
-    hypothesis["elmo"]["elmo_tokens"] = hypothesis["elmo"]["elmo_tokens"] + 1
+    bilm.register_forward_hook(lambda *_: runs.append(None))
     for batch in (1, 2):
-        encoder(premise)
-        encoder(hypothesis)
-        assert len(runs) == 2 * batch
+        encoder.encode_together([text(), text_of_other_words()])
+        assert len(runs) == batch
+
+
+def test_text_fields_encoded_together_are_as_each_alone(bilm_files: dict[str, str]) -> None:
+    encoder, _ = with_both_placements(bilm_files)
+    texts = [text(), text_of_other_words(), text()]
+    for together, alone in zip(encoder.encode_together(texts), map(encoder, texts), strict=True):
+        assert together[1].equal(alone[1])
+        torch.testing.assert_close(together[0], alone[0])
 
 
 def test_dropout_drops_the_same_values_of_all_words_of_a_sentence() -> None:
@@ -131,6 +152,48 @@ def test_dropout_drops_the_same_values_of_all_words_of_a_sentence() -> None:
     kept = encoder(text(elmo=False))[0] != 0
     assert (kept == kept[:, :1]).all() and not kept.all()
     assert encoder.eval()(text(elmo=False))[0].all()
+
+
+def test_dropout_may_drop_other_values_of_each_word() -> None:
+    torch.manual_seed(0)
+    encoder = ContextualEncoder(embedder(), dropout=0.5, variational_dropout=False)
+    kept = encoder(text(elmo=False))[0] != 0
+    assert not (kept == kept[:, :1]).all()
+
+
+def test_feed_forward_layers_stand_before_the_encoder() -> None:
+    layers = Lazy(FeedForward, num_layers=1, hidden_dims=5, activations=torch.nn.ReLU())
+    encoder = ContextualEncoder(embedder(), BILSTM, feedforward=layers)
+    assert encoder.encoder.get_input_dim() == 5
+    embedded = encoder.text_field_embedder(text(elmo=False))
+    expected = encoder.encoder(encoder.feedforward(embedded), MASK)
+    torch.testing.assert_close(encoder(text(elmo=False))[0], expected)
+
+
+def test_features_of_words_join_before_the_encoder() -> None:
+    encoder = ContextualEncoder(embedder(), BILSTM, feature_dim=2)
+    features = torch.randn(2, 3, 2)
+    embedded = encoder.text_field_embedder(text(elmo=False))
+    expected = encoder.encoder(torch.cat([embedded, features], dim=-1), MASK)
+    torch.testing.assert_close(encoder(text(elmo=False), features)[0], expected)
+
+
+def test_features_without_an_encoder_stand_beside_the_embedding() -> None:
+    encoder = ContextualEncoder(embedder(), feature_dim=2)
+    encoded, _ = encoder(text(elmo=False), torch.ones(2, 3, 2))
+    assert encoded.size(-1) == encoder.get_output_dim() == WORD_DIM + 2
+
+
+@pytest.mark.parametrize(
+    ("feature_dim", "features", "found"),
+    [(2, None, "there are none"), (2, torch.ones(2, 3), "they have"), (0, torch.ones(2, 3, 1), "they have")],
+)
+def test_features_of_another_shape_are_an_error(
+    feature_dim: int, features: Tensor | None, found: str
+) -> None:
+    encoder = ContextualEncoder(embedder(), BILSTM, feature_dim=feature_dim)
+    with pytest.raises(ConfigurationError, match=rf"shape \(2, 3, {feature_dim}\), but {found}"):
+        encoder(text(elmo=False), features)
 
 
 @pytest.mark.parametrize(
@@ -147,6 +210,7 @@ def test_a_configuration_needs_no_derived_sizes(encoder: dict[str, Any]) -> None
     params = Params(
         {
             "text_field_embedder": {"token_embedders": {"tokens": {"embedding_dim": WORD_DIM}}},
+            "feedforward": {"num_layers": 1, "hidden_dims": 5, "activations": "relu"},
             "encoder": encoder,
         }
     )

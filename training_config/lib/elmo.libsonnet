@@ -3,21 +3,34 @@
 //     ner(data='experiments/data/ner') + elmo.at(['input', 'output'], bilm='tiny', lambda=0.1)
 //
 // Placements (Peters et al., 2018, section 3.3): 'input' is [x ; ELMo], before the task's encoder; 'output'
-// is [h ; ELMo], behind it. Each has mixing weights of its own.
+// is [h ; ELMo], behind it. Each has mixing weights of its own, and may have options of its own:
+//
+//     … + elmo.at(['input'], bilm='tiny', lambda=0.1) + elmo.at(['output'], bilm='tiny', layers='top')
+local is_layer(value) = std.isNumber(value) && value >= 0 && value == std.floor(value);
+local are_layers(value) =
+  if std.isArray(value)
+  then std.length(value) > 0 && std.all([is_layer(layer) for layer in value])
+  else std.member(['all', 'top', 'token'], value) || is_layer(value);
+local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
 {
-  // bilm:          a name ('tiny', 'original', ...), an archive of a biLM, or { options: ..., weights: ... }.
-  // dropout:       the rate of dropout on ELMo's vectors.
-  // lambda:        the strength of the L2 penalty on the mixing weights before their softmax; 0 for none.
-  // layers:        'all', 'top', the number of a layer, or a list of such numbers.
-  // layer_norm:    whether the layers are normalised before mixing.
-  // requires_grad: whether the biLM is trained with the task.
-  // precision:     in which numbers a frozen biLM computes: 'float32', 'bfloat16' or 'int8'.
+  // The configuration without ELMo.
+  none:: {},
+
+  // bilm:           a name ('tiny', 'original', ...), an archive of a biLM, or { options: ..., weights: ... }.
+  // dropout:        the rate of dropout on ELMo's vectors.
+  // lambda:         the strength of the L2 penalty on the mixing weights before their softmax; 0 for none.
+  // layers:         'all', 'top', 'token', the number of a layer, or a list of such numbers; 0 is the token layer.
+  // mixing_weights: fixed shares of these layers, such as [0.2, 0.5, 0.3]; they are learned if not given.
+  // layer_norm:     whether each vector of each layer is normalised, over its own features, before mixing.
+  // requires_grad:  whether the biLM is trained with the task.
+  // precision:      in which numbers a frozen biLM computes: 'float32', 'bfloat16' or 'int8'.
   at(
     placements,
     bilm,
     dropout=0.5,
     lambda=0,
     layers='all',
+    mixing_weights=null,
     layer_norm=false,
     requires_grad=false,
     precision='float32'
@@ -28,24 +41,47 @@
       layers: layers,
       layer_norm: layer_norm,
       dropout: dropout,
+      [if mixing_weights != null then 'mixing_weights']: mixing_weights,
       requires_grad: requires_grad,
       precision: precision,
     };
-    local contextual_encoder_with = {
-      input: { text_field_embedder+: { token_embedders+: { elmo: embedder } } },
-      output: { output_elmo: embedder },
+    // Of each placement, what the contextual encoder gets, and the name of its part that has the mixing weights.
+    local contextual_encoder = {
+      input: {
+        config: { text_field_embedder+: { token_embedders+: { elmo: embedder } } },
+        module: 'text_field_embedder\\.token_embedder_elmo',
+      },
+      output: { config: { output_elmo: embedder }, module: 'output_elmo' },
     };
+    local penalty(module) = [
+      'contextual_encoder\\.%s\\..*scalar_mix\\.weights' % module,
+      { type: 'l2', alpha: lambda },
+    ];
     local place(placement) =
-      if std.objectHas(contextual_encoder_with, placement)
-      then { model+: { contextual_encoder+: contextual_encoder_with[placement] } }
-      else error "elmo.at: a placement is 'input' or 'output', not " + std.manifestJsonEx(placement, '');
-    local indexer = { dataset_reader+: { token_indexers+: { elmo: { type: 'elmo' } } } };
-    local penalty = {
-      model+: { regularizer+: { regexes+: [['.*scalar_mix\\.weights', { type: 'l2', alpha: lambda }]] } },
-    };
+      local part = contextual_encoder[placement];
+      {
+        model+: { contextual_encoder+: part.config }
+                + if lambda > 0 then { regularizer+: { regexes+: [penalty(part.module)] } } else {},
+      };
+    local places = std.objectFields(contextual_encoder);
+    assert std.isArray(placements) && std.all([std.member(places, name) for name in placements]) :
+           "elmo.at: placements are a list of 'input' and 'output', not " + shown(placements);
+    assert std.length(std.set(placements)) == std.length(placements) :
+           'elmo.at: each placement is named once, not ' + shown(placements);
+    assert are_layers(layers) :
+           "elmo.at: layers are 'all', 'top', 'token', the number of a layer, or a list of such numbers, not "
+           + shown(layers);
+    assert std.isNumber(lambda) && lambda >= 0 : 'elmo.at: lambda is a number, 0 or more, not ' + shown(lambda);
+    assert mixing_weights == null || lambda == 0 : 'elmo.at: mixing_weights that are given need no lambda';
+    assert std.isNumber(dropout) && dropout >= 0 && dropout < 1 :
+           'elmo.at: dropout is a rate from 0 to 1, not ' + shown(dropout);
+    assert std.member(['float32', 'bfloat16', 'int8'], precision) :
+           "elmo.at: precision is 'float32', 'bfloat16' or 'int8', not " + shown(precision);
     std.foldl(
       function(config, placement) config + place(placement),
       placements,
-      (if std.length(placements) > 0 then indexer else {}) + (if lambda > 0 then penalty else {})
+      if std.length(placements) > 0
+      then { dataset_reader+: { token_indexers+: { elmo: { type: 'elmo' } } } }
+      else {}
     ),
 }

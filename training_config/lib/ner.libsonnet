@@ -5,17 +5,17 @@
 //
 // data:            the folder of `train`, `dev` and, if there is one, `test`, in the columns of CoNLL-2003.
 // source_encoding: of the tags in these files, 'BIO', 'IOB1' or 'BIOUL'.
-// word_vectors:    a file of pretrained vectors, each line a lower-case word and its `word_dim` numbers.
-//                  Without it, vectors are learned for the words that the training data has twice or more.
+// words:           the word vectors, from words.libsonnet.
 // epochs:          at most; `patience` is how many of them may pass without a better F1 on `dev`.
+local words_lib = import 'words.libsonnet';
+
 function(
   data,
   train='train.txt',
   dev='dev.txt',
   test=null,
   source_encoding='BIO',
-  word_vectors=null,
-  word_dim=50,
+  words=words_lib.learned(dim=50),
   dropout=0.3,  // not told
   batch_size=16,  // not told
   epochs=75,  // not told
@@ -29,7 +29,6 @@ function(
     source_encoding: source_encoding,
     tag_encoding: tag_encoding,
     token_indexers: {
-      tokens: { type: 'single_id', lowercase_tokens: true },
       token_characters: { type: 'characters', min_padding_length: 3 },
     },
   },
@@ -37,22 +36,12 @@ function(
   validation_data_path: data + '/' + dev,
   [if test != null then 'test_data_path']: data + '/' + test,
   [if test != null then 'evaluate_on_test']: true,
-  [if word_vectors == null then 'datasets_for_vocab_creation']: ['train'],
-  vocabulary:
-    if word_vectors == null
-    then { min_count: { tokens: 2 } }
-    else { pretrained_files: { tokens: word_vectors } },
   model: {
     type: 'ner_bilstm_crf',
     tag_encoding: tag_encoding,
     contextual_encoder: {
       text_field_embedder: {
         token_embedders: {
-          tokens: {
-            type: 'embedding',
-            embedding_dim: word_dim,
-            [if word_vectors != null then 'pretrained_file']: word_vectors,
-          },
           token_characters: {
             type: 'character_encoding',
             embedding: { embedding_dim: character_dim, vocab_namespace: 'token_characters' },
@@ -79,4 +68,4 @@ function(
     patience: patience,
     validation_metric: '+f1-measure-overall',
   },
-}
+} + words

@@ -1,0 +1,34 @@
+"""Several text fields as one."""
+
+from collections.abc import Sequence
+
+from allennlp.data import TextFieldTensors
+from torch import Tensor
+
+
+def concatenate_text_fields(texts: Sequence[TextFieldTensors]) -> TextFieldTensors:
+    """
+    # Parameters
+
+    texts : `Sequence[TextFieldTensors]`
+        The tensors of text fields of the same token indexers, each tensor of shape (batch, time, ...).
+
+    # Returns
+
+    `TextFieldTensors`
+        The sentences of the first text field, then those of the second, and so on, padded with zeros to the
+        longest of all.
+    """
+    return {
+        indexer: {name: _concatenate([text[indexer][name] for text in texts]) for name in tensors}
+        for indexer, tensors in texts[0].items()
+    }
+
+
+def _concatenate(tensors: Sequence[Tensor]) -> Tensor:
+    """Along the first axis, after padding all others with zeros behind what is there."""
+    shape = [max(sizes) for sizes in zip(*(tensor.shape[1:] for tensor in tensors), strict=True)]
+    result = tensors[0].new_zeros(sum(tensor.size(0) for tensor in tensors), *shape)
+    for tensor, rows in zip(tensors, result.split([tensor.size(0) for tensor in tensors]), strict=True):
+        rows[tuple(slice(size) for size in tensor.shape)] = tensor
+    return result

@@ -1,0 +1,52 @@
+// The word vectors of a model. Add the result of one of these to the configuration of any task; each takes the
+// place of the one before:
+//
+//     snli(data='data') + words.glove('glove.840B.300d.txt') + elmo.at(['input'], bilm='original')
+//     snli(data='data') + words.none() + elmo.at(['input'], bilm='original')
+local add(indexer, embedder, vocabulary) = {
+  dataset_reader+: { token_indexers+: { tokens::: indexer } },
+  model+: { contextual_encoder+: { text_field_embedder+: { token_embedders+: { tokens::: embedder } } } },
+} + vocabulary;
+local vocabulary_of_training_data(min_count) = {
+  datasets_for_vocab_creation::: ['train'],
+  vocabulary+: { min_count+: { tokens::: min_count }, pretrained_files:: {} },
+};
+local vocabulary_of_all_data(file) = {
+  datasets_for_vocab_creation:: null,
+  vocabulary+: { min_count+: { tokens:: null }, pretrained_files::: { tokens: file } },
+};
+{
+  // Vectors that are learned with the task.
+  //
+  // dim:       their size.
+  // min_count: a word has a vector if the training data has it so many times; all others share one.
+  // lowercase: whether words that differ only in case share a vector.
+  learned(dim, min_count=2, lowercase=true)::
+    assert std.isNumber(dim) && dim > 0 : 'words.learned: dim is a positive number, not ' + dim;
+    add(
+      { type: 'single_id', lowercase_tokens: lowercase },
+      { type: 'embedding', embedding_dim: dim },
+      vocabulary_of_training_data(min_count),
+    ),
+
+  // GloVe's vectors, or others in that format: a text file, plain or packed, with a word and its `dim` numbers on
+  // each line. Words of the data that it lacks start with random vectors.
+  //
+  // trainable: whether they are trained with the task.
+  // lowercase: for files of lower-case words, such as glove.6B.*.txt.
+  glove(file, dim=300, trainable=false, lowercase=false)::
+    assert std.isString(file) : 'words.glove: file is a path or a URL, not ' + file;
+    add(
+      { type: 'single_id', lowercase_tokens: lowercase },
+      { type: 'embedding', embedding_dim: dim, pretrained_file: file, trainable: trainable },
+      vocabulary_of_all_data(file),
+    ),
+
+  // No word vectors: the model sees what its characters or ELMo say of a word.
+  none():: {
+    dataset_reader+: { token_indexers+: { tokens:: null } },
+    model+: { contextual_encoder+: { text_field_embedder+: { token_embedders+: { tokens:: null } } } },
+    datasets_for_vocab_creation::: ['train'],
+    vocabulary+: { min_count+: { tokens:: null }, pretrained_files:: {} },
+  },
+}
