@@ -38,7 +38,7 @@ def read_archive(path: str | Path) -> tuple[BiLmOptions, dict[str, Tensor]]:
 
     Raises `BiLmError` where this is no archive of a `bilm` model.
     """
-    return _bilm(path, _read_config(path), _read_state(path))
+    return _bilm(path, _read_config(path), read_state(path))
 
 
 def read_archive_with_softmax(path: str | Path) -> ArchivedBiLm:
@@ -48,7 +48,7 @@ def read_archive_with_softmax(path: str | Path) -> ArchivedBiLm:
 
     Raises `BiLmError` as `read_archive`, and where the vocabulary is missing or of another size.
     """
-    config, state = _read_config(path), _read_state(path)
+    config, state = _read_config(path), read_state(path)
     return *_bilm(path, config, state), _softmax(path, config, state)
 
 
@@ -69,7 +69,7 @@ def replace_weights(
     softmax : `SoftmaxWeights`
         Over the same words.
     """
-    state = _read_state(source)
+    state = read_state(source)
     state |= {f"{PREFIX}{name}": tensor for name, tensor in weights.items()}
     state |= {"softmax.weight": softmax.weight, "softmax.bias": softmax.bias}
     content = io.BytesIO()
@@ -108,6 +108,15 @@ def _softmax(path: str | Path, config: dict[str, Any], state: dict[str, Any]) ->
     return SoftmaxWeights(weight, bias, words)
 
 
+def read_state(path: str | Path) -> dict[str, Any]:
+    """
+    The weights of any model in an archive or a serialization directory, on the CPU.
+
+    Raises `BiLmError` where there are none.
+    """
+    return load_plain(io.BytesIO(_read_member(Path(path), WEIGHTS_NAMES)), name=f"archive {path}")
+
+
 def load_plain(file: str | Path | BinaryIO, name: str) -> dict[str, Any]:
     """
     The content of a `.th` file, on the CPU: tensors and plain values only, so that no code is run.
@@ -143,10 +152,6 @@ def _read_config(path: str | Path) -> dict[str, Any]:
     if model_type != "bilm":
         raise BiLmError(f"archive {path}: its model is not a `bilm`, but {model_type!r}")
     return config
-
-
-def _read_state(path: str | Path) -> dict[str, Any]:
-    return load_plain(io.BytesIO(_read_member(Path(path), WEIGHTS_NAMES)), name=f"archive {path}")
 
 
 def _read_words(content: bytes, name: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Mapping
+from os import PathLike
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from overrides import overrides
 from elmo_plugin.bilm import BiLmError, load_bilm
 from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS
 from elmo_plugin.bilm.sharing import shared_with_weights
+from elmo_plugin.embedding.archived import BILM, EXTRA_STATE, KeptDescription, archived_bilm
 from elmo_plugin.embedding.elmo import Elmo
 
 
@@ -25,6 +27,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
     AllenNLP's `elmo_characters`. The parameters to regularize are `….scalar_mix.weights`.
 
     Embedders of the same frozen biLM share it: it is in memory once, and runs once for the same batch.
+
+    An archive needs no other file, and no network: the biLM is made from the archive's weights, which have
+    its sizes beside them.
 
     # Parameters
 
@@ -49,6 +54,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
     max_batch_tokens : `int`, optional (default = `8192`)
         A batch with more tokens than this, padding included, goes through a frozen biLM in parts, so that
         the memory beyond the result is bounded. It does not change the vectors.
+    serialization_dir : `str`, optional (default = `None`)
+        Not an entry of a configuration: AllenNLP gives it. If the weights of a trained model are there that
+        have this biLM, it is made from them.
 
     Raises `ConfigurationError` where `bilm` names no usable model, or the rest does not fit it.
     """
@@ -64,13 +72,16 @@ class ElmoTokenEmbedder(TokenEmbedder):
         mixing_weights: list[float] | None = None,
         precision: str = "float32",
         max_batch_tokens: int = MAX_BATCH_TOKENS,
+        serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()
         if max_batch_tokens < 1:
             raise ConfigurationError(f"max_batch_tokens must be at least 1, not {max_batch_tokens}")
+        shared = not requires_grad
         try:
+            archived = archived_bilm(serialization_dir, bilm, precision, shared)
             self._elmo = Elmo(
-                load_bilm(bilm, precision, shared=not requires_grad),
+                archived or load_bilm(bilm, precision, shared),
                 layers=layers,
                 layer_norm=layer_norm,
                 dropout=dropout,
@@ -81,6 +92,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         except BiLmError as error:
             raise ConfigurationError(str(error)) from error
         self._elmo.bilm.max_batch_tokens = max_batch_tokens
+        self._source = bilm
 
     @overrides
     def get_output_dim(self) -> int:
@@ -106,9 +118,19 @@ class ElmoTokenEmbedder(TokenEmbedder):
             )
         return self._elmo(elmo_tokens).representations[0]
 
+    @overrides
+    def get_extra_state(self) -> torch.Tensor:
+        """What the weights keep with them, for `archived_bilm`."""
+        options = self._elmo.bilm.options.to_dict()
+        return KeptDescription(self._source, options, self._elmo.layer_numbers).to_tensor()
+
+    @overrides
+    def set_extra_state(self, state: Any) -> None:
+        """It was needed before, to make the biLM."""
+
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any) -> None:
         """Other weights than those of a frozen biLM are loaded into another one: it may be shared."""
-        bilm_prefix = f"{prefix}_elmo.bilm."
+        bilm_prefix = prefix + BILM
         weights = {
             name[len(bilm_prefix) :]: tensor
             for name, tensor in state_dict.items()
@@ -116,6 +138,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         }
         if weights and not self._elmo.requires_grad:
             self._elmo.use_bilm(shared_with_weights(self._elmo.bilm, weights))
+        state_dict = {prefix + EXTRA_STATE: self.get_extra_state(), **state_dict}  # which older archives lack
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def _apply(self, function: Callable[[torch.Tensor], torch.Tensor], *args: Any) -> torch.nn.Module:
