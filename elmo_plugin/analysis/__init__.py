@@ -1,0 +1,1 @@
+"""Looking at trained models: the biLM in them, and their scores."""

@@ -1,0 +1,56 @@
+"""The mixing weights, epoch by epoch."""
+
+import logging
+from typing import Any
+
+from allennlp.training.callbacks import TrainerCallback
+from allennlp.training.callbacks.log_writer import LogWriterCallback
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from overrides import overrides
+
+from elmo_plugin.analysis.mixing_weights import Mix, layer_name, read_mixes
+
+logger = logging.getLogger(__name__)
+
+
+@TrainerCallback.register("elmo_weights")
+class ElmoWeightsCallback(TrainerCallback):
+    """
+    Logs, after each epoch, gamma and the normalised weight of each layer of the biLM at each place where ELMo
+    enters the model: as a line, and as scalars wherever a callback of the training logs such, like
+    `tensorboard`. Those of the last epoch go into `metrics.json`, as `elmo_input_gamma`, `elmo_input_token`,
+    `elmo_input_LSTM_1` and so on.
+
+    Registered as a `TrainerCallback` with name "elmo_weights".
+
+    # Parameters
+
+    serialization_dir : `str`
+        Not an entry of a configuration: the trainer gives it.
+    """
+
+    @overrides
+    def on_epoch(
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        if not is_primary:
+            return
+        for mix in read_mixes(trainer.model.state_dict()):
+            scalars = _scalars(mix)
+            figures = ", ".join(f"{name} {value:.3f}" for name, value in scalars.items())
+            logger.info(f"epoch {epoch + 1}, ELMo at {mix.placement}: {figures}")
+            named = {f"elmo_{mix.placement}_{name.replace(' ', '_')}": scalars[name] for name in scalars}
+            metrics.update(named)
+            for callback in trainer._callbacks:
+                if isinstance(callback, LogWriterCallback):
+                    callback.log_scalars(named, log_prefix="train", epoch=epoch)
+
+
+def _scalars(mix: Mix) -> dict[str, float]:
+    shares = zip(map(layer_name, mix.layers), mix.shares, strict=True)
+    return {"gamma": mix.gamma, **dict(shares)}

@@ -1,0 +1,57 @@
+"""The mixing weights in the log, in TensorBoard and in the metrics of a training."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tensorboardX.proto.event_pb2 import Event
+
+from elmo_plugin.analysis import callback  # noqa: F401 (registers it)
+from elmo_plugin.analysis.mixing_weights import read_mixes
+from tests.trained_bilm import random_bilm, write_training
+from tests.trained_tagger import tagger_config, train
+
+
+def scalars_logged(folder: Path) -> dict[str, list[float]]:
+    """The values of each scalar in the event files of TensorBoard: records of (length, crc, data, crc)."""
+    values: dict[str, list[float]] = {}
+    for file in folder.glob("events.*"):
+        content = file.read_bytes()
+        while content:
+            size = int.from_bytes(content[:8], "little")
+            for value in Event.FromString(content[12 : 12 + size]).summary.value:
+                values.setdefault(value.tag, []).append(value.simple_value)
+            content = content[16 + size :]
+    return values
+
+
+def test_shares_and_gamma_are_logged_each_epoch(tmp_path: Path) -> None:
+    config = tagger_config(str(write_training(tmp_path / "bilm", random_bilm())))
+    config["trainer"]["callbacks"] = ["elmo_weights", "tensorboard"]
+    model = train(config, tmp_path / "run")
+    figure = r"-?\d\.\d{3}"
+    line = (
+        rf" - epoch (\d), ELMo at (\w+): gamma {figure}, token {figure}, LSTM 1 {figure}, LSTM 2 {figure}\n"
+    )
+    lines = re.findall(line, (tmp_path / "run" / "out.log").read_text())
+    assert lines == [("1", "input"), ("1", "output"), ("2", "input"), ("2", "output")]
+
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    logged = scalars_logged(tmp_path / "run" / "log" / "train")
+    assert metrics["best_epoch"] == 1, "so that the model is that of the last epoch"
+    for mix in read_mixes(model.state_dict()):
+        prefix = f"elmo_{mix.placement}"
+        names = [f"{prefix}_{name}" for name in ("gamma", "token", "LSTM_1", "LSTM_2")]
+        assert [metrics[name] for name in names] == [mix.gamma, *mix.shares]
+        for name in names:
+            first, last = logged[f"train/{name}"]
+            assert last == pytest.approx(metrics[name]) and first != last
+
+
+def test_a_model_without_elmo_has_nothing_to_log(tmp_path: Path) -> None:
+    config = tagger_config("no matter", placements=[])
+    del config["dataset_reader"]["token_indexers"]["elmo"]
+    config["trainer"]["callbacks"] = ["elmo_weights"]
+    train(config, tmp_path / "run")
+    assert "elmo" not in (tmp_path / "run" / "metrics.json").read_text()

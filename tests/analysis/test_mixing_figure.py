@@ -1,0 +1,44 @@
+"""The heat map of the layers' shares."""
+
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.analysis.mixing_figure import draw_mixes, save
+from elmo_plugin.analysis.mixing_weights import Mix
+
+MODELS = [
+    ("ner", [Mix("input", [0, 1, 2], [0.2, 0.5, 0.3], 1.0), Mix("output", [2], [1.0], 2.0)]),
+    ("snli", [Mix("input", [0, 2], [0.25, 0.75], 1.0)]),
+]
+
+
+def test_each_placement_is_a_panel_of_models_and_layers() -> None:
+    pytest.importorskip("matplotlib")
+    into, out = draw_mixes(MODELS).axes[:2]
+    assert (into.get_title(), out.get_title()) == ("input", "output")
+    assert [label.get_text() for label in into.get_xticklabels()] == ["ner", "snli"]
+    assert [label.get_text() for label in out.get_xticklabels()] == ["ner"]
+    assert [label.get_text() for label in into.get_yticklabels()] == ["token", "LSTM 1", "LSTM 2"]
+    nan = float("nan")
+    for panel, shares in ((into, [[0.2, 0.25], [0.5, nan], [0.3, 0.75]]), (out, [[nan], [nan], [1.0]])):
+        np.testing.assert_allclose(np.ma.filled(panel.images[0].get_array(), nan), shares)
+    assert [text.get_text() for text in into.texts] == ["0.20", "0.50", "0.30", "0.25", "0.75"]
+
+
+def test_is_written_as_png_and_svg(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for ending in (".png", ".svg"):
+        save(draw_mixes(MODELS), tmp_path / f"figure{ending}")
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+    assert ElementTree.parse(tmp_path / "figure.svg").getroot().tag.endswith("svg")
+
+
+def test_without_matplotlib_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ConfigurationError, match=r"install elmo_plugin\[figures\]"):
+        draw_mixes(MODELS)

@@ -1,0 +1,70 @@
+"""The command that shows the mixing weights of archives."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from allennlp.commands import main
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.analysis.mixing_weights import Mix, read_mixes
+from elmo_plugin.commands.weights import show_weights, table
+from tests.trained_bilm import random_bilm, write_training
+from tests.trained_tagger import tagger_config, train
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of the training of a tagger with both placements; its biLM is gone."""
+    folder = tmp_path_factory.mktemp("weights")
+    bilm = write_training(folder / "bilm", random_bilm())
+    train(tagger_config(str(bilm)), folder / "tagger")
+    bilm.unlink()
+    return folder / "tagger"
+
+
+def test_prints_and_writes_what_the_archives_have(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive, file = run / "model.tar.gz", tmp_path / "weights.json"
+    arguments = [str(archive), str(run), "--json", str(file)]
+    monkeypatch.setattr("sys.argv", ["allennlp", "elmo-weights", *arguments])
+    main()
+    mixes = read_mixes(torch.load(run / "best.th"))
+    assert [mix.placement for mix in mixes] == ["input", "output"]
+    assert capsys.readouterr().out == table([(str(archive), mixes), (str(run), mixes)]) + "\n"
+    assert json.loads(file.read_text()) == [
+        {"archive": str(path), **mix._asdict()} for path in (archive, run) for mix in mixes
+    ]
+
+
+def test_the_table_has_a_column_for_each_layer() -> None:
+    models = [
+        ("a.tar.gz", [Mix("input", [0, 1, 2], [0.2, 0.5, 0.3], 1.0)]),
+        ("longer.tar.gz", [Mix("output", [2], [1.0], -10.25)]),
+    ]
+    assert table(models).splitlines() == [
+        "archive        placement  gamma    token  LSTM 1  LSTM 2",
+        "a.tar.gz       input      1.000    0.200  0.500   0.300",
+        "longer.tar.gz  output     -10.250  -      -       1.000",
+    ]
+
+
+def test_draws_the_archives_by_the_names_of_their_trainings(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "other.tar.gz").write_bytes((run / "model.tar.gz").read_bytes())
+    show_weights([run / "model.tar.gz", run, tmp_path / "other.tar.gz"], tmp_path / "figure.svg")
+    comments = (tmp_path / "figure.svg").read_text()
+    assert comments.count("<!-- tagger -->") == 4, "two models in two panels"
+    assert comments.count("<!-- other -->") == 2
+
+
+def test_mistakes_are_told(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"ends in \.png or \.svg, not figure\.jpeg"):
+        show_weights([run], "figure.jpeg")
+    with pytest.raises(ConfigurationError, match="no-such: there is no such file"):
+        show_weights(["no-such"])
+    bilm = write_training(tmp_path / "bilm", random_bilm())
+    with pytest.raises(ConfigurationError, match="its model has no ELMo"):
+        show_weights([bilm])
