@@ -1,7 +1,8 @@
 """The named entity tagger of Peters et al. (2018): biLSTM layers and a CRF."""
 
-from collections.abc import Iterable
-from typing import Any, cast
+import copy
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, cast
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -10,10 +11,22 @@ from allennlp.models import Model
 from allennlp.modules.conditional_random_field import ConditionalRandomField, allowed_transitions
 from allennlp.training.metrics import CategoricalAccuracy, SpanBasedF1Measure
 from overrides import overrides
-from torch import LongTensor, Tensor, nn
+from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.modules.contextual_encoder import ContextualEncoder
 from elmo_plugin.tasks.ner.tags import tags_to_spans
+
+
+class TagScores(NamedTuple):
+    """
+    emissions: of each tag for each word, shape (batch, time, tags)
+    mask: (batch, time), true at the words
+    crf: has the scores of tags that follow one another
+    """
+
+    emissions: Tensor
+    mask: BoolTensor
+    crf: ConditionalRandomField
 
 
 @Model.register("ner_bilstm_crf")
@@ -72,14 +85,34 @@ class NerBiLstmCrf(Model):
             `words`, `tags` (per sentence the numbers of the tags that the CRF finds best) and, where the
             right tags are given, `loss` (the negative log-likelihood of a sentence, on average).
         """
+        return self.decode(self.scores(tokens), words, tags)
+
+    def scores(self, tokens: TextFieldTensors) -> TagScores:
+        """All that the tags are found by."""
         encoded, mask = self.contextual_encoder(tokens)
-        scores = self.tag_scores(encoded)
-        best_paths = cast(list[tuple[list[int], float]], self.crf.viterbi_tags(scores, mask))
+        return TagScores(self.tag_scores(encoded), mask, self.crf)
+
+    @staticmethod
+    def average_scores(scores: Sequence[TagScores]) -> TagScores:
+        """The mean of all potentials: of a tag, of two tags in a row, of the first and of the last tag."""
+        first = scores[0]
+        emissions = torch.stack([each.emissions for each in scores]).mean(dim=0)
+        crf = copy.deepcopy(first.crf)
+        states = [each.crf.state_dict() for each in scores]
+        crf.load_state_dict({name: torch.stack([s[name] for s in states]).mean(dim=0) for name in states[0]})
+        return TagScores(emissions, first.mask, crf)
+
+    def decode(
+        self, scores: TagScores, words: list[list[str]], tags: LongTensor | None = None
+    ) -> dict[str, Any]:
+        """What `forward` returns, from scores. It also measures."""
+        emissions, mask, crf = scores
+        best_paths = cast(list[tuple[list[int], float]], crf.viterbi_tags(emissions, mask))
         predicted = [path for path, _ in best_paths]
         output: dict[str, Any] = {"words": words, "tags": predicted}
         if tags is not None:
-            output["loss"] = -self.crf(scores, tags, mask) / len(words)
-            one_hot = _one_hot(predicted, scores)
+            output["loss"] = -crf(emissions, tags, mask) / len(words)
+            one_hot = _one_hot(predicted, emissions)
             self._accuracy(one_hot, tags, mask)
             self._span_f1(one_hot, tags, mask)
         return output
@@ -126,9 +159,9 @@ def _check_tag_encoding(tag_encoding: str, labels: Iterable[str]) -> None:
         )
 
 
-def _one_hot(paths: list[list[int]], scores: Tensor) -> Tensor:
-    """Shape (batch, time, tags), like `scores`, with ones at the tags of `paths`: what metrics read."""
-    one_hot = torch.zeros_like(scores)
+def _one_hot(paths: list[list[int]], emissions: Tensor) -> Tensor:
+    """Shape (batch, time, tags), like `emissions`, with ones at the tags of `paths`: what metrics read."""
+    one_hot = torch.zeros_like(emissions)
     for row, path in enumerate(paths):
         one_hot[row, range(len(path)), path] = 1.0
     return one_hot

@@ -1,0 +1,105 @@
+"""`allennlp elmo-ensemble`: one archive from those of several trained models of a task."""
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.meta import META_NAME, Meta
+from allennlp.common.params import remove_keys_from_params
+from allennlp.data import Vocabulary
+from allennlp.models import Archive, archive_model, load_archive
+from allennlp.models.archival import CONFIG_NAME
+from overrides import overrides
+
+from elmo_plugin.bilm.files import replace_when_written
+from elmo_plugin.modules.ensemble import Ensemble
+
+_READERS = ("dataset_reader", "validation_dataset_reader")
+
+
+@Subcommand.register("elmo-ensemble")
+class ElmoEnsemble(Subcommand):
+    """Writes an archive."""
+
+    @overrides
+    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
+        subparser = parser.add_parser(
+            self.name,
+            description="Write an archive that predicts what several trained models of one task predict on "
+            "average, for `allennlp evaluate` and `allennlp predict`. Their vocabularies and dataset readers "
+            "must be the same, as they are when the seed is all that differs.",
+            help="Put several trained models of a task into one archive.",
+        )
+        subparser.add_argument(
+            "archives", nargs="+", metavar="ARCHIVE", help="the model.tar.gz of each training"
+        )
+        subparser.add_argument("-o", "--output", required=True, help="the archive that is written")
+        subparser.set_defaults(func=lambda args: write_ensemble(args.archives, args.output))
+        return subparser
+
+
+def write_ensemble(archives: Sequence[str | Path], output: str | Path) -> None:
+    """
+    # Parameters
+
+    archives : `Sequence[str | Path]`
+        Two or more archives, or directories of trainings, of models of one task.
+    output : `str | Path`
+        Becomes an archive of their `Ensemble`; all but the model and the weights in it is the first's.
+
+    Raises `ConfigurationError` where they cannot be members of one ensemble; then nothing is written.
+    """
+    if len(archives) < 2:
+        raise ConfigurationError(f"elmo-ensemble takes two archives or more, but was given {archives[0]}")
+    loaded = [load_archive(archive) for archive in archives]
+    for path, archive in zip(archives[1:], loaded[1:], strict=True):
+        _check_same(archives[0], loaded[0], path, archive)
+    ensemble = Ensemble(loaded[0].model.vocab, [archive.model for archive in loaded])
+    with tempfile.TemporaryDirectory() as folder:
+        Params(_config(loaded)).to_file(f"{folder}/{CONFIG_NAME}")
+        Meta.new().to_file(f"{folder}/{META_NAME}")
+        ensemble.vocab.save_to_files(f"{folder}/vocabulary")
+        torch.save(ensemble.state_dict(), f"{folder}/best.th")
+        with replace_when_written(output) as temporary:
+            archive_model(folder, archive_path=temporary)
+    print(f"wrote {output}, an ensemble of {len(archives)} models")
+
+
+def _config(archives: Sequence[Archive]) -> dict[str, Any]:
+    members = [archive.config["model"] for archive in archives]
+    for member in members:
+        remove_keys_from_params(member)  # files for training alone, which AllenNLP does not find in lists
+    model = {"type": "ensemble", "members": [member.as_dict(quiet=True) for member in members]}
+    return {**archives[0].config.as_dict(quiet=True), "model": model}
+
+
+def _check_same(first_path: str | Path, first: Archive, path: str | Path, archive: Archive) -> None:
+    """Raises `ConfigurationError` where a model cannot be a member beside the first."""
+    types = [each.config["model"]["type"] for each in (first, archive)]
+    if types[0] != types[1]:
+        raise ConfigurationError(
+            f"archive {path}: its model is a {types[1]}, but that of {first_path} a {types[0]}"
+        )
+    for reader in _READERS:
+        if _section(first, reader) != _section(archive, reader):
+            raise ConfigurationError(f"archive {path}: its {reader} is not that of {first_path}")
+    words = [_words(each.model.vocab) for each in (first, archive)]
+    for namespace in sorted(words[0].keys() | words[1].keys()):
+        if words[0].get(namespace) != words[1].get(namespace):
+            raise ConfigurationError(
+                f"archive {path}: its vocabulary has other {namespace} than {first_path}"
+            )
+
+
+def _section(archive: Archive, name: str) -> Any:
+    return archive.config.as_dict(quiet=True).get(name)
+
+
+def _words(vocab: Vocabulary) -> dict[str, dict[int, str]]:
+    return {name: vocab.get_index_to_token_vocabulary(name) for name in vocab.get_namespaces()}
