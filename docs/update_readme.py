@@ -1,35 +1,42 @@
-"""Puts the figures of `docs/results/*.json` into the tables of the README.
+"""Puts the figures of `docs/results/*.json` into the tables of the README and of the documents beside it.
 
     python docs/update_readme.py
 
-A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for `docs/results/NAME.json`.
+A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for the `docs/results/NAME.json` that
+`allennlp elmo-sweep --json` wrote. NAME begins with the task, as the names of the configurations do.
 """
 
 import json
 import re
 from pathlib import Path
 
+from elmo_plugin.analysis.scores import summary
+
 REPOSITORY = Path(__file__).resolve().parents[1]
-README = REPOSITORY / "README.md"
+DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 BLOCK = re.compile(r"(<!-- results:(\w+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+METRICS = {"ner": "F1", "snli": "accuracy", "sst": "accuracy"}
 
 
-def updated(readme: str) -> str:
-    """The README with every table made anew."""
-    return BLOCK.sub(lambda match: f"{match[1]}{table(match[2])}{match[3]}", readme)
+def updated(document: str) -> str:
+    """The document with every table made anew."""
+    return BLOCK.sub(lambda match: f"{match[1]}{table(match[2])}{match[3]}", document)
 
 
 def table(name: str) -> str:
-    """Mean and range of each variant in `docs/results/{name}.json`, and the commands that wrote them."""
+    """Mean and deviation of each model in `docs/results/{name}.json`, and the commands that wrote them."""
     results = json.loads((REPOSITORY / "docs" / "results" / f"{name}.json").read_text())
-    rows = [f"| {variant} | {summary(result['scores'])} |\n" for variant, result in results.items()]
+    task = name.partition("_")[0]
+    rows = [
+        f"| {model.removeprefix(f'{task}_')} | {summary(result['scores'], digits=1)} |\n"
+        for model, result in results.items()
+    ]
     commands = dict.fromkeys(f"    {result['command']}\n" for result in results.values())
-    return "".join(["| model | mean dev F1 (range) |\n", "| --- | --- |\n", *rows, "\n", *commands, "\n"])
-
-
-def summary(scores: list[float]) -> str:
-    return f"{sum(scores) / len(scores):.1f} ({min(scores):.1f} to {max(scores):.1f})"
+    return "".join(
+        [f"| model | dev {METRICS[task]} (%), mean ± sd |\n", "| --- | --- |\n", *rows, "\n", *commands, "\n"]
+    )
 
 
 if __name__ == "__main__":
-    README.write_text(updated(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for document in DOCUMENTS:
+        document.write_text(updated(document.read_text(encoding="utf-8")), encoding="utf-8")

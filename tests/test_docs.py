@@ -1,8 +1,10 @@
 """What the documents say of figures and files is so."""
 
+import json
 import re
 import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +16,48 @@ DOCUMENTS = [
 ]
 
 
-def test_the_tables_of_the_readme_hold_the_figures_of_the_results() -> None:
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    assert "results:ner" in readme
-    assert runpy.run_path(str(REPOSITORY / "docs" / "update_readme.py"))["updated"](readme) == readme
+def update_readme() -> dict[str, Any]:
+    return runpy.run_path(str(REPOSITORY / "docs" / "update_readme.py"))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_tables_hold_the_figures_of_the_results(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    assert update_readme()["updated"](text) == text
+
+
+def test_the_readme_has_results() -> None:
+    assert "results:ner" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_table_has_the_mean_and_the_deviation_of_each_model_and_each_command_once(tmp_path: Path) -> None:
+    results = {
+        "snli_baseline": {"scores": [60.0, 61.0, 65.0], "command": "allennlp elmo-sweep one"},
+        "snli_elmo": {"scores": [70.25], "command": "allennlp elmo-sweep two"},
+        "snli_top": {"scores": [1.0, 3.0], "command": "allennlp elmo-sweep one"},
+    }
+    (tmp_path / "docs" / "results").mkdir(parents=True)
+    (tmp_path / "docs" / "results" / "snli_all.json").write_text(json.dumps(results))
+    functions = update_readme()
+    functions["table"].__globals__["REPOSITORY"] = tmp_path
+    document = "before\n\n<!-- results:snli_all -->\nold\n<!-- end -->\n\nbehind"
+    assert functions["updated"](document).splitlines() == [
+        "before",
+        "",
+        "<!-- results:snli_all -->",
+        "| model | dev accuracy (%), mean ± sd |",
+        "| --- | --- |",
+        "| baseline | 62.0 ± 2.6 |",
+        "| elmo | 70.2 |",
+        "| top | 2.0 ± 1.4 |",
+        "",
+        "    allennlp elmo-sweep one",
+        "    allennlp elmo-sweep two",
+        "",
+        "<!-- end -->",
+        "",
+        "behind",
+    ]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from elmo_plugin.analysis import trainings
 from elmo_plugin.bilm.loading import load_bilm
 from elmo_plugin.commands.export import export
 from tests.experiments.programs import experiment_module
@@ -76,7 +77,7 @@ def test_the_bilm_learns_the_text_once_and_the_task_gets_both(
     archive = str(write_training(tmp_path / "source", random_bilm()))
     given = []
 
-    def scores_of_seeds(task: str, variant: str, data: str, seeds: list[int], runs: Path, bilm: str) -> Any:
+    def scores_of_seeds(data: str, bilm: str, seeds: list[int], runs: Path) -> list[float]:
         given.append(bilm)
         return [10.0 * seed for seed in seeds]
 
@@ -97,9 +98,28 @@ def test_the_bilm_learns_the_text_once_and_the_task_gets_both(
     assert given == [archive, str(tmp_path / "runs" / "ner" / "bilm")]
     assert load_bilm(given[1]).output_dim == load_bilm(archive).output_dim
 
-    monkeypatch.setattr(experiment_module("compare", monkeypatch), "train_model", None)
+    monkeypatch.setattr(trainings, "train_model", None)
     finetune.main()
     assert json.loads((tmp_path / "out.json").read_text()) == results
+
+
+def test_the_task_is_trained_with_the_bilm_and_the_data_that_are_given(
+    finetune: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained = []
+
+    def train(config: dict[str, Any], folder: Path) -> dict[str, float]:
+        trained.append((config, folder))
+        return {"best_validation_f1-measure-overall": config["random_seed"] / 10}
+
+    monkeypatch.setattr(finetune, "train", train)
+    assert finetune.scores_of_seeds("folder", "mine", [1, 3], tmp_path) == [10.0, 30.0]
+    (config, folder), _ = trained
+    assert config["train_data_path"] == "folder/train.txt"
+    assert config["validation_data_path"] == "folder/dev.txt"
+    embedders = config["model"]["contextual_encoder"]["text_field_embedder"]["token_embedders"]
+    assert embedders["elmo"]["bilm"] == "mine"
+    assert folder == tmp_path / "ner_elmo_1"
 
 
 def test_a_bilm_without_a_softmax_has_no_perplexity_before(

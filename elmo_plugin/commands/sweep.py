@@ -1,0 +1,203 @@
+"""`allennlp elmo-sweep`: configurations side by side, each trained with several seeds."""
+
+import argparse
+import importlib.util
+import json
+import logging
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import SigTermReceived
+from overrides import overrides
+
+from elmo_plugin.analysis.scores import draw, table
+from elmo_plugin.analysis.trainings import Metric, read_metrics, train, with_seed
+from elmo_plugin.bilm.files import replace_when_written, write_json
+
+logger = logging.getLogger(__name__)
+
+FORMATS = (".svg", ".png", ".pdf")
+HOW_TO_GET_MATPLOTLIB = "install elmo_plugin[figures], or matplotlib itself"
+
+
+@Subcommand.register("elmo-sweep")
+class ElmoSweep(Subcommand):
+    """Trains; prints and writes a table and a plot."""
+
+    @overrides
+    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
+        subparser = parser.add_parser(
+            self.name,
+            description="Train each configuration with several seeds, one after another, and compare their "
+            "scores. What is finished in DIR is not trained again: a sweep that was stopped goes on when you "
+            "start it again, and you may add seeds and configurations.",
+            help="Train configurations with several seeds and compare them.",
+        )
+        add = subparser.add_argument
+        add("configs", nargs="+", metavar="CONFIG", help="a configuration, as for `allennlp train`")
+        add(
+            "-s", "--serialization-dir", required=True, metavar="DIR", help="gets DIR/CONFIG/SEED and a table"
+        )
+        add("--seeds", type=int, default=3, metavar="N", help="train with the seeds 1 to N")
+        add("-o", "--overrides", default="", help="of all configurations, as for `allennlp train`")
+        add(
+            "--metric", help="--metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)"
+        )
+        add("--json", metavar="FILE", help="add the scores to this file, beside those that it has")
+        add("--plot", metavar="FILE", help="where to draw, as .svg, .png or .pdf (default: DIR/table.svg)")
+        add("--file-friendly-logging", action="store_true", help="as for `allennlp train`")
+        subparser.set_defaults(func=_run)
+        return subparser
+
+
+def _run(args: argparse.Namespace) -> None:
+    sweep(
+        args.configs,
+        args.serialization_dir,
+        args.seeds,
+        overrides=args.overrides,
+        metric=args.metric,
+        json_file=args.json,
+        plot=args.plot,
+        file_friendly_logging=args.file_friendly_logging,
+    )
+
+
+class Training(NamedTuple):
+    """One of a sweep."""
+
+    name: str
+    seed: int
+    config: dict[str, Any]
+    folder: Path
+
+    def __str__(self) -> str:
+        return f"{self.name} with seed {self.seed}"
+
+
+def sweep(
+    configs: Sequence[str],
+    folder: str | Path,
+    seeds: int,
+    overrides: str = "",
+    metric: str | None = None,
+    json_file: str | None = None,
+    plot: str | None = None,
+    file_friendly_logging: bool = False,
+) -> None:
+    """
+    # Parameters
+
+    configs : `Sequence[str]`
+        Files, whose names (without the ending) are those in the table.
+    folder : `str | Path`
+        Gets a folder for each training, `table.md` and, without `plot`, `table.svg`.
+    seeds : `int`
+        Each is trained with the seeds from 1 to this.
+    overrides, file_friendly_logging
+        See `allennlp train`.
+    metric : `str`, optional
+        See `Metric.parse`. By default that of the trainers, which must then be the same.
+    json_file : `str`, optional
+        Gets, for each configuration that was trained with all seeds, `{"scores": […], "command": "…"}`.
+    plot : `str`, optional
+        A picture, in the format of its ending.
+
+    Raises `ConfigurationError`, before anything is trained, where the arguments are wrong or `folder` has
+    other trainings. A training that fails does not keep the others from being done; then it ends with a
+    `SystemExit` that names those that failed.
+    """
+    if seeds < 1:
+        raise ConfigurationError(f"--seeds is the number of seeds, 1 or more, not {seeds}")
+    if plot is not None:
+        _check_plot(plot)
+    trainings = _trainings(configs, Path(folder), seeds, overrides)
+    of_table = Metric.parse(metric) if metric else _validation_metric(trainings)
+    for training in trainings:
+        if training.folder.exists():
+            read_metrics(training.config, training.folder)
+    scores, failures = _train(trainings, of_table, file_friendly_logging)
+    _write_table(scores, of_table, Path(folder), plot)
+    if json_file is not None:
+        complete = {name: values for name, values in scores.items() if len(values) == seeds}
+        _add_scores(Path(json_file), complete)
+    if failures:
+        raise SystemExit("\n".join(failures))
+
+
+def _check_plot(file: str) -> None:
+    if Path(file).suffix not in FORMATS:
+        raise ConfigurationError(f"--plot draws {', '.join(FORMATS)}, not {file}")
+    if not _has_matplotlib():
+        raise ConfigurationError(f"--plot needs matplotlib: {HOW_TO_GET_MATPLOTLIB}")
+
+
+def _trainings(configs: Sequence[str], folder: Path, seeds: int, overrides: str) -> list[Training]:
+    names = [Path(config).stem for config in configs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigurationError(f"several configurations have the name {name}")
+    trainings = []
+    for name, file in zip(names, configs, strict=True):
+        config = Params.from_file(file, overrides).as_dict(quiet=True)
+        for seed in range(1, seeds + 1):
+            trainings.append(Training(name, seed, with_seed(config, seed), folder / name / str(seed)))
+    return trainings
+
+
+def _validation_metric(trainings: Sequence[Training]) -> Metric:
+    metrics = {
+        training.name: training.config.get("trainer", {}).get("validation_metric", "-loss")
+        for training in trainings
+    }
+    if any(metric != metrics[trainings[0].name] for metric in metrics.values()):
+        found = ", ".join(f"{metric} of {name}" for name, metric in metrics.items())
+        raise ConfigurationError(f"give one --metric for all configurations; their own are {found}")
+    return Metric.parse(metrics[trainings[0].name])
+
+
+def _train(
+    trainings: Sequence[Training], metric: Metric, file_friendly_logging: bool
+) -> tuple[dict[str, list[float]], list[str]]:
+    """The scores of each configuration, and what is to say of the trainings that failed."""
+    scores: dict[str, list[float]] = {training.name: [] for training in trainings}
+    failures = []
+    for number, training in enumerate(trainings, start=1):
+        print(f"\n{training}: training {number} of {len(trainings)}")
+        try:
+            metrics = train(training.config, training.folder, file_friendly_logging)
+        except SigTermReceived:
+            raise
+        except Exception as error:
+            logger.exception("%s failed", training)
+            failures.append(f"{training} failed: {type(error).__name__}: {error}")
+        else:
+            scores[training.name].append(metric.score(metrics))
+    return scores, failures
+
+
+def _write_table(scores: dict[str, list[float]], metric: Metric, folder: Path, plot: str | None) -> None:
+    text = table(scores, str(metric))
+    print(f"\n{text}")
+    with replace_when_written(folder / "table.md") as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    if _has_matplotlib():
+        draw(scores, str(metric), plot or folder / "table.svg")
+    else:
+        print(f"no plot, as matplotlib is not there: {HOW_TO_GET_MATPLOTLIB}")
+
+
+def _has_matplotlib() -> bool:
+    return importlib.util.find_spec("matplotlib") is not None
+
+
+def _add_scores(file: Path, scores: dict[str, list[float]]) -> None:
+    results = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    command = shlex.join(["allennlp", *sys.argv[1:]])
+    write_json(file, results | {name: {"scores": each, "command": command} for name, each in scores.items()})

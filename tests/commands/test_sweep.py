@@ -1,0 +1,305 @@
+"""Every configuration is trained with every seed, once, whatever stops the sweep, and its scores are told."""
+
+import json
+import multiprocessing
+import os
+import pkgutil
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from allennlp.commands import main
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import SigTermReceived
+
+import elmo_plugin.plugin  # noqa: F401  (registers what the configurations name)
+from elmo_plugin.analysis import trainings
+from elmo_plugin.commands import sweep as command
+from elmo_plugin.commands.sweep import sweep
+from tests.conftest import REPOSITORY
+
+FIXTURES = REPOSITORY / "tests" / "fixtures"
+METRIC = "best_validation_f1-measure-overall"
+# A process that is forked from one that has used a GPU cannot train.
+PROCESSES = multiprocessing.get_context("spawn" if torch.cuda.is_available() else "fork")
+
+
+def config_file(folder: Path, name: str, hidden_size: int = 4, **trainer: Any) -> str:
+    """A tagger of milliseconds, with dropout, so that random numbers count all the time."""
+    text = f"""
+        local ner = import '{REPOSITORY}/training_config/lib/ner.libsonnet';
+        local words = import '{REPOSITORY}/training_config/lib/words.libsonnet';
+        local elmo = import '{REPOSITORY}/training_config/lib/elmo.libsonnet';
+        local bilm = {{ options: '{FIXTURES}/bilm/options.json', weights: '{FIXTURES}/bilm/weights.hdf5' }};
+        ner(
+          data='{FIXTURES}/ner', train='sentences.txt', dev='sentences.txt', words=words.learned(4), epochs=2
+        ) + elmo.at(['input'], bilm=bilm) + {{
+          model+: {{ contextual_encoder+: {{ encoder+: {{ hidden_sizes: [{hidden_size}] }} }} }},
+          trainer+: {{ cuda_device: -1, enable_default_callbacks: false }} + {json.dumps(trainer)},
+        }}"""
+    path = folder / f"{name}.jsonnet"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.fixture
+def configs(tmp_path: Path) -> list[str]:
+    return [config_file(tmp_path, "ner_small"), config_file(tmp_path, "ner_large", hidden_size=5)]
+
+
+class Trained(NamedTuple):
+    name: str
+    seed: int
+    recover: bool
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[Trained]:
+    """
+    What was trained, by a stand-in for AllenNLP: a training scores its hidden size times its seed, in per
+    cent, and fails at 12.
+    """
+    done = []
+
+    def train_model(params: Params, folder: Path, recover: bool, force: bool, **_: Any) -> None:
+        assert force is not recover
+        config = params.as_dict(quiet=True)
+        (seed,) = {config[f"{library}_seed"] for library in ("random", "numpy", "pytorch")}
+        (hidden_size,) = config["model"]["contextual_encoder"]["encoder"]["hidden_sizes"]
+        done.append(Trained(folder.parent.name, seed, recover))
+        score = hidden_size * seed
+        if score == 12:
+            raise RuntimeError("out of memory")
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text(json.dumps(config))
+        (folder / "metrics.json").write_text(
+            json.dumps({METRIC: score / 100, "best_validation_loss": 1 / score})
+        )
+
+    monkeypatch.setattr(trainings, "train_model", train_model)
+    return done
+
+
+def metrics(folder: Path) -> dict[str, Any]:
+    """Of all trainings in a folder, but for times."""
+    return {
+        f"{path.parent.parent.name}/{path.parent.name}": {
+            name: value
+            for name, value in json.loads(path.read_text()).items()
+            if not name.endswith(("duration", "memory_MB"))
+        }
+        for path in sorted(folder.glob("*/*/metrics.json"))
+    }
+
+
+def sweep_silently(configs: list[str], folder: Path, dies_at: tuple[str, str] | None = None) -> None:
+    """In a process of its own, which the system kills at the second call of a method `dies_at`."""
+    torch.set_num_threads(1)
+    sys.stdout = sys.stderr = open(folder.with_suffix(".log"), "a", buffering=1)  # noqa: SIM115
+    if dies_at is not None:
+        owner, name = pkgutil.resolve_name(dies_at[0]), dies_at[1]
+        setattr(owner, name, kill_at_second_call(getattr(owner, name)))
+    sweep(configs, folder, 2)
+
+
+def kill_at_second_call(method: Callable) -> Callable:
+    calls = count(1)
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        if next(calls) == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return method(*args, **kwargs)
+
+    return counted
+
+
+def exit_status(*arguments: Any) -> int | None:
+    """Of `sweep_silently`."""
+    process = PROCESSES.Process(target=sweep_silently, args=arguments)
+    process.start()
+    process.join()
+    return process.exitcode
+
+
+def test_the_command_trains_all_and_writes_scores_table_and_plot(
+    configs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    arguments = ["elmo-sweep", *configs, "-s", str(tmp_path / "runs"), "--seeds", "2"]
+    arguments += ["--json", str(tmp_path / "out.json"), "-o", '{"trainer.num_epochs": 1}']
+    monkeypatch.setattr("sys.argv", ["allennlp", *arguments])
+    main()
+    found = metrics(tmp_path / "runs")
+    assert list(found) == ["ner_large/1", "ner_large/2", "ner_small/1", "ner_small/2"]
+    assert all(each["epoch"] == 0 for each in found.values())
+    results = json.loads((tmp_path / "out.json").read_text())
+    assert list(results) == ["ner_small", "ner_large"]
+    for name, result in results.items():
+        assert result["scores"] == [round(100 * found[f"{name}/{seed}"][METRIC], 2) for seed in (1, 2)]
+        assert result["command"].startswith("allennlp elmo-sweep ")
+        assert """-o '{"trainer.num_epochs": 1}'""" in result["command"]
+    table = (tmp_path / "runs" / "table.md").read_text()
+    assert table in capsys.readouterr().out
+    plot = (tmp_path / "runs" / "table.svg").read_text()
+    assert plot.startswith("<?xml")
+    for training in found:
+        assert (tmp_path / "runs" / training / "model.tar.gz").is_file()
+
+
+def test_all_seeds_of_a_training_are_set_and_it_is_done_once(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    sweep(configs[:1], tmp_path / "runs", 2)
+    assert trained == [("ner_small", 1, False), ("ner_small", 2, False)]
+    sweep(configs, tmp_path / "runs", 1)
+    assert trained[2:] == [("ner_large", 1, False)]
+    table = (tmp_path / "runs" / "table.md").read_text()
+    assert table.splitlines()[-2:] == ["| ner_small | 4.00 | 4.00 |", "| ner_large | 5.00 | 5.00 |"]
+
+
+def test_scores_stand_beside_those_of_other_commands(
+    configs: list[str], trained: list[Trained], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = str(tmp_path / "out.json")
+    for config in configs:
+        monkeypatch.setattr("sys.argv", ["…/allennlp", "elmo-sweep", config])
+        sweep([config], tmp_path / "runs", 1, json_file=file)
+    assert json.loads(Path(file).read_text()) == {
+        "ner_small": {"scores": [4.0], "command": f"allennlp elmo-sweep {configs[0]}"},
+        "ner_large": {"scores": [5.0], "command": f"allennlp elmo-sweep {configs[1]}"},
+    }
+
+
+def test_a_training_that_fails_is_named_and_the_others_are_done(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    file = tmp_path / "out.json"
+    with pytest.raises(SystemExit, match=r"^ner_small with seed 3 failed: RuntimeError: out of memory$"):
+        sweep(configs, tmp_path / "runs", 3, json_file=str(file))
+    assert len(trained) == 6
+    rows = (tmp_path / "runs" / "table.md").read_text().splitlines()[-2:]
+    assert rows == [
+        "| ner_small | 6.00 ± 2.83 | 4.00, 8.00 |",
+        "| ner_large | 10.00 ± 5.00 | 5.00, 10.00, 15.00 |",
+    ]
+    assert list(json.loads(file.read_text())) == ["ner_large"]
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SigTermReceived])
+def test_who_stops_the_sweep_stops_all_of_it(
+    stop: type[BaseException], configs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train_model(*_: Any, **__: Any) -> None:
+        raise stop
+
+    monkeypatch.setattr(trainings, "train_model", train_model)
+    with pytest.raises(stop):
+        sweep(configs, tmp_path / "runs", 1)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_sweep_that_is_killed_again_and_again_ends_as_if_it_had_not_been(
+    configs: list[str], tmp_path: Path
+) -> None:
+    runs, unstopped = tmp_path / "runs", tmp_path / "unstopped"
+    first, second = runs / "ner_small" / "1", runs / "ner_small" / "2"
+    assert exit_status(configs, runs, ("allennlp.commands.train", "archive_model")) == -signal.SIGKILL
+    assert (second.with_name("2.unfinished") / "metrics.json").exists() and not second.exists()
+    written = (first / "metrics.json").stat().st_mtime_ns
+    checkpointer = "allennlp.training.checkpointer:Checkpointer"
+    assert exit_status(configs, runs, (checkpointer, "save_checkpoint")) == -signal.SIGKILL
+    assert (second.with_name("2.unfinished") / "model_state_e1_b0.th").exists() and not second.exists()
+    sweep(configs, runs, 2)
+    assert not list(runs.glob("*/*.unfinished"))
+    assert (first / "metrics.json").stat().st_mtime_ns == written
+    for config in configs:  # each in a process of its own
+        assert exit_status([config], unstopped) == 0
+    assert metrics(runs) == metrics(unstopped)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "recovers"), [({}, False), ({"type": "bilm"}, True)], ids=["other", "bilm"]
+)
+def test_only_a_training_whose_resume_is_exact_goes_on_from_its_checkpoint(
+    trainer: dict[str, Any], recovers: bool, trained: list[Trained], tmp_path: Path
+) -> None:
+    config = config_file(tmp_path, "ner", **trainer)
+    for seed in (1, 2):
+        (tmp_path / "runs" / "ner" / f"{seed}.unfinished").mkdir(parents=True)
+    (tmp_path / "runs" / "ner" / "2.unfinished" / "config.json").touch()
+    sweep([config], tmp_path / "runs", 2)
+    assert [training.recover for training in trained] == [False, recovers]
+
+
+def test_the_metric_may_be_another_than_that_of_the_trainer(
+    configs: list[str], trained: list[Trained], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["elmo-sweep", configs[1], "-s", str(tmp_path / "runs"), "--seeds", "1", "--metric=-loss"]
+    monkeypatch.setattr("sys.argv", ["allennlp", *arguments])
+    main()
+    header, _, row = (tmp_path / "runs" / "table.md").read_text().splitlines()
+    assert "loss (lower is better)" in header
+    assert row == "| ner_large | 0.20 | 0.20 |"
+
+
+def test_without_matplotlib_there_is_a_table_and_no_plot(
+    configs: list[str],
+    trained: list[Trained],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
+) -> None:
+    monkeypatch.setattr(command, "_has_matplotlib", lambda: False)
+    sweep(configs, tmp_path / "runs", 1)
+    assert "no plot, as matplotlib is not there: install elmo_plugin[figures]" in capsys.readouterr().out
+    assert sorted(path.name for path in (tmp_path / "runs").glob("table.*")) == ["table.md"]
+    with pytest.raises(ConfigurationError, match="--plot needs matplotlib"):
+        sweep(configs, tmp_path / "runs", 1, plot="plot.png")
+
+
+def test_mistakes_are_found_before_anything_is_trained(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    with pytest.raises(ConfigurationError, match="--seeds is the number of seeds, 1 or more, not 0"):
+        sweep(configs, runs, 0)
+    with pytest.raises(ConfigurationError, match=r"--plot draws \.svg, \.png, \.pdf, not plot\.gif"):
+        sweep(configs, runs, 1, plot="plot.gif")
+    with pytest.raises(FileNotFoundError, match=r"nothing\.jsonnet"):
+        sweep([*configs, "nothing.jsonnet"], runs, 1)
+    with pytest.raises(ConfigurationError, match="several configurations have the name ner_small"):
+        sweep([*configs, configs[0]], runs, 1)
+    with pytest.raises(ConfigurationError, match=r"name behind \+ or -, such as \+accuracy, not 'accuracy'"):
+        sweep(configs, runs, 1, metric="accuracy")
+    other = config_file(tmp_path, "other", validation_metric="-loss")
+    with pytest.raises(
+        ConfigurationError, match=r"one --metric .*\+f1-measure-overall of ner_small, -loss of other"
+    ):
+        sweep([configs[0], other], runs, 1)
+    assert not trained
+
+
+def test_an_unknown_metric_is_an_error_that_names_the_known_ones(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigurationError, match="no metric beauty, but f1-measure-overall, loss"):
+        sweep(configs, tmp_path / "runs", 1, metric="+beauty")
+
+
+def test_another_training_in_the_folder_is_not_taken_for_this_one(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    sweep(configs, tmp_path / "runs", 1)
+    with pytest.raises(ConfigurationError, match=r"ner_small/1 has .* other trainer\.num_epochs$"):
+        sweep(configs, tmp_path / "runs", 1, overrides='{"trainer.num_epochs": 9}')
+    (tmp_path / "runs" / "ner_small" / "1" / "metrics.json").unlink()
+    with pytest.raises(ConfigurationError, match="ner_small/1 is there, but has no finished training"):
+        sweep(configs, tmp_path / "runs", 1)
+    assert len(trained) == 2
