@@ -3,7 +3,7 @@
 #
 #     OMP_NUM_THREADS=1 training_config/bilm_tiny.sh CORPUS RUNS
 #
-# CORPUS has train-*.txt.gz and heldout-dev.txt; RUNS gets the trainings, about four hours of one CPU core. One
+# CORPUS has train-*.txt.gz and heldout-dev.txt; RUNS gets the trainings, about six hours of one CPU core. One
 # that was broken off goes on with `--recover`; one that is there already is not done again.
 set -euo pipefail
 export BILM_TRAIN_DATA_PATH="$1/train-*.txt.gz" BILM_VALIDATION_DATA_PATH="$1/heldout-dev.txt"
@@ -30,6 +30,8 @@ uv run allennlp elmo-average "$runs/second_b/model.tar.gz" "$runs/second_a/model
 go_on_from second.tar.gz
 train third_a bilm_tiny_continued '{"data_loader.seed": 1, "pytorch_seed": 1}'
 train third_b bilm_tiny_continued '{"data_loader.seed": 2, "pytorch_seed": 2}'
-uv run allennlp elmo-average "$runs/third_a/model.tar.gz" "$runs/third_b/model.tar.gz" -o "$runs/third.tar.gz"
+train third_c bilm_tiny_continued '{"data_loader.seed": 3, "pytorch_seed": 3, "model.dropout": 0}'
+train third_d bilm_tiny_continued '{"data_loader.seed": 4, "pytorch_seed": 4, "model.dropout": 0}'
+uv run allennlp elmo-average "$runs"/third_{a,b,c,d}/model.tar.gz -o "$runs/third.tar.gz"
 
 uv run allennlp elmo-export "$runs/third.tar.gz" elmo_plugin/bilm/models/tiny --dtype float16 --no-softmax
