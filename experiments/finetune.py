@@ -22,12 +22,12 @@ from typing import Any
 
 from allennlp.common import Params
 from allennlp.common.util import import_module_and_submodules
-from nltk.tokenize import TreebankWordTokenizer
 
 from elmo_plugin.analysis.trainings import Metric, train, with_seed
 from elmo_plugin.bilm.files import replace_when_written, write_json
 from elmo_plugin.commands.perplexity import measure_perplexity
 from elmo_plugin.modules.lines import read_lines
+from elmo_plugin.modules.penn_treebank_tokenizer import PennTreebankTokenizer
 from elmo_plugin.tasks.ner import Conll2003Reader
 
 PARTS = ("train", "dev")
@@ -92,11 +92,11 @@ def nli_sentences(folder: str) -> dict[str, Sentences]:
 
 
 def _sentences_of_pairs(path: str) -> Iterator[list[str]]:
-    tokenizer = TreebankWordTokenizer()
+    tokenizer = PennTreebankTokenizer()
     for line in read_lines(path):
         pair = json.loads(line)
         for sentence in (pair["sentence1"], pair["sentence2"]):
-            yield ['"' if word in ("``", "''") else word for word in tokenizer.tokenize(sentence)]
+            yield [token.text for token in tokenizer.tokenize(sentence)]
 
 
 def data_file(folder: str, name: str) -> str:

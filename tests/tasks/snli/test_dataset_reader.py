@@ -1,0 +1,132 @@
+"""The reader of SNLI: what it reads, leaves out, and says of files that it cannot read."""
+
+import gzip
+import json
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Instance
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+
+from elmo_plugin.tasks.snli import SnliReader
+
+PAIRS = Path(__file__).parents[2] / "fixtures" / "snli" / "pairs.jsonl"
+GOOD = {"sentence1": "A dog runs.", "sentence2": "It runs.", "gold_label": "entailment"}
+
+
+def reader() -> SnliReader:
+    return SnliReader({"tokens": SingleIdTokenIndexer()})
+
+
+def texts_of(instance: Instance) -> tuple[str, str, str]:
+    premise, hypothesis = (
+        " ".join(token.text for token in instance[name]) for name in ("premise", "hypothesis")
+    )
+    return premise, hypothesis, instance["label"].label
+
+
+def write(folder: Path, *lines: Any) -> Path:
+    path = folder / "pairs.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_reads_words_and_labels_of_the_pairs_that_have_one() -> None:
+    premise = 'Two women who just ate are hugging " goodbye " at a station .'
+    assert [texts_of(instance) for instance in reader().read(PAIRS)] == [
+        (premise, "Two women are hugging .", "entailment"),
+        (premise, "The sisters ca n't stay .", "neutral"),
+        (premise, "Nobody is hugging .", "contradiction"),
+        ("A dog runs .", "An animal is outdoors , and it is running .", "entailment"),
+    ]
+
+
+def test_counts_what_it_leaves_out_once_and_names_file_and_lines(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    undecided, blank = GOOD | {"gold_label": "-"}, GOOD | {"sentence2": " \n"}
+    path = write(tmp_path, GOOD, *[undecided] * 6, blank, GOOD, GOOD | {"sentence1": ""}, undecided)
+    with caplog.at_level(logging.INFO, logger="elmo_plugin"):
+        assert len(list(reader().read(path))) == 2
+    assert caplog.messages == [
+        f"{path}: pairs left out: 7 without a gold label, in line 2, 3, 4, 5, 6, ...",
+        f"{path}: pairs left out: 2 with a blank sentence, in line 8, 10",
+    ]
+
+
+def test_nothing_left_out_is_nothing_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="elmo_plugin"):
+        assert len(list(reader().read(write(tmp_path, GOOD)))) == 1
+    assert not caplog.messages
+
+
+def test_a_gzipped_file_is_read_like_a_plain_one(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl.gz"
+    path.write_bytes(gzip.compress(PAIRS.read_bytes()))
+    packed, plain = reader().read(path), reader().read(PAIRS)
+    assert [texts_of(instance) for instance in packed] == [texts_of(instance) for instance in plain]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"A dog runs.\tIt runs.\tentailment\n", "not JSON"),
+        (b"\n", "not JSON"),
+        (b'["A dog runs."]\n', "expected a JSON object, not a list"),
+        (b'{"sentence1": "caf\xe9"}\n', "not UTF-8 text"),
+        (b'{"sentence1": "A dog runs.", "sentence2": "It runs."}\n', 'there is no text as "gold_label"'),
+        (b'{"sentence2": "It runs.", "gold_label": "neutral"}\n', 'there is no text as "sentence1"'),
+        (
+            b'{"sentence1": "A", "sentence2": null, "gold_label": "neutral"}\n',
+            'there is no text as "sentence2"',
+        ),
+        (b'{"sentence1": "A", "sentence2": "B", "gold_label": 1}\n', 'there is no text as "gold_label"'),
+        (
+            b'{"sentence1": "A", "sentence2": "B", "gold_label": "yes"}\n',
+            "\"gold_label\" is one of entailment, neutral, contradiction and -, not 'yes'",
+        ),
+    ],
+)
+def test_a_bad_line_is_an_error_that_names_file_and_line(tmp_path: Path, line: bytes, message: str) -> None:
+    path = write(tmp_path, GOOD)
+    path.write_bytes(path.read_bytes() + line)
+    with pytest.raises(ConfigurationError, match=re.escape(f"{path}, line 2: {message}")) as error:
+        list(reader().read(path))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("lines", [[], [GOOD | {"gold_label": "-"}, GOOD | {"sentence1": " "}]])
+def test_a_file_without_a_pair_is_an_error_that_names_it(tmp_path: Path, lines: list[Any]) -> None:
+    path = write(tmp_path, *lines)
+    with pytest.raises(ConfigurationError, match=re.escape(str(path)) + ": there is no pair"):
+        list(reader().read(path))
+
+
+def test_a_pair_alone_makes_an_instance_without_a_label() -> None:
+    assert set(reader().text_to_instance("A dog runs.", "It runs.").fields) == {"premise", "hypothesis"}
+
+
+def test_is_registered_and_may_have_another_tokenizer() -> None:
+    params = {"type": "snli_jsonl", "token_indexers": {"tokens": "single_id"}, "tokenizer": "just_spaces"}
+    first, *_ = DatasetReader.from_params(Params(params)).read(PAIRS)
+    assert texts_of(first)[1] == "Two women are hugging."
+
+
+@pytest.mark.parametrize(
+    ("file", "pairs", "undecided"),
+    [("train.jsonl.gz", 16533, 225), ("dev.jsonl", 3015, 60), ("test.jsonl", 3076, 51)],
+)
+def test_reads_real_data_whole(
+    shared: Path, caplog: pytest.LogCaptureFixture, file: str, pairs: int, undecided: int
+) -> None:
+    with caplog.at_level(logging.INFO, logger="elmo_plugin"):
+        labels = [pair["label"].label for pair in reader().read(shared / "data" / "nli" / file)]
+    assert len(labels) == pairs - undecided
+    assert set(labels) == {"entailment", "neutral", "contradiction"}
+    (message,) = caplog.messages
+    assert f"pairs left out: {undecided} without a gold label, in line " in message

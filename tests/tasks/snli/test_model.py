@@ -1,0 +1,141 @@
+"""ESIM: what it computes, against the formulas written out, and how it learns."""
+
+import json
+from typing import Any
+
+import pytest
+import torch
+from allennlp.data import Vocabulary
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from elmo_plugin.modules.ensemble import Ensemble
+from elmo_plugin.tasks.snli.model import attend
+from tests.tasks.snli.small_esim import instances, small_esim, tensors_of
+
+
+@pytest.fixture
+def vocab() -> Vocabulary:
+    return Vocabulary.from_instances(instances())
+
+
+def logits_by_the_formulas(model: Any, premise: Tensor, hypothesis: Tensor) -> Tensor:
+    """Of one pair without padding, word by word: Chen et al. (2017), equations 11 to 20."""
+
+    def aligned(word: Tensor, others: Tensor) -> Tensor:
+        strengths = [torch.exp(word @ other) for other in others]
+        return sum(e * other for e, other in zip(strengths, others, strict=True)) / sum(strengths)
+
+    def inferred(words: Tensor, others: Tensor) -> list[Tensor]:
+        steps = []
+        for word in words:
+            other = aligned(word, others)
+            together = torch.cat([word, other, word - other, word * other])
+            steps.append(model.projection._linear_layers[0](together).clamp(min=0))
+        (lstm,) = model.inference_encoder.layers
+        composed = lstm(torch.stack(steps)[None])[0][0]
+        return [sum(composed) / len(composed), torch.stack([column.max() for column in composed.T])]
+
+    pair = torch.cat([*inferred(premise, hypothesis), *inferred(hypothesis, premise)])
+    return model.label_scores(model.classifier._linear_layers[0](pair).clamp(min=0))
+
+
+def test_is_the_model_of_the_paper(vocab: Vocabulary) -> None:
+    model = small_esim(vocab).double().eval()
+    tensors = tensors_of(instances(), vocab)
+    logits = model(**tensors)["logits"]
+    for row, instance in enumerate(instances()):
+        words = [
+            model.contextual_encoder(
+                {"tokens": {"tokens": tensors[name]["tokens"]["tokens"][row : row + 1]}}
+            )[0][0, : len(instance[name])]
+            for name in ("premise", "hypothesis")
+        ]
+        torch.testing.assert_close(logits[row], logits_by_the_formulas(model, *words))
+
+
+def test_the_batch_does_not_change_a_pair(vocab: Vocabulary) -> None:
+    model = small_esim(vocab, dropout=0.5).eval()
+    together = model(**tensors_of(instances(), vocab))
+    alone = [model(**tensors_of([instance], vocab)) for instance in instances()]
+    torch.testing.assert_close(together["logits"], torch.cat([output["logits"] for output in alone]))
+    torch.testing.assert_close(together["loss"], torch.stack([output["loss"] for output in alone]).mean())
+
+
+def test_an_ensemble_has_the_mean_of_the_probabilities(vocab: Vocabulary) -> None:
+    members = [small_esim(vocab).eval() for _ in range(2)]
+    nn.init.normal_(members[1].label_scores.weight)
+    tensors = tensors_of(instances(), vocab)
+    mean = (members[0](**tensors)["probs"] + members[1](**tensors)["probs"]) / 2
+    output = Ensemble(vocab, members).eval()(**tensors)
+    torch.testing.assert_close(output["probs"], mean)
+    right = mean[torch.arange(len(mean)), tensors["label"]]
+    torch.testing.assert_close(output["loss"], -right.log().mean())
+
+
+@given(
+    words=st.integers(1, 4),
+    others=st.integers(1, 5),
+    padding=st.integers(0, 3),
+    scale=st.sampled_from([0.0, 1.0, 1e3]),
+    seed=st.integers(0, 999),
+)
+@settings(max_examples=50, deadline=None)
+def test_attention_is_a_mean_of_the_other_words_whatever_their_similarity(
+    words: int, others: int, padding: int, scale: float, seed: int
+) -> None:
+    torch.manual_seed(seed)
+    similarity = (torch.randn(1, words, others + padding) - 2) * scale
+    vectors = torch.randn(1, others + padding, 3)
+    mask = (torch.arange(others + padding) < others)[None]
+    weights = similarity[..., :others].double().softmax(dim=-1)
+    expected = torch.einsum("bwo,bod->bwd", weights, vectors[:, :others].double())
+    torch.testing.assert_close(attend(similarity, vectors, mask), expected.float(), rtol=1e-4, atol=1e-5)
+
+
+def test_dropout_is_behind_the_attention_and_before_the_last_two_layers(vocab: Vocabulary) -> None:
+    model = small_esim(vocab)
+    widths = []
+    model.dropout = nn.Dropout(0.5)
+    model.dropout.register_forward_hook(lambda _, inputs, output: widths.append(output.shape[-1]))
+    model(**tensors_of(instances(), vocab))
+    enhanced, pooled, hidden = 4 * (2 * 4), 4 * (2 * 6), 7
+    assert widths == [enhanced, enhanced, pooled, hidden]
+
+
+def test_learns_the_training_pairs_and_measures_them(vocab: Vocabulary) -> None:
+    model, tensors = small_esim(vocab), tensors_of(instances(), vocab)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in range(60):
+        optimizer.zero_grad()
+        model(**tensors)["loss"].backward()
+        optimizer.step()
+    model.get_metrics(reset=True)
+    outputs = model.eval().forward_on_instances(instances())
+    assert [output["label"] for output in outputs] == [pair["label"].label for pair in instances()]
+    assert model.get_metrics(reset=True) == {"accuracy": 1.0}
+
+
+def test_the_loss_is_the_cross_entropy_of_the_labels(vocab: Vocabulary) -> None:
+    model, tensors = small_esim(vocab), tensors_of(instances(), vocab)
+    output = model(**tensors)
+    right = output["probs"][range(len(instances())), tensors["label"]]
+    torch.testing.assert_close(output["loss"], -right.log().mean())
+
+
+def test_pairs_without_labels_have_no_loss(vocab: Vocabulary) -> None:
+    tensors = tensors_of(instances(), vocab)
+    del tensors["label"]
+    model = small_esim(vocab)
+    assert set(model(**tensors)) == {"logits", "probs"}
+    assert model.get_metrics()["accuracy"] == 0
+
+
+def test_the_readable_output_has_probabilities_by_label(vocab: Vocabulary) -> None:
+    output = small_esim(vocab).eval().forward_on_instances(instances())[0]
+    by_number = dict(enumerate(output["probs"].tolist()))
+    expected = {vocab.get_token_from_index(i, "labels"): prob for i, prob in by_number.items()}
+    assert output["probabilities"] == expected
+    assert output["label"] == vocab.get_token_from_index(output["probs"].argmax(), "labels")
+    json.dumps(output["probabilities"])
