@@ -1,0 +1,76 @@
+"""Trees of the Stanford Sentiment Treebank, such as `(3 (2 Not) (1 bad))`."""
+
+import re
+from typing import NamedTuple
+
+from allennlp.common.checks import ConfigurationError
+
+# Only ASCII spaces divide: the treebank has words with a no-break space ("2 1/2"), which NLTK would split.
+_PIECE = re.compile(
+    r"\(\s*(?P<label>[^\s()]*)|(?P<word>[^\s()]+)(?=\s*\))|(?P<end>\))|(?P<rest>[^\s()]+)", re.ASCII
+)
+_PLAIN = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+    "``": '"',
+    "''": '"',
+}
+
+
+class Phrase(NamedTuple):
+    """A word or several, and their sentiment: from 0, very negative, to 4, very positive."""
+
+    label: int
+    words: list[str]
+
+
+def read_phrases(tree: str, place: str) -> list[Phrase]:
+    """
+    # Parameters
+
+    tree : `str`
+        Brackets around a label and one word, or around a label and other trees.
+    place : `str`
+        Its file and line, for errors.
+
+    # Returns
+
+    `list[Phrase]`
+        All subtrees, each before those that it holds: the first is the sentence. Words are spelled plainly.
+
+    Raises `ConfigurationError` where `tree` is no tree or has a label that cannot be there.
+    """
+    phrases: list[Phrase] = []
+    unclosed: list[Phrase] = []
+    for piece in _PIECE.finditer(tree):
+        if not unclosed and (phrases or piece["label"] is None):
+            raise ConfigurationError(f"{place}: brackets are not balanced at {piece[0]!r}")
+        if piece["label"] is not None:
+            phrases.append(Phrase(_number(piece["label"], place), []))
+            unclosed.append(phrases[-1])
+        elif piece["end"]:
+            if not unclosed.pop().words:
+                raise ConfigurationError(f"{place}: brackets without a word in them")
+        elif piece["rest"] or unclosed[-1].words:
+            raise ConfigurationError(f"{place}: the word {piece[0]!r} has no brackets of its own")
+        else:
+            for phrase in unclosed:
+                phrase.words.append(plain_spelling(piece["word"]))
+    if unclosed:
+        raise ConfigurationError(f"{place}: brackets are not balanced, {len(unclosed)} are never closed")
+    return phrases
+
+
+def plain_spelling(word: str) -> str:
+    """The word as in plain text, without the escapes of the Penn Treebank, and with `"` for both quotes."""
+    return _PLAIN.get(word, word.replace("\\/", "/").replace("\\*", "*"))
+
+
+def _number(label: str, place: str) -> int:
+    if label not in ("0", "1", "2", "3", "4"):
+        raise ConfigurationError(f"{place}: a label is a number from 0 to 4, not {label!r}")
+    return int(label)

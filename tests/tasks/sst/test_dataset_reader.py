@@ -1,0 +1,150 @@
+"""The reader of sentiment trees: what it reads, and what it says of files that it cannot."""
+
+import gzip
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Instance
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.data.tokenizers import Token
+from nltk.tree import Tree
+
+from elmo_plugin.tasks.sst.dataset_reader import SstTreesReader
+
+TREES = Path(__file__).parents[2] / "fixtures" / "sst" / "trees.txt"
+
+
+def reader(**options: Any) -> SstTreesReader:
+    return SstTreesReader({"tokens": SingleIdTokenIndexer()}, **options)
+
+
+def contents(instances: list[Instance]) -> list[tuple[str, str]]:
+    return [(" ".join(instance["words"].metadata), instance["label"].label) for instance in instances]
+
+
+def read(path: Path, **options: Any) -> list[tuple[str, str]]:
+    return contents(list(reader(**options).read(path)))
+
+
+SENTENCES = [
+    ("A superb film .", "very positive"),
+    ("It is n't funny .", "negative"),
+    ("The director ( writer/actor ) speaks .", "neutral"),
+    ("Dull , and utterly worthless .", "very negative"),
+    ("Charming !", "positive"),
+]
+
+
+def test_reads_sentences_and_their_sentiment() -> None:
+    assert read(TREES) == SENTENCES
+    instance = next(iter(reader().read(TREES)))
+    assert [token.text for token in instance["tokens"]] == instance["words"].metadata
+
+
+def test_binary_labels_leave_out_what_is_neutral() -> None:
+    assert read(TREES, binary=True) == [
+        ("A superb film .", "positive"),
+        ("It is n't funny .", "negative"),
+        ("Dull , and utterly worthless .", "negative"),
+        ("Charming !", "positive"),
+    ]
+
+
+def test_phrases_of_some_length_are_instances_too_and_all_sentences() -> None:
+    assert read(TREES, min_phrase_length=4) == [
+        SENTENCES[0],
+        SENTENCES[1],
+        ("is n't funny .", "negative"),
+        SENTENCES[2],
+        ("( writer/actor ) speaks .", "neutral"),
+        SENTENCES[3],
+        ("and utterly worthless .", "very negative"),
+        SENTENCES[4],
+    ]
+
+
+@pytest.mark.parametrize("min_phrase_length", [1, 2, 3, 5, 100])
+def test_phrases_are_nltks_subtrees(min_phrase_length: int) -> None:
+    names = ["very negative", "negative", "neutral", "positive", "very positive"]
+    expected = []
+    for line in TREES.read_text(encoding="utf-8").splitlines():
+        for place, part in enumerate(Tree.fromstring(line).subtrees() if line else []):
+            if place == 0 or len(part.leaves()) >= min_phrase_length:
+                words = [{"-LRB-": "(", "-RRB-": ")"}.get(word, word) for word in part.leaves()]
+                expected.append((" ".join(words).replace("\\/", "/"), names[int(part.label())]))
+    assert read(TREES, min_phrase_length=min_phrase_length) == expected
+
+
+def test_binary_phrases_may_be_those_of_a_neutral_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "trees.txt"
+    path.write_text("(2 (4 superb) (2 (2 but) (0 dreadful)))\n")
+    assert read(path, binary=True, min_phrase_length=1) == [("superb", "positive"), ("dreadful", "negative")]
+
+
+def test_a_gzipped_file_is_read_like_a_plain_one(tmp_path: Path) -> None:
+    path = tmp_path / "trees.txt.gz"
+    path.write_bytes(gzip.compress(TREES.read_bytes()))
+    assert read(path) == SENTENCES
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", ": there is no tree in this file"),
+        (b"\n \n", ": there is no tree in this file"),
+        (b"(2 a)\n\n(2 (2 b)\n", ", line 3: brackets are not balanced, 1 are never closed"),
+        (b"(2 a)\r\n(7 b)\r\n", ", line 2: a label is a number from 0 to 4, not '7'"),
+        (b"(2 a)\n(2 caf\xe9)\n", ", line 2: not UTF-8 text"),
+    ],
+)
+def test_a_bad_file_is_an_error_that_names_file_and_line(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = tmp_path / "trees.txt"
+    path.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=re.escape(str(path)) + message) as error:
+        list(reader().read(path))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("length", [0, -1])
+def test_phrases_have_a_word_at_least(length: int) -> None:
+    with pytest.raises(ConfigurationError, match=f"min_phrase_length is 1 or more, not {length}"):
+        reader(min_phrase_length=length)
+
+
+def test_words_alone_make_an_instance_without_a_label() -> None:
+    assert set(reader().text_to_instance([Token("Hello")]).fields) == {"tokens", "words"}
+
+
+@pytest.mark.parametrize(("length", "instances"), [(None, 5), (4, 8)])
+def test_is_registered(length: int | None, instances: int) -> None:
+    params = {
+        "type": "sst_trees",
+        "token_indexers": {"tokens": "single_id"},
+        "min_phrase_length": length,
+    }
+    assert len(list(DatasetReader.from_params(Params(params)).read(TREES))) == instances
+
+
+@pytest.mark.parametrize(
+    ("part", "counts", "binary"),
+    [
+        ("train", [1092, 2218, 1624, 2322, 1288], 6920),
+        ("dev", [139, 289, 229, 279, 165], 872),
+        ("test", [279, 633, 389, 510, 399], 1821),
+    ],
+)
+def test_reads_as_many_sentences_of_each_label_as_were_published(
+    shared: Path, part: str, counts: list[int], binary: int
+) -> None:
+    path = shared / "data" / "sst" / f"{part}.txt"
+    names = ["very negative", "negative", "neutral", "positive", "very positive"]
+    labels = Counter(instance["label"].label for instance in reader().read(path))
+    assert [labels[name] for name in names] == counts
+    assert sum(1 for _ in reader(binary=True).read(path)) == binary

@@ -1,0 +1,201 @@
+"""The classifier: its mathematics against plain loops, and what it predicts, measures and saves."""
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Lazy, Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.testing import ModelTestCase
+from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.modules import Embedding, FeedForward, Maxout
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from torch import Tensor, nn
+
+from elmo_plugin.modules.contextual_encoder import ContextualEncoder
+from elmo_plugin.modules.variational_bilstm import VariationalBiLstm
+from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
+from elmo_plugin.tasks.sst.model import beside_like_words, pool
+
+REPOSITORY = Path(__file__).parents[3]
+TREES = REPOSITORY / "tests" / "fixtures" / "sst" / "trees.txt"
+CLASSIFIER = Lazy(FeedForward, num_layers=2, hidden_dims=10, activations=nn.ReLU())
+LENGTHS = [1, 4, 3]
+MASK = torch.arange(4) < torch.tensor(LENGTHS).unsqueeze(-1)
+
+
+def instances() -> list[Instance]:
+    return list(SstTreesReader({"tokens": SingleIdTokenIndexer()}).read(TREES))
+
+
+def classifier(vocab: Vocabulary, dropout: float = 0.0, **options: Any) -> SstBcn:
+    torch.manual_seed(0)
+    embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
+    bilstm = Lazy(VariationalBiLstm, hidden_sizes=[4], dropout=dropout)
+    feedforward = Lazy(FeedForward, num_layers=1, hidden_dims=5, activations=nn.ReLU())
+    encoder = ContextualEncoder(embedder, bilstm, dropout=dropout, feedforward=feedforward)
+    return SstBcn(vocab, encoder, bilstm, **(options or {"classifier": CLASSIFIER}), dropout=dropout)
+
+
+def tensors_of(instances: list[Instance], vocab: Vocabulary) -> dict[str, Any]:
+    batch = Batch(instances)
+    batch.index_instances(vocab)
+    return batch.as_tensor_dict()
+
+
+def sentences(dim: int) -> Tensor:
+    """Three sentences, with noise at their padding."""
+    torch.manual_seed(1)
+    return torch.randn(len(LENGTHS), max(LENGTHS), dim, dtype=torch.float64)
+
+
+def dot(one: Sequence[float], other: Sequence[float]) -> float:
+    return sum(x * y for x, y in zip(one, other, strict=True))
+
+
+def softmax(scores: list[float]) -> list[float]:
+    exponentials = [math.exp(score - max(scores)) for score in scores]
+    return [value / sum(exponentials) for value in exponentials]
+
+
+def test_each_word_stands_beside_the_like_words_of_its_sentence() -> None:
+    encoded = sentences(dim=3)
+    found = beside_like_words(encoded, MASK)
+    assert found.shape == (3, 4, 9)
+    for row, length in enumerate(LENGTHS):
+        words = encoded[row, :length].tolist()
+        for time, word in enumerate(words):
+            weights = softmax([dot(word, other) for other in words])
+            like = [dot(weights, values) for values in zip(*words, strict=True)]
+            expected = [
+                *word,
+                *(x - c for x, c in zip(word, like, strict=True)),
+                *(x * c for x, c in zip(word, like, strict=True)),
+            ]
+            assert found[row, time].tolist() == pytest.approx(expected)
+
+
+def test_a_sentence_is_pooled_in_four_ways() -> None:
+    vectors = sentences(dim=3)
+    scores = sentences(dim=1).squeeze(-1)
+    pooled = pool(vectors, scores, MASK)
+    for row, length in enumerate(LENGTHS):
+        features = list(zip(*vectors[row, :length].tolist(), strict=True))
+        weights = softmax(scores[row, :length].tolist())
+        expected = [
+            *map(max, features),
+            *(sum(values) / length for values in features),
+            *map(min, features),
+            *(dot(weights, values) for values in features),
+        ]
+        assert pooled[row].tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [1.0, 30.0])
+def test_padding_takes_no_part_whatever_the_scores(size: float) -> None:
+    vectors, scores = size * sentences(dim=3), -(size**2) - sentences(dim=1).squeeze(-1)
+    together = pool(beside_like_words(vectors, MASK), scores, MASK)
+    for row, length in enumerate(LENGTHS):
+        sentence, mask = vectors[row : row + 1, :length], MASK[row : row + 1, :length]
+        alone = pool(beside_like_words(sentence, mask), scores[row : row + 1, :length], mask)
+        torch.testing.assert_close(together[row : row + 1], alone)
+
+
+def test_the_loss_is_the_negative_log_probability_of_the_label() -> None:
+    data = instances()
+    vocab = Vocabulary.from_instances(data)
+    tensors = tensors_of(data, vocab)
+    output = classifier(vocab).eval()(**tensors)
+    right = output["probs"][range(len(data)), tensors["label"]]
+    torch.testing.assert_close(output["probs"], output["logits"].softmax(-1))
+    torch.testing.assert_close(output["loss"], -right.log().mean())
+
+
+def test_accuracy_is_the_share_of_right_labels() -> None:
+    data = instances()
+    vocab = Vocabulary.from_instances(data)
+    model = classifier(vocab).eval()
+    right = [
+        instance["label"].label == output["label"]
+        for instance, output in zip(data, model.forward_on_instances(data), strict=True)
+    ]
+    assert model.get_metrics(reset=True) == {"accuracy": pytest.approx(sum(right) / len(right))}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"classifier": CLASSIFIER}, {"maxout": Lazy(Maxout, num_layers=2, output_dims=10, pool_sizes=3)}],
+    ids=["feed-forward", "maxout"],
+)
+def test_learns_the_training_sentences(options: dict[str, Any]) -> None:
+    data = instances()
+    vocab = Vocabulary.from_instances(data)
+    model = classifier(vocab, **options)
+    tensors = tensors_of(data, vocab)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in range(60):
+        optimizer.zero_grad()
+        model(**tensors)["loss"].backward()
+        optimizer.step()
+    assert all(parameter.grad is not None for parameter in model.parameters())
+    model.get_metrics(reset=True)
+    model.eval()(**tensors)
+    assert model.get_metrics() == {"accuracy": 1.0}
+
+
+def test_the_batch_does_not_change_a_sentence() -> None:
+    data = instances()
+    vocab = Vocabulary.from_instances(data)
+    model = classifier(vocab, dropout=0.5).eval()
+    together = model(**tensors_of(data, vocab))["logits"]
+    alone = torch.cat([model(**tensors_of([instance], vocab))["logits"] for instance in data])
+    torch.testing.assert_close(together, alone)
+
+
+def test_sentences_without_labels_have_no_loss() -> None:
+    data = instances()
+    vocab = Vocabulary.from_instances(data)
+    tensors = tensors_of(data, vocab)
+    del tensors["label"]
+    assert set(classifier(vocab)(**tensors)) == {"words", "logits", "probs"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"classifier": None}, {"classifier": CLASSIFIER, "maxout": Lazy(Maxout, num_layers=1)}],
+    ids=["neither", "both"],
+)
+def test_there_is_either_a_classifier_or_maxout(options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="give either classifier or maxout"):
+        classifier(Vocabulary.from_instances(instances()), **options)
+
+
+class TestTraining(ModelTestCase):
+    """AllenNLP's own checks of a model, on the experiment made small."""
+
+    def setup_method(self) -> None:
+        super().setup_method()
+        config = Params.from_file(REPOSITORY / "experiments" / "sst_baseline.jsonnet").as_dict(quiet=True)
+        config |= {
+            "train_data_path": str(TREES),
+            "validation_data_path": str(TREES),
+            "data_loader": {"batch_size": 3},
+            "vocabulary": {},
+        }
+        config["model"]["integrator"]["hidden_sizes"] = [3]
+        config["model"]["classifier"]["hidden_dims"] = 4
+        config["trainer"] = {"optimizer": "adam", "num_epochs": 1}
+        self.config = self.TEST_DIR / "config.json"
+        self.config.write_text(json.dumps(config))
+        self.set_up_model(self.config, TREES)
+
+    def test_can_train_save_and_load(self) -> None:
+        self.ensure_model_can_train_save_and_load(self.config)
+
+    def test_predictions_do_not_depend_on_the_batch(self) -> None:
+        self.ensure_batch_predictions_are_consistent()

@@ -1,0 +1,97 @@
+"""The predictor: plain and pre-tokenised sentences, and what is neither."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Lazy
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.data.tokenizers import WhitespaceTokenizer
+from allennlp.modules import Embedding, FeedForward
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.predictors import Predictor
+from torch import nn
+
+from elmo_plugin.modules.contextual_encoder import ContextualEncoder
+from elmo_plugin.modules.variational_bilstm import VariationalBiLstm
+from elmo_plugin.tasks.sst import SstBcn, SstPredictor, SstTreesReader
+
+TREES = Path(__file__).parents[2] / "fixtures" / "sst" / "trees.txt"
+
+
+@pytest.fixture(scope="module")
+def predictor() -> SstPredictor:
+    reader = SstTreesReader({"tokens": SingleIdTokenIndexer()})
+    vocab = Vocabulary.from_instances(reader.read(TREES))
+    embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
+    bilstm = Lazy(VariationalBiLstm, hidden_sizes=[3])
+    classifier = Lazy(FeedForward, num_layers=1, hidden_dims=4, activations=nn.ReLU())
+    model = SstBcn(vocab, ContextualEncoder(embedder, bilstm), bilstm, classifier)
+    return SstPredictor(model.eval(), reader)
+
+
+def test_a_plain_sentence_is_tokenised_as_the_treebank(predictor: SstPredictor) -> None:
+    sentence = " It isn't  a \"low-budget\"\nfilm (it can't be). "
+    output = predictor.predict_json({"sentence": sentence})
+    assert " ".join(output["words"]) == "It is n't a \" low-budget \" film ( it ca n't be ) ."
+    assert set(output) == {"words", "label", "probabilities", "logits", "probs"}
+    assert output == predictor.predict(sentence)
+
+
+def test_the_label_is_the_most_probable(predictor: SstPredictor) -> None:
+    output = predictor.predict("A superb film.")
+    assert set(output["probabilities"]) == {
+        "very negative",
+        "negative",
+        "neutral",
+        "positive",
+        "very positive",
+    }
+    assert sum(output["probabilities"].values()) == pytest.approx(1)
+    assert output["probabilities"][output["label"]] == max(output["probs"])
+
+
+@pytest.mark.parametrize("key", ["words", "tokens"])
+def test_words_are_taken_as_they_are(predictor: SstPredictor, key: str) -> None:
+    words = ["It", "isn't", "New York"]
+    assert predictor.predict_json({key: words, "sentence": "not this"})["words"] == words
+
+
+def test_another_tokenizer_may_be_given(predictor: SstPredictor) -> None:
+    other = SstPredictor(predictor._model, predictor._dataset_reader, WhitespaceTokenizer())
+    assert other.predict("It isn't bad.")["words"] == ["It", "isn't", "bad."]
+
+
+def test_a_batch_gives_what_its_sentences_give_alone(predictor: SstPredictor) -> None:
+    inputs = [{"sentence": "It isn't at all funny."}, {"words": ["Superb"]}]
+    together = predictor.predict_batch_json(inputs)
+    for output, line in zip(together, inputs, strict=True):
+        alone = predictor.predict_json(line)
+        assert output["words"] == alone["words"] and output["label"] == alone["label"]
+        assert output["probs"] == pytest.approx(alone["probs"], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"sentence": ""}, "there is no word in"),
+        ({"sentence": "  \n\t"}, "there is no word in"),
+        ({"words": []}, "there is no word in"),
+        ({"text": "Superb"}, 'expected "sentence", "words" or "tokens" in'),
+        ({"sentence": 3}, '"sentence" must be text, not 3'),
+        ({"words": "Superb"}, "\"words\" must be a list of words .*, not 'Superb'"),
+        ({"tokens": ["A", ""]}, r"\"tokens\" must be a list of words .*, not \['A', ''\]"),
+        ({"words": ["A", 3]}, r"\"words\" must be a list of words .*, not \['A', 3\]"),
+        (["Superb"], 'expected "sentence", "words" or "tokens" in'),
+    ],
+)
+def test_what_is_no_sentence_is_an_error(predictor: SstPredictor, line: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"elmo_sst: {message}") as error:
+        predictor.predict_json(line)
+    assert "\n" not in str(error.value)
+
+
+def test_is_the_predictor_of_the_model(predictor: SstPredictor) -> None:
+    assert Predictor.by_name(predictor._model.default_predictor) is SstPredictor

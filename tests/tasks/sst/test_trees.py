@@ -1,0 +1,93 @@
+"""The parser of trees: against the trees that a text was made from, and against NLTK's reader."""
+
+from collections.abc import Iterator
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.tree import Tree
+
+from elmo_plugin.tasks.sst.trees import Phrase, plain_spelling, read_phrases
+
+LABELS = st.integers(0, 4)
+WORDS = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="()"), min_size=1).filter(
+    lambda word: plain_spelling(word) == word
+)
+
+
+def trees(min_children: int) -> st.SearchStrategy[Tree]:
+    return st.recursive(
+        st.builds(lambda label, word: Tree(label, [word]), LABELS, WORDS),
+        lambda parts: st.builds(Tree, LABELS, st.lists(parts, min_size=min_children, max_size=3)),
+    )
+
+
+def tree_of(phrases: Iterator[Phrase]) -> Tree:
+    """The tree of which these are the subtrees: only a single word has no parts."""
+    label, words = next(phrases)
+    if len(words) == 1:
+        return Tree(label, words)
+    parts: list[Tree] = []
+    while sum(len(part.leaves()) for part in parts) < len(words):
+        parts.append(tree_of(phrases))
+    return Tree(label, parts)
+
+
+@settings(deadline=None)
+@given(tree=trees(min_children=2))
+def test_a_tree_survives_as_its_phrases(tree: Tree) -> None:
+    phrases = iter(read_phrases(tree.pformat(margin=10**6), "here"))
+    assert tree_of(phrases) == tree
+    assert not list(phrases)
+
+
+@settings(deadline=None)
+@given(tree=trees(min_children=1), margin=st.integers(1, 200))
+def test_phrases_are_the_subtrees_that_nltk_reads_whatever_the_layout(tree: Tree, margin: int) -> None:
+    text = tree.pformat(margin=margin)
+    subtrees = [(int(part.label()), part.leaves()) for part in Tree.fromstring(text).subtrees()]
+    assert read_phrases(text, "here") == subtrees
+
+
+def test_the_sentence_is_the_first_phrase() -> None:
+    assert read_phrases("(3 (2 Not) (1 bad))", "here") == [(3, ["Not", "bad"]), (2, ["Not"]), (1, ["bad"])]
+
+
+def test_words_are_spelled_plainly() -> None:
+    escaped = r"-LRB- -RRB- -LSB- -RSB- -LCB- -RCB- `` '' and\/or \*\*\* 's -lrb"
+    tree = f"(2 {' '.join(f'(2 {word})' for word in escaped.split())})"
+    words = read_phrases(tree, "here")[0].words
+    assert " ".join(words) == '( ) [ ] { } " " and/or *** \'s -lrb'
+
+
+def test_only_ascii_spaces_divide() -> None:
+    assert read_phrases("( 2\t(2  2\u00a01\\/2 )\n(3 stars) )", "here")[0].words == ["2\u00a01/2", "stars"]
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ("(2 (2 a) (2 b)", "brackets are not balanced, 1 are never closed"),
+        ("(2 (2 a) (2", "brackets are not balanced, 2 are never closed"),
+        ("(2 (2 a) (2 b)))", r"brackets are not balanced at '\)'"),
+        ("(2 a) (2 b)", r"brackets are not balanced at '\(2'"),
+        ("(2 a) b", "brackets are not balanced at 'b'"),
+        ("good", "brackets are not balanced at 'good'"),
+        ("a 2)", "brackets are not balanced at 'a'"),
+        ("(2)", "brackets without a word in them"),
+        ("(2 (2 a) (2))", "brackets without a word in them"),
+        ("(2 a b)", "the word 'a' has no brackets of its own"),
+        ("(2 a (3 b))", "the word 'a' has no brackets of its own"),
+        ("(2 (3 b) a)", "the word 'a' has no brackets of its own"),
+        ("(5 a)", "a label is a number from 0 to 4, not '5'"),
+        ("(-1 a)", "a label is a number from 0 to 4, not '-1'"),
+        ("(2 (good))", "a label is a number from 0 to 4, not 'good'"),
+        ("((2 a) (2 b))", "a label is a number from 0 to 4, not ''"),
+        ("(\u0663 a)", "a label is a number from 0 to 4, not '\u0663'"),
+        ("()", "a label is a number from 0 to 4, not ''"),
+    ],
+)
+def test_what_is_no_tree_is_an_error_that_says_why(tree: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^data.txt, line 7: {message}$"):
+        read_phrases(tree, "data.txt, line 7")
