@@ -13,13 +13,14 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from make_ner import NEEDS_AN, SHORTEST_SPLIT_LIST, Grammar, SentenceSource, read_grammar, write_atomically
+from make_ner import SHORTEST_SPLIT_LIST, Grammar, SentenceSource, read_grammar, write_atomically
 
 GRAMMAR = Path(__file__).parent / "sst_grammar"
 SIZES = {"train": 1500, "dev": 300}
 SENTENCE_LENGTHS = range(4, 26)
 GRAMMAR_ITEM = re.compile(r"\((?:[A-Z]{2,}(?= ))?|\)|\{[^}]+\}|[^\s(){}]+")
 WORD = re.compile(r"[^\s()]+(?=\))")
+A_BEFORE_A_VOWEL = re.compile(r"(?<=\(2 a)(?=\)[ ()\d]*([aeiou]|honest))", re.IGNORECASE)
 NEUTRAL = 2
 
 
@@ -36,8 +37,7 @@ class TreeSource(SentenceSource):
     def tree(self) -> str:
         while True:
             tree = fix_spelling(self.draw_part("sentence").tree)
-            words = words_of(tree)
-            if len(words) in SENTENCE_LENGTHS and words[0] != words[-2]:
+            if len(words_of(tree)) in SENTENCE_LENGTHS:
                 return tree
 
     def draw_part(self, symbol: str) -> Part:
@@ -86,8 +86,7 @@ RULES = {  # the sentiment of two parts together
 
 def fix_spelling(tree: str) -> str:
     """Write "an" where the next word asks for it and capitalise the first word."""
-    tree = re.sub(rf"(?<=\(2 a)(?=\)[ ()\d]*(?i:{NEEDS_AN.pattern}))", "n", tree)
-    return WORD.sub(lambda word: word[0][0].upper() + word[0][1:], tree, count=1)
+    return WORD.sub(lambda word: word[0][0].upper() + word[0][1:], A_BEFORE_A_VOWEL.sub("n", tree), count=1)
 
 
 def words_of(tree: str) -> list[str]:

@@ -65,8 +65,8 @@ def test_sentences_have_4_to_25_words_begin_with_a_capital_and_end_with_a_mark()
 
 def test_a_and_an_fit_the_next_word() -> None:
     text = " ".join(" ".join(tree.leaves()) for tree in TRAIN + DEV)
-    assert not re.search(r"\b[Aa] [AEIOUaeiou]", text)
-    assert not re.search(r"\b[Aa]n (?!hour)[^AEIOUaeiou]", text)
+    assert not re.search(r"\b[Aa] ([AEIOUaeiou]|honest)", text)
+    assert not re.search(r"\b[Aa]n (?!hour|honest)[^AEIOUaeiou]", text)
 
 
 def parts_with(words: str) -> list[Tree]:
