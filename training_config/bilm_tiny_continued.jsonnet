@@ -1,8 +1,8 @@
 // Goes on with `tiny` where bilm_tiny.jsonnet ended. bilm_tiny.sh has all of its trainings, in their order.
 //
 // Paper:     one training of 10 epochs, with dropout 0.1.
-// Here:      two more epochs with dropout, which a small biLM needs from the fifth epoch on, and with the running
-//            mean of the weights. Other seeds lead to other weights, whose mean is better than each.
+// Here:      two more epochs with the running mean of the weights. Other seeds, and dropout or none, lead to other
+//            weights, whose mean is better than each.
 // Expected:  see elmo_plugin/bilm/models/tiny/README.md.
 // Hardware:  one CPU core, 35 minutes.
 //
