@@ -18,6 +18,7 @@ from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from torch import Tensor, nn
 
 from elmo_plugin.modules.contextual_encoder import ContextualEncoder
+from elmo_plugin.modules.ensemble import Ensemble
 from elmo_plugin.modules.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
 from elmo_plugin.tasks.sst.model import beside_like_words, pool
@@ -155,6 +156,20 @@ def test_the_batch_does_not_change_a_sentence() -> None:
     together = model(**tensors_of(data, vocab))["logits"]
     alone = torch.cat([model(**tensors_of([instance], vocab))["logits"] for instance in data])
     torch.testing.assert_close(together, alone)
+
+
+def test_an_ensemble_has_the_mean_of_the_probabilities() -> None:
+    data = instances()
+    vocab = Vocabulary.from_instances(data)
+    members = [classifier(vocab).eval() for _ in range(2)]
+    for parameter in members[1].parameters():
+        nn.init.normal_(parameter)
+    tensors = tensors_of(data, vocab)
+    mean = (members[0](**tensors)["probs"] + members[1](**tensors)["probs"]) / 2
+    output = Ensemble(vocab, members).eval()(**tensors)
+    torch.testing.assert_close(output["probs"], mean)
+    right = mean[torch.arange(len(mean)), tensors["label"]]
+    torch.testing.assert_close(output["loss"], -right.log().mean())
 
 
 def test_sentences_without_labels_have_no_loss() -> None:
