@@ -9,12 +9,14 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, word_to_character_ids
 from elmo_plugin.bilm.kept import Kept
-from elmo_plugin.bilm.options import BiLmOptions
+from elmo_plugin.bilm.manylangs.token_encoder import LexiconTokenEncoder
+from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 from elmo_plugin.bilm.packing import pack
 from elmo_plugin.bilm.products import check_precision
 from elmo_plugin.bilm.recurrence import DirectionalLm, LstmState, run_stack
 from elmo_plugin.bilm.state import BiLmState, map_state, of_layers, select
 from elmo_plugin.bilm.token_encoder import TokenEncoder
+from elmo_plugin.bilm.type_encoder import TypeEncoder
 
 
 class BiLmNetwork(nn.Module):
@@ -39,7 +41,7 @@ class BiLmNetwork(nn.Module):
         super().__init__()
         self.options = options
         self.recurrence = "auto"
-        self.token_encoder = TokenEncoder(options.char_cnn, options.lstm.projection_dim)
+        self.token_encoder = _token_encoder(options)
         self.precision = precision
         self.forward_lm = DirectionalLm(options.lstm, dropout)
         self.backward_lm = DirectionalLm(options.lstm, dropout)
@@ -95,13 +97,20 @@ class BiLmNetwork(nn.Module):
         if before is None and not self.training:
             begun = self._begun_from_zero(len(mask))
         else:
-            begun = self._read_boundary(0, before or self.zero_state(len(mask)))
+            begun = self.read_boundary(0, before or self.zero_state(len(mask)))
         end = self._read_words(character_ids, mask, begun, layers)
         if not keep_state:
             return None
         has_words = mask.any(dim=1)[:, None]
-        behind, before = self._read_boundary(1, end), before or self.zero_state(len(mask))
+        behind, before = self.read_boundary(1, end), before or self.zero_state(len(mask))
         return map_state(lambda new, old: torch.where(has_words, new, old), behind, before)
+
+    def read_boundary(self, which: int, state: BiLmState) -> BiLmState:
+        """The state behind the boundary that each direction reads first (0) or last (1)."""
+        vectors = self.token_encoder(self.boundaries)
+        sentences = state.forward.hidden.size(1)
+        inputs = [vectors[number].expand(sentences, -1) for number in (which, 1 - which)]
+        return of_layers([ends for _, ends in self._run(inputs, [sentences], state)])
 
     @contextmanager
     def in_evaluation_mode(self) -> Iterator[None]:
@@ -132,16 +141,9 @@ class BiLmNetwork(nn.Module):
         begun = self._begun.get(
             self.parameters(),
             (self.precision, self.recurrence),
-            lambda: self._read_boundary(0, self.zero_state(1)),
+            lambda: self.read_boundary(0, self.zero_state(1)),
         )
         return map_state(lambda part: part.expand(-1, sentences, -1), begun)
-
-    def _read_boundary(self, which: int, state: BiLmState) -> BiLmState:
-        """The state behind the boundary that each direction reads first (0) or last (1)."""
-        vectors = self.token_encoder(self.boundaries)
-        sentences = state.forward.hidden.size(1)
-        inputs = [vectors[number].expand(sentences, -1) for number in (which, 1 - which)]
-        return of_layers([ends for _, ends in self._run(inputs, [sentences], state)])
 
     def _read_words(self, character_ids: Tensor, mask: Tensor, state: BiLmState, layers: Tensor) -> BiLmState:
         """From the state behind the first boundary to that before the last."""
@@ -168,3 +170,9 @@ class BiLmNetwork(nn.Module):
     ) -> Iterator[tuple[list[Tensor], list[LstmState]]]:
         language_models = (self.forward_lm, self.backward_lm)
         return run_stack(language_models, inputs, batch_sizes, state, self.recurrence, self.precision)
+
+
+def _token_encoder(options: BiLmOptions) -> TypeEncoder:
+    if isinstance(options.char_cnn, LexiconCnnOptions):
+        return LexiconTokenEncoder(options.char_cnn, options.lstm.projection_dim)
+    return TokenEncoder(options.char_cnn, options.lstm.projection_dim)

@@ -32,11 +32,11 @@ class KeptDescription(NamedTuple):
 
     def to_tensor(self) -> Tensor:
         """As the bytes of JSON text: whoever handles the weights of models expects tensors alone."""
-        return torch.tensor(list(json.dumps(self._asdict()).encode()), dtype=torch.uint8)
+        return torch.frombuffer(bytearray(json.dumps(self._asdict()).encode()), dtype=torch.uint8)
 
     @classmethod
     def from_tensor(cls, content: Tensor) -> "KeptDescription":
-        return cls(**json.loads(bytes(content.tolist())))
+        return cls(**json.loads(content.cpu().numpy().tobytes()))
 
 
 def archived_bilm(
@@ -59,15 +59,21 @@ def archived_bilm(
     `BiLm | None`
         `None` where the folder has no weights (the training begins), or weights that do not have this biLM.
     """
+    state = archived_state(folder)
+    found = None if state is None else _find(state, source)
+    return None if found is None else make_bilm(*found, precision, shared)
+
+
+def archived_state(folder: str | PathLike[str] | None) -> dict[str, Any] | None:
+    """The weights of a trained model; `None` where the folder has none."""
     files = [Path(folder) / name for name in WEIGHTS_NAMES] if folder is not None else []
     file = next(filter(Path.is_file, files), None)
     if file is None:
         return None
     try:
-        found = _find(load_plain(file, name=str(file)), source)
+        return load_plain(file, name=str(file))
     except BiLmError:  # AllenNLP, which reads the file next, says what it makes of it
         return None
-    return None if found is None else _make(*found, precision, shared)
 
 
 def _find(
@@ -84,7 +90,8 @@ def _find(
     return None
 
 
-def _make(options: BiLmOptions, weights: dict[str, Tensor], precision: str, shared: bool) -> BiLm:
+def make_bilm(options: BiLmOptions, weights: dict[str, Tensor], precision: str, shared: bool) -> BiLm:
+    """The biLM of these sizes with these weights; where it may be shared, one that others hold."""
     bilm = BiLm(options, precision=precision).eval().requires_grad_(False)
     if shared:
         return shared_with_weights(bilm, weights)

@@ -1,0 +1,37 @@
+"""What a script gets from `elmo_plugin` itself."""
+
+import subprocess
+import sys
+
+import pytest
+
+import elmo_plugin
+from tests.conftest import REPOSITORY
+
+PROGRAM = """
+import sys
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("allennlp", "overrides", "spacy", "transformers", "torchvision"):
+            raise ImportError(f"{name} is blocked")
+sys.meta_path.insert(0, Blocker())
+
+from elmo_plugin import Elmo, ElmoEmbedder, batch_to_ids
+output = Elmo(bilm="tiny", num_output_representations=2)(batch_to_ids([["The", "play", "."], ["Hello"]]))
+print(output["mask"].tolist(), [tuple(vectors.shape) for vectors in output["elmo_representations"]])
+print(ElmoEmbedder(bilm="tiny").embed_sentence(["Hello"]).shape)
+"""
+
+
+def test_elmo_and_the_embedder_need_no_allennlp() -> None:
+    run = subprocess.run([sys.executable, "-c", PROGRAM], cwd=REPOSITORY, capture_output=True, text=True)
+    assert run.stdout.splitlines() == [
+        "[[True, True, True], [True, False, False]] [(2, 3, 256), (2, 3, 256)]",
+        "(3, 1, 256)",
+    ], run.stderr
+
+
+def test_the_package_lists_its_names_and_has_no_others() -> None:
+    assert {"Elmo", "ElmoEmbedder", "batch_to_ids", "__version__"} <= set(dir(elmo_plugin))
+    with pytest.raises(AttributeError, match="'elmo_plugin' has no attribute 'Elmos'"):
+        elmo_plugin.Elmos  # noqa: B018

@@ -1,0 +1,284 @@
+"""With `elmo_plugin.dropin`, what was made for AllenNLP's ELMo works, and gives the same."""
+
+import importlib
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from allennlp.commands import main
+from allennlp.common import JsonDict, Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Instance, Token, TokenIndexer
+from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
+from allennlp.models import load_archive
+from allennlp.modules import TokenEmbedder
+from allennlp.modules.token_embedders import ElmoTokenEmbedder
+from allennlp.predictors import Predictor
+
+from elmo_plugin.bilm import loading
+from elmo_plugin.bilm.archive import load_plain
+from elmo_plugin.bilm.pretrained import MODELS
+from elmo_plugin.compatible import archived, indexer, token_embedder
+from tests.allennlp_elmo import allennlps_own_afterwards, dropin, predictions, tagger_config, train
+from tests.compatible.conftest import write_bilm
+from tests.conftest import REPOSITORY
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"requires_grad": True},
+    {"do_layer_norm": True},
+    {"projection_dim": 5},
+    {"scalar_mix_parameters": [0.5, -1.0, 2.0]},
+    {"vocab_to_cache": ["@@PADDING@@", "@@UNKNOWN@@", "play"]},
+]
+
+
+@Predictor.register("test_dropin_tagger")
+class TaggerPredictor(Predictor):
+    """AllenNLP's own for this model wants a model of spaCy's."""
+
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+        return self._dataset_reader.text_to_instance([Token(word) for word in json_dict["sentence"].split()])
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    return write_bilm(tmp_path / "bilm")
+
+
+@pytest.fixture
+def make_archive(tmp_path: Path, files: tuple[str, str]) -> Callable[..., Path]:
+    """Trains a tagger; gives its archive."""
+
+    def make(name: str, **options: Any) -> Path:
+        return train(tagger_config(tmp_path, files, dropout=0.0, **options), tmp_path / name)
+
+    return make
+
+
+def weights(archive: Path) -> dict[str, torch.Tensor]:
+    return load_plain(archive.parent / "best.th", name=str(archive))
+
+
+def registered() -> tuple[type, type]:
+    return TokenEmbedder.by_name("elmo_token_embedder"), TokenIndexer.by_name("elmo_characters")
+
+
+def test_importing_it_takes_the_names_and_once_more_changes_nothing() -> None:
+    assert registered() == (ElmoTokenEmbedder, ELMoTokenCharactersIndexer)
+    for _ in range(2):
+        with dropin():
+            ours = (token_embedder.ElmoTokenEmbedder, indexer.ElmoCharactersIndexer)
+            assert registered() == ours
+            sys.modules["elmo_plugin.dropin"].register()
+            importlib.import_module("elmo_plugin.plugin")
+            assert registered() == ours
+    assert registered() == (ElmoTokenEmbedder, ELMoTokenCharactersIndexer)
+
+
+@pytest.mark.slow
+def test_it_may_be_imported_before_anything_of_allennlp() -> None:
+    program = """
+import elmo_plugin.dropin
+from allennlp.common.plugins import import_plugins
+import_plugins()
+from allennlp.modules import TokenEmbedder
+print(TokenEmbedder.by_name("elmo_token_embedder").__module__)
+"""
+    run = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
+    assert run.stdout.strip() == "elmo_plugin.compatible.token_embedder", run.stderr
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_each_loads_the_archives_of_the_other_and_predicts_the_same(
+    make_archive: Callable[..., Path], options: dict[str, Any]
+) -> None:
+    theirs = make_archive("theirs", **options)
+    expected = predictions(theirs)
+    with dropin():
+        np.testing.assert_allclose(predictions(theirs), expected, atol=1e-5)
+        ours = make_archive("ours", **options)
+        expected = predictions(ours)
+        assert (
+            type(load_archive(ours).dataset_reader._token_indexers["elmo"]) is indexer.ElmoCharactersIndexer
+        )
+    np.testing.assert_allclose(predictions(ours), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_training_step_makes_the_weights_that_allennlp_makes(
+    make_archive: Callable[..., Path], tmp_path: Path, files: tuple[str, str], options: dict[str, Any]
+) -> None:
+    start = make_archive("start", **options)
+    config = tagger_config(tmp_path, files)
+    config["model"] = {"type": "from_archive", "archive_file": str(start)}
+    config["trainer"]["no_grad"] = [r".*scalar_mix_0\.gamma$"]
+    config["trainer"]["optimizer"] = {"type": "sgd", "lr": 0.5}
+    expected = weights(train(config, tmp_path / "theirs"))
+    with dropin():
+        actual = weights(train(config, tmp_path / "ours"))
+    assert actual.keys() == expected.keys()
+    for name, tensor in actual.items():
+        torch.testing.assert_close(tensor, expected[name], atol=1e-5, rtol=0, msg=name)
+    before = weights(start)
+    moved = " ".join(name for name in actual if not torch.allclose(actual[name], before[name], atol=1e-6))
+    assert "gamma" not in moved
+    assert ("_elmo_lstm" in moved) == options.get("requires_grad", False)
+    assert ("scalar_parameters" in moved) == ("scalar_mix_parameters" not in options)
+
+
+def test_a_training_that_allennlp_began_goes_on(tmp_path: Path, files: tuple[str, str]) -> None:
+    config = tagger_config(tmp_path, files, dropout=0.0)
+    for name in ("theirs", "ours"):
+        train(config, tmp_path / name)
+    config["trainer"]["num_epochs"] = 2
+    for name in ("theirs", "ours"):
+        (tmp_path / name / "config.json").write_text(json.dumps(config))
+    expected = weights(train(config, tmp_path / "theirs", recover=True))
+    with dropin():
+        actual = weights(train(config, tmp_path / "ours", recover=True))
+    for name, tensor in actual.items():
+        torch.testing.assert_close(tensor, expected[name], atol=1e-5, rtol=0, msg=name)
+
+
+def test_what_came_before_changes_nothing(make_archive: Callable[..., Path]) -> None:
+    archive = make_archive("theirs")
+
+    def twice() -> list[np.ndarray]:
+        loaded = load_archive(archive)
+        instances = list(loaded.dataset_reader.read(loaded.config["train_data_path"]))
+        return [loaded.model.forward_on_instances(instances)[0]["class_probabilities"] for _ in range(2)]
+
+    first, second = twice()
+    assert not np.allclose(first, second, atol=1e-6)
+    with dropin():
+        first, second = twice()
+    np.testing.assert_array_equal(first, second)
+
+
+def test_a_stateful_one_goes_on_as_allennlp_does(
+    make_archive: Callable[..., Path], files: tuple[str, str]
+) -> None:
+    params = {"type": "elmo_token_embedder", "options_file": files[0], "weight_file": files[1]}
+    theirs = TokenEmbedder.from_params(Params(dict(params))).eval()
+    with dropin():
+        ours = TokenEmbedder.from_params(Params({**params, "stateful": True})).eval()
+    ids = torch.randint(1, 262, (3, 4, 50))
+    for _ in range(3):
+        torch.testing.assert_close(ours(ids), theirs(ids), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("options", [{}, {"requires_grad": True}, {"vocab_to_cache": ["", "play"]}], ids=str)
+def test_an_archive_of_its_own_needs_no_files(
+    make_archive: Callable[..., Path], files: tuple[str, str], options: dict[str, Any]
+) -> None:
+    with dropin():
+        archive = make_archive("ours", **options)
+        expected = predictions(archive)
+        shutil.rmtree(Path(files[0]).parent)
+        np.testing.assert_array_equal(predictions(archive), expected)
+        np.testing.assert_array_equal(predictions(archive.parent), expected)
+
+
+def test_an_archive_of_allennlp_needs_the_options_alone(
+    make_archive: Callable[..., Path], files: tuple[str, str]
+) -> None:
+    archive = make_archive("theirs")
+    expected = predictions(archive)
+    Path(files[1]).unlink()
+    with dropin():
+        np.testing.assert_allclose(predictions(archive), expected, atol=1e-5)
+        copied = Path(files[0]).rename(Path(files[0]).with_name("moved.json"))
+        with pytest.raises(
+            ConfigurationError, match=r"options\.json.*name a copy of the file by an override"
+        ):
+            predictions(archive)
+        np.testing.assert_allclose(predictions(archive, options_file=str(copied)), expected, atol=1e-5)
+
+
+def test_an_archive_of_allennlp_with_a_published_model_needs_no_files(
+    make_archive: Callable[..., Path], files: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = make_archive("theirs")
+    expected = predictions(archive)
+    shutil.rmtree(Path(files[0]).parent)
+    options_file, weight_file = MODELS["small"]
+
+    def refuse(url: str) -> None:
+        raise AssertionError(f"{url} is not to be fetched")
+
+    for module in (archived, loading):
+        monkeypatch.setattr(module, "fetch", refuse)
+    with dropin():
+        actual = predictions(archive, options_file=options_file, weight_file=weight_file)
+    np.testing.assert_allclose(actual, expected, atol=1e-5)
+
+
+def test_each_of_several_embedders_has_the_bilm_that_it_was_saved_with(
+    tmp_path: Path, files: tuple[str, str]
+) -> None:
+    config = tagger_config(tmp_path, files)
+    embedders = config["model"]["text_field_embedder"]["token_embedders"]
+    other = write_bilm(tmp_path / "other", seed=1)
+    embedders["other"] = {**embedders["elmo"], "options_file": other[0], "weight_file": other[1]}
+    config["dataset_reader"]["token_indexers"]["other"] = {"type": "elmo_characters"}
+    config["model"]["encoder"]["input_size"] = 24
+    theirs = train(config, tmp_path / "theirs")
+    expected = predictions(theirs)
+    with dropin():
+        np.testing.assert_allclose(predictions(theirs), expected, atol=1e-5)
+        ours = train(config, tmp_path / "ours")
+        expected = predictions(ours)
+        for folder in (files, other):
+            shutil.rmtree(Path(folder[0]).parent)
+        np.testing.assert_array_equal(predictions(ours), expected)
+
+
+def test_what_cannot_be_is_a_configuration_error(files: tuple[str, str]) -> None:
+    with dropin():
+        for options, message in (
+            ({"weight_file": "nowhere.hdf5"}, "nowhere.hdf5"),
+            ({"scalar_mix_parameters": [1.0]}, "3 scalar mix parameters"),
+            ({"requires_grad": True, "vocab_to_cache": ["a"]}, "no cached words"),
+            ({"requires_grad": True, "precision": "int8"}, "float32"),
+        ):
+            params = {"type": "elmo_token_embedder", "options_file": files[0], "weight_file": files[1]}
+            with pytest.raises(ConfigurationError, match=message):
+                TokenEmbedder.from_params(Params({**params, **options}))
+
+
+def test_allennlp_evaluates_and_predicts_with_it_where_the_plugins_file_names_it(
+    make_archive: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = make_archive("theirs")
+    data = load_archive(archive).config["train_data_path"]
+    (tmp_path / "inputs.jsonl").write_text(json.dumps({"sentence": "The play ended ."}) + "\n")
+
+    def run(*arguments: object) -> None:
+        monkeypatch.setattr(sys, "argv", ["allennlp", *map(str, arguments)])
+        main(prog="allennlp")
+
+    def results(project: Path, plugins: list[str]) -> tuple[dict[str, float], list[list[float]]]:
+        """Metrics and probabilities in a folder with these plugins."""
+        project.mkdir()
+        (project / ".allennlp_plugins").write_text("\n".join(plugins))
+        monkeypatch.chdir(project)
+        with allennlps_own_afterwards():
+            run("evaluate", archive, data, "--output-file", "metrics.json")
+            options = ["--predictor", "test_dropin_tagger", "--output-file", "predictions.jsonl"]
+            run("predict", archive, tmp_path / "inputs.jsonl", *options)
+            assert ("elmo_plugin.dropin" in sys.modules) == ("elmo_plugin.dropin" in plugins)
+        prediction = json.loads((project / "predictions.jsonl").read_text())
+        return json.loads((project / "metrics.json").read_text()), prediction["class_probabilities"]
+
+    expected_metrics, expected = results(tmp_path / "without", [])
+    metrics, actual = results(tmp_path / "with", ["elmo_plugin.dropin", "elmo_plugin.plugin"])
+    assert metrics == pytest.approx(expected_metrics, abs=1e-5)
+    np.testing.assert_allclose(actual, expected, atol=1e-5)
