@@ -45,9 +45,10 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Texts that tests read are not left in the user's cache."""
+    """What tests read and download is not left in the user's caches."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ELMO_PLUGIN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("ALLENNLP_CACHE_ROOT", str(tmp_path_factory.mktemp("allennlp")))
         yield
 
 

@@ -14,6 +14,7 @@ from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.distinct import distinct_rows
 from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.kept import need_gradient
+from elmo_plugin.bilm.manylangs.weights import read_folder
 from elmo_plugin.bilm.memo import Memo
 from elmo_plugin.bilm.network import BiLmNetwork
 from elmo_plugin.bilm.options import BiLmOptions
@@ -90,15 +91,26 @@ class BiLm(BiLmNetwork):
     @classmethod
     def from_archive(cls, path: str | Path, precision: str = "float32") -> "BiLm":
         """Loads the biLM from the archive (or the serialization directory) of a trained `bilm` model."""
-        options, state = archive.read_archive(path)
-        bilm = cls(options, precision=precision)
-        bilm.load_state_dict(state)
-        return bilm.eval().requires_grad_(False)
+        return cls._from_state(*archive.read_archive(path), precision)
+
+    @classmethod
+    def from_manylangs(cls, folder: str | Path, precision: str = "float32") -> "BiLm":
+        """
+        Loads a model of ELMoForManyLangs from its folder (see `manylangs.weights.read_folder`), in evaluation
+        mode and frozen. A sentence starts from zero, where the original goes on from the last batch.
+        """
+        return cls._from_state(*read_folder(Path(folder)), precision)
 
     @classmethod
     def pretrained(cls, name: str, precision: str = "float32") -> "BiLm":
         """Loads a model by its name, one of `elmo_plugin.bilm.pretrained.MODELS`."""
         return cls.from_files(*pretrained.files_of(name), precision=precision)
+
+    @classmethod
+    def _from_state(cls, options: BiLmOptions, state: dict[str, Tensor], precision: str) -> "BiLm":
+        bilm = cls(options, precision=precision)
+        bilm.load_state_dict(state)
+        return bilm.eval().requires_grad_(False)
 
     def forward(
         self, character_ids: Tensor, state: BiLmState | None = None, keep_state: bool = True

@@ -1,4 +1,4 @@
-"""One way to say which biLM is meant: by name, by archive, or by its two files."""
+"""One way to say which biLM is meant: by name, by archive, by its two files, or by its folder."""
 
 from collections.abc import Hashable, Mapping
 from functools import partial
@@ -10,6 +10,7 @@ from torch import Tensor
 from elmo_plugin.bilm.archive import CONFIG_NAME, WEIGHTS_NAMES, read_archive, read_archive_with_softmax
 from elmo_plugin.bilm.bilm import BiLm
 from elmo_plugin.bilm.errors import BiLmError
+from elmo_plugin.bilm.manylangs.weights import files_of, is_model_folder, read_folder
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.pretrained import MODELS, fetch
 from elmo_plugin.bilm.sharing import load_shared
@@ -39,8 +40,8 @@ def load_bilm(source: str | Mapping[str, str], precision: str = "float32", share
 
     source : `str | Mapping[str, str]`
         A name of `elmo_plugin.bilm.pretrained.MODELS`, the path or URL of a training archive, the directory
-        of a training or of a published pair of files (one `*options.json`, one `*weights.hdf5`), or
-        `{"options": ..., "weights": ...}` with a pair of paths or URLs.
+        of a training, of a published pair of files (one `*options.json`, one `*weights.hdf5`) or of a model
+        of ELMoForManyLangs, or `{"options": ..., "weights": ...}` with a pair of paths or URLs.
     precision : `str`
         See `BiLm`.
     shared : `bool`
@@ -50,12 +51,15 @@ def load_bilm(source: str | Mapping[str, str], precision: str = "float32", share
     Raises `BiLmError` where it names no usable model.
     """
     found = _find(source)
-    if isinstance(found, Path):
-        files = [found / name for name in (CONFIG_NAME, *WEIGHTS_NAMES)] if found.is_dir() else [found]
-        load = partial(BiLm.from_archive, found, precision)
-    else:
+    if not isinstance(found, Path):
         files = list(found)
         load = partial(BiLm.from_files, *found, precision)
+    elif is_model_folder(found):
+        files = files_of(found)
+        load = partial(BiLm.from_manylangs, found, precision)
+    else:
+        files = [found / name for name in (CONFIG_NAME, *WEIGHTS_NAMES)] if found.is_dir() else [found]
+        load = partial(BiLm.from_archive, found, precision)
     return load_shared((*map(_identity, files), precision), load) if shared else load()
 
 
@@ -73,6 +77,8 @@ def read_stored(source: str | Mapping[str, str], with_softmax: bool = True) -> S
     Raises `BiLmError` where it names no usable model.
     """
     found = _find(source)
+    if isinstance(found, Path) and is_model_folder(found):
+        return StoredBiLm(*read_folder(found), None, "float32")
     if isinstance(found, Path):
         stored = read_archive_with_softmax(found) if with_softmax else (*read_archive(found), None)
         return StoredBiLm(*stored, "float32")
@@ -84,7 +90,7 @@ def read_stored(source: str | Mapping[str, str], with_softmax: bool = True) -> S
 
 
 def _find(source: str | Mapping[str, str]) -> Path | tuple[Path, Path]:
-    """A training archive (or its directory), or an options and a weight file."""
+    """A training archive (or its directory), a model's folder, or an options and a weight file."""
     if isinstance(source, Mapping) and set(source) == {"options", "weights"}:
         return fetch(source["options"]), fetch(source["weights"])
     if not isinstance(source, str):
@@ -99,7 +105,8 @@ def _find(source: str | Mapping[str, str]) -> Path | tuple[Path, Path]:
         raise BiLmError(
             f"there is no biLM {source!r}: it is neither one of {', '.join(MODELS)} nor a training archive"
         )
-    return _pair_in(path) if path.is_dir() and not (path / CONFIG_NAME).is_file() else path
+    is_pair = path.is_dir() and not (path / CONFIG_NAME).is_file() and not is_model_folder(path)
+    return _pair_in(path) if is_pair else path
 
 
 def _pair_in(folder: Path) -> tuple[Path, Path]:

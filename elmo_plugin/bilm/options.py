@@ -1,7 +1,8 @@
 """The sizes of a biLM, and their way to and from the `options.json` of published ELMo models."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.files import write_json
 
 ACTIVATIONS = ("relu", "tanh")
+
+Lexicon = tuple[tuple[str, int], ...]  # characters or words, and the row of each one's vector
 
 
 @dataclass(frozen=True)
@@ -38,14 +41,7 @@ class CharCnnOptions:
     max_characters_per_token: int = 50
 
     def __post_init__(self) -> None:
-        if not self.filters or any(width < 1 or number < 1 for width, number in self.filters):
-            raise BiLmError(f"char_cnn.filters must be pairs of positive [width, number], not {self.filters}")
-        if max(width for width, _ in self.filters) > self.max_characters_per_token:
-            raise BiLmError(
-                f"char_cnn.filters has a width beyond the {self.max_characters_per_token} character slots"
-            )
-        if self.activation not in ACTIVATIONS:
-            raise BiLmError(f"char_cnn.activation must be one of {ACTIVATIONS}, not {self.activation!r}")
+        _check_cnn("char_cnn", self.filters, self.max_characters_per_token, self.activation)
         _require_at_least("char_cnn.embedding.dim", self.embedding_dim, 1)
         _require_at_least("char_cnn.n_highway", self.n_highway, 0)
         _require_at_least("char_cnn.max_characters_per_token", self.max_characters_per_token, 3)
@@ -53,6 +49,56 @@ class CharCnnOptions:
     @property
     def n_filters(self) -> int:
         return sum(number for _, number in self.filters)
+
+
+@dataclass(frozen=True)
+class LexiconCnnOptions:
+    """
+    The token encoder of a model of ELMoForManyLangs: it reads the characters of a lexicon, the words of
+    another, or both.
+
+    # Parameters
+
+    characters : `tuple[tuple[str, int], ...]`
+        Each character, and the row of its vector. Without any, only words are read.
+    words : `tuple[tuple[str, int], ...]`
+        Likewise the words.
+    character_dim, word_dim : `int`
+        The size of a character's and a word's vector.
+    filters, n_highway, activation
+        See `CharCnnOptions`.
+    max_characters_per_word : `int`
+        Unicode characters, with the two that mark the begin and the end of a word. Longer words are cut.
+    """
+
+    characters: Lexicon = field(repr=False)
+    words: Lexicon = field(repr=False)
+    character_dim: int
+    word_dim: int
+    filters: tuple[tuple[int, int], ...]
+    n_highway: int
+    activation: str
+    max_characters_per_word: int = 50
+
+    def __post_init__(self) -> None:
+        _require_at_least("max_characters_per_token", self.max_characters_per_word, 3)
+        if self.words:
+            _require_at_least("word_dim", self.word_dim, 1)
+        if self.characters:
+            _require_at_least("char_dim", self.character_dim, 1)
+            _require_at_least("n_highway", self.n_highway, 0)
+            _check_cnn("token_embedder", self.filters, self.max_characters_per_word, self.activation)
+        elif not self.words:
+            raise BiLmError("a token encoder needs characters or words, but it has none")
+
+    @property
+    def max_characters_per_token(self) -> int:
+        """How many slots a word's bytes need, the longest characters of UTF-8 being 4 bytes."""
+        return 4 * (self.max_characters_per_word - 2) + 2
+
+    @property
+    def n_filters(self) -> int:
+        return sum(number for _, number in self.filters) if self.characters else 0
 
 
 @dataclass(frozen=True)
@@ -92,9 +138,9 @@ class LstmOptions:
 
 @dataclass(frozen=True)
 class BiLmOptions:
-    """All sizes of a biLM: its token encoder's and its language models'."""
+    """All sizes of a biLM: its token encoder's, with what it has of lexicons, and its language models'."""
 
-    char_cnn: CharCnnOptions
+    char_cnn: CharCnnOptions | LexiconCnnOptions
     lstm: LstmOptions
 
     @classmethod
@@ -105,7 +151,8 @@ class BiLmOptions:
         # Parameters
 
         options : `dict`
-            With `char_cnn` and `lstm`, as in `options.json`.
+            With `char_cnn` and `lstm`, as in `options.json`, or with `lexicon_cnn` and `lstm`, as `to_dict`
+            gives them.
         source : `str`
             What to call the options in an error message.
 
@@ -114,21 +161,11 @@ class BiLmOptions:
         """
         try:
             _refuse_other_language_models(options)
-            char_cnn, lstm = options["char_cnn"], options["lstm"]
-            n_characters = char_cnn.get("n_characters", NUM_CHARACTERS)
-            if n_characters != NUM_CHARACTERS:
-                raise BiLmError(
-                    f"char_cnn.n_characters is {n_characters}, but a biLM that embeds text needs "
-                    f"{NUM_CHARACTERS} (261 is the training value of bilm-tf: change it to 262)"
-                )
+            lstm = options["lstm"]
             return cls(
-                CharCnnOptions(
-                    filters=tuple((width, number) for width, number in char_cnn["filters"]),
-                    embedding_dim=char_cnn["embedding"]["dim"],
-                    n_highway=char_cnn["n_highway"],
-                    activation=char_cnn["activation"],
-                    max_characters_per_token=char_cnn.get("max_characters_per_token", 50),
-                ),
+                _lexicon_cnn(options["lexicon_cnn"])
+                if "lexicon_cnn" in options
+                else _char_cnn(options["char_cnn"]),
                 LstmOptions(
                     projection_dim=lstm["projection_dim"],
                     dim=lstm["dim"],
@@ -157,28 +194,64 @@ class BiLmOptions:
         return cls.from_dict(options, source=f"options file {path}")
 
     def to_dict(self) -> dict[str, Any]:
-        """The published nested layout, as every ELMo implementation reads it."""
-        return {
-            "lstm": {
-                "use_skip_connections": self.lstm.use_skip_connections,
-                "projection_dim": self.lstm.projection_dim,
-                "cell_clip": self.lstm.cell_clip,
-                "proj_clip": self.lstm.proj_clip,
-                "dim": self.lstm.dim,
-                "n_layers": self.lstm.n_layers,
-            },
-            "char_cnn": {
-                "activation": self.char_cnn.activation,
-                "filters": [list(pair) for pair in self.char_cnn.filters],
-                "n_highway": self.char_cnn.n_highway,
-                "embedding": {"dim": self.char_cnn.embedding_dim},
-                "n_characters": NUM_CHARACTERS,
-                "max_characters_per_token": self.char_cnn.max_characters_per_token,
-            },
+        """
+        The published nested layout, as every ELMo implementation reads it; with `lexicon_cnn` in place of
+        `char_cnn` for a token encoder that published files cannot describe.
+        """
+        lstm = {
+            "use_skip_connections": self.lstm.use_skip_connections,
+            "projection_dim": self.lstm.projection_dim,
+            "cell_clip": self.lstm.cell_clip,
+            "proj_clip": self.lstm.proj_clip,
+            "dim": self.lstm.dim,
+            "n_layers": self.lstm.n_layers,
         }
+        if isinstance(self.char_cnn, LexiconCnnOptions):
+            return {"lstm": lstm, "lexicon_cnn": dict(vars(self.char_cnn))}
+        char_cnn = {
+            "activation": self.char_cnn.activation,
+            "filters": [list(pair) for pair in self.char_cnn.filters],
+            "n_highway": self.char_cnn.n_highway,
+            "embedding": {"dim": self.char_cnn.embedding_dim},
+            "n_characters": NUM_CHARACTERS,
+            "max_characters_per_token": self.char_cnn.max_characters_per_token,
+        }
+        return {"lstm": lstm, "char_cnn": char_cnn}
 
     def to_file(self, path: str | Path) -> None:
         write_json(path, self.to_dict())
+
+
+def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
+    n_characters = options.get("n_characters", NUM_CHARACTERS)
+    if n_characters != NUM_CHARACTERS:
+        raise BiLmError(
+            f"char_cnn.n_characters is {n_characters}, but a biLM that embeds text needs "
+            f"{NUM_CHARACTERS} (261 is the training value of bilm-tf: change it to 262)"
+        )
+    return CharCnnOptions(
+        filters=tuple((width, number) for width, number in options["filters"]),
+        embedding_dim=options["embedding"]["dim"],
+        n_highway=options["n_highway"],
+        activation=options["activation"],
+        max_characters_per_token=options.get("max_characters_per_token", 50),
+    )
+
+
+def _lexicon_cnn(options: dict[str, Any]) -> LexiconCnnOptions:
+    pairs = {
+        key: tuple((one, other) for one, other in options[key]) for key in ("characters", "words", "filters")
+    }
+    return LexiconCnnOptions(**{**options, **pairs})
+
+
+def _check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activation: str) -> None:
+    if not filters or any(width < 1 or number < 1 for width, number in filters):
+        raise BiLmError(f"{name}.filters must be pairs of positive [width, number], not {filters}")
+    if max(width for width, _ in filters) > slots:
+        raise BiLmError(f"{name}.filters has a width beyond the {slots} character slots")
+    if activation not in ACTIVATIONS:
+        raise BiLmError(f"{name}.activation must be one of {ACTIVATIONS}, not {activation!r}")
 
 
 def _refuse_other_language_models(options: dict[str, Any]) -> None:

@@ -1,19 +1,21 @@
 """Names of biLMs, and where their files are: inside this package, or to be downloaded once."""
 
 import os
+import sys
+from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import urlparse
-
-import torch
+from urllib.request import Request, urlopen
 
 from elmo_plugin.bilm.errors import BiLmError
 
 _BUNDLED = Path(__file__).parent / "models"
-_PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"
+_PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
+TIMEOUT = 30  # seconds without an answer
 
 
-def _published(folder: str, stem: str) -> tuple[str, str]:
-    return f"{_PUBLISHED}/{folder}/{stem}_options.json", f"{_PUBLISHED}/{folder}/{stem}_weights.hdf5"
+def _published(folder: str, stem: str, weights: str = "weights") -> tuple[str, str]:
+    return f"{_PUBLISHED}/{folder}/{stem}_options.json", f"{_PUBLISHED}/{folder}/{stem}_{weights}.hdf5"
 
 
 MODELS: dict[str, tuple[str, str]] = {
@@ -24,6 +26,8 @@ MODELS: dict[str, tuple[str, str]] = {
     "original-5.5b": _published(
         "2x4096_512_2048cnn_2xhighway_5.5B", "elmo_2x4096_512_2048cnn_2xhighway_5.5B"
     ),
+    "pubmed": _published("contributed/pubmed", "elmo_2x4096_512_2048cnn_2xhighway", "weights_PubMed_only"),
+    "portuguese": _published("contributed/pt", "elmo_pt"),
 }
 
 
@@ -34,21 +38,63 @@ def files_of(name: str) -> tuple[str, str]:
     return MODELS[name]
 
 
-def cache_directory() -> Path:
-    """Where files are kept: `$ELMO_PLUGIN_CACHE`, by default `elmo_plugin` in torch's hub folder."""
-    return Path(os.environ.get("ELMO_PLUGIN_CACHE") or Path(torch.hub.get_dir()) / "elmo_plugin")
+def download_directory() -> Path:
+    """AllenNLP's own cache: `cache` in `$ALLENNLP_CACHE_ROOT`, by default in `~/.allennlp`."""
+    return Path(os.environ.get("ALLENNLP_CACHE_ROOT") or Path.home() / ".allennlp") / "cache"
 
 
 def fetch(path_or_url: str | Path) -> Path:
-    """A local path: the given one, or that of the URL's content, which is downloaded once into the cache."""
-    url = urlparse(str(path_or_url))
-    if url.scheme not in ("http", "https", "ftp"):
+    """
+    A local path: the given one, or that of the URL's content, which is downloaded into AllenNLP's cache. What
+    is in the cache already, because AllenNLP or an earlier call put it there, is used without a network.
+
+    Raises `BiLmError` where it cannot be downloaded, or where the package `cached-path`, which knows that
+    cache, is not installed.
+    """
+    url = str(path_or_url)
+    if urlparse(url).scheme not in ("http", "https"):
         return Path(path_or_url)
-    path = cache_directory() / url.netloc / url.path.lstrip("/")
-    if not path.is_file():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            torch.hub.download_url_to_file(str(path_or_url), str(path))  # downloads beside it, then renames
-        except OSError as error:
-            raise BiLmError(f"cannot download {path_or_url} ({error})") from None
+    try:
+        from cached_path import cached_path, find_latest_cached
+    except ImportError:
+        raise _cannot_download(url, "the package cached-path is not installed") from None
+    kept = find_latest_cached(url, download_directory())
+    if kept is not None:
+        return Path(kept)
+    try:
+        size = _size_of(url)
+        print(f"downloading {url}{_of_bilm(url)}: {_shown(size)}", file=sys.stderr)
+        path = Path(cached_path(url, cache_dir=download_directory()))
+    except (OSError, HTTPException) as error:
+        raise _cannot_download(url, error) from None
+    if size is not None and path.stat().st_size != size:
+        path.unlink()
+        raise _cannot_download(url, "the connection broke off")
     return path
+
+
+def _size_of(url: str) -> int | None:
+    """In bytes, where the server tells."""
+    with urlopen(Request(url, method="HEAD"), timeout=TIMEOUT) as answer:
+        size = answer.headers["Content-Length"]
+    return None if size is None else int(size)
+
+
+def _shown(size: int | None) -> str:
+    if size is None:
+        return "of unknown size"
+    return f"{size / 1e6:.0f} MB" if size >= 1e6 else f"{size} bytes"
+
+
+def _of_bilm(url: str) -> str:
+    """For messages: whose file it is, if it is one of `MODELS`."""
+    names = [name for name, urls in MODELS.items() if url in urls]
+    return f" of the biLM {names[0]!r}" if names else ""
+
+
+def _cannot_download(url: str, reason: object) -> BiLmError:
+    return BiLmError(
+        f"cannot download {url}{_of_bilm(url)} ({reason}); bring it here in another way and give its path, "
+        'of two files as {"options": …, "weights": …}, or bring the content of '
+        f"{download_directory()} from a machine where it was downloaded"
+    )

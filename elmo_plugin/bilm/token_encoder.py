@@ -7,13 +7,11 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
-from elmo_plugin.bilm.distinct import distinct_rows
 from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.kept import Kept, need_gradient
 from elmo_plugin.bilm.options import CharCnnOptions
 from elmo_plugin.bilm.prepared_encoder import PreparedEncoder
-from elmo_plugin.bilm.products import check_precision
-from elmo_plugin.bilm.type_cache import TypeCache
+from elmo_plugin.bilm.type_encoder import TypeEncoder
 from elmo_plugin.bilm.window_maxima import convolution_maxima, filter_matrix, window_maxima
 
 # Words of similar length are encoded together, so many at a time on a CPU (their windows stay in its cache)
@@ -47,13 +45,12 @@ class Highway(nn.Module):
         return torch.lerp(inputs, torch.relu(self.transform(inputs)).to(inputs.dtype), gate)
 
 
-class TokenEncoder(nn.Module):
+class TokenEncoder(TypeEncoder):
     """
     The token layer of a biLM (Kim et al., 2016; section 3.4 of Peters et al., 2018).
 
     While all parameters are frozen (`requires_grad_(False)`) it computes with weights that are laid out once,
-    and remembers the vectors of words, across calls, until a parameter changes or the module is moved. Copies
-    and pickles do not take them along.
+    until a parameter changes or the module is moved.
 
     # Parameters
 
@@ -65,8 +62,7 @@ class TokenEncoder(nn.Module):
         Of the highway layers where no gradient is asked for: one of `elmo_plugin.bilm.products.PRECISIONS`.
         The other layers, which take little time, are in float32.
     type_cache_size : `int`
-        How many words are remembered at most; 0 for none. With the default and words of 50 characters they
-        take up to 71 MB for vectors of 512 numbers, 21 MB for 128.
+        See `TypeEncoder`.
 
     Raises `BiLmError` where there is no such precision.
     """
@@ -78,8 +74,7 @@ class TokenEncoder(nn.Module):
         precision: str = "float32",
         type_cache_size: int = 32768,
     ) -> None:
-        super().__init__()
-        self.precision = check_precision(precision)
+        super().__init__(precision, type_cache_size)
         self.activation = torch.relu if options.activation == "relu" else torch.tanh
         self.character_embedding = nn.Embedding(NUM_CHARACTERS, options.embedding_dim, padding_idx=0)
         self.convolutions = nn.ModuleList(
@@ -89,8 +84,6 @@ class TokenEncoder(nn.Module):
         self.projection = nn.Linear(options.n_filters, projection_dim)
         self._widest_filter = max(width for width, _ in options.filters)
         self._prepared: Kept[PreparedEncoder] = Kept()
-        self.type_cache_size = type_cache_size
-        self._type_cache: Kept[TypeCache] = Kept()
         self._initialize(options)
 
     def _initialize(self, options: CharCnnOptions) -> None:
@@ -108,68 +101,7 @@ class TokenEncoder(nn.Module):
         nn.init.normal_(self.projection.weight, std=options.n_filters**-0.5)
         nn.init.zeros_(self.projection.bias)
 
-    def forward(self, character_ids: Tensor) -> Tensor:
-        """
-        Encodes each distinct word once, or takes it from the words encoded before, and gives its vector to
-        all its occurrences.
-
-        # Parameters
-
-        character_ids : `Tensor`
-            Shape (..., characters), integers.
-
-        # Returns
-
-        `Tensor`
-            Shape (..., projection_dim).
-        """
-        tokens = character_ids.reshape(-1, character_ids.size(-1))
-        types, type_of_token = distinct_rows(tokens)
-        parameters = list(self.parameters())
-        if need_gradient(parameters):
-            vectors = self.encode_types(types)
-        else:
-            vectors = self._known_types(parameters).look_up(types, self.encode_types)
-        return vectors[type_of_token].view(*character_ids.shape[:-1], vectors.size(-1))
-
-    def encode_ahead(self, character_ids: Tensor) -> None:
-        """
-        Encodes the words of a vocabulary now. They stay as long as the parameters do, beyond
-        `type_cache_size`; other words that are remembered make room for them.
-
-        # Parameters
-
-        character_ids : `Tensor`
-            Shape (..., characters), integers.
-
-        Raises `BiLmError` where the parameters are not frozen.
-        """
-        parameters = list(self.parameters())
-        if need_gradient(parameters):
-            raise BiLmError("only a frozen biLM encodes words ahead: call its requires_grad_(False) first")
-        types, _ = distinct_rows(character_ids.reshape(-1, character_ids.size(-1)))
-        self._known_types(parameters).pin(types, self.encode_types)
-
-    def forget_types(self) -> None:
-        """Forgets all words, those encoded ahead too."""
-        self._type_cache.forget()
-
     def encode_types(self, character_ids: Tensor) -> Tensor:
-        """
-        Encodes all of the words, whether they are known or not.
-
-        # Parameters
-
-        character_ids : `Tensor`
-            Shape (types, characters), integers, one row a word.
-
-        # Returns
-
-        `Tensor`
-            Shape (types, projection_dim), of the parameters' type.
-
-        Raises `BiLmError` where a number stands for no character.
-        """
         weight = self.projection.weight
         if len(character_ids) == 0:
             return weight.new_zeros(0, len(weight))
@@ -184,39 +116,13 @@ class TokenEncoder(nn.Module):
                     return convolution_maxima(characters, convolutions)
                 return window_maxima(characters, filters)
 
-            parts, order = self._by_length(character_ids, convolve)
+            parts, order = by_length(character_ids, self._widest_filter, convolve)
             vectors = self._combine(torch.cat(parts))  # of all words at once, for large products
         else:
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
-                parts, order = self._by_length(character_ids, self._prepare())
+                parts, order = by_length(character_ids, self._widest_filter, self._prepare())
                 vectors = torch.cat(parts)
         return vectors[order.argsort()].to(weight.dtype)
-
-    def _by_length(
-        self, character_ids: Tensor, encode: Callable[[Tensor], Tensor]
-    ) -> tuple[list[Tensor], Tensor]:
-        """
-        Encodes words of similar length together, without slots that are padding in all of them. As many of
-        these as the widest filter covers are left: its further windows there have the same values.
-
-        # Returns
-
-        `list[Tensor]`, `Tensor`
-            What `encode` gives for some words after the other, and which words these are.
-        """
-        size = TYPES_AT_A_TIME_ON_CPU if character_ids.device.type == "cpu" else TYPES_AT_A_TIME
-        if len(character_ids) <= size:
-            slots = int(_lengths(character_ids).max()) + self._widest_filter
-            order = torch.arange(len(character_ids), device=character_ids.device)
-            return [encode(character_ids[:, :slots].int())], order
-        lengths, order = _lengths(character_ids).sort()
-        number_of_slots = (lengths + self._widest_filter).tolist()
-        parts = []
-        for start in range(0, len(order), size):
-            rows = order[start : start + size]
-            slots = number_of_slots[start + len(rows) - 1]
-            parts.append(encode(character_ids[rows, :slots].int()))
-        return parts, order
 
     def _combine(self, features: Tensor) -> Tensor:
         """All behind the convolutions, for gradients: (types, n_filters) to (types, projection_dim)."""
@@ -240,14 +146,46 @@ class TokenEncoder(nn.Module):
             ),
         )
 
-    def _known_types(self, parameters: list[nn.Parameter]) -> TypeCache:
-        return self._type_cache.get(parameters, self.precision, lambda: TypeCache(self.type_cache_size))
-
     def _apply(self, *args: Any, **kwargs: Any) -> "TokenEncoder":
-        """Moves and converts the module. New storage may be where the old was, so nothing is kept."""
         self._prepared.forget()
-        self._type_cache.forget()
-        return super()._apply(*args, **kwargs)
+        super()._apply(*args, **kwargs)
+        return self
+
+
+def by_length(
+    character_ids: Tensor, widest_filter: int, encode: Callable[[Tensor], Tensor]
+) -> tuple[list[Tensor], Tensor]:
+    """
+    Encodes words of similar length together, without slots that are padding in all of them. As many of these
+    as the widest filter covers are left: its further windows there have the same values.
+
+    # Parameters
+
+    character_ids : `Tensor`
+        Shape (types, characters).
+    widest_filter : `int`
+        How many characters it covers.
+    encode : `Callable[[Tensor], Tensor]`
+        Gives some words' vectors, shape (some types, dim), from their first characters, int32.
+
+    # Returns
+
+    `list[Tensor]`, `Tensor`
+        What `encode` gives for some words after the other, and which words these are.
+    """
+    size = TYPES_AT_A_TIME_ON_CPU if character_ids.device.type == "cpu" else TYPES_AT_A_TIME
+    if len(character_ids) <= size:
+        slots = int(_lengths(character_ids).max()) + widest_filter
+        order = torch.arange(len(character_ids), device=character_ids.device)
+        return [encode(character_ids[:, :slots].int())], order
+    lengths, order = _lengths(character_ids).sort()
+    number_of_slots = (lengths + widest_filter).tolist()
+    parts = []
+    for start in range(0, len(order), size):
+        rows = order[start : start + size]
+        slots = number_of_slots[start + len(rows) - 1]
+        parts.append(encode(character_ids[rows, :slots].int()))
+    return parts, order
 
 
 def _lengths(character_ids: Tensor) -> Tensor:

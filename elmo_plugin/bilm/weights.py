@@ -28,7 +28,7 @@ from torch import Tensor
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
 from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.files import replace_when_written
-from elmo_plugin.bilm.options import BiLmOptions
+from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 
 DTYPES = ("float32", "float16")
 
@@ -178,6 +178,8 @@ def _opened(path: str | Path) -> Iterator[h5py.File]:
 def _datasets(options: BiLmOptions) -> Iterator[_Dataset]:
     """All datasets of a model of these sizes."""
     char_cnn, lstm = options.char_cnn, options.lstm
+    if isinstance(char_cnn, LexiconCnnOptions):
+        raise BiLmError("the published layout has no place for the lexicons of a model of ELMoForManyLangs")
     encoder = "token_encoder"
     yield _Dataset(
         "char_embed",

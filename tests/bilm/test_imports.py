@@ -7,7 +7,8 @@ PROGRAM = """
 import sys
 class Blocker:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("allennlp", "overrides", "spacy", "transformers", "torchvision"):
+        blocked = ("allennlp", "overrides", "spacy", "transformers", "torchvision", "cached_path", "requests")
+        if name.partition(".")[0] in blocked:
             raise ImportError(f"{name} is blocked")
 sys.meta_path.insert(0, Blocker())
 

@@ -1,19 +1,15 @@
-"""Every way to say which biLM is meant: by files, URLs, a name, an archive."""
+"""Every way to say which biLM is meant: by files, a folder, an archive."""
 
 import io
 import json
 import pickle
 import tarfile
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
-from elmo_plugin.bilm.pretrained import MODELS
 from elmo_plugin.bilm.weights import write_weights
 
 from .conftest import BiLmMaker
@@ -58,27 +54,6 @@ def test_the_precision_reaches_the_bilm(files: dict[str, str], make_bilm: BiLmMa
         assert load_bilm(source, precision="int8").precision == "int8"
     with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'half'"):
         load_bilm(files, precision="half")
-
-
-def test_a_pair_of_urls_is_downloaded_once(
-    files: dict[str, str], make_bilm: BiLmMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ELMO_PLUGIN_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}"
-        urls = {"options": f"{address}/options.json", "weights": f"{address}/weights.hdf5"}
-        assert _same(load_bilm(urls), make_bilm())
-        with pytest.raises(BiLmError, match=f"cannot download {address}/absent.json"):
-            load_bilm({**urls, "options": f"{address}/absent.json"})
-        server.shutdown()
-    assert _same(load_bilm(urls), make_bilm()), "the second time there is no server"
-    assert sorted(path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()) == [
-        "options.json",
-        "weights.hdf5",
-    ]
 
 
 def test_an_archive_and_a_serialization_directory_are_loaded(make_bilm: BiLmMaker, tmp_path: Path) -> None:
@@ -161,16 +136,6 @@ def test_an_archive_cannot_run_code(make_bilm: BiLmMaker, tmp_path: Path) -> Non
 def test_what_names_no_bilm_is_refused(source: object, message: str) -> None:
     with pytest.raises(BiLmError, match=message):
         load_bilm(source)  # type: ignore[arg-type]
-
-
-def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BiLmError, match="there is no pretrained biLM 'big'; known are tiny, small"):
-        BiLm.pretrained("big")
-
-
-def test_all_published_models_have_an_options_and_a_weight_file() -> None:
-    for name, (options, weights) in MODELS.items():
-        assert options.endswith("options.json") and weights.endswith("weights.hdf5"), name
 
 
 def test_a_bilm_survives_pickling(make_bilm: BiLmMaker) -> None:

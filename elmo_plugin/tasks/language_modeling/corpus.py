@@ -1,5 +1,6 @@
 """Text for a biLM, tokenised once into files that are mapped into memory: it is never all in memory."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -7,9 +8,9 @@ from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 
+import torch
 from allennlp.common import Tqdm
 
-from elmo_plugin.bilm import pretrained
 from elmo_plugin.tasks.language_modeling.pieces import PieceFiles
 from elmo_plugin.tasks.language_modeling.shards import PIECE_TOKENS, PreparedShard, find_prepared, prepare
 
@@ -39,6 +40,11 @@ class Corpus:
         return sum(piece.sentences for piece in self.pieces)
 
 
+def default_cache_directory() -> Path:
+    """`$ELMO_PLUGIN_CACHE`, by default `elmo_plugin` in torch's hub folder."""
+    return Path(os.environ.get("ELMO_PLUGIN_CACHE") or Path(torch.hub.get_dir()) / "elmo_plugin")
+
+
 def prepare_corpus(
     shards: Sequence[str],
     cache_directory: str | Path | None = None,
@@ -61,7 +67,7 @@ def prepare_corpus(
     Raises `ConfigurationError` where a shard has no sentence, is not UTF-8 text, is damaged, gone, or changed
     while it was read, or where the pieces cannot be written; then nothing of that shard is left.
     """
-    directory = Path(cache_directory or pretrained.cache_directory()) / "corpora"
+    directory = Path(cache_directory or default_cache_directory()) / "corpora"
     found = {shard: find_prepared(shard, directory, piece_tokens) for shard in shards}
     prepared = {shard: files for shard, files in found.items() if files is not None}
     missing = [shard for shard in found if shard not in prepared]

@@ -1,0 +1,100 @@
+"""Models of ELMoForManyLangs in AllenNLP: in a task's model and its archive, trained on, and not exported."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from allennlp.commands import main
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.bilm import load_bilm
+from elmo_plugin.commands import embed  # noqa: F401 (registers the command)
+from elmo_plugin.commands.export import export
+from tests.bilm.manylangs.model_folder import Recomputation, write_model
+from tests.embedding.test_archived import predictions, predictions_of_archive
+from tests.trained_tagger import tagger_config, train
+
+SLOTS = 4 * (10 - 2) + 2
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_model(tmp_path / "model")
+
+
+def config_of(folder: Path, slots: int = SLOTS, **options: Any) -> dict[str, Any]:
+    config = tagger_config(str(folder), **options)
+    config["dataset_reader"]["token_indexers"]["elmo"]["max_characters_per_token"] = slots
+    return config
+
+
+def numbers(nested: Any) -> Iterator[float]:
+    if isinstance(nested, float):
+        yield nested
+    else:
+        for part in nested.values() if isinstance(nested, dict) else nested:
+            yield from numbers(part)
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_an_archive_predicts_the_same_without_the_folder(
+    requires_grad: bool, folder: Path, tmp_path: Path
+) -> None:
+    config = config_of(folder, requires_grad=requires_grad)
+    before = load_bilm(str(folder)).state_dict()
+    model = train(config, tmp_path / "run")
+    embedder = model.contextual_encoder.text_field_embedder.token_embedder_elmo
+    assert requires_grad != all(
+        torch.equal(values, before[name]) for name, values in embedder._elmo.bilm.state_dict().items()
+    )
+    scores, *tags = predictions(model, config)
+    shutil.rmtree(folder)
+    found_scores, *found_tags = predictions_of_archive(tmp_path / "run" / "model.tar.gz", config)
+    assert found_tags == tags
+    assert list(numbers(found_scores)) == pytest.approx(list(numbers(scores)), rel=1e-4, abs=1e-5)
+
+
+def test_an_indexer_with_other_slots_is_told_which_ones(folder: Path, tmp_path: Path) -> None:
+    message = f"reads {SLOTS} characters per token, but .* gave 50: give the indexer .*per_token {SLOTS}"
+    with pytest.raises(ConfigurationError, match=message):
+        train(config_of(folder, slots=50), tmp_path / "run")
+
+
+def test_its_training_goes_on_as_a_language_model(
+    folder: Path, bilm_config: dict[str, Any], tmp_path: Path
+) -> None:
+    for loader in ("data_loader", "validation_data_loader"):
+        bilm_config[loader]["max_characters_per_token"] = SLOTS
+    del bilm_config["model"]["options"]
+    bilm_config["model"]["initial"] = str(folder)
+    model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
+    shutil.rmtree(folder)
+    tuned = load_bilm(str(tmp_path / "run" / "model.tar.gz"))
+    vectors, expected = tuned.embed([["the", "言語"]])[0], model.bilm.eval().embed([["the", "言語"]])[0]
+    torch.testing.assert_close(vectors, expected)
+
+
+def test_it_cannot_be_exported(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="the published layout has no place for the lexicons"):
+        export(str(folder), tmp_path / "out")
+    assert not any((tmp_path / "out").glob("*"))
+
+
+def test_elmo_embed_takes_the_folder(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences = [["the", "dog", "言語", "🙂🙂"], ["кот"]]
+    text, output = tmp_path / "text.txt", tmp_path / "vectors.hdf5"
+    text.write_text("".join(" ".join(words) + "\n" for words in sentences), encoding="utf-8")
+    arguments = ["elmo-embed", str(text), str(output), "--all", "--bilm", str(folder)]
+    monkeypatch.setattr("sys.argv", ["allennlp", *arguments])
+    main()
+    with h5py.File(output) as file:
+        for number, words in enumerate(sentences):
+            expected = Recomputation(folder).layers(words).numpy()
+            np.testing.assert_allclose(file[str(number)][()], expected, atol=1e-5, rtol=1e-5)
