@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 MAX_ENTRIES = 4  # two text fields, each at two placements, and as much again
 
 
+class Cache(Protocol):
+    """Where outputs are found again after the memo has forgotten them. Equal ones give the same."""
+
+    def run(self, bilm: "BiLm", character_ids: Tensor) -> "BiLmOutput":
+        """What `bilm(character_ids, keep_state=False)` gives."""
+
+
 class User(Protocol):
     """A module that runs a biLM."""
 
@@ -27,10 +34,15 @@ class User(Protocol):
     def reads_memo(self) -> bool:
         """Whether it runs the biLM through the memo."""
 
+    @property
+    def cache(self) -> Cache | None:
+        """What it runs the biLM through besides."""
+
 
 class _Entry(NamedTuple):
     character_ids: Tensor
     circumstances: Hashable
+    cache: Cache | None
     output: "BiLmOutput"
     readers: WeakSet[Any]  # who has not had the output yet
 
@@ -39,7 +51,7 @@ class Memo:
     """
     The last outputs of one biLM. An output is kept until every other user of the biLM has had it, and is
     given for no other words and weights than those that it was computed from: words are compared by their
-    content, weights by their `fingerprint`.
+    content, weights by their `fingerprint`. Users with different caches do not share outputs.
 
     Nothing is kept for a single user. Copies of the biLM, pickled ones too, start with a memo that is empty.
     """
@@ -83,20 +95,22 @@ class Memo:
         # Returns
 
         `BiLmOutput`
-            What `bilm(character_ids, keep_state=False)` gives. Others may get the same tensors: they must not
-            be changed.
+            What `bilm(character_ids, keep_state=False)` gives, by way of the user's cache if it has one.
+            Others may get the same tensors: they must not be changed.
         """
-        others = [other for other in self.users() if other is not user and other.reads_memo]
         circumstances = _circumstances(bilm)
-        if not others or circumstances is None:
+        if circumstances is None:
             return bilm(character_ids, keep_state=False)
+        others = [other for other in self.users() if other is not user and _share(user, other)]
+        if not others:
+            return _run(bilm, character_ids, user.cache)
         output = self._find(character_ids, circumstances, user)
         if output is not None:
             return output
         character_ids = character_ids.clone()  # the caller may change its own
-        output = bilm(character_ids, keep_state=False)
+        output = _run(bilm, character_ids, user.cache)
         if circumstances == _circumstances(bilm):
-            entry = _Entry(character_ids, circumstances, output, WeakSet(others))
+            entry = _Entry(character_ids, circumstances, user.cache, output, WeakSet(others))
             with self._lock:
                 self._entries = [*self._entries, entry][-MAX_ENTRIES:]
         return output
@@ -107,7 +121,7 @@ class Memo:
                 entry for entry in self._entries if entry.circumstances == circumstances and entry.readers
             ]
             for number, entry in enumerate(self._entries):
-                if _same(entry.character_ids, character_ids):
+                if entry.cache == user.cache and _same(entry.character_ids, character_ids):
                     entry.readers.discard(user)
                     if not entry.readers:
                         del self._entries[number]
@@ -116,6 +130,15 @@ class Memo:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), ()
+
+
+def _share(one: User, other: User) -> bool:
+    """Whether the first, who reads the memo, gets the same outputs as the other."""
+    return other.reads_memo and one.cache == other.cache
+
+
+def _run(bilm: "BiLm", character_ids: Tensor, cache: Cache | None) -> "BiLmOutput":
+    return bilm(character_ids, keep_state=False) if cache is None else cache.run(bilm, character_ids)
 
 
 def _circumstances(bilm: "BiLm") -> Hashable | None:

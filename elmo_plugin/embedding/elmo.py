@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmState
+from elmo_plugin.bilm.memo import Cache
 from elmo_plugin.bilm.products import check_precision
 from elmo_plugin.bilm.state import map_state
 from elmo_plugin.embedding.scalar_mix import ScalarMix
@@ -59,9 +60,12 @@ class Elmo(nn.Module):
     precision : `str | None`
         In which numbers the biLM computes: "float32", "bfloat16" or "int8". `None` for those that it computes
         in already. A biLM that is trained computes in "float32".
+    cache : `Cache | None`
+        Where the layers of sentences are kept between batches and epochs, such as an `ActivationCache` (see
+        `docs/cache.md`). The biLM must be frozen and not stateful.
 
     Raises `BiLmError` where `layers` or `mixing_weights` do not fit the biLM, where it cannot be trained in
-    the precision, and where another `Elmo` runs it in another precision.
+    the precision, where another `Elmo` runs it in another precision, and where it cannot have a cache.
     """
 
     def __init__(
@@ -75,14 +79,18 @@ class Elmo(nn.Module):
         stateful: bool = False,
         mixing_weights: Sequence[float] | None = None,
         precision: str | None = None,
+        cache: Cache | None = None,
     ) -> None:
         super().__init__()
+        if cache is not None and (requires_grad or stateful):
+            raise BiLmError("a cache is for a biLM that is frozen (requires_grad is false) and not stateful")
         _set_precision(bilm, precision, requires_grad)
         self.requires_grad = requires_grad
         self.bilm = bilm
         self.layer_numbers = _layer_numbers(layers, bilm.num_layers)
         self.layer_norm = layer_norm
         self.stateful = stateful
+        self.cache = cache
         self.mixes = nn.ModuleList(
             nn.Sequential(
                 OrderedDict(

@@ -14,6 +14,7 @@ from elmo_plugin.bilm import BiLmError, load_bilm
 from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS
 from elmo_plugin.bilm.sharing import shared_with_weights
 from elmo_plugin.embedding.archived import BILM, EXTRA_STATE, KeptDescription, archived_bilm
+from elmo_plugin.embedding.cache import ActivationCache
 from elmo_plugin.embedding.elmo import Elmo
 
 
@@ -34,8 +35,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
     # Parameters
 
     bilm : `str | dict[str, str]`
-        The name of a pretrained biLM ("tiny", …), the archive of one that was trained here, or
-        `{"options": …, "weights": …}` with the paths or URLs of a model in the published layout.
+        The name of a pretrained biLM ("tiny", …), the archive of one that was trained here, the folder of a
+        model of ELMoForManyLangs, or `{"options": …, "weights": …}` with the paths or URLs of a model in the
+        published layout.
     layers : `str | int | list[int]`, optional (default = `"all"`)
         "all", "top" or "token", a layer's number, or a list of such numbers; 0 is the token layer.
     layer_norm : `bool`, optional (default = `False`)
@@ -54,6 +56,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
     max_batch_tokens : `int`, optional (default = `8192`)
         A batch with more tokens than this, padding included, goes through a frozen biLM in parts, so that
         the memory beyond the result is bounded. It does not change the vectors.
+    cache : `ActivationCache`, optional (default = `None`)
+        Where what a frozen biLM gives for each sentence is kept, so that it reads a sentence once: in all
+        epochs, or for ever. See `docs/cache.md`.
     serialization_dir : `str`, optional (default = `None`)
         Not an entry of a configuration: AllenNLP gives it. If the weights of a trained model are there that
         have this biLM, it is made from them.
@@ -72,6 +77,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         mixing_weights: list[float] | None = None,
         precision: str = "float32",
         max_batch_tokens: int = MAX_BATCH_TOKENS,
+        cache: ActivationCache = None,
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()
@@ -88,6 +94,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
                 requires_grad=requires_grad,
                 stateful=stateful,
                 mixing_weights=mixing_weights,
+                cache=cache,
             )
         except BiLmError as error:
             raise ConfigurationError(str(error)) from error
@@ -114,7 +121,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         if elmo_tokens.size(-1) != expected:
             raise ConfigurationError(
                 f"the biLM reads {expected} characters per token, but the token indexer gave "
-                f"{elmo_tokens.size(-1)}: max_characters_per_token of the two must agree"
+                f"{elmo_tokens.size(-1)}: give the indexer max_characters_per_token {expected}"
             )
         return self._elmo(elmo_tokens).representations[0]
 

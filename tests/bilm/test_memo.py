@@ -27,6 +27,7 @@ class User:
     def __init__(self, requires_grad: bool = False, reads_memo: bool = True) -> None:
         self.requires_grad = requires_grad
         self.reads_memo = reads_memo
+        self.cache = None
 
 
 def ids(number: int = 0) -> Tensor:

@@ -1,6 +1,8 @@
 """Archives of models with ELMo are loaded without the files that their biLM came from."""
 
+import copy
 import gc
+import hashlib
 import shutil
 import socket
 from pathlib import Path
@@ -17,7 +19,7 @@ from allennlp.modules import TextFieldEmbedder
 from torch import LongTensor, Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.pretrained import cache_directory
+from elmo_plugin.bilm.pretrained import download_directory
 from elmo_plugin.commands.export import export
 from tests.small_bilm import small_options
 from tests.trained_bilm import random_bilm, write_training
@@ -72,8 +74,9 @@ def write_sources(folder: Path) -> dict[str, str | dict[str, str]]:
     archive = write_training(folder / "training", random_bilm())
     export(str(archive), folder / "exported")
     names = {"options": "options.json", "weights": "weights.hdf5"}
-    cached = cache_directory() / "models.invalid" / "elmo"
-    shutil.copytree(folder / "exported", cached, dirs_exist_ok=True)
+    download_directory().mkdir(parents=True, exist_ok=True)
+    for name in names.values():
+        shutil.copy(folder / "exported" / name, downloaded(name))
     return {
         "archive": str(archive),
         "directory of a training": str(folder / "training"),
@@ -83,25 +86,32 @@ def write_sources(folder: Path) -> dict[str, str | dict[str, str]]:
     }
 
 
+def downloaded(name: str) -> Path:
+    """Where AllenNLP's cache has the file from the URL."""
+    return download_directory() / hashlib.sha256(f"{URL}/{name}".encode()).hexdigest()
+
+
 def delete_sources(folder: Path) -> None:
     shutil.rmtree(folder)
-    shutil.rmtree(cache_directory() / "models.invalid")
+    for name in ("options.json", "weights.hdf5"):
+        downloaded(name).unlink()
 
 
-def predictions(model: Model) -> list[dict[str, Any]]:
+def predictions(model: Model, config: dict[str, Any] | None = None) -> list[dict[str, Any]]:
     """For the sentences of the test data, with the scores behind them."""
     scores: list[Any] = []
     layer = model.tag_scores if hasattr(model, "tag_scores") else model.scores
     handle = layer.register_forward_hook(lambda _module, _inputs, output: scores.append(output.tolist()))
-    reader = DatasetReader.from_params(Params(tagger_config("")["dataset_reader"]))
+    params = Params(copy.deepcopy((config or tagger_config(""))["dataset_reader"]))
+    reader = DatasetReader.from_params(params)
     output = model.eval().forward_on_instances(list(reader.read(SENTENCES)))
     handle.remove()
     return [{"scores": scores}, *sanitize(output)]
 
 
-def predictions_of_archive(path: Path) -> list[dict[str, Any]]:
+def predictions_of_archive(path: Path, config: dict[str, Any] | None = None) -> list[dict[str, Any]]:
     gc.collect()  # of biLMs that nobody holds, which an archive's model would share
-    return predictions(load_archive(path).model)
+    return predictions(load_archive(path).model, config)
 
 
 @pytest.mark.parametrize(

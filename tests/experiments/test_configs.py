@@ -127,6 +127,20 @@ def test_mixing_weights_may_be_given() -> None:
     assert added_by(mixing_weights) == INDEXER | embedder_at(INPUT, mixing_weights=[0.2, 0.8, 0])
 
 
+def test_a_cache_is_that_of_every_placement() -> None:
+    at = "elmo.at(['input', 'output'], bilm='tiny', cache={type: 'lmdb', path: 'here', max_gb: 5})"
+    cache = {"cache.type": "lmdb", "cache.path": "here", "cache.max_gb": 5}
+    assert added_by(at) == INDEXER | embedder_at(INPUT, **cache) | embedder_at(OUTPUT, **cache)
+
+
+def test_the_slots_of_a_word_reach_the_indexer_whichever_placement_names_them() -> None:
+    slots = {f"{next(iter(INDEXER)).rpartition('.')[0]}.max_characters_per_token": 194}
+    both = "elmo.at(['input'], bilm='ja'%s) + elmo.at(['output'], bilm='ja'%s)"
+    expected = INDEXER | slots | embedder_at(INPUT, bilm="ja") | embedder_at(OUTPUT, bilm="ja")
+    for placements in ((", max_characters_per_token=194", ""), ("", ", max_characters_per_token=194")):
+        assert added_by(both % placements) == expected
+
+
 def test_none_adds_nothing() -> None:
     assert added_by("elmo.none") == {}
 
@@ -146,6 +160,10 @@ def test_none_adds_nothing() -> None:
         ("['input'], 'tiny', lambda='0.1'", 'lambda is a number, 0 or more, not "0.1"'),
         ("['input'], 'tiny', lambda=0.1, mixing_weights=[1]", "mixing_weights that are given need no lambda"),
         ("['input'], 'tiny', precision='half'", 'precision is .*, not "half"'),
+        ("['input'], 'tiny', cache={type: 'redis'}", "type is 'memory' or 'lmdb', not .*redis"),
+        ("['input'], 'tiny', cache={path: 'here'}", "type is 'memory' or 'lmdb', not .*here"),
+        ("['input'], 'tiny', cache='lmdb'", "type is 'memory' or 'lmdb', not \"lmdb\""),
+        ("['input'], 'tiny', cache={type: 'memory'}, requires_grad=true", "is trained .* can have no cache"),
     ],
 )
 def test_a_wrong_argument_of_elmo_at_is_an_error_that_names_it(arguments: str, message: str) -> None:
@@ -216,6 +234,14 @@ def test_an_experiment_may_be_overridden_from_the_command_line() -> None:
     overrides = {f"{INPUT}.dropout": 0.1, "train_data_path": "elsewhere", "trainer.num_epochs": 1}
     config = Params.from_file(REPOSITORY / "experiments" / "ner_elmo.jsonnet", json.dumps(overrides))
     assert flat(config.as_dict(quiet=True)).items() >= overrides.items()
+
+
+@pytest.mark.parametrize("cache", [{"type": "memory"}, {"type": "lmdb", "path": "here"}], ids=str)
+def test_an_experiment_may_be_given_a_cache_from_the_command_line(cache: dict[str, str]) -> None:
+    overrides = {f"{INPUT}.cache": cache}
+    config = Params.from_file(REPOSITORY / "experiments" / "ner_elmo.jsonnet", json.dumps(overrides))
+    embedder = config.as_dict(quiet=True)["model"]["contextual_encoder"]["text_field_embedder"]
+    assert embedder["token_embedders"]["elmo"]["cache"] == cache
 
 
 def test_the_paper_configuration_has_the_papers_sizes() -> None:

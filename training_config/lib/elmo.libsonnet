@@ -11,12 +11,15 @@ local are_layers(value) =
   if std.isArray(value)
   then std.length(value) > 0 && std.all([is_layer(layer) for layer in value])
   else std.member(['all', 'top', 'token'], value) || is_layer(value);
+local is_cache(value) =
+  std.isObject(value) && std.objectHas(value, 'type') && std.member(['memory', 'lmdb'], value.type);
 local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
 {
   // The configuration without ELMo.
   none:: {},
 
-  // bilm:           a name ('tiny', 'original', ...), an archive of a biLM, or { options: ..., weights: ... }.
+  // bilm:           a name ('tiny', 'original', ...), an archive of a biLM, { options: ..., weights: ... }, or the
+  //                 folder of a model of ELMoForManyLangs.
   // dropout:        the rate of dropout on ELMo's vectors.
   // lambda:         the strength of the L2 penalty on the mixing weights before their softmax; 0 for none.
   // layers:         'all', 'top', 'token', the number of a layer, or a list of such numbers; 0 is the token layer.
@@ -24,6 +27,9 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
   // layer_norm:     whether each vector of each layer is normalised, over its own features, before mixing.
   // requires_grad:  whether the biLM is trained with the task.
   // precision:      in which numbers a frozen biLM computes: 'float32', 'bfloat16' or 'int8'.
+  // cache:          where what a frozen biLM gives for a sentence is kept, such as { type: 'memory' } or
+  //                 { type: 'lmdb', path: 'cache' } (see docs/cache.md); it is computed each time if not given.
+  // max_characters_per_token: the slots of a word, if not 50; 194 for models of ELMoForManyLangs.
   at(
     placements,
     bilm,
@@ -33,8 +39,14 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
     mixing_weights=null,
     layer_norm=false,
     requires_grad=false,
-    precision='float32'
+    precision='float32',
+    cache=null,
+    max_characters_per_token=null
   )::
+    local indexer = {
+      type: 'elmo',
+      [if max_characters_per_token != null then 'max_characters_per_token']: max_characters_per_token,
+    };
     local embedder = {
       type: 'elmo',
       bilm: bilm,
@@ -44,6 +56,7 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
       [if mixing_weights != null then 'mixing_weights']: mixing_weights,
       requires_grad: requires_grad,
       precision: precision,
+      [if cache != null then 'cache']: cache,
     };
     // Of each placement, what the contextual encoder gets, and the name of its part that has the mixing weights.
     local contextual_encoder = {
@@ -77,11 +90,14 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
            'elmo.at: dropout is a rate from 0 to 1, not ' + shown(dropout);
     assert std.member(['float32', 'bfloat16', 'int8'], precision) :
            "elmo.at: precision is 'float32', 'bfloat16' or 'int8', not " + shown(precision);
+    assert cache == null || is_cache(cache) :
+           "elmo.at: cache is an object whose type is 'memory' or 'lmdb', not " + shown(cache);
+    assert cache == null || !requires_grad : 'elmo.at: a biLM that is trained (requires_grad) can have no cache';
     std.foldl(
       function(config, placement) config + place(placement),
       placements,
       if std.length(placements) > 0
-      then { dataset_reader+: { token_indexers+: { elmo: { type: 'elmo' } } } }
+      then { dataset_reader+: { token_indexers+: { elmo+: indexer } } }
       else {}
     ),
 }

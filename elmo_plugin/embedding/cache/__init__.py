@@ -1,0 +1,5 @@
+"""What a frozen biLM gave for a sentence, kept for later batches, epochs and trainings."""
+
+from elmo_plugin.embedding.cache.activation_cache import ActivationCache, LmdbCache, MemoryCache
+
+__all__ = ["ActivationCache", "LmdbCache", "MemoryCache"]

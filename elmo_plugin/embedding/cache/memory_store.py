@@ -1,0 +1,65 @@
+"""The sentences that were last asked for, in memory."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+OVERHEAD = 300  # bytes that a record takes beside its vectors, about
+
+_stores: WeakValueDictionary[int, "MemoryStore"] = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def memory_store(max_bytes: int) -> "MemoryStore":
+    """The one of this size in this process."""
+    with _lock:
+        return _stores.setdefault(max_bytes, MemoryStore(max_bytes))
+
+
+class MemoryStore:
+    """
+    A `Store` in which the record that was not read for the longest time goes first. Copies of it are it.
+
+    # Parameters
+
+    max_bytes : `int`
+        What all records may take.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._bytes = 0
+        self._records: OrderedDict[bytes, np.ndarray] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
+        missing = []
+        for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
+            with self._lock:
+                record = self._records.get(key)
+                if record is not None:
+                    self._records.move_to_end(key)
+            if record is None:
+                missing.append(number)
+            else:
+                row[...] = record
+        return missing
+
+    def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
+        for key, row in zip(keys, rows, strict=True):
+            size = row.nbytes + OVERHEAD
+            with self._lock:
+                if key in self._records or size > self.max_bytes:
+                    continue
+                while self._bytes + size > self.max_bytes:
+                    _, oldest = self._records.popitem(last=False)
+                    self._bytes -= oldest.nbytes + OVERHEAD
+                self._records[key] = row.copy()
+                self._bytes += size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return memory_store, (self.max_bytes,)

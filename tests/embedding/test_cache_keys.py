@@ -1,0 +1,68 @@
+"""A key is of one sentence and one biLM."""
+
+import copy
+
+import numpy as np
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.embedding.cache.keys import bilm_digest, sentence_keys
+from elmo_plugin.embedding.cache.records import read_record, to_record
+
+DIGEST = bytes(32)
+sentences = st.lists(st.text(st.sampled_from("ab "), max_size=3), max_size=4)
+
+
+@given(st.lists(sentences, min_size=1, max_size=8), st.integers(0, 3))
+def test_sentences_have_one_key_if_they_have_the_same_words(batch: list[list[str]], padding: int) -> None:
+    ids = torch.from_numpy(sentences_to_character_ids(batch))
+    keys, lengths = sentence_keys(nn.functional.pad(ids, (0, 0, 0, padding)), DIGEST, "float32")
+    assert lengths == list(map(len, batch))
+    for one, key in zip(batch, keys, strict=True):
+        for other, other_key in zip(batch, keys, strict=True):
+            assert (key == other_key) == (one == other)
+
+
+def test_other_bilms_and_types_have_other_keys() -> None:
+    ids = torch.from_numpy(sentences_to_character_ids([["a"]]))
+    digests_and_types = [(DIGEST, "float32"), (DIGEST, "float16"), (bytes([1] * 32), "float32")]
+    assert len({sentence_keys(ids, *each)[0][0] for each in digests_and_types}) == 3
+
+
+def test_a_copy_of_a_bilm_has_its_digest_and_a_changed_one_another(bilm: BiLm) -> None:
+    bilm.requires_grad_(False)
+    digest = bilm_digest(bilm)
+    assert bilm_digest(copy.deepcopy(bilm)) == digest
+    for parameter in bilm.parameters():
+        before = parameter.clone()
+        parameter.view(-1)[-1] += 1e-3
+        assert bilm_digest(bilm) != digest
+        parameter.copy_(before)
+        assert bilm_digest(bilm) == digest
+
+
+vectors = st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from(["float16", "float32"])).map(
+    lambda drawn: np.random.default_rng(0).standard_normal((3, *drawn[:2])).astype(drawn[2])
+)
+
+
+@given(st.binary(min_size=16, max_size=16), vectors, st.data())
+def test_a_record_with_a_byte_changed_or_missing_is_not_taken(
+    key: bytes, vectors: np.ndarray, data: st.DataObject
+) -> None:
+    record = to_record(key, vectors)
+    row = np.zeros_like(vectors)
+    assert read_record(key, memoryview(record), row)
+    assert np.array_equal(row, vectors)
+    place = data.draw(st.integers(0, len(record) - 1))
+    wrong = bytearray(record)
+    wrong[place] ^= data.draw(st.integers(1, 255))
+    row.fill(0)
+    for damaged in (bytes(wrong), record[:place]):
+        assert not read_record(key, memoryview(damaged), row)
+        assert not row.any()
+    assert not read_record(bytes([key[0] ^ 1]) + key[1:], memoryview(record), row)

@@ -1,0 +1,346 @@
+"""The store in LMDB: many processes, killed ones, files that are full, damaged or out of reach."""
+
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elmo_plugin.embedding.cache import LmdbCache, check_lmdb
+from elmo_plugin.embedding.cache.lmdb_file import NAME
+from elmo_plugin.embedding.cache.lmdb_store import LmdbStore, lmdb_store
+
+fork = multiprocessing.get_context("fork")
+GIGABYTE = 10**9
+
+
+def key(number: int) -> bytes:
+    """In no order of the numbers, as digests are."""
+    return np.random.default_rng(number).bytes(16)
+
+
+def vectors(number: int, words: int | None = None) -> np.ndarray:
+    """Of each number others: those of one to nine words, up to two pages."""
+    words = number % 9 + 1 if words is None else words
+    return np.random.default_rng(number).standard_normal((3, words, 50)).astype(np.float32)
+
+
+def write(store: LmdbStore, *numbers: int) -> None:
+    store.write([key(number) for number in numbers], [vectors(number) for number in numbers])
+
+
+def found(store: LmdbStore, *numbers: int) -> set[int]:
+    """Which of the numbers it has, whose vectors must be right."""
+    rows = [np.full_like(vectors(number), np.nan) for number in numbers]
+    missing = store.read([key(number) for number in numbers], rows)
+    there = [place for place in range(len(numbers)) if place not in missing]
+    for place in there:
+        assert np.array_equal(rows[place], vectors(numbers[place])), f"wrong vectors of {numbers[place]}"
+    return {numbers[place] for place in there}
+
+
+def begun(folder: Path, max_bytes: int = GIGABYTE) -> LmdbStore:
+    """As a process has it that begins."""
+    return LmdbStore(folder, max_bytes)
+
+
+@contextmanager
+def in_process(work: Callable[..., None], *arguments: object) -> Iterator[multiprocessing.Process]:
+    process = fork.Process(target=work, args=arguments)
+    process.start()
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.join()
+
+
+def assert_works_in_process(work: Callable[..., None], *arguments: object) -> None:
+    with in_process(work, *arguments) as process:
+        process.join(60)
+        assert process.exitcode == 0
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.name.startswith("elmo_plugin")]
+
+
+def test_what_is_written_is_found_now_and_by_later_processes(tmp_path: Path) -> None:
+    store = begun(tmp_path / "new" / "cache")
+    write(store, 1, 2, 3, 2)
+    assert found(store, 3, 4, 1, 1) == {1, 3}
+    store.close()
+    assert found(begun(tmp_path / "new" / "cache"), *range(5)) == {1, 2, 3}
+
+
+def write_and_read(folder: Path, numbers: list[int], others: list[int]) -> None:
+    store = begun(folder)
+    for number in numbers:
+        write(store, number)
+        found(store, *others)
+    deadline = time.monotonic() + 30
+    while found(store, *others) != set(others):
+        assert time.monotonic() < deadline
+
+
+def test_processes_write_and_read_side_by_side(tmp_path: Path) -> None:
+    first, second = list(range(0, 60)), list(range(40, 100))
+    with (
+        in_process(write_and_read, tmp_path, first, second) as one,
+        in_process(write_and_read, tmp_path, second, first) as other,
+    ):
+        one.join(60)
+        other.join(60)
+        assert one.exitcode == other.exitcode == 0
+    assert found(begun(tmp_path), *range(101)) == set(range(100))
+
+
+def read_own_and_write(store: LmdbStore) -> None:
+    assert found(store, 1, 2) == {1}
+    write(store, 2)
+
+
+def test_a_process_may_fork_while_it_has_the_store_open(tmp_path: Path) -> None:
+    store = lmdb_store(tmp_path, GIGABYTE)
+    write(store, 1)
+    assert_works_in_process(read_own_and_write, store)
+    write(store, 3)
+    assert found(store, 1, 2, 3) == {1, 2, 3}
+
+
+def write_for_ever(folder: Path, start: int) -> None:
+    store = begun(folder)
+    for number in range(start, 1 << 30, 4):
+        write(store, *range(number, number + 4))
+
+
+@pytest.mark.parametrize("rounds", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_after_a_kill_each_record_is_whole_or_absent(
+    rounds: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    random.seed(0)
+    written: set[int] = set()
+    for start in range(0, rounds * 1_000_000, 1_000_000):
+        with in_process(write_for_ever, tmp_path, start) as process:
+            while not (tmp_path / NAME).exists():
+                time.sleep(0.01)
+            time.sleep(random.uniform(0.05, 0.3))
+            os.kill(process.pid, signal.SIGKILL)
+        store = begun(tmp_path)
+        numbers = range(start, start + 2_000)
+        there = found(store, *numbers)
+        assert there == set(numbers[: len(there)]) and len(there) % 4 == 0, "whole batches, one after another"
+        assert found(store, *written) == written, "and what was written before"
+        written |= there
+        store.close()
+    assert written and not warnings(caplog)
+
+
+@contextmanager
+def full_disk(max_bytes: int) -> Iterator[None]:
+    """In which no file of this process grows beyond a size."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_on_a_full_disk_it_keeps_what_it_has_and_warns_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = begun(tmp_path)
+    write(store, *range(20))
+    with full_disk((tmp_path / NAME).stat().st_size):
+        for number in range(20, 23):
+            write(store, *range(number, 100))
+            assert found(store, *range(100)) == set(range(20))
+    (warning,) = warnings(caplog)
+    assert f"the cache {tmp_path} cannot be written (" in warning
+    store.close()
+    store = begun(tmp_path)
+    write(store, *range(20, 100))
+    assert found(store, *range(100)) == set(range(100))
+
+
+def test_a_file_of_max_gb_takes_in_nothing_more_and_warns_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = begun(tmp_path, max_bytes=200_000)
+    for number in range(500):
+        write(store, number)
+    there = found(store, *range(500))
+    assert len(there) > 30 and there == set(range(len(there)))
+    assert (tmp_path / NAME).stat().st_size <= 200_000
+    assert warnings(caplog) == [f"the cache {tmp_path} has max_gb (0.0002), so it takes in no more sentences"]
+
+
+def truncate(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def empty(file: Path) -> None:
+    os.truncate(file, 0)
+
+
+def fill_with_text(file: Path) -> None:
+    file.write_text("This is no cache.\n" * 1000)
+
+
+def wipe_header(file: Path) -> None:
+    overwrite(file, 0, bytes(8192))
+
+
+def wipe_index(file: Path) -> None:
+    """The pages in which the keys are: all that begin with the header of a branch or a leaf."""
+    content = file.read_bytes()
+    for page in range(2 * 4096, len(content), 4096):
+        if int.from_bytes(content[page + 10 : page + 12], "little") & 0b11:
+            overwrite(file, page + 16, random.Random(0).randbytes(4080))
+
+
+def overwrite(file: Path, start: int, content: bytes) -> None:
+    with file.open("r+b") as stream:
+        stream.seek(start)
+        stream.write(content)
+
+
+@pytest.mark.parametrize("damage", [truncate, empty, fill_with_text, wipe_header, wipe_index])
+def test_a_damaged_file_is_begun_anew_which_a_warning_says(
+    damage: Callable[[Path], None], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = begun(tmp_path)
+    write(store, *range(100))
+    store.close()
+    damage(tmp_path / NAME)
+    store = begun(tmp_path)
+    assert found(store, *range(100)) == set()
+    (warning,) = warnings(caplog)
+    assert warning.startswith(f"the cache {tmp_path} is damaged (") and "begun anew" in warning
+    write(store, *range(100))
+    assert found(store, *range(100)) == set(range(100))
+
+
+def test_a_file_that_cannot_be_checked_is_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = begun(tmp_path)
+    write(store, 1)
+    store.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(check_lmdb, "__file__", str(tmp_path / "absent.py"))
+        assert found(begun(tmp_path), 1) == set()
+    (warning,) = warnings(caplog)
+    assert "cannot be read (its check failed: " in warning and "absent.py" in warning
+    assert found(begun(tmp_path), 1) == {1}
+
+
+def test_processes_that_have_a_damaged_file_open_go_on_with_it(tmp_path: Path) -> None:
+    older = begun(tmp_path)
+    write(older, 1)
+    shutil.copy(tmp_path / NAME, tmp_path / "copy")
+    (tmp_path / "copy").replace(tmp_path / NAME)
+    wipe_header(tmp_path / NAME)
+    newer = begun(tmp_path)
+    write(newer, 2)
+    assert (found(older, 1, 2), found(newer, 1, 2)) == ({1}, {2})
+
+
+def test_a_damaged_record_is_missing_until_it_is_written_again(tmp_path: Path) -> None:
+    store = begun(tmp_path)
+    write(store, *range(100))
+    store.close()
+    file = tmp_path / NAME
+    overwrite(file, file.read_bytes().index(vectors(8).tobytes()) + 100, b"#")
+    store = begun(tmp_path)
+    assert found(store, *range(100)) == set(range(100)) - {8}
+    write(store, 8)
+    assert found(store, *range(100)) == set(range(100))
+
+
+def test_a_record_is_of_its_key_shape_and_type(tmp_path: Path) -> None:
+    store = begun(tmp_path)
+    write(store, 1)
+    assert found(store, 1) == {1}
+    for row in (vectors(1).astype(np.float16), vectors(1)[:, :1], vectors(1, words=7)):
+        assert store.read([key(1)], [row.copy()]) == [0]
+
+
+def use_damaged(folder: Path) -> None:
+    store = begun(folder)
+    there = found(store, *range(100))
+    write(store, *(number for number in range(100) if number not in there))
+    found(store, *range(100))
+
+
+@pytest.mark.slow
+def test_no_damage_gives_wrong_vectors(tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    store = begun(whole)
+    write(store, *range(100))
+    store.close()
+    random.seed(0)
+    for number in range(60):
+        folder = tmp_path / str(number)
+        shutil.copytree(whole, folder)
+        size = (folder / NAME).stat().st_size
+        for _ in range(random.randint(1, 8)):
+            start = random.randrange(size - 64)
+            overwrite(folder / NAME, start, random.randbytes(random.randint(1, 64)))
+        assert_works_in_process(use_damaged, folder)
+
+
+def assert_computes(store: LmdbStore, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(2):
+        assert found(store, 1, 2) == set()
+        write(store, 1, 2)
+    (warning,) = warnings(caplog)
+    assert f"the cache {store.folder} cannot be " in warning
+
+
+def test_where_there_can_be_no_folder_it_has_nothing_and_warns_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    assert_computes(begun(tmp_path / "file" / "cache"), caplog)
+
+
+def compute_as_nobody(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    if os.geteuid() == 0:  # for whom every folder can be written
+        os.setuid(65534)
+    assert_computes(begun(folder), caplog)
+
+
+def test_where_the_folder_cannot_be_written_it_has_nothing_and_warns_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tmp_path.chmod(0o555)
+    try:
+        assert_works_in_process(compute_as_nobody, tmp_path, caplog)
+    finally:
+        tmp_path.chmod(0o755)
+
+
+def test_a_path_may_be_relative_or_in_the_home_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert LmdbCache("some/cache").store.folder == tmp_path / "some" / "cache"
+    assert LmdbCache("~/cache").store.folder == tmp_path / "home" / "cache"
+    assert LmdbCache("some/../cache") == LmdbCache("cache")
+
+
+def test_stores_of_one_folder_are_one_with_the_largest_size(tmp_path: Path) -> None:
+    one, other = LmdbCache(str(tmp_path), max_gb=2), LmdbCache(str(tmp_path), max_gb=1)
+    assert one.store is other.store
+    assert one.store.max_bytes == 2 * GIGABYTE

@@ -1,0 +1,64 @@
+"""The store in memory is bounded, and what was not asked for the longest goes first."""
+
+import gc
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin.embedding.cache.memory_store import OVERHEAD, MemoryStore, memory_store
+
+RECORD = np.arange(12, dtype=np.float32).reshape(3, 2, 2)
+
+
+def record_of(key: bytes) -> np.ndarray:
+    return RECORD + key[0]
+
+
+def read(store: MemoryStore, keys: list[bytes]) -> tuple[list[int], list[np.ndarray]]:
+    rows = [np.full_like(RECORD, -1) for _ in keys]
+    return store.read(keys, rows), rows
+
+
+keys = st.integers(0, 6).map(lambda number: bytes([number]))
+
+
+@given(st.integers(0, 4), st.lists(st.tuples(st.booleans(), keys)))
+def test_it_has_the_records_that_were_used_last(room: int, steps: list[tuple[bool, bytes]]) -> None:
+    store = MemoryStore(max_bytes=room * (RECORD.nbytes + OVERHEAD))
+    used: list[bytes] = []  # the last one last
+    for is_write, key in steps:
+        if is_write and key not in used:
+            store.write([key], [record_of(key)])
+            used = [*used, key][-room:] if room else []
+        elif not is_write:
+            missing, (row,) = read(store, [key])
+            assert missing == ([] if key in used else [0])
+            if key in used:
+                assert np.array_equal(row, record_of(key))
+                used = [*(other for other in used if other != key), key]
+
+
+def test_a_record_that_is_too_large_drops_no_other() -> None:
+    store = MemoryStore(max_bytes=RECORD.nbytes + OVERHEAD)
+    store.write([b"a", b"b"], [record_of(b"a"), np.zeros((3, 9, 2), np.float32)])
+    assert read(store, [b"a", b"b"])[0] == [1]
+
+
+def test_records_stay_as_they_were_written() -> None:
+    store = MemoryStore(max_bytes=10_000)
+    written = record_of(b"a")
+    store.write([b"a"], [written])
+    written.fill(0)
+    read(store, [b"a"])[1][0].fill(0)
+    assert np.array_equal(read(store, [b"a"])[1][0], record_of(b"a"))
+
+
+def test_stores_of_one_size_are_one_while_somebody_has_it() -> None:
+    store = memory_store(12345)
+    store.write([b"a"], [record_of(b"a")])
+    assert memory_store(12345) is store
+    assert memory_store(12346) is not store
+    del store
+    gc.collect()
+    assert read(memory_store(12345), [b"a"])[0] == [0]

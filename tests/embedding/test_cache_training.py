@@ -1,0 +1,92 @@
+"""Trainings whose ELMo has a cache compute each sentence once, and their archives need no cache."""
+
+import gc
+import json
+import multiprocessing
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.models import Model, load_archive
+from torch import Tensor
+
+from elmo_plugin.bilm import BiLm, BiLmOutput
+from elmo_plugin.commands.sweep import sweep
+from elmo_plugin.embedding.cache import lmdb_store
+from tests.embedding.test_archived import predictions
+from tests.trained_bilm import random_bilm, write_training
+from tests.trained_tagger import SENTENCES, tagger_config, train
+
+
+@pytest.fixture
+def bilm(tmp_path: Path) -> str:
+    return str(write_training(tmp_path / "bilm", random_bilm()))
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
+    """How often biLMs have read each sentence."""
+    counts: Counter[bytes] = Counter()
+    forward = BiLm.forward
+
+    def counting(self: BiLm, character_ids: Tensor, *args: Any, **kwargs: Any) -> BiLmOutput:
+        counts.update(row.numpy().tobytes().rstrip(b"\0") for row in character_ids.short())
+        return forward(self, character_ids, *args, **kwargs)
+
+    monkeypatch.setattr(BiLm, "forward", counting)
+    return counts
+
+
+def cached_config(bilm: str, folder: Path, **options: Any) -> dict[str, Any]:
+    return tagger_config(bilm, cache={"type": "lmdb", "path": str(folder / "cache")}, **options)
+
+
+def train_and_count(config: dict[str, Any], folder: Path, read: Counter[bytes], counts: Any) -> None:
+    torch.set_num_threads(1)
+    read.clear()
+    train(config, folder)
+    counts.put(sum(read.values()))
+
+
+def test_all_trainings_of_a_sweep_compute_each_sentence_once(
+    bilm: str, tmp_path: Path, read: Counter[bytes]
+) -> None:
+    files = []
+    for name, options in {"all": {}, "top": {"layers": "top", "layer_norm": True}}.items():
+        files.append(str(tmp_path / f"{name}.json"))
+        Path(files[-1]).write_text(json.dumps(cached_config(bilm, tmp_path, **options)))
+    sweep(files, tmp_path / "runs", seeds=2, metric="-loss")
+    blocks = {block for block in SENTENCES.read_text().strip().split("\n\n") if "-DOCSTART-" not in block}
+    assert len(read) == len(blocks) and set(read.values()) == {1}
+
+    fork = multiprocessing.get_context("fork")
+    counts = fork.SimpleQueue()
+    arguments = (cached_config(bilm, tmp_path), tmp_path / "process", read, counts)
+    process = fork.Process(target=train_and_count, args=arguments)
+    process.start()
+    process.join()
+    assert counts.get() == 0, "and none in another process"
+
+
+def assert_same_predictions(model: Model, expected: list[dict[str, Any]]) -> None:
+    scores, *tags = predictions(model)
+    torch.testing.assert_close(torch.tensor(scores["scores"]), torch.tensor(expected[0]["scores"]))
+    assert tags == expected[1:]
+
+
+def test_an_archive_predicts_where_its_cache_cannot_be(
+    bilm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = predictions(train(cached_config(bilm, tmp_path), tmp_path / "run"))
+    gc.collect()  # closes the file
+    (tmp_path / "cache").rename(tmp_path / "elsewhere")
+    (tmp_path / "cache").touch()
+    Path(bilm).unlink()
+    warnings: list[str] = []
+    monkeypatch.setattr(lmdb_store.logger, "warning", lambda text, *args: warnings.append(text % args))
+    assert_same_predictions(load_archive(tmp_path / "run" / "model.tar.gz").model, expected)
+    (warning,) = warnings
+    assert warning.startswith(f"the cache {tmp_path / 'cache'} cannot be read (")
+    assert not list(tmp_path.glob("run/*cache*"))
