@@ -1,0 +1,133 @@
+"""How fast `allennlp elmo-embed` is, and what it takes in memory, for texts of different lengths.
+
+python benchmarks/embed_file.py --words 10000 100000 1000000 10000000 --workers 1 2 --json embed_file.json
+"""
+
+import argparse
+import itertools
+import json
+import multiprocessing
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from machine import MEGABYTE, in_fresh_process, peak_memory, seconds
+from material import SIZES, Sentences, model_files, read_sentences, write_model
+
+from elmo_plugin.bilm.files import write_json
+from elmo_plugin.embed_files.formats import FORMATS
+from elmo_plugin.embed_files.settings import DTYPES, LAYOUTS, Settings
+
+
+def main() -> None:
+    args = read_arguments()
+    if args.alone:
+        print(json.dumps(embed_alone(args)))
+        return
+    shared = {name: getattr(args, name) for name in ("size", "layout", "dtype", "format", "threads")}
+    runs = []
+    with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+        write_model(args.size, Path(folder))
+        for words in args.words:
+            write_text(Path(folder) / "text.txt", read_sentences(), words)
+            for workers in args.workers:
+                runs.append(run_alone(args, Path(folder), workers) | {"workers": workers})
+                print("  ".join(f"{name} {figure:,.0f}" for name, figure in runs[-1].items()), flush=True)
+    if args.json:
+        write_json(args.json, {**shared, "torch": torch.__version__, "runs": runs})
+
+
+def read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    add = parser.add_argument
+    add("--words", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="of each text")
+    add("--workers", type=int, nargs="+", default=[1, 2], help="that embed each text")
+    add("--size", choices=SIZES, default="tiny", help="of the biLM; all but tiny: random weights")
+    add("--layout", choices=[layout for layout in LAYOUTS if layout != "mix"], default="average")
+    add("--dtype", choices=DTYPES, default="float32")
+    add("--format", choices=FORMATS, default="hdf5")
+    add("--threads", type=int, default=1, help="of each worker")
+    add("--folder", type=Path, help="with room for twice the output (default: the system's)")
+    add("--json", type=Path, help="where to write the figures")
+    add("--alone", type=Path, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def write_text(path: Path, sentences: Sentences, words: int) -> None:
+    """The sentences over and over, until there are so many words."""
+    with open(path, "w", encoding="utf-8") as file:
+        for sentence in itertools.cycle(sentences):
+            file.write(" ".join(sentence[:words]) + "\n")
+            words -= len(sentence[:words])
+            if words == 0:
+                return
+
+
+def run_alone(args: argparse.Namespace, folder: Path, workers: int) -> dict[str, Any]:
+    options = ["--workers", workers, "--layout", args.layout, "--dtype", args.dtype, "--format", args.format]
+    return in_fresh_process(__file__, *options, "--threads", args.threads, "--alone", folder)
+
+
+def embed_alone(args: argparse.Namespace) -> dict[str, float]:
+    """Embeds the text in this process, or in those that it starts; its figures."""
+    from elmo_plugin.embed_files.run import embed_file  # which workers need not import
+
+    text, output = args.alone / "text.txt", args.alone / "output"
+    options, weights = map(str, model_files(args.alone))
+    settings = Settings(
+        {"options": options, "weights": weights},
+        layout=args.layout,
+        dtype=args.dtype,
+        threads=args.threads,
+    )
+    (workers,) = args.workers
+    with most_memory_of_workers() as most:
+        taken = seconds(lambda: embed_file(text, output, settings, args.format, workers, show_progress=False))
+    words = sum(len(line.split()) for line in text.open(encoding="utf-8"))
+    size = output.stat().st_size
+    output.unlink()
+    return {
+        "words": words,
+        "seconds": taken,
+        "tokens_per_second": words / taken,
+        "peak_memory_mb": peak_memory() / MEGABYTE,
+        "worker_peak_memory_mb": most[0] / MEGABYTE,
+        "output_mb": size / MEGABYTE,
+    }
+
+
+@contextmanager
+def most_memory_of_workers() -> Iterator[list[int]]:
+    """Looks, again and again, how much memory the processes that this one started have held."""
+    most = [0]
+    is_over = threading.Event()
+
+    def look() -> None:
+        while not is_over.wait(0.2):
+            for child in multiprocessing.active_children():
+                most[0] = max(most[0], peak_of(child.pid))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield most
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def peak_of(process: int | None) -> int:
+    """From Linux's /proc; 0 where the process is over."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
+
+
+if __name__ == "__main__":
+    main()

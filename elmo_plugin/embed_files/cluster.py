@@ -1,0 +1,92 @@
+"""Many files of text to as many files of vectors, on the machines of a Dask cluster."""
+
+from contextlib import ExitStack
+from glob import glob
+from pathlib import Path
+
+from allennlp.common import Tqdm
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.embed_files.checks import check_settings
+from elmo_plugin.embed_files.run import embed_file
+from elmo_plugin.embed_files.settings import Settings
+
+
+def embed_shards(
+    pattern: str,
+    folder: str | Path,
+    settings: Settings,
+    output_format: str = "hdf5",
+    scheduler: str | None = None,
+    workers: int = 1,
+    cuda_devices: tuple[int, ...] = (),
+) -> list[Path]:
+    """
+    Runs `embed_file` on each file, as a task of Dask: what is whole is not embedded again, and what was begun
+    goes on.
+
+    # Parameters
+
+    pattern : `str`
+        Names the files. All machines must see them, and the folder, at the same paths.
+    folder : `str | Path`
+        Gets an output for each file, with the format behind the file's name.
+    settings : `Settings`
+        See `embed_file`.
+    output_format : `str`
+        "hdf5" or "safetensors".
+    scheduler : `str`, optional
+        The address of the scheduler of a cluster that is there. By default one is made of processes on this
+        machine.
+    workers : `int`
+        How many these are.
+    cuda_devices : `tuple[int, ...]`
+        The GPUs that each task uses.
+
+    # Returns
+
+    `list[Path]`
+        The outputs.
+
+    Raises `ConfigurationError` where no file matches, several have the same name, or Dask is not installed.
+    What is raised for one file is raised when the others are done.
+    """
+    try:
+        from dask.distributed import Client, LocalCluster, as_completed
+    except ImportError:
+        raise ConfigurationError("--engine dask needs Dask: install elmo_plugin[cluster]") from None
+    check_settings(settings, output_format)
+    outputs = _outputs(pattern, Path(folder).absolute(), output_format)
+    with ExitStack() as stack:
+        cluster = scheduler or stack.enter_context(
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        )
+        client = stack.enter_context(Client(cluster))
+        tasks = [
+            client.submit(
+                embed_file,
+                source,
+                output,
+                settings,
+                output_format,
+                cuda_devices=cuda_devices,
+                show_progress=False,
+                pure=False,
+            )
+            for source, output in outputs.items()
+        ]
+        for _ in Tqdm.tqdm(as_completed(tasks), total=len(tasks), unit="files", desc="embedding"):
+            pass
+        client.gather(tasks)
+    return list(outputs.values())
+
+
+def _outputs(pattern: str, folder: Path, output_format: str) -> dict[str, Path]:
+    """For each file its output."""
+    sources = [path for path in map(Path, sorted(glob(pattern, recursive=True))) if path.is_file()]
+    if not sources:
+        raise ConfigurationError(f"no file matches {pattern}")
+    outputs = {str(path.absolute()): folder / f"{path.name}.{output_format}" for path in sources}
+    if len(set(outputs.values())) < len(outputs):
+        raise ConfigurationError(f"several files that match {pattern} have one name, and so one output")
+    return outputs

@@ -1,0 +1,237 @@
+"""The command, in the layouts of the one that AllenNLP had, against AllenNLP's own ELMo."""
+
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from allennlp.commands import main
+from allennlp.common.checks import ConfigurationError
+from allennlp.modules.elmo import Elmo, batch_to_ids
+from allennlp.nn.util import remove_sentence_boundaries
+
+from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.bilm.weights import write_weights
+from tests.small_bilm import small_options
+from tests.trained_bilm import write_training
+from tests.trained_tagger import tagger_config, train
+
+LINES = ["the cat sat on the mat .", "Ein Wörterbuch", "", "and / or", "Ein Wörterbuch", " why \t not ? "]
+
+
+class Files:
+    """A biLM in the published layout, of random weights with this deviation."""
+
+    def __init__(self, folder: Path, deviation: float = 0.5, **sizes: Any) -> None:
+        torch.manual_seed(0)
+        bilm = BiLm(BiLmOptions.from_dict(small_options(**sizes)))
+        with torch.no_grad():
+            for parameter in bilm.parameters():
+                parameter.normal_(std=deviation)
+            bilm.token_encoder.character_embedding.weight[0] = 0
+        self.bilm = bilm.eval()
+        self.options, self.weights = folder / "options.json", folder / "weights.hdf5"
+        bilm.options.to_file(self.options)
+        write_weights(self.weights, bilm.state_dict(), bilm.options)
+
+    @property
+    def arguments(self) -> list[str]:
+        return ["--options-file", str(self.options), "--weight-file", str(self.weights)]
+
+
+class Peer:
+    """AllenNLP's own, which starts each sentence from zero here."""
+
+    def __init__(self, files: Files) -> None:
+        self._elmo = Elmo(str(files.options), str(files.weights), 1, dropout=0.0).eval()._elmo_lstm
+
+    @torch.no_grad()
+    def layers(self, sentences: list[list[str]]) -> list[np.ndarray]:
+        """Of sentences with at least a word each, in one batch: (layers, words, dim)."""
+        self._elmo._elmo_lstm.reset_states()
+        output = self._elmo(batch_to_ids(sentences))
+        layers = [remove_sentence_boundaries(each, output["mask"])[0] for each in output["activations"]]
+        together = torch.stack(layers, dim=1).numpy()
+        return [together[row, :, : len(words)] for row, words in enumerate(sentences)]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    (tmp_path / "bilm").mkdir()
+    return Files(tmp_path / "bilm")
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    (tmp_path / "text.txt").write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    return tmp_path / "text.txt"
+
+
+def embed(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+    monkeypatch.setattr("sys.argv", ["allennlp", "elmo-embed", *map(str, arguments)])
+    main()
+
+
+def datasets(path: Path) -> dict[str, Any]:
+    with h5py.File(path) as file:
+        return {key: file[key][()] for key in file}
+
+
+@pytest.mark.parametrize("layout", ["all", "top", "average"])
+def test_the_layouts_are_those_of_the_old_command_with_allennlps_numbers(
+    layout: str, files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed(monkeypatch, text, tmp_path / "out.hdf5", f"--{layout}", *files.arguments)
+    found, peer = datasets(tmp_path / "out.hdf5"), Peer(files)
+    index = found.pop("sentence_to_index")
+    assert index.shape == (1,)
+    assert json.loads(index[0]) == {
+        "the cat sat on the mat .": "0",
+        "Ein Wörterbuch": "4",
+        "": "2",
+        "and / or": "3",
+        "why \t not ?": "5",
+    }
+    assert found.keys() == set("012345")
+    for key, line in enumerate(LINES):
+        vectors = found[str(key)]
+        shape = (3, len(line.split()), 12) if layout == "all" else (len(line.split()), 12)
+        assert vectors.shape == shape and vectors.dtype == np.float32
+        if line:
+            layers = peer.layers([line.split()])[0]
+            expected = {"all": layers, "top": layers[-1], "average": np.average(layers, axis=0)}[layout]
+            np.testing.assert_allclose(vectors, expected, atol=1e-5)
+
+
+def test_the_index_is_a_string_of_variable_length(
+    files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed(monkeypatch, text, tmp_path / "out.hdf5", "--top", *files.arguments)
+    with h5py.File(tmp_path / "out.hdf5") as file:
+        assert h5py.check_string_dtype(file["sentence_to_index"].dtype).length is None
+
+
+def test_standard_input_and_a_packed_file_have_the_vectors_of_the_plain_one(
+    files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed(monkeypatch, text, tmp_path / "plain.hdf5", "--all", *files.arguments)
+    (tmp_path / "text.txt.gz").write_bytes(gzip.compress(text.read_bytes()))
+    embed(monkeypatch, tmp_path / "text.txt.gz", tmp_path / "gz.hdf5", "--all", *files.arguments)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.read_bytes())))
+    embed(monkeypatch, "-", tmp_path / "stdin.hdf5", "--all", *files.arguments)
+    plain = (tmp_path / "plain.hdf5").read_bytes()
+    assert (tmp_path / "gz.hdf5").read_bytes() == (tmp_path / "stdin.hdf5").read_bytes() == plain
+
+
+def test_sentence_keys_and_no_sentences(
+    files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ["--top", *files.arguments]
+    embed(monkeypatch, text, tmp_path / "keys.hdf5", "--use-sentence-keys", *options)
+    assert datasets(tmp_path / "keys.hdf5").keys() == {
+        "the cat sat on the mat .",
+        "Ein Wörterbuch",
+        r"and \s or",
+        "why \t not ?",
+    }
+    embed(monkeypatch, text, tmp_path / "forgotten.hdf5", "--forget-sentences", *options)
+    assert datasets(tmp_path / "forgotten.hdf5").keys() == set("012345")
+
+
+def test_a_bilm_is_named_in_all_ways(
+    files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = write_training(tmp_path / "training", files.bilm)
+    embed(monkeypatch, text, tmp_path / "pair.hdf5", "--top", *files.arguments)
+    for name, source in {"archive": archive, "folder": tmp_path / "bilm"}.items():
+        embed(monkeypatch, text, tmp_path / f"{name}.hdf5", "--top", "--bilm", source)
+        np.testing.assert_equal(datasets(tmp_path / f"{name}.hdf5"), datasets(tmp_path / "pair.hdf5"))
+    embed(monkeypatch, text, tmp_path / "tiny.hdf5", "--top", "--bilm", "tiny", "--precision", "bfloat16")
+    assert datasets(tmp_path / "tiny.hdf5")["1"].shape == (2, BiLm.pretrained("tiny").output_dim)
+
+
+def test_a_mixture_is_that_of_a_trained_model(
+    files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bilm = {"options": str(files.options), "weights": str(files.weights)}
+    train(tagger_config(bilm, ["input"], mixing_weights=[0.2, 0.5, 0.3]), tmp_path / "run")
+    embed(monkeypatch, text, tmp_path / "out.hdf5", "--mix", tmp_path / "run" / "model.tar.gz")
+    layers = Peer(files).layers([LINES[0].split()])[0]
+    expected = np.tensordot([0.2, 0.5, 0.3], layers, axes=1)
+    np.testing.assert_allclose(datasets(tmp_path / "out.hdf5")["0"], expected, atol=1e-5)
+
+
+def test_options_reach_the_file(
+    files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    options = ["--all", "--dtype", "float16", "--compression", "gzip", "--compression-level", "7"]
+    options += ["--tokenizer", "spacy", "--language", "de", "--batch-size", "3", "--max-batch-tokens", "50"]
+    arguments = text, tmp_path / "out.h5", *options, *files.arguments
+    embed(monkeypatch, *arguments)
+    with h5py.File(tmp_path / "out.h5") as file:
+        assert (file["0"].dtype, file["0"].compression_opts) == (np.float16, 7)
+        about = json.loads(file.attrs["elmo_embed"])
+    expected = {
+        "tokenizer": "spacy",
+        "language": "de",
+        "batch_size": 3,
+        "max_batch_tokens": 50,
+        "device": "cpu",
+    }
+    assert expected.items() <= about.items()
+    assert f"wrote {tmp_path / 'out.h5'}" in capsys.readouterr().out
+    embed(monkeypatch, *arguments)
+    assert "is whole already" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--all"], "give one biLM"),
+        (["--all", "--bilm", "tiny", "--options-file", "o", "--weight-file", "w"], "give one biLM"),
+        (["--mix", "archive", "--bilm", "tiny"], "give one biLM"),
+        (["--all", "--options-file", "o"], "go together"),
+        (["--all", "--bilm", "tiny", "--cuda-device", "one"], "--cuda-device is a number"),
+        (["--all", "--bilm", "tiny", "--scheduler", "tcp://a:1"], "goes with --engine dask"),
+    ],
+)
+def test_arguments_that_do_not_go_together_are_named(
+    arguments: list[str], message: str, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        embed(monkeypatch, text, tmp_path / "out.hdf5", *arguments)
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
+
+
+@pytest.mark.parametrize("layouts", [[], ["--all", "--top"]])
+def test_one_layout_is_named(layouts: list[str], text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit):
+        embed(monkeypatch, text, "out.hdf5", "--bilm", "tiny", *layouts)
+
+
+@pytest.mark.slow
+def test_93_thousand_words_agree_with_allennlp(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # With larger weights the LSTMs are chaotic: rounding grows from word to word.
+    files = Files(tmp_path, deviation=0.2, lstm={"projection_dim": 16, "dim": 64})
+    text = shared / "data" / "lm" / "heldout-test.txt"
+    embed(monkeypatch, text, tmp_path / "out.hdf5", "--all", *files.arguments)
+    found, peer = datasets(tmp_path / "out.hdf5"), Peer(files)
+    sentences = [line.split() for line in text.read_text(encoding="utf-8").splitlines()]
+    assert found.keys() == {"sentence_to_index", *map(str, range(len(sentences)))}
+    numbers = sorted((n for n, words in enumerate(sentences) if words), key=lambda n: len(sentences[n]))
+    largest, words = 0.0, 0
+    for start in range(0, len(numbers), 64):
+        batch = numbers[start : start + 64]
+        for number, expected in zip(batch, peer.layers([sentences[n] for n in batch]), strict=True):
+            assert found[str(number)].shape == expected.shape
+            largest = max(largest, float(np.abs(found[str(number)] - expected).max()))
+            words += expected.shape[1]
+    print(f"largest difference of {words} words: {largest:.2e}")
+    assert words > 90_000 and largest < 1e-5

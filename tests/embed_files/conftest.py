@@ -1,0 +1,67 @@
+"""A small biLM with vectors large enough to tell right from wrong, and a text."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.bilm.weights import write_weights
+from elmo_plugin.embed_files import embedder
+from elmo_plugin.embed_files.settings import Settings
+from tests.small_bilm import small_options
+
+LINES = [
+    "the cat sat on the mat .",
+    "Ein Wörterbuch / eine 辞書",
+    "",
+    "a",
+    "the cat sat on the mat .",
+    "  two  spaces\tand a tab ",
+    "   ",
+    "why did the cat run away ?",
+    "5 % \\ of it",
+    ".",
+]
+
+
+def write_text(path: Path, lines: list[str] = LINES) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def bilm() -> BiLm:
+    torch.manual_seed(0)
+    model = BiLm(BiLmOptions.from_dict(small_options()))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.5)
+        model.token_encoder.character_embedding.weight[0] = 0
+    return model.eval().requires_grad_(False)
+
+
+@pytest.fixture
+def bilm_files(bilm: BiLm, tmp_path: Path) -> dict[str, str]:
+    """The small biLM in the published layout."""
+    folder = tmp_path / "bilm"
+    files = {"options": str(folder / "options.json"), "weights": str(folder / "weights.hdf5")}
+    bilm.options.to_file(files["options"])
+    write_weights(files["weights"], bilm.state_dict(), bilm.options)
+    return files
+
+
+@pytest.fixture
+def settings(bilm_files: dict[str, str]) -> Settings:
+    return Settings(bilm_files)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    return write_text(tmp_path / "text.txt")
+
+
+@pytest.fixture
+def short_passages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a line or two, so that there are many parts."""
+    monkeypatch.setattr(embedder, "PASSAGE_VECTOR_BYTES", 2000)

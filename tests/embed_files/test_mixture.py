@@ -1,0 +1,84 @@
+"""The mixture of a task model's archive, against what the model itself feeds to its layers."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.models import Model
+
+from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.embed_files.run import embed_file
+from elmo_plugin.embed_files.settings import Settings
+from elmo_plugin.embedding import Elmo, ScalarMix
+from tests.embed_files.conftest import LINES
+from tests.embed_files.test_run import vectors_in
+from tests.trained_tagger import tagger_config, train
+
+
+def trained(bilm: dict[str, str], folder: Path, **options: Any) -> Model:
+    """A tagger whose mixtures are not what they were at first."""
+    model = train(tagger_config(bilm, dropout=0.5, **options), folder)
+    return model.eval()
+
+
+def representations(elmo: Elmo, lines: list[str]) -> list[np.ndarray]:
+    """Of each line by itself."""
+    vectors = []
+    for line in lines:
+        ids = torch.from_numpy(sentences_to_character_ids([line.split()]))
+        with torch.no_grad():
+            vectors.append(elmo(ids).representations[0][0].numpy())
+    return vectors
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"layer_norm": True, "layers": [2, 0]}, {"requires_grad": True}], ids=str
+)
+def test_the_vectors_are_those_that_the_model_feeds_to_its_layers(
+    options: dict[str, Any], bilm_files: dict[str, str], text: Path, tmp_path: Path
+) -> None:
+    model = trained(bilm_files, tmp_path / "run", **options)
+    elmos = [module for module in model.modules() if isinstance(module, Elmo)]
+    found = {}
+    for placement in ("input", "output"):
+        settings = Settings(str(tmp_path / "run" / "model.tar.gz"), "mix", placement)
+        embed_file(text, tmp_path / f"{placement}.hdf5", settings)
+        found[placement] = vectors_in(tmp_path / f"{placement}.hdf5")
+    for elmo, vectors in zip(elmos, found.values(), strict=True):
+        for one, expected in zip(vectors, representations(elmo, LINES), strict=True):
+            np.testing.assert_allclose(one, expected, atol=1e-5)
+    assert not np.allclose(found["input"][0], found["output"][0], atol=1e-3), "they have learned differently"
+
+
+def test_a_model_with_several_placements_needs_one_named(
+    bilm_files: dict[str, str], text: Path, tmp_path: Path
+) -> None:
+    trained(bilm_files, tmp_path / "run")
+    archive = str(tmp_path / "run" / "model.tar.gz")
+    with pytest.raises(ConfigurationError, match="several places, input, output; name one as --placement"):
+        embed_file(text, tmp_path / "out.hdf5", Settings(archive, "mix"))
+    with pytest.raises(ConfigurationError, match="no ELMo at 'middle', but at input, output"):
+        embed_file(text, tmp_path / "out.hdf5", Settings(archive, "mix", "middle"))
+
+
+def test_a_model_without_elmo_has_no_mixture(text: Path, tmp_path: Path) -> None:
+    config = tagger_config("tiny", placements=[])
+    del config["dataset_reader"]["token_indexers"]["elmo"]
+    train(config, tmp_path / "run")
+    with pytest.raises(ConfigurationError, match="its model has no ELMo of elmo_plugin"):
+        embed_file(text, tmp_path / "out.hdf5", Settings(str(tmp_path / "run"), "mix"))
+
+
+def test_another_mixture_of_the_same_bilm_cannot_go_on(
+    bilm_files: dict[str, str], text: Path, tmp_path: Path
+) -> None:
+    settings = Settings(str(tmp_path / "run"), "mix", "input")
+    model = trained(bilm_files, tmp_path / "run")
+    embed_file(text, tmp_path / "out.hdf5", settings)
+    next(module for module in model.modules() if isinstance(module, ScalarMix)).gamma.data += 1
+    torch.save(model.state_dict(), tmp_path / "run" / "best.th")
+    with pytest.raises(ConfigurationError, match=r"made with other arguments \(bilm was"):
+        embed_file(text, tmp_path / "out.hdf5", settings)

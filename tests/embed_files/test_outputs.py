@@ -1,0 +1,172 @@
+"""Both kinds of files: parts, what they are joined to, and what becomes of a full disk."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors import safe_open
+
+from elmo_plugin.embed_files.formats import FORMATS, format_of, make_format
+from elmo_plugin.embed_files.hdf5_output import sentence_key
+from elmo_plugin.embed_files.part import OutputFormat, Part
+from elmo_plugin.embed_files.settings import Settings
+
+DIM = 4
+
+
+def make_part(first_line: int, sentences: list[str], num_layers: int = 3) -> Part:
+    random = np.random.default_rng(first_line)
+    words = [sentence.split() for sentence in sentences]
+    vectors = [random.random((num_layers, len(each), DIM), dtype=np.float32) for each in words]
+    return Part(first_line, sentences, words, vectors)
+
+
+def joined(output: OutputFormat, parts: list[Part], folder: Path) -> Path:
+    paths = []
+    for number, part in enumerate(parts):
+        paths.append(folder / f"{number}.part")
+        output.write(paths[-1], part, {"text": str(number)})
+    output.join(paths, folder / "joined", {"text": "all"})
+    return folder / "joined"
+
+
+def content(path: Path) -> dict[str, Any]:
+    """All datasets of an HDF5 file."""
+    with h5py.File(path) as file:
+        return {key: file[key][()] for key in file}
+
+
+def test_the_end_of_the_name_says_the_format() -> None:
+    assert [format_of(name) for name in ("a.hdf5", "a.h5", "a.safetensors", "a.txt", "a")] == [
+        "hdf5",
+        "hdf5",
+        "safetensors",
+        None,
+        None,
+    ]
+
+
+def test_hdf5_has_a_dataset_for_each_line_and_the_last_line_of_each_sentence(tmp_path: Path) -> None:
+    parts = [make_part(0, ["a b", "", "c"]), make_part(3, ["a b", "d/e f"]), make_part(5, [""])]
+    datasets = content(joined(make_format("hdf5", Settings(""), (3, DIM)), parts, tmp_path))
+    index = datasets.pop("sentence_to_index")
+    assert index.shape == (1,)
+    assert json.loads(index[0]) == {"a b": "3", "": "5", "c": "2", "d/e f": "4"}
+    vectors = [array for part in parts for array in part.vectors]
+    assert datasets.keys() == {str(line) for line in range(6)}
+    for line, expected in enumerate(vectors):
+        assert datasets[str(line)].dtype == np.float32
+        np.testing.assert_array_equal(datasets[str(line)], expected)
+
+
+def test_hdf5_keyed_by_sentence_has_each_sentence_once_and_no_blank_lines(tmp_path: Path) -> None:
+    parts = [make_part(0, ["a / b", "", ".", "a / b"]), make_part(4, ["a / b", "sentence_to_index", "\\s"])]
+    output = make_format("hdf5", Settings("", keys="sentence"), (3, DIM))
+    datasets = content(joined(output, parts, tmp_path))
+    assert datasets.keys() == {r"a \s b", r"\.", "sentence_to_index", r"\\s"}
+    np.testing.assert_array_equal(datasets[sentence_key("a / b")], parts[0].vectors[0])
+
+
+@given(st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8")))
+def test_different_sentences_have_different_keys_without_a_slash(one: str, other: str) -> None:
+    assert (sentence_key(one) == sentence_key(other)) == (one == other)
+    assert not {"/", "\0"} & set(sentence_key(one)) and sentence_key(one) != "."
+
+
+def test_hdf5_forgets_sentences(tmp_path: Path) -> None:
+    output = make_format("hdf5", Settings("", keep_sentences=False), (3, DIM))
+    assert content(joined(output, [make_part(0, ["a", ""])], tmp_path)).keys() == {"0", "1"}
+
+
+def test_gzip_packs_hdf5_and_changes_no_number(tmp_path: Path) -> None:
+    part = Part(
+        0, ["a b " * 500, ""], [["a", "b"] * 500, []], [np.ones((3, 1000, DIM)), np.ones((3, 0, DIM))]
+    )
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "packed").mkdir()
+    plain = joined(make_format("hdf5", Settings(""), (3, DIM)), [part], tmp_path / "plain")
+    packed = joined(make_format("hdf5", Settings("", gzip=9), (3, DIM)), [part], tmp_path / "packed")
+    assert packed.stat().st_size < plain.stat().st_size / 4
+    np.testing.assert_equal(content(packed), content(plain))
+    with h5py.File(packed) as file:
+        assert (file["0"].compression, file["0"].compression_opts, file["1"].compression) == ("gzip", 9, None)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_safetensors_has_the_rows_of_all_sentences_and_where_they_begin(dtype: str, tmp_path: Path) -> None:
+    parts = [make_part(0, ["a b", "", "ü  c"]), make_part(3, [""]), make_part(4, ["d/e f"])]
+    for part in parts:
+        part.vectors[:] = [vectors.astype(dtype) for vectors in part.vectors]
+    output = make_format("safetensors", Settings("", dtype=dtype), (3, DIM))
+    with safe_open(joined(output, parts, tmp_path), "np") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    assert tensors.keys() == {"vectors", "starts", "text", "text_starts"}
+    assert tensors["vectors"].dtype == dtype and tensors["vectors"].shape == (6, 3, DIM)
+    words = [each for part in parts for each in part.words]
+    vectors = [each for part in parts for each in part.vectors]
+    text, rows = bytes(tensors["text"]), tensors["vectors"]
+    for line, (expected_words, expected) in enumerate(zip(words, vectors, strict=True)):
+        start, end = tensors["starts"][line : line + 2]
+        np.testing.assert_array_equal(rows[start:end].swapaxes(0, 1), expected)
+        start, end = tensors["text_starts"][line : line + 2]
+        assert text[start:end].decode().split() == expected_words
+    assert len(tensors["starts"]) == len(tensors["text_starts"]) == len(words) + 1
+
+
+def test_safetensors_forgets_sentences(tmp_path: Path) -> None:
+    output = make_format("safetensors", Settings("", keep_sentences=False), (3, DIM))
+    with safe_open(joined(output, [make_part(0, ["a", ""])], tmp_path), "np") as file:
+        assert set(file.keys()) == {"vectors", "starts"}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_parts_are_an_empty_file(name: str, tmp_path: Path) -> None:
+    path = joined(make_format(name, Settings(""), (3, DIM)), [], tmp_path)
+    if name == "hdf5":
+        assert json.loads(content(path)["sentence_to_index"][0]) == {}
+    else:
+        with safe_open(path, "np") as file:
+            assert file.get_slice("vectors").get_shape() == [0, 3, DIM]
+            assert file.get_tensor("starts").tolist() == [0]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_description_is_read_back_and_a_damaged_file_has_none(name: str, tmp_path: Path) -> None:
+    output = make_format(name, Settings(""), (3, DIM))
+    path = joined(output, [make_part(0, ["a"])], tmp_path)
+    assert output.read_description(path) == {"text": "all"}
+    assert output.read_description(tmp_path / "0.part") == {"text": "0"}
+    path.write_bytes(path.read_bytes()[:20])
+    assert output.read_description(path) is None
+    path.write_bytes(b"")
+    assert output.read_description(path) is None
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_same_parts_give_the_same_bytes(name: str, tmp_path: Path) -> None:
+    files = []
+    for folder in (tmp_path / "one", tmp_path / "other"):
+        folder.mkdir()
+        parts = [make_part(0, ["a b", ""]), make_part(2, ["c"] * 300)]
+        files.append(joined(make_format(name, Settings(""), (3, DIM)), parts, folder).read_bytes())
+    assert files[0] == files[1]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs the device /dev/full")
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_full_disk_is_an_error_and_not_the_end_of_the_process(name: str, tmp_path: Path) -> None:
+    output = make_format(name, Settings(""), (3, DIM))
+    part = make_part(0, [f"w{number} " * 50 for number in range(100)])
+    output.write(tmp_path / "part", part, {})
+    for write in (
+        lambda: output.write(Path("/dev/full"), part, {}),
+        lambda: output.join([tmp_path / "part"], Path("/dev/full"), {}),
+    ):
+        with pytest.raises(OSError, match="No space left on device"):
+            write()

@@ -1,0 +1,338 @@
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.file_utils import FileLock
+from safetensors import safe_open
+
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.embed_files import run
+from elmo_plugin.embed_files.run import embed_file
+from elmo_plugin.embed_files.settings import Settings
+from elmo_plugin.embed_files.workers import Job, Worker
+from tests.embed_files.conftest import LINES, write_text
+
+EVERY_FORMAT = pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
+
+
+def vectors_in(path: Path) -> list[np.ndarray]:
+    with h5py.File(path) as file:
+        return [file[str(line)][()] for line in range(len(file) - ("sentence_to_index" in file))]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("layout", ["all", "top", "average"])
+def test_each_line_has_the_vectors_of_its_words(
+    layout: str, bilm: BiLm, settings: Settings, text: Path, tmp_path: Path, short_passages: None
+) -> None:
+    assert embed_file(text, tmp_path / "out.hdf5", replace(settings, layout=layout))
+    found = vectors_in(tmp_path / "out.hdf5")
+    assert len(found) == len(LINES)
+    for vectors, line in zip(found, LINES, strict=True):
+        layers = bilm.embed([line.split()])[0]
+        expected = {"all": layers, "top": layers[2], "average": layers.sum(dim=0) / 3}[layout]
+        assert vectors.dtype == np.float32 and vectors.shape == expected.shape
+        np.testing.assert_allclose(vectors, expected, atol=1e-5)
+    assert names(tmp_path) == ["bilm", "out.hdf5", "text.txt"]
+
+
+def test_both_formats_have_the_same_vectors(
+    settings: Settings, text: Path, tmp_path: Path, short_passages: None
+) -> None:
+    for name in ("out.hdf5", "out.safetensors"):
+        embed_file(text, tmp_path / name, settings)
+    with safe_open(tmp_path / "out.safetensors", "np") as file:
+        rows, starts = file.get_tensor("vectors"), file.get_tensor("starts")
+    for line, vectors in enumerate(vectors_in(tmp_path / "out.hdf5")):
+        np.testing.assert_array_equal(rows[starts[line] : starts[line + 1]].swapaxes(0, 1), vectors)
+
+
+def test_half_precision_is_that_of_the_file_alone(settings: Settings, text: Path, tmp_path: Path) -> None:
+    embed_file(text, tmp_path / "single.hdf5", settings)
+    embed_file(text, tmp_path / "half.hdf5", replace(settings, dtype="float16"))
+    pairs = zip(vectors_in(tmp_path / "single.hdf5"), vectors_in(tmp_path / "half.hdf5"), strict=True)
+    for single, half in pairs:
+        assert half.dtype == np.float16
+        np.testing.assert_array_equal(single.astype(np.float16), half)
+
+
+def test_raw_text_is_tokenised(bilm: BiLm, settings: Settings, tmp_path: Path) -> None:
+    text = write_text(tmp_path / "text.txt", ["Don't go."])
+    embed_file(text, tmp_path / "out.hdf5", replace(settings, tokenizer="spacy"))
+    expected = bilm.embed([["Do", "n't", "go", "."]])[0]
+    np.testing.assert_allclose(vectors_in(tmp_path / "out.hdf5")[0], expected, atol=1e-5)
+
+
+def test_batches_hold_no_more_than_asked_for(
+    settings: Settings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shapes = []
+    forward = BiLm.forward
+
+    def spy(self: BiLm, ids: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        shapes.append(tuple(ids.shape[:2]))
+        return forward(self, ids, *args, **kwargs)
+
+    monkeypatch.setattr(BiLm, "forward", spy)
+    embed_file(text, tmp_path / "out.hdf5", replace(settings, batch_size=2, max_batch_tokens=9))
+    assert sum(sentences for sentences, _ in shapes) == len(LINES)
+    assert all((n <= 2 and n * words <= 9) or n == 1 for n, words in shapes)
+    assert max(n for n, _ in shapes) == 2
+
+
+def test_an_empty_text_has_an_empty_output(settings: Settings, tmp_path: Path) -> None:
+    embed_file(write_text(tmp_path / "text.txt", []), tmp_path / "out.hdf5", settings)
+    assert vectors_in(tmp_path / "out.hdf5") == []
+
+
+# What is there already
+
+
+@EVERY_FORMAT
+def test_a_whole_output_is_left_as_it_is(name: str, settings: Settings, text: Path, tmp_path: Path) -> None:
+    assert embed_file(text, tmp_path / name, settings)
+    before = (tmp_path / name).stat().st_mtime_ns
+    (tmp_path / f"{name}.unfinished").mkdir()  # of a process that was killed at the very end
+    assert not embed_file(text, tmp_path / name, settings)
+    assert (tmp_path / name).stat().st_mtime_ns == before
+    assert names(tmp_path) == ["bilm", name, "text.txt"]
+
+
+@pytest.mark.parametrize("content", [b"", b"somebody's own"])
+def test_another_file_is_not_overwritten(
+    content: bytes, settings: Settings, text: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out.hdf5").write_bytes(content)
+    with pytest.raises(ConfigurationError, match=r"out\.hdf5 is there already"):
+        embed_file(text, tmp_path / "out.hdf5", settings)
+    assert (tmp_path / "out.hdf5").read_bytes() == content
+    assert names(tmp_path) == ["bilm", "out.hdf5", "text.txt"]
+
+
+def test_an_output_of_other_arguments_or_text_is_not_taken_for_this_one(
+    settings: Settings, text: Path, tmp_path: Path
+) -> None:
+    embed_file(text, tmp_path / "out.hdf5", settings)
+    with pytest.raises(ConfigurationError, match=r"made with other arguments \(layout was all, not top"):
+        embed_file(text, tmp_path / "out.hdf5", replace(settings, layout="top"))
+    with text.open("a") as file:
+        file.write("more\n")
+    with pytest.raises(ConfigurationError, match="made from another text"):
+        embed_file(text, tmp_path / "out.hdf5", settings)
+
+
+# What was begun
+
+
+class Killed(BaseException):
+    """Takes the place of a kill."""
+
+
+def begin(
+    source: Path, output: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, jobs: int = 3
+) -> None:
+    """Does so many passages, and no more."""
+    done = []
+    do = Worker.do
+
+    def stop(self: Worker, job: Job) -> int:
+        if len(done) == jobs:
+            raise Killed
+        done.append(job)
+        return do(self, job)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(Worker, "do", stop)
+        embed_file(source, output, settings)
+
+
+@EVERY_FORMAT
+def test_what_was_begun_goes_on_to_the_same_bytes(
+    name: str,
+    settings: Settings,
+    text: Path,
+    tmp_path: Path,
+    short_passages: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    embed_file(text, tmp_path / f"whole_{name}", settings)
+    begin(text, tmp_path / name, settings, monkeypatch)
+    folder = tmp_path / f"{name}.unfinished"
+    assert {"00000000.part", "00000002.part"} < set(names(folder)) and not (tmp_path / name).exists()
+    (folder / "00000000.part").unlink()
+    (folder / "00000001.part").write_bytes(b"damaged")
+    (folder / ".00000003.part.abcd").mkdir()  # half-written by a process that was killed
+    done = []
+    do = Worker.do
+    monkeypatch.setattr(Worker, "do", lambda self, job: done.append(job.passage.number) or do(self, job))
+    embed_file(text, tmp_path / name, settings)
+    assert done[:3] == [0, 1, 3]
+    assert (tmp_path / name).read_bytes() == (tmp_path / f"whole_{name}").read_bytes()
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"layout": "top"}, "layout was all, not top"),
+        ({"dtype": "float16"}, "dtype was float32, not float16"),
+        ({"batch_size": 7}, "batch size was 64, not 7"),
+        ({"threads": 2}, "threads was 1, not 2"),
+        ({"bilm": "tiny"}, "bilm was"),
+    ],
+)
+def test_other_arguments_cannot_go_on(
+    change: dict[str, Any],
+    message: str,
+    settings: Settings,
+    text: Path,
+    tmp_path: Path,
+    short_passages: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
+    expected = rf"out\.hdf5\.unfinished was made with other arguments \(.*{message}.*remove it to begin again"
+    with pytest.raises(ConfigurationError, match=expected):
+        embed_file(text, tmp_path / "out.hdf5", replace(settings, **change))
+    assert embed_file(text, tmp_path / "out.hdf5", settings)
+
+
+def test_another_text_cannot_go_on(
+    settings: Settings, text: Path, tmp_path: Path, short_passages: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
+    text.write_text(text.read_text().replace("why", "how").replace("Ein", "Kein"))
+    with pytest.raises(ConfigurationError, match="begun with another text, which differs in lines 1 to 2"):
+        embed_file(text, tmp_path / "out.hdf5", settings)
+
+
+def test_the_same_bilm_at_another_place_goes_on(
+    settings: Settings, text: Path, tmp_path: Path, short_passages: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
+    (tmp_path / "bilm").rename(tmp_path / "elsewhere")
+    assert embed_file(text, tmp_path / "out.hdf5", replace(settings, bilm=str(tmp_path / "elsewhere")))
+
+
+def test_two_processes_do_not_write_the_same_output(settings: Settings, text: Path, tmp_path: Path) -> None:
+    (tmp_path / "out.hdf5.unfinished").mkdir()
+    with (
+        FileLock(tmp_path / "out.hdf5.unfinished" / "lock"),
+        pytest.raises(ConfigurationError, match=r"another process is writing .*out\.hdf5"),
+    ):
+        embed_file(text, tmp_path / "out.hdf5", settings)
+
+
+# What goes wrong
+
+
+def test_bad_text_leaves_what_is_done_and_nothing_where_nothing_is_done(
+    settings: Settings, tmp_path: Path, short_passages: None
+) -> None:
+    (tmp_path / "text.txt").write_bytes(b"\xff\n")
+    with pytest.raises(ConfigurationError, match=r"text\.txt, line 1: not UTF-8 text"):
+        embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", settings)
+    assert names(tmp_path) == ["bilm", "text.txt"]
+    (tmp_path / "text.txt").write_bytes(b"good text\n" * 9 + b"\xff\n")
+    with pytest.raises(ConfigurationError, match=r"text\.txt, line 10: not UTF-8 text"):
+        embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", settings)
+    assert names(tmp_path) == ["bilm", "out.hdf5.unfinished", "text.txt"]
+    (tmp_path / "text.txt").write_bytes(b"good text\n" * 9 + b"\xc3\xa4\n")
+    assert embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", settings)
+
+
+@EVERY_FORMAT
+def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
+    name: str,
+    settings: Settings,
+    text: Path,
+    tmp_path: Path,
+    short_passages: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        make = run.make_format
+
+        def fill(*args: Any) -> Any:
+            output = make(*args)
+            write = output.join
+            patch.setattr(output, "join", lambda parts, path, about: write(parts, Path("/dev/full"), about))
+            return output
+
+        patch.setattr(run, "make_format", fill)
+        with pytest.raises(OSError, match=rf"could not write .*{name}: the disk is full; make room"):
+            embed_file(text, tmp_path / name, settings)
+    assert names(tmp_path) == ["bilm", f"{name}.unfinished", "text.txt"]
+    assert embed_file(text, tmp_path / name, settings)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"layout": "bottom"}, "layout is one of all, top, average, mix, not 'bottom'"),
+        ({"tokenizer": "moses"}, "tokenizer is one of"),
+        ({"tokenizer": "spacy", "language": "tlh"}, "spaCy has no rules for language 'tlh'"),
+        ({"dtype": "int8"}, "dtype is one of float32, float16"),
+        ({"precision": "float16"}, "precision"),
+        ({"batch_size": 0}, "batch size is at least 1, not 0"),
+        ({"gzip": 10}, "level of gzip is from 1 to 9, not 10"),
+        ({"placement": "input"}, "a placement is for the mixture"),
+        ({"bilm": "absent"}, "there is no biLM 'absent'"),
+    ],
+)
+def test_wrong_settings_are_named(
+    change: dict[str, Any], message: str, settings: Settings, text: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        embed_file(text, tmp_path / "out.hdf5", replace(settings, **change))
+    assert names(tmp_path) == ["bilm", "text.txt"]
+
+
+def test_wrong_files_and_numbers_are_named(settings: Settings, text: Path, tmp_path: Path) -> None:
+    wrong: list[tuple[str, Path, Path, dict[str, Any]]] = [
+        ("there is no such file", tmp_path / "absent", tmp_path / "out.hdf5", {}),
+        ("is a directory", text, tmp_path / "bilm", {"output_format": "hdf5"}),
+        ("name a format", text, tmp_path / "out", {}),
+        ("number of workers", text, tmp_path / "out.hdf5", {"workers": 0}),
+        ("one of hdf5, safetensors", text, tmp_path / "out", {"output_format": "npz"}),
+    ]
+    for message, source, output, options in wrong:
+        with pytest.raises(ConfigurationError, match=message):
+            embed_file(source, output, settings, **options)
+    for change in ({"gzip": 4}, {"keys": "sentence"}):
+        with pytest.raises(ConfigurationError, match="are for hdf5, not for safetensors"):
+            embed_file(text, tmp_path / "out.safetensors", replace(settings, **change))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="is about machines without a GPU")
+def test_a_gpu_that_is_not_there_is_named(settings: Settings, text: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="GPU"):
+        embed_file(text, tmp_path / "out.hdf5", settings, cuda_devices=(0,))
+
+
+# Progress
+
+
+def test_the_bar_tells_the_speed_and_what_was_done_before(
+    settings: Settings,
+    text: Path,
+    tmp_path: Path,
+    short_passages: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
+    capsys.readouterr()
+    embed_file(text, tmp_path / "out.hdf5", settings)
+    last = capsys.readouterr().err.strip().split("\r")[-1]
+    assert "100%" in last and "tokens/s" in last
+    embed_file(text, tmp_path / "quiet.hdf5", settings, show_progress=False)
+    assert capsys.readouterr().err == ""
