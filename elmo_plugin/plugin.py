@@ -2,7 +2,7 @@
 
 from elmo_plugin import compat
 from elmo_plugin.analysis import callback
-from elmo_plugin.commands import average, ensemble, export, perplexity, sweep, vocab, weights
+from elmo_plugin.commands import average, embed, ensemble, export, perplexity, sweep, vocab, weights
 from elmo_plugin.embedding import indexer, token_embedder
 from elmo_plugin.modules import contextual_encoder, penn_treebank_tokenizer, variational_bilstm
 from elmo_plugin.modules import ensemble as ensemble_model
@@ -13,6 +13,7 @@ __all__ = [
     "callback",
     "compat",
     "contextual_encoder",
+    "embed",
     "ensemble",
     "ensemble_model",
     "export",

@@ -91,6 +91,12 @@ def _read(archive: str | Path) -> list[Mix]:
 
 
 def _short(archive: str) -> str:
-    """The name of the training's directory, or of an archive that is called something else."""
-    path = Path(archive)
-    return path.resolve().parent.name if path.name == "model.tar.gz" else path.name.removesuffix(".tar.gz")
+    """
+    The name of the training's directory, with that of its configuration where it is a seed of a sweep; or of
+    an archive that is called something else.
+    """
+    path = Path(archive).absolute()
+    if path.name != "model.tar.gz" and path.is_file():
+        return path.name.removesuffix(".tar.gz")
+    training = path if path.is_dir() else path.parent
+    return f"{training.parent.name}/{training.name}" if training.name.isdecimal() else training.name

@@ -1,6 +1,7 @@
 """The command that shows the mixing weights of archives."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,13 @@ def test_draws_the_archives_by_the_names_of_their_trainings(run: Path, tmp_path:
     comments = (tmp_path / "figure.svg").read_text()
     assert comments.count("<!-- tagger -->") == 4, "two models in two panels"
     assert comments.count("<!-- other -->") == 2
+
+
+def test_names_the_configuration_of_a_training_of_a_sweep(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    shutil.copytree(run, tmp_path / "ner_elmo" / "2")
+    show_weights([tmp_path / "ner_elmo" / "2" / "model.tar.gz"], tmp_path / "figure.svg")
+    assert "<!-- ner_elmo/2 -->" in (tmp_path / "figure.svg").read_text()
 
 
 def test_mistakes_are_told(run: Path, tmp_path: Path) -> None:

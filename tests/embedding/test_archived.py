@@ -19,7 +19,7 @@ from allennlp.modules import TextFieldEmbedder
 from torch import LongTensor, Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.pretrained import download_directory
+from elmo_plugin.bilm.pretrained import MODELS, download_directory
 from elmo_plugin.commands.export import export
 from tests.small_bilm import small_options
 from tests.trained_bilm import random_bilm, write_training
@@ -69,7 +69,7 @@ def bilm(tmp_path: Path) -> Path:
     return write_training(tmp_path / "training", random_bilm())
 
 
-def write_sources(folder: Path) -> dict[str, str | dict[str, str]]:
+def write_sources(folder: Path) -> dict[str, Any]:
     """The same biLM in all the forms in which a configuration may name one."""
     archive = write_training(folder / "training", random_bilm())
     export(str(archive), folder / "exported")
@@ -137,6 +137,16 @@ def test_the_embedder_of_an_archive_is_as_it_was_trained(
 ) -> None:
     expected = predictions(train(tagger_config(str(bilm), **options), tmp_path / "run"))
     bilm.unlink()
+    assert predictions_of_archive(tmp_path / "run" / "model.tar.gz") == expected
+
+
+def test_another_bilm_under_the_same_name_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = write_sources(tmp_path / "sources")["pair"]
+    monkeypatch.setitem(MODELS, "tiny", (files["options"], files["weights"]))
+    expected = predictions(train(tagger_config("tiny"), tmp_path / "run"))
+    monkeypatch.undo()
     assert predictions_of_archive(tmp_path / "run" / "model.tar.gz") == expected
 
 
