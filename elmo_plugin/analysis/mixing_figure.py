@@ -8,6 +8,7 @@ import numpy as np
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.analysis.mixing_weights import Mix, layer_name
+from elmo_plugin.analysis.scores import HOW_TO_GET_MATPLOTLIB
 from elmo_plugin.bilm.files import replace_when_written
 
 if TYPE_CHECKING:
@@ -36,9 +37,7 @@ def draw_mixes(models: Sequence[tuple[str, Sequence[Mix]]]) -> "Figure":
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ConfigurationError(
-            "drawing needs matplotlib: install elmo_plugin[figures], or matplotlib itself"
-        ) from None
+        raise ConfigurationError(f"drawing needs matplotlib: {HOW_TO_GET_MATPLOTLIB}") from None
     columns: dict[str, list[tuple[str, Mix]]] = {}  # of each placement
     for name, mixes in models:
         for mix in mixes:

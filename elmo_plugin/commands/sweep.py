@@ -16,14 +16,13 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from overrides import overrides
 
-from elmo_plugin.analysis.scores import draw, table
+from elmo_plugin.analysis.scores import HOW_TO_GET_MATPLOTLIB, draw, table
 from elmo_plugin.analysis.trainings import Metric, read_metrics, train, with_seed
 from elmo_plugin.bilm.files import replace_when_written, write_json
 
 logger = logging.getLogger(__name__)
 
 FORMATS = (".svg", ".png", ".pdf")
-HOW_TO_GET_MATPLOTLIB = "install elmo_plugin[figures], or matplotlib itself"
 
 
 @Subcommand.register("elmo-sweep")

@@ -7,23 +7,21 @@ from typing import Any
 import _jsonnet
 import pytest
 import torch
-from allennlp.common import Params
 from allennlp.common.testing import ModelTestCase
-from allennlp.data import Batch, DatasetReader, Vocabulary
-from allennlp.models import Model
 
-import elmo_plugin.plugin  # noqa: F401 (registers what configurations name)
 from elmo_plugin.bilm import BiLm
+from tests.experiments.configs import (
+    BILM,
+    FIXTURES,
+    PLACEMENTS,
+    REPOSITORY,
+    model_and_batch,
+    parameters,
+    read_config,
+)
 
-REPOSITORY = Path(__file__).parents[2]
-FIXTURES = REPOSITORY / "tests" / "fixtures"
 PAIRS = FIXTURES / "snli" / "pairs.jsonl"
-BILM = {
-    name: str(FIXTURES / "bilm" / file)
-    for name, file in (("options", "options.json"), ("weights", "weights.hdf5"))
-}
 WORD_DIM, HIDDEN, ELMO_DIM = 5, 4, 12
-PLACEMENTS = [[], ["input"], ["output"], ["input", "output"]]
 
 
 def small_config(
@@ -42,21 +40,9 @@ def small_config(
     return json.loads(_jsonnet.evaluate_snippet(str(REPOSITORY / "test.jsonnet"), expression))
 
 
-def model_and_batch(config: dict[str, Any]) -> tuple[Model, dict[str, Any]]:
-    torch.manual_seed(0)
-    batch = Batch(DatasetReader.from_params(Params(config["dataset_reader"])).read(PAIRS))
-    vocab = Vocabulary.from_instances(batch.instances)
-    batch.index_instances(vocab)
-    return Model.from_params(Params(config["model"]), vocab=vocab), batch.as_tensor_dict()
-
-
-def parameters(model: Model, end: str) -> dict[str, torch.Tensor]:
-    return {name: weight for name, weight in model.named_parameters() if name.endswith(end)}
-
-
 @pytest.mark.parametrize("placements", PLACEMENTS, ids=str)
 def test_a_placement_makes_what_it_enters_wider_by_elmo(placements: list[str]) -> None:
-    model, _ = model_and_batch(small_config(placements))
+    model, _ = model_and_batch(small_config(placements), PAIRS)
     encoder, inputs, outputs = model.contextual_encoder, "input" in placements, "output" in placements
     assert encoder.encoder.get_input_dim() == WORD_DIM + inputs * ELMO_DIM
     assert encoder.get_output_dim() == 2 * HIDDEN + outputs * ELMO_DIM
@@ -65,7 +51,7 @@ def test_a_placement_makes_what_it_enters_wider_by_elmo(placements: list[str]) -
 
 @pytest.mark.parametrize("placements", PLACEMENTS[1:], ids=str)
 def test_each_placement_changes_the_loss_and_learns_its_mix(placements: list[str]) -> None:
-    model, batch = model_and_batch(small_config(placements))
+    model, batch = model_and_batch(small_config(placements), PAIRS)
     loss = model(**batch)["loss"]
     loss.backward()
     weights, gammas = parameters(model, "scalar_mix.weights"), parameters(model, "scalar_mix.gamma")
@@ -83,7 +69,7 @@ def test_each_placement_changes_the_loss_and_learns_its_mix(placements: list[str
 @pytest.mark.parametrize("requires_grad", [False, True])
 def test_the_bilm_gets_a_gradient_only_if_it_is_to_be_trained(requires_grad: bool) -> None:
     options = f"requires_grad={json.dumps(requires_grad)}"
-    model, batch = model_and_batch(small_config(["input", "output"], options))
+    model, batch = model_and_batch(small_config(["input", "output"], options), PAIRS)
     model(**batch)["loss"].backward()
     bilms = [module for module in model.modules() if isinstance(module, BiLm)]
     assert len(bilms) == (2 if requires_grad else 1)
@@ -93,7 +79,7 @@ def test_the_bilm_gets_a_gradient_only_if_it_is_to_be_trained(requires_grad: boo
 
 @pytest.mark.parametrize("placements", PLACEMENTS[1:], ids=str)
 def test_the_bilm_runs_once_for_premises_and_hypotheses_and_all_placements(placements: list[str]) -> None:
-    model, batch = model_and_batch(small_config(placements))
+    model, batch = model_and_batch(small_config(placements), PAIRS)
     (bilm,) = (module for module in model.modules() if isinstance(module, BiLm))
     bilm.memo.forget()  # what models of other tests, not yet collected, have left there
     runs: list[None] = []
@@ -110,7 +96,7 @@ def test_the_bilm_runs_once_for_premises_and_hypotheses_and_all_placements(place
 def test_lambda_and_l2_penalise_exactly_the_weights_named(
     placements: list[str], strength: float, l2: float
 ) -> None:
-    model, _ = model_and_batch(small_config(placements, f"lambda={strength}", l2))
+    model, _ = model_and_batch(small_config(placements, f"lambda={strength}", l2), PAIRS)
     mixes = parameters(model, "scalar_mix.weights").values()
     lstms = [
         weight for name, weight in model.named_parameters() if "weight_ih" in name or "weight_hh" in name
@@ -147,10 +133,6 @@ class TestTraining(ModelTestCase):
     def test_predictions_do_not_depend_on_the_batch(self, placements: list[str]) -> None:
         self.set_up(placements)
         self.ensure_batch_predictions_are_consistent()
-
-
-def read_config(path: str, **variables: str) -> dict[str, Any]:
-    return Params.from_file(REPOSITORY / path, ext_vars=variables).as_dict(quiet=True)
 
 
 @pytest.mark.parametrize(

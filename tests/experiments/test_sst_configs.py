@@ -7,24 +7,21 @@ from typing import Any
 import _jsonnet
 import pytest
 import torch
-from allennlp.common import Params
 from allennlp.common.testing import ModelTestCase
-from allennlp.data import Batch, DatasetReader, Vocabulary
-from allennlp.models import Model
 
-import elmo_plugin.plugin  # noqa: F401 (registers what configurations name)
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.tasks import sst  # noqa: F401 (registers the model)
+from tests.experiments.configs import (
+    BILM,
+    FIXTURES,
+    PLACEMENTS,
+    REPOSITORY,
+    model_and_batch,
+    parameters,
+    read_config,
+)
 
-REPOSITORY = Path(__file__).parents[2]
-FIXTURES = REPOSITORY / "tests" / "fixtures"
 TREES = FIXTURES / "sst" / "trees.txt"
-BILM = {
-    name: str(FIXTURES / "bilm" / file)
-    for name, file in (("options", "options.json"), ("weights", "weights.hdf5"))
-}
 WORD_DIM, HIDDEN, ELMO_DIM = 5, 8, 12
-PLACEMENTS = [[], ["input"], ["output"], ["input", "output"]]
 
 
 def evaluate(expression: str) -> dict[str, Any]:
@@ -46,21 +43,9 @@ def small_config(placements: list[str], options: str = "lambda=0.1") -> dict[str
     )
 
 
-def model_and_batch(config: dict[str, Any]) -> tuple[Model, dict[str, Any]]:
-    torch.manual_seed(0)
-    batch = Batch(DatasetReader.from_params(Params(config["dataset_reader"])).read(TREES))
-    vocab = Vocabulary.from_instances(batch.instances)
-    batch.index_instances(vocab)
-    return Model.from_params(Params(config["model"]), vocab=vocab), batch.as_tensor_dict()
-
-
-def parameters(model: Model, end: str) -> dict[str, torch.Tensor]:
-    return {name: weight for name, weight in model.named_parameters() if name.endswith(end)}
-
-
 @pytest.mark.parametrize("placements", PLACEMENTS, ids=str)
 def test_a_placement_makes_what_it_enters_wider_by_elmo(placements: list[str]) -> None:
-    model, _ = model_and_batch(small_config(placements))
+    model, _ = model_and_batch(small_config(placements), TREES)
     encoder, inputs, outputs = model.contextual_encoder, "input" in placements, "output" in placements
     assert encoder.feedforward.get_input_dim() == WORD_DIM + inputs * ELMO_DIM
     assert encoder.get_output_dim() == 2 * HIDDEN + outputs * ELMO_DIM
@@ -69,7 +54,7 @@ def test_a_placement_makes_what_it_enters_wider_by_elmo(placements: list[str]) -
 
 @pytest.mark.parametrize("placements", PLACEMENTS[1:], ids=str)
 def test_each_placement_changes_the_loss_and_learns_its_mix(placements: list[str]) -> None:
-    model, batch = model_and_batch(small_config(placements))
+    model, batch = model_and_batch(small_config(placements), TREES)
     loss = model(**batch)["loss"]
     loss.backward()
     weights, gammas = parameters(model, "scalar_mix.weights"), parameters(model, "scalar_mix.gamma")
@@ -77,7 +62,7 @@ def test_each_placement_changes_the_loss_and_learns_its_mix(placements: list[str
     for name, weight in (weights | gammas).items():
         assert weight.grad is not None and weight.grad.abs().sum() > 0, name
     for name in gammas:
-        without_one, _ = model_and_batch(small_config(placements))
+        without_one, _ = model_and_batch(small_config(placements), TREES)
         with torch.no_grad():
             without_one.get_parameter(name).zero_()
             assert not torch.isclose(without_one(**batch)["loss"], loss), name
@@ -86,7 +71,7 @@ def test_each_placement_changes_the_loss_and_learns_its_mix(placements: list[str
 @pytest.mark.parametrize("requires_grad", [False, True])
 def test_the_bilm_gets_a_gradient_only_if_it_is_to_be_trained(requires_grad: bool) -> None:
     options = f"requires_grad={json.dumps(requires_grad)}"
-    model, batch = model_and_batch(small_config(["input", "output"], options))
+    model, batch = model_and_batch(small_config(["input", "output"], options), TREES)
     model(**batch)["loss"].backward()
     bilms = [module for module in model.modules() if isinstance(module, BiLm)]
     assert len(bilms) == (2 if requires_grad else 1)
@@ -96,7 +81,7 @@ def test_the_bilm_gets_a_gradient_only_if_it_is_to_be_trained(requires_grad: boo
 
 @pytest.mark.parametrize("placements", PLACEMENTS[1:], ids=str)
 def test_the_bilm_runs_once_for_a_batch(placements: list[str]) -> None:
-    model, batch = model_and_batch(small_config(placements))
+    model, batch = model_and_batch(small_config(placements), TREES)
     (bilm,) = (module for module in model.modules() if isinstance(module, BiLm))
     bilm.memo.forget()  # what models of other tests, not yet collected, have left there
     runs: list[None] = []
@@ -115,7 +100,7 @@ def test_lambda_penalises_the_mixing_weights_of_the_placements_named_and_nothing
         config = evaluate(
             f"sst(data='d', hidden=3, words=words.learned(dim={WORD_DIM}, min_count=1)) + {options}"
         )
-        model, _ = model_and_batch(config)
+        model, _ = model_and_batch(config, TREES)
         expected = 0.0
         for name, weight in parameters(model, "scalar_mix.weights").items():
             torch.nn.init.uniform_(weight, -1, 1)
@@ -153,10 +138,6 @@ def test_only_training_has_phrases_and_all_else_is_the_same_in_validation(length
     assert config["validation_dataset_reader"] == config["dataset_reader"]
     assert config["dataset_reader"]["token_indexers"].keys() == {"tokens", "elmo"}
     assert config["dataset_reader"]["binary"]
-
-
-def read_config(path: str, **variables: str) -> dict[str, Any]:
-    return Params.from_file(REPOSITORY / path, ext_vars=variables).as_dict(quiet=True)
 
 
 @pytest.mark.parametrize(

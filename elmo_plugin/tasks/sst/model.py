@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from elmo_plugin.modules.contextual_encoder import ContextualEncoder
 from elmo_plugin.modules.ensemble import average_probabilities
+from elmo_plugin.modules.label_names import add_label_names
 
 
 @Model.register("sst_bcn")
@@ -118,11 +119,7 @@ class SstBcn(Model):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """Adds `label`, the most probable one, and `probabilities`, by the names of the labels."""
-        labels = self.vocab.get_index_to_token_vocabulary("labels")
-        rows = output_dict["probs"].tolist()
-        output_dict["probabilities"] = [{labels[i]: prob for i, prob in enumerate(row)} for row in rows]
-        output_dict["label"] = [max(row, key=row.__getitem__) for row in output_dict["probabilities"]]
-        return output_dict
+        return add_label_names(output_dict, self.vocab)
 
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
