@@ -1,6 +1,5 @@
 """Sentences to arrays, in the layout that was asked for."""
 
-import json
 from collections.abc import Sequence
 from hashlib import blake2b
 
@@ -9,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, load_bilm
+from elmo_plugin.bilm.digest import bilm_digest
 from elmo_plugin.embed_files.buckets import length_buckets
 from elmo_plugin.embed_files.mixture import load_mixture
 from elmo_plugin.embed_files.settings import Settings
@@ -76,12 +76,8 @@ class Embedder:
     def digest(self) -> str:
         """Tells the content of the biLM, and what a task has learned of the layout."""
         learned = {name: tensor.tolist() for name, tensor in self._layout.state_dict().items()}
-        options = json.dumps(self._bilm.options.to_dict(), sort_keys=True)
-        digest = blake2b(f"{options} {self._layout} {learned}".encode(), digest_size=16)
-        for name, weight in self._bilm.named_parameters():
-            digest.update(name.encode())
-            digest.update(weight.cpu().numpy().data)
-        return digest.hexdigest()
+        of_layout = f"{self._layout} {learned}".encode()
+        return blake2b(bilm_digest(self._bilm) + of_layout, digest_size=16).hexdigest()
 
     @torch.no_grad()
     def embed(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:

@@ -17,6 +17,7 @@ import torch
 from elmo_plugin.bilm.files import replace_when_written
 from elmo_plugin.embed_files.embedder import Embedder
 from elmo_plugin.embed_files.formats import make_format
+from elmo_plugin.embed_files.memory import keep_large_blocks_apart
 from elmo_plugin.embed_files.part import Part
 from elmo_plugin.embed_files.passage import Passage
 from elmo_plugin.embed_files.settings import Settings
@@ -53,6 +54,7 @@ class Worker:
     """
 
     def __init__(self, embedder: Embedder, settings: Settings, output_format: str) -> None:
+        keep_large_blocks_apart()
         self._embedder = embedder
         self._tokenize = make_tokenizer(settings.tokenizer, settings.language)
         self._format = make_format(output_format, settings, embedder.row_shape)
