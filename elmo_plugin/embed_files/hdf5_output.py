@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,15 +14,21 @@ import numpy as np
 from elmo_plugin.embed_files.part import Part
 from elmo_plugin.embed_files.settings import Settings
 
+logger = logging.getLogger(__name__)
+
 SENTENCE_TO_INDEX = "sentence_to_index"
 _DESCRIPTION = "elmo_embed"  # an attribute of the file
+_LONGEST_STRING = 2**31 - 1  # that numpy can read
 _VERSION = ("v108", "v108")  # of HDF5's format: groups with very many members, and readable since 2008
 
 
 class Hdf5Output:
     """
     A dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the key of each
-    sentence. Without sentences, and where they are the keys themselves, there is no such dataset.
+    sentence, in UTF-8. Without sentences, and where they are the keys themselves, there is no such dataset.
+
+    The old command's string was of variable length, which HDF5 takes from memory, three times over. This one
+    is as long as its type says, and is read in the same way.
 
     # Parameters
 
@@ -36,30 +43,32 @@ class Hdf5Output:
 
     def write(self, path: Path, part: Part, description: dict[str, Any]) -> None:
         keys = [self._key(line, sentence) for line, sentence in enumerate(part.sentences, part.first_line)]
-        with _new_file(path, description) as (file, _):
+        with _new_file(path, description) as (file, target):
             for key, vectors in zip(keys, part.vectors, strict=True):
                 if key and key not in file:
                     file.create_dataset(key, data=vectors, track_times=False, **self._packed(vectors))
             if self._has_index:
-                index = json.dumps(dict(zip(part.sentences, keys, strict=True)), ensure_ascii=False)
-                _write_index(file, index.encode())
+                index = json.dumps(dict(zip(part.sentences, keys, strict=True)), ensure_ascii=False).encode()
+                _write_index(file, target, [index], len(index))
 
     def join(self, parts: Iterable[Path], path: Path, description: dict[str, Any]) -> None:
-        index = io.BytesIO()
+        paths = []
+        index_size = 0
         with _new_file(path, description) as (file, target):
             for name in parts:
+                paths.append(name)
                 with h5py.File(name, "r") as part:
                     for key in part:
                         if self._has_index and key == SENTENCE_TO_INDEX:
-                            index.write(b", " if index.tell() else b"{")
-                            index.write(part[key][0][1:-1])
+                            index_size += part[key].dtype.itemsize
                         elif key not in file:
                             part.copy(key, file, name=key)
                 if target.error is not None:
                     return
-            if self._has_index:
-                index.write(b"}" if index.tell() else b"{}")
-                _write_index(file, index.getvalue())
+            if self._has_index and index_size <= _LONGEST_STRING:
+                _write_index(file, target, _joined_index(paths), max(index_size, len("{}")))
+            elif self._has_index:
+                logger.warning("%s gets no %s: it would have %d bytes", path, SENTENCE_TO_INDEX, index_size)
 
     def read_description(self, path: Path) -> dict[str, Any] | None:
         try:
@@ -93,9 +102,26 @@ def sentence_key(sentence: str) -> str:
     return sentence.replace("\\", r"\\").replace("/", r"\s").replace("\0", r"\0")
 
 
-def _write_index(file: h5py.File, index: bytes) -> None:
-    dataset = file.create_dataset(SENTENCE_TO_INDEX, (1,), dtype=h5py.string_dtype(), track_times=False)
-    dataset[0] = index
+def _joined_index(parts: Iterable[Path]) -> Iterator[bytes]:
+    """Pieces of one JSON object, as long as those of the parts together."""
+    before = b"{"
+    for path in parts:
+        with h5py.File(path, "r") as part:
+            yield before + part[SENTENCE_TO_INDEX][0][1:-1]
+        before = b", "
+    yield b"{}" if before == b"{" else b"}"
+
+
+def _write_index(file: h5py.File, target: io.FileIO, pieces: Iterable[bytes], size: int) -> None:
+    """Past HDF5, which would need all of a string at once: it only says where the pieces belong."""
+    creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    creation.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    creation.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    kind = h5py.string_dtype(length=size)
+    dataset = file.create_dataset(SENTENCE_TO_INDEX, (1,), kind, track_times=False, dcpl=creation)
+    target.seek(dataset.id.get_offset())
+    for piece in pieces:
+        target.write(piece)
 
 
 class _CalmFile(io.FileIO):

@@ -108,14 +108,6 @@ def test_the_layouts_are_those_of_the_old_command_with_allennlps_numbers(
             np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
-def test_the_index_is_a_string_of_variable_length(
-    files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    embed(monkeypatch, text, tmp_path / "out.hdf5", "--top", *files.arguments)
-    with h5py.File(tmp_path / "out.hdf5") as file:
-        assert h5py.check_string_dtype(file["sentence_to_index"].dtype).length is None
-
-
 def test_standard_input_and_a_packed_file_have_the_vectors_of_the_plain_one(
     files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors import safe_open
 
+from elmo_plugin.embed_files import hdf5_output
 from elmo_plugin.embed_files.formats import FORMATS, format_of, make_format
 from elmo_plugin.embed_files.hdf5_output import sentence_key
 from elmo_plugin.embed_files.part import OutputFormat, Part
@@ -63,6 +64,22 @@ def test_hdf5_has_a_dataset_for_each_line_and_the_last_line_of_each_sentence(tmp
     for line, expected in enumerate(vectors):
         assert datasets[str(line)].dtype == np.float32
         np.testing.assert_array_equal(datasets[str(line)], expected)
+
+
+def test_hdf5_has_an_index_of_any_text_and_reads_it_as_text(tmp_path: Path) -> None:
+    parts = [make_part(0, ["ü \0 \"", "\\"]), make_part(2, ["語 " * 999]), make_part(3, ["}"])]
+    with h5py.File(joined(make_format("hdf5", Settings(""), (3, DIM)), parts, tmp_path)) as file:
+        index = file["sentence_to_index"].asstr()[0]
+    assert json.loads(index) == {"ü \0 \"": "0", "\\": "1", "語 " * 999: "2", "}": "3"}
+
+
+def test_hdf5_leaves_out_an_index_that_could_not_be_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(hdf5_output, "_LONGEST_STRING", 30)
+    parts = [make_part(0, ["a b c d e f g h"]), make_part(1, ["i j k l m n o p"])]
+    assert content(joined(make_format("hdf5", Settings(""), (3, DIM)), parts, tmp_path)).keys() == {"0", "1"}
+    assert "no sentence_to_index" in caplog.text
 
 
 def test_hdf5_keyed_by_sentence_has_each_sentence_once_and_no_blank_lines(tmp_path: Path) -> None:
