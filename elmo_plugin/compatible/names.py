@@ -9,18 +9,16 @@
         state_linearity.weight, .bias                   recurrent_weight, bias
         state_projection.weight                         projection_weight
 
-There carry has the other sign, the gates lie in the order input, forget, new, output, and the forget gate's
-bias has the 1 in it that is added here at run time.
+`elmo_plugin.bilm.arrangement` tells how highway layers and gates differ.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmOptions
-from elmo_plugin.bilm.recurrence.layers import FORGET_BIAS
+from elmo_plugin.bilm.arrangement import give_bias, join_highway, split_highway, swap_gates, take_bias
 
 CHARACTERS = "_token_embedder._char_embedding_weights"
 CONVOLUTION = "_token_embedder.char_conv_{}.weight"
@@ -87,50 +85,31 @@ def _present(weights: Mapping[str, Tensor], name: str) -> list[str]:
 def _entries(options: BiLmOptions) -> Iterator[_Entry]:
     """All tensors of a biLM of these sizes."""
     char_cnn, encoder = options.char_cnn, "token_encoder"
-    yield _same(CHARACTERS, f"{encoder}.character_embedding.weight")
+    yield _one(CHARACTERS, f"{encoder}.character_embedding.weight")
     for part in ("weight", "bias"):
         for i in range(len(char_cnn.filters)):
-            yield _same(f"_token_embedder.char_conv_{i}.{part}", f"{encoder}.convolutions.{i}.{part}")
+            yield _one(f"_token_embedder.char_conv_{i}.{part}", f"{encoder}.convolutions.{i}.{part}")
         for k in range(char_cnn.n_highway):
             layer = f"{encoder}.highways.{k}"
             names = (f"{layer}.transform.{part}", f"{layer}.carry.{part}")
-            yield _Entry(f"_token_embedder._highways._layers.{k}.{part}", names, _to_highway, _from_highway)
-        yield _same(f"_token_embedder._projection.{part}", f"{encoder}.projection.{part}")
+            yield _Entry(f"_token_embedder._highways._layers.{k}.{part}", names, split_highway, join_highway)
+        yield _one(f"_token_embedder._projection.{part}", f"{encoder}.projection.{part}")
     for direction in ("forward", "backward"):
         for number in range(options.lstm.n_layers):
             there = f"_elmo_lstm.{direction}_layer_{number}"
             here = f"{direction}_lm.layers.{number}"
             for theirs, ours in (("input", "input"), ("state", "recurrent")):
                 name = f"{there}.{theirs}_linearity.weight"
-                yield _Entry(name, (f"{here}.{ours}_weight",), lambda gates: (_swap(gates),), _swap)
-            yield _Entry(f"{there}.state_linearity.bias", (f"{here}.bias",), _to_bias, _from_bias)
-            yield _same(f"{there}.state_projection.weight", f"{here}.projection_weight")
+                yield _one(name, f"{here}.{ours}_weight", swap_gates, swap_gates)
+            yield _one(f"{there}.state_linearity.bias", f"{here}.bias", take_bias, give_bias)
+            yield _one(f"{there}.state_projection.weight", f"{here}.projection_weight")
 
 
-def _same(theirs: str, ours: str) -> _Entry:
-    return _Entry(theirs, (ours,), lambda tensor: (tensor,), lambda tensor: tensor)
-
-
-def _to_highway(joined: Tensor) -> tuple[Tensor, ...]:
-    transform, carry = joined.chunk(2)
-    return transform, -carry
-
-
-def _from_highway(transform: Tensor, carry: Tensor) -> Tensor:
-    return torch.cat([transform, -carry])
-
-
-def _swap(gates: Tensor) -> Tensor:
-    """Puts the second and the third of four gates in each other's place."""
-    first, second, third, last = gates.chunk(4)
-    return torch.cat([first, third, second, last])
-
-
-def _to_bias(bias: Tensor) -> tuple[Tensor, ...]:
-    first, forget, new, last = bias.chunk(4)
-    return (torch.cat([first, new, forget - FORGET_BIAS, last]),)
-
-
-def _from_bias(bias: Tensor) -> Tensor:
-    first, new, forget, last = bias.chunk(4)
-    return torch.cat([first, forget + FORGET_BIAS, new, last])
+def _one(
+    theirs: str,
+    ours: str,
+    to_ours: Callable[[Tensor], Tensor] = lambda tensor: tensor,
+    to_theirs: Callable[[Tensor], Tensor] = lambda tensor: tensor,
+) -> _Entry:
+    """A tensor that is one here, too."""
+    return _Entry(theirs, (ours,), lambda tensor: (to_ours(tensor),), to_theirs)

@@ -67,10 +67,10 @@ def test_hdf5_has_a_dataset_for_each_line_and_the_last_line_of_each_sentence(tmp
 
 
 def test_hdf5_has_an_index_of_any_text_and_reads_it_as_text(tmp_path: Path) -> None:
-    parts = [make_part(0, ["ü \0 \"", "\\"]), make_part(2, ["語 " * 999]), make_part(3, ["}"])]
+    parts = [make_part(0, ['ü \0 "', "\\"]), make_part(2, ["語 " * 999]), make_part(3, ["}"])]
     with h5py.File(joined(make_format("hdf5", Settings(""), (3, DIM)), parts, tmp_path)) as file:
         index = file["sentence_to_index"].asstr()[0]
-    assert json.loads(index) == {"ü \0 \"": "0", "\\": "1", "語 " * 999: "2", "}": "3"}
+    assert json.loads(index) == {'ü \0 "': "0", "\\": "1", "語 " * 999: "2", "}": "3"}
 
 
 def test_hdf5_leaves_out_an_index_that_could_not_be_read(

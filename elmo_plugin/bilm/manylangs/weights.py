@@ -13,23 +13,21 @@ The names on the left are theirs, those on the right ours (of `BiLm.state_dict()
     ….state_linearity.weight, .bias                     ….recurrent_weight, .bias
     ….state_projection                                  ….projection_weight
 
-Their highway's gate is for the input, ours for what is made of it: its sign is the other one. Their gates lie
-in the order input, forget, new, output, and their forget gate's bias is what it is when the LSTM runs.
+`elmo_plugin.bilm.arrangement` tells how highway layers and gates differ.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.archive import load_plain
+from elmo_plugin.bilm.arrangement import split_highway, swap_gates, take_bias
 from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.manylangs.lexicon import number_of_rows
 from elmo_plugin.bilm.manylangs.options import read_options
 from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions, LstmOptions
-from elmo_plugin.bilm.recurrence.layers import FORGET_BIAS
 
 TOKEN_EMBEDDER = "token_embedder.pkl"
 ENCODER = "encoder.pkl"
@@ -145,11 +143,7 @@ def _take(state: dict[str, Any], stored: _Stored, file: Path) -> Tensor:
 def _to_ours(stored: _Stored, values: Tensor) -> tuple[Tensor, ...]:
     """From their arrangement to the model's."""
     if stored.name.startswith("highways"):
-        transform, gate = values.chunk(2)
-        return transform, -gate
-    if "_linearity" in stored.name:
-        inputs, forget, new, output = values.chunk(4)
-        if values.dim() == 1:
-            forget = forget - FORGET_BIAS
-        return (torch.cat([inputs, new, forget, output]),)
-    return (values,)
+        return split_highway(values)
+    if stored.name.endswith("_linearity.bias"):
+        return (take_bias(values),)
+    return (swap_gates(values) if "_linearity" in stored.name else values,)
