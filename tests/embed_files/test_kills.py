@@ -4,7 +4,6 @@ import multiprocessing
 import random
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -24,36 +23,37 @@ def embed_silently(source: Path, output: Path, settings: Settings, workers: int)
     embed_file(source, output, settings, workers=workers)
 
 
-def embed_and_kill(
-    source: Path, output: Path, settings: Settings, moments: Iterable[float], workers: int = 1
-) -> int:
-    """Kills a process so many seconds after its start, and starts another, to the end. Counts the kills."""
-    for kills, moment in enumerate(moments):
-        arguments = source, output, settings, workers
-        process = PROCESSES.Process(target=embed_silently, args=arguments)
-        process.start()
-        process.join(moment)
-        if process.exitcode is not None:
-            assert process.exitcode == 0, output.with_suffix(".log").read_text()[-3000:]
-            return kills
+def ends_within(seconds: float, source: Path, output: Path, settings: Settings, workers: int) -> bool:
+    """Whether a process does, and well; if not, it is killed."""
+    process = PROCESSES.Process(target=embed_silently, args=(source, output, settings, workers))
+    process.start()
+    process.join(seconds)
+    if process.exitcode is None:
         process.kill()
         process.join()
-    raise AssertionError("embedding has not come to its end")
+        return False
+    assert process.exitcode == 0, output.with_suffix(".log").read_text()[-3000:]
+    return True
 
 
 def check_kills(
     name: str, settings: Settings, folder: Path, seed: int, kills: int, workers: int = 1, repeat: int = 6
 ) -> None:
+    """Starts, kills and starts again, until there were so many kills; what is whole is begun once more."""
     text = write_text(folder / "text.txt", [f"{line} {number}" for number in range(repeat) for line in LINES])
+    whole, output = folder / f"whole_{name}", folder / name
     begin = time.monotonic()
-    embed_and_kill(text, folder / f"whole_{name}", settings, [MINUTES])
+    assert ends_within(MINUTES, text, whole, settings, workers)
     duration = time.monotonic() - begin
     random_numbers = random.Random(seed)
-    moments = [duration * random_numbers.uniform(0, 1) for _ in range(kills)]
-    # In time they get longer than embedding takes, even if the machine has become slower.
-    moments += [duration * (1 + trial) for trial in range(100)]
-    assert embed_and_kill(text, folder / name, settings, moments, workers) > 0
-    assert (folder / name).read_bytes() == (folder / f"whole_{name}").read_bytes()
+    while kills > 0:
+        if ends_within(duration * random_numbers.uniform(0, 1), text, output, settings, workers):
+            assert output.read_bytes() == whole.read_bytes()
+            output.unlink()
+        else:
+            kills -= 1
+    ends_within(MINUTES, text, output, settings, workers)
+    assert output.read_bytes() == whole.read_bytes()
     assert not list(folder.glob("*.unfinished")), "nothing else is left"
 
 
@@ -65,7 +65,7 @@ def test_kills_at_random_moments_change_no_byte(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
 def test_many_kills_change_no_byte(
     name: str, seed: int, settings: Settings, tmp_path: Path, short_passages: None
@@ -74,8 +74,7 @@ def test_many_kills_change_no_byte(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
 def test_kills_with_two_workers_change_no_byte(
-    seed: int, settings: Settings, tmp_path: Path, short_passages: None
+    settings: Settings, tmp_path: Path, short_passages: None
 ) -> None:
-    check_kills("out.hdf5", settings, tmp_path, seed, kills=5, workers=2, repeat=30)
+    check_kills("out.hdf5", settings, tmp_path, seed=0, kills=5, workers=2, repeat=30)
