@@ -169,6 +169,6 @@ def test_the_command_goes_on_after_kills_with_so_many_processes(
     train_and_kill(partial(Command, tmp_path / "config.json", whole), whole, [MINUTES])
     duration = time.monotonic() - begin
     # The first of them is counted from when the program has been read in, the others from its start.
-    moments = [*(part * duration for part in (0.05, 0.7, 0.8, 0.9)), MINUTES]
+    moments = [*(part * duration for part in (0.05, 0.7, 0.9)), MINUTES]
     assert train_and_kill(partial(Command, tmp_path / "config.json", killed), killed, moments) > 0
     assert result(killed) == result(whole)
