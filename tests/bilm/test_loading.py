@@ -11,6 +11,7 @@ import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 from elmo_plugin.bilm.weights import write_weights
+from tests.payload import Payload
 
 from .conftest import BiLmMaker
 
@@ -105,20 +106,10 @@ def test_a_truncated_archive_is_refused(make_bilm: BiLmMaker, tmp_path: Path) ->
         load_bilm(str(archive))
 
 
-class _Payload:
-    """Pickles as a call that leaves a file behind."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple:
-        return open, (str(self.path), "w")
-
-
 def test_an_archive_cannot_run_code(make_bilm: BiLmMaker, tmp_path: Path) -> None:
     _write_training(tmp_path, make_bilm())
     content = io.BytesIO()
-    torch.save({"bilm.x": _Payload(tmp_path / "ran")}, content)
+    torch.save({"bilm.x": Payload(tmp_path / "ran")}, content)
     (tmp_path / "weights.th").write_bytes(content.getvalue())
     with pytest.raises(BiLmError, match="weights are no plain tensors"):
         load_bilm(str(tmp_path))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 from elmo_plugin.bilm.manylangs.weights import read_folder
 from tests.bilm.manylangs.model_folder import write_model
+from tests.payload import Payload
 
 FILES = ["token_embedder.pkl", "encoder.pkl"]
 
@@ -41,20 +42,10 @@ def test_a_missing_file_is_named(file: str, folder: Path) -> None:
         load_bilm(str(folder))
 
 
-class _Payload:
-    """Pickles as a call that leaves a file behind."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple:
-        return open, (str(self.path), "w")
-
-
 @pytest.mark.parametrize("legacy", [True, False])
 @pytest.mark.parametrize("file", FILES)
 def test_no_code_is_run(file: str, legacy: bool, folder: Path) -> None:
-    state = torch.load(folder / file, weights_only=True) | {"more": _Payload(folder / "ran")}
+    state = torch.load(folder / file, weights_only=True) | {"more": Payload(folder / "ran")}
     torch.save(state, folder / file, _use_new_zipfile_serialization=not legacy)
     with pytest.raises(BiLmError, match=f"weight file {folder / file}: its weights are no plain tensors"):
         load_bilm(str(folder))

@@ -12,6 +12,7 @@ from allennlp.training.trainer import TrainerCheckpoint
 
 from elmo_plugin.tasks.language_modeling import AtomicCheckpointer
 from elmo_plugin.tasks.language_modeling.checkpointer import save_state
+from tests.payload import Payload
 from tests.tasks.language_modeling.stateful import PlaceKeepingLoader, StatefulModel
 
 
@@ -107,18 +108,12 @@ def test_checkpoints_none_of_which_can_be_read_are_named(tmp_path: Path) -> None
         loaded(tmp_path)
 
 
-class Code:
-    def __reduce__(self) -> tuple:
-        return os.mkdir, ("made_by_a_checkpoint",)
-
-
-def test_no_code_in_a_checkpoint_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_no_code_in_a_checkpoint_is_run(tmp_path: Path) -> None:
     saved(tmp_path, (0, 2))
-    save_state({"weight": Code()}, tmp_path / "model_state_e0_b2.th")
+    save_state({"weight": Payload(tmp_path / "ran")}, tmp_path / "model_state_e0_b2.th")
     with pytest.raises(ConfigurationError, match="none of the checkpoints can be read"):
         loaded(tmp_path)
-    assert not Path("made_by_a_checkpoint").exists()
+    assert not (tmp_path / "ran").exists()
 
 
 def fill_disk(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
