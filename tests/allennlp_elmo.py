@@ -75,7 +75,7 @@ def train(config: dict[str, Any], folder: Path, recover: bool = False) -> Path:
     return folder / "model.tar.gz"
 
 
-def predictions(archive: Path, **elmo: str) -> np.ndarray:
+def predictions(archive: Path, **elmo: Any) -> np.ndarray:
     """The probabilities of the tags of all words of the training data, with these changes of the embedder."""
     embedder = "model.text_field_embedder.token_embedders.elmo"
     loaded = load_archive(archive, overrides={f"{embedder}.{name}": value for name, value in elmo.items()})

@@ -96,6 +96,16 @@ print(TokenEmbedder.by_name("elmo_token_embedder").__module__)
     assert run.stdout.strip() == "elmo_plugin.compatible.token_embedder", run.stderr
 
 
+def test_a_configuration_names_a_cache(make_archive: Callable[..., Path], tmp_path: Path) -> None:
+    with dropin():
+        cache = {"type": "lmdb", "path": str(tmp_path / "activations")}
+        archive = make_archive("run", cache=cache)
+        assert list((tmp_path / "activations").glob("*.mdb")), "the training has filled it"
+        np.testing.assert_allclose(
+            predictions(archive), predictions(archive, cache={"type": "memory"}), atol=1e-6
+        )
+
+
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_each_loads_the_archives_of_the_other_and_predicts_the_same(
     make_archive: Callable[..., Path], options: dict[str, Any]

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from elmo_plugin import embedding
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.bilm.memo import Cache
 from elmo_plugin.bilm.options import CharCnnOptions
 from elmo_plugin.bilm.sharing import shared_with_weights
 from elmo_plugin.bilm.state import map_state
@@ -31,8 +32,8 @@ class ElmoBiLm(embedding.Elmo):
 
     bilm : `BiLm`
         The language model.
-    requires_grad, stateful, precision
-        See `elmo_plugin.embedding.Elmo`.
+    requires_grad, stateful, precision, cache
+        See `elmo_plugin.embedding.Elmo`. A cache is not asked for sentences with their boundaries.
     vocab_to_cache : `Sequence[str] | None`
         What the numbers of words stand for; 0 is padding, whatever is first here.
 
@@ -49,6 +50,7 @@ class ElmoBiLm(embedding.Elmo):
         stateful: bool = False,
         precision: str | None = None,
         vocab_to_cache: Sequence[str] | None = None,
+        cache: Cache | None = None,
     ) -> None:
         super().__init__(
             bilm,
@@ -56,6 +58,7 @@ class ElmoBiLm(embedding.Elmo):
             requires_grad=requires_grad,
             stateful=stateful,
             precision=precision,
+            cache=cache,
         )
         if not isinstance(bilm.options.char_cnn, CharCnnOptions):
             raise BiLmError(

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm.memo import Cache
 from elmo_plugin.compatible.bilm import ElmoBiLm
 from elmo_plugin.compatible.scalar_mix import ScalarMix
 
@@ -54,6 +55,9 @@ class Elmo(nn.Module):
         Whether the LSTMs go on, row by row, where the last batch stopped.
     precision : `str | None`
         In which numbers a frozen biLM computes: "float32", "bfloat16" or "int8".
+    cache : `Cache | None`
+        Where what a frozen biLM gives for each sentence is kept, such as an `ActivationCache` (see
+        `docs/cache.md`). It does not hold the vectors of boundaries, which `do_layer_norm` needs, too.
 
     Raises `BiLmError` where not exactly one biLM or module is given, where it cannot be loaded, and where the
     rest does not fit it.
@@ -75,8 +79,15 @@ class Elmo(nn.Module):
         bilm: str | Mapping[str, str] | BiLm | None = None,
         stateful: bool = False,
         precision: str | None = None,
+        cache: Cache | None = None,
     ) -> None:
         super().__init__()
+        reads_boundaries = keep_sentence_boundaries or do_layer_norm
+        if cache is not None and (reads_boundaries or module is not None):
+            raise BiLmError(
+                "a cache has no vectors of sentence boundaries, nor those of a module: it goes with neither "
+                "keep_sentence_boundaries nor do_layer_norm nor module"
+            )
         files = [file for file in (options_file, weight_file) if file is not None]
         if [len(files) == 2, bilm is not None, module is not None].count(True) != 1 or len(files) == 1:
             raise BiLmError("an Elmo is given either options_file and weight_file, or bilm, or module")
@@ -85,11 +96,11 @@ class Elmo(nn.Module):
         if bilm is not None and not isinstance(bilm, BiLm):
             bilm = load_bilm(bilm, precision or "float32", shared=not requires_grad)
         if bilm is not None:
-            module = ElmoBiLm(bilm, requires_grad, stateful, precision, vocab_to_cache)
+            module = ElmoBiLm(bilm, requires_grad, stateful, precision, vocab_to_cache, cache)
         self._elmo_lstm = cast(Any, module)
         self._has_cached_vocab = vocab_to_cache is not None
         self._keep_sentence_boundaries = keep_sentence_boundaries
-        self._reads_boundaries = keep_sentence_boundaries or do_layer_norm
+        self._reads_boundaries = reads_boundaries
         self._dropout = nn.Dropout(dropout)
         self._num_mixes = num_output_representations
         for number in range(num_output_representations):

@@ -12,6 +12,7 @@ from elmo_plugin.bilm import BiLmError, load_bilm
 from elmo_plugin.bilm.pretrained import MODELS
 from elmo_plugin.compatible.archived import DESCRIPTION, archived_bilm, describe
 from elmo_plugin.compatible.elmo import Elmo
+from elmo_plugin.embedding.cache import ActivationCache
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
 
@@ -36,6 +37,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
         Whether the biLM's state is carried from batch to batch, as AllenNLP does.
     precision : `str`, optional (default = `"float32"`)
         In which numbers a frozen biLM computes: "float32", "bfloat16" or "int8".
+    cache : `ActivationCache`, optional (default = `None`)
+        Where what a frozen biLM gives for each sentence is kept. See `docs/cache.md`.
     serialization_dir : `str`, optional (default = `None`)
         Not an entry of a configuration: AllenNLP gives it. If the weights of a trained model are there, the
         biLM is made from them.
@@ -55,6 +58,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         scalar_mix_parameters: list[float] | None = None,
         stateful: bool = False,
         precision: str = "float32",
+        cache: ActivationCache = None,
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()
@@ -71,6 +75,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
                 vocab_to_cache=vocab_to_cache,
                 scalar_mix_parameters=scalar_mix_parameters,
                 stateful=stateful,
+                cache=cache,
             )
         except BiLmError as error:
             raise ConfigurationError(str(error)) from error

@@ -16,6 +16,7 @@ from elmo_plugin import Elmo, batch_to_ids
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 from elmo_plugin.compatible.bilm import ElmoBiLm
 from elmo_plugin.compatible.names import to_allennlp
+from elmo_plugin.embedding.cache import MemoryCache
 from tests.compatible.against_allennlp import SENTENCES, WORDS, assert_same, different_mixes
 from tests.compatible.conftest import Files
 
@@ -179,6 +180,23 @@ def test_the_precision_is_the_bilms(files: Files) -> None:
     assert Elmo(*files, precision="int8")._elmo_lstm.bilm.precision == "int8"
     with pytest.raises(BiLmError, match="fine-tuned in float32"):
         Elmo(*files, precision="int8", requires_grad=True)
+
+
+def test_a_cached_sentence_has_its_vectors_and_is_not_read_again(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, cached = Elmo(*files).eval(), Elmo(*files, cache=MemoryCache(max_gb=0.5)).eval()
+    ids = batch_to_ids(SENTENCES)
+    expected = plain(ids)
+    assert_same(cached(ids), expected)
+    monkeypatch.delattr(BiLm, "forward")
+    assert_same(cached(ids), expected)
+
+
+@pytest.mark.parametrize("option", ["keep_sentence_boundaries", "do_layer_norm", "requires_grad", "stateful"])
+def test_what_no_cache_has_is_refused(files: Files, option: str) -> None:
+    with pytest.raises(BiLmError, match="cache"):
+        Elmo(*files, cache=MemoryCache(), **{option: True})
 
 
 def test_exactly_one_bilm_must_be_given(files: Files) -> None:
