@@ -1,6 +1,12 @@
-"""The options of a biLM that takes milliseconds."""
+"""A biLM that takes milliseconds: its options, random weights, and its files."""
 
+from pathlib import Path
 from typing import Any
+
+import torch
+
+from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.bilm.weights import write_weights
 
 
 def small_options(
@@ -27,3 +33,22 @@ def small_options(
             **(char_cnn or {}),
         },
     }
+
+
+def loud_bilm(seed: int = 0, deviation: float = 0.5, **changes: Any) -> BiLm:
+    """Of `small_options(**changes)`, with vectors large enough to tell right from wrong."""
+    torch.manual_seed(seed)
+    bilm = BiLm(BiLmOptions.from_dict(small_options(**changes)))
+    with torch.no_grad():
+        for parameter in bilm.parameters():
+            parameter.normal_(std=deviation)
+        bilm.token_encoder.character_embedding.weight[0] = 0
+    return bilm
+
+
+def write_pair(bilm: BiLm, folder: Path) -> dict[str, str]:
+    """Writes the biLM in the published layout; gives the paths, as `load_bilm` takes them."""
+    files = {"options": str(folder / "options.json"), "weights": str(folder / "weights.hdf5")}
+    bilm.options.to_file(files["options"])
+    write_weights(files["weights"], bilm.state_dict(), bilm.options)
+    return files

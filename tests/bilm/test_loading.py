@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
-from elmo_plugin.bilm.weights import write_weights
 from tests.payload import Payload
+from tests.small_bilm import write_pair
 
 from .conftest import BiLmMaker
 
@@ -25,10 +25,7 @@ def _same(one: BiLm, other: BiLm) -> bool:
 
 @pytest.fixture
 def files(make_bilm: BiLmMaker, tmp_path: Path) -> dict[str, str]:
-    bilm = make_bilm()
-    bilm.options.to_file(tmp_path / "options.json")
-    write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options)
-    return {"options": str(tmp_path / "options.json"), "weights": str(tmp_path / "weights.hdf5")}
+    return write_pair(make_bilm(), tmp_path)
 
 
 def _write_training(folder: Path, bilm: BiLm, weights_name: str = "weights.th", **model) -> None:

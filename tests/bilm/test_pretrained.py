@@ -14,7 +14,7 @@ import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 from elmo_plugin.bilm.pretrained import MODELS, download_directory, fetch
-from elmo_plugin.bilm.weights import write_weights
+from tests.small_bilm import write_pair
 
 from .conftest import BiLmMaker
 
@@ -36,9 +36,7 @@ class Handler(SimpleHTTPRequestHandler):
 def bilm(make_bilm: BiLmMaker, tmp_path: Path) -> BiLm:
     """A biLM whose files the server has."""
     bilm = make_bilm().requires_grad_(False)
-    (tmp_path / "served").mkdir()
-    bilm.options.to_file(tmp_path / "served" / "options.json")
-    write_weights(tmp_path / "served" / "weights.hdf5", bilm.state_dict(), bilm.options)
+    write_pair(bilm, tmp_path / "served")
     return bilm
 
 

@@ -16,20 +16,14 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLm, load_bilm
 from elmo_plugin.bilm.sharing import shared_with_weights
 from elmo_plugin.bilm.weights import write_weights
+from tests.small_bilm import write_pair
 
 from .conftest import BiLmMaker
 
 
-def write_files(bilm: BiLm, folder: Path) -> dict[str, str]:
-    files = {"options": str(folder / "options.json"), "weights": str(folder / "weights.hdf5")}
-    bilm.options.to_file(files["options"])
-    write_weights(files["weights"], bilm.state_dict(), bilm.options)
-    return files
-
-
 @pytest.fixture
 def files(make_bilm: BiLmMaker, tmp_path: Path) -> dict[str, str]:
-    return write_files(make_bilm(), tmp_path)
+    return write_pair(make_bilm(), tmp_path)
 
 
 def changed(bilm: BiLm) -> dict[str, Tensor]:

@@ -15,9 +15,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules.elmo import Elmo, batch_to_ids
 from allennlp.nn.util import remove_sentence_boundaries
 
-from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.weights import write_weights
-from tests.small_bilm import small_options
+from elmo_plugin.bilm import BiLm
+from tests.small_bilm import loud_bilm, write_pair
 from tests.trained_bilm import write_training
 from tests.trained_tagger import tagger_config, train
 
@@ -25,30 +24,22 @@ LINES = ["the cat sat on the mat .", "Ein Wörterbuch", "", "and / or", "Ein Wö
 
 
 class Files:
-    """A biLM in the published layout, of random weights with this deviation."""
+    """A small biLM in the published layout."""
 
-    def __init__(self, folder: Path, deviation: float = 0.5, **sizes: Any) -> None:
-        torch.manual_seed(0)
-        bilm = BiLm(BiLmOptions.from_dict(small_options(**sizes)))
-        with torch.no_grad():
-            for parameter in bilm.parameters():
-                parameter.normal_(std=deviation)
-            bilm.token_encoder.character_embedding.weight[0] = 0
-        self.bilm = bilm.eval()
-        self.options, self.weights = folder / "options.json", folder / "weights.hdf5"
-        bilm.options.to_file(self.options)
-        write_weights(self.weights, bilm.state_dict(), bilm.options)
+    def __init__(self, folder: Path, **bilm: Any) -> None:
+        self.bilm = loud_bilm(**bilm).eval()
+        self.pair = write_pair(self.bilm, folder)
 
     @property
     def arguments(self) -> list[str]:
-        return ["--options-file", str(self.options), "--weight-file", str(self.weights)]
+        return ["--options-file", self.pair["options"], "--weight-file", self.pair["weights"]]
 
 
 class Peer:
     """AllenNLP's own, which starts each sentence from zero here."""
 
     def __init__(self, files: Files) -> None:
-        self._elmo = Elmo(str(files.options), str(files.weights), 1, dropout=0.0).eval()._elmo_lstm
+        self._elmo = Elmo(files.pair["options"], files.pair["weights"], 1, dropout=0.0).eval()._elmo_lstm
 
     @torch.no_grad()
     def layers(self, sentences: list[list[str]]) -> list[np.ndarray]:
@@ -150,8 +141,7 @@ def test_a_bilm_is_named_in_all_ways(
 def test_a_mixture_is_that_of_a_trained_model(
     files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bilm = {"options": str(files.options), "weights": str(files.weights)}
-    train(tagger_config(bilm, ["input"], mixing_weights=[0.2, 0.5, 0.3]), tmp_path / "run")
+    train(tagger_config(files.pair, ["input"], mixing_weights=[0.2, 0.5, 0.3]), tmp_path / "run")
     embed(monkeypatch, text, tmp_path / "out.hdf5", "--mix", tmp_path / "run" / "model.tar.gz")
     layers = Peer(files).layers([LINES[0].split()])[0]
     expected = np.tensordot([0.2, 0.5, 0.3], layers, axes=1)

@@ -3,13 +3,11 @@
 from pathlib import Path
 
 import pytest
-import torch
 
-from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.weights import write_weights
+from elmo_plugin.bilm import BiLm
 from elmo_plugin.embed_files import embedder
 from elmo_plugin.embed_files.settings import Settings
-from tests.small_bilm import small_options
+from tests.small_bilm import loud_bilm, write_pair
 
 LINES = [
     "the cat sat on the mat .",
@@ -32,23 +30,13 @@ def write_text(path: Path, lines: list[str] = LINES) -> Path:
 
 @pytest.fixture
 def bilm() -> BiLm:
-    torch.manual_seed(0)
-    model = BiLm(BiLmOptions.from_dict(small_options()))
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(std=0.5)
-        model.token_encoder.character_embedding.weight[0] = 0
-    return model.eval().requires_grad_(False)
+    return loud_bilm().eval().requires_grad_(False)
 
 
 @pytest.fixture
 def bilm_files(bilm: BiLm, tmp_path: Path) -> dict[str, str]:
     """The small biLM in the published layout."""
-    folder = tmp_path / "bilm"
-    files = {"options": str(folder / "options.json"), "weights": str(folder / "weights.hdf5")}
-    bilm.options.to_file(files["options"])
-    write_weights(files["weights"], bilm.state_dict(), bilm.options)
-    return files
+    return write_pair(bilm, tmp_path / "bilm")
 
 
 @pytest.fixture

@@ -3,30 +3,20 @@
 from pathlib import Path
 
 import pytest
-import torch
 
-from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.weights import write_weights
-from tests.small_bilm import small_options
+from elmo_plugin.bilm import BiLm
+from tests.small_bilm import loud_bilm, small_options, write_pair
 
-OPTIONS = small_options(lstm={"projection_dim": 5, "dim": 7})
+SIZES = {"projection_dim": 5, "dim": 7}
+OPTIONS = small_options(lstm=SIZES)
 
 
 @pytest.fixture
 def bilm() -> BiLm:
-    torch.manual_seed(0)
-    model = BiLm(BiLmOptions.from_dict(OPTIONS))
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(std=0.5)
-        model.token_encoder.character_embedding.weight[0] = 0
-    return model
+    return loud_bilm(lstm=SIZES)
 
 
 @pytest.fixture
 def bilm_files(bilm: BiLm, tmp_path: Path) -> dict[str, str]:
     """The small biLM in the published layout."""
-    files = {"options": str(tmp_path / "options.json"), "weights": str(tmp_path / "weights.hdf5")}
-    bilm.options.to_file(files["options"])
-    write_weights(files["weights"], bilm.state_dict(), bilm.options)
-    return files
+    return write_pair(bilm, tmp_path)

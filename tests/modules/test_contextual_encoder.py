@@ -13,11 +13,10 @@ from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.weights import write_weights
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from elmo_plugin.modules.contextual_encoder import ContextualEncoder
 from elmo_plugin.modules.variational_bilstm import VariationalBiLstm
-from tests.small_bilm import small_options
+from tests.small_bilm import small_options, write_pair
 
 WORD_DIM, ELMO_DIM, CELLS = 6, 4, 3
 BILSTM = Lazy(VariationalBiLstm, hidden_sizes=[CELLS])
@@ -109,10 +108,7 @@ def test_elmo_may_be_all_there_is() -> None:
 def bilm_files(tmp_path: Path) -> dict[str, str]:
     torch.manual_seed(0)
     bilm = BiLm(BiLmOptions.from_dict(small_options()))
-    files = {"options": str(tmp_path / "options.json"), "weights": str(tmp_path / "weights.hdf5")}
-    bilm.options.to_file(files["options"])
-    write_weights(files["weights"], bilm.state_dict(), bilm.options)
-    return files
+    return write_pair(bilm, tmp_path)
 
 
 def with_both_placements(bilm_files: dict[str, str]) -> tuple[ContextualEncoder, BiLm]:
