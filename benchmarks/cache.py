@@ -26,6 +26,7 @@ from allennlp.common import Params
 from allennlp.data import DatasetReader
 from allennlp.data.samplers import BucketBatchSampler
 from allennlp.training import TrainerCallback
+from figures import report
 from machine import seconds
 from material import REPOSITORY, SIZES, model_files, write_model
 from overrides import overrides
@@ -34,7 +35,6 @@ from torch import Tensor
 from elmo_plugin import plugin  # noqa: F401 (registers all)
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.files import write_json
 from elmo_plugin.embedding import Elmo
 from elmo_plugin.embedding.cache import ActivationCache, LmdbCache, MemoryCache
 
@@ -57,10 +57,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         write_model(args.size, Path(folder))
         figures |= TASKS[args.task](args, folder)
-    for name, value in figures.items():
-        print(f"{name:32}{value:,.2f}" if isinstance(value, float) else f"{name:32}{value}")
-    if args.json:
-        write_json(args.json, figures)
+    report(figures, args.json)
 
 
 def read_arguments() -> argparse.Namespace:

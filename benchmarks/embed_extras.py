@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from figures import report
 from machine import MEGABYTE, held_memory, in_fresh_process, peak_memory, seconds
 from material import SIZES, Sentences, model_files, one_sequence, read_sentences, write_model
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.files import write_json
 from elmo_plugin.bilm.products import PRECISIONS
 from elmo_plugin.embedding import Elmo
 
@@ -51,10 +51,7 @@ def main() -> None:
         if args.what != "import":
             write_model(args.size, args.model)
         figures |= MEASUREMENTS[args.what](args)
-    for name, value in figures.items():
-        print(f"{name:24}{value:,.3f}" if isinstance(value, float) else f"{name:24}{value}")
-    if args.json:
-        write_json(args.json, figures)
+    report(figures, args.json)
 
 
 def read_arguments() -> argparse.Namespace:

@@ -10,12 +10,12 @@ import multiprocessing
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import torch
-from machine import MEGABYTE, in_fresh_process, peak_memory, seconds
+from machine import MEGABYTE, in_fresh_process, peak_memory, seconds, status
 from material import SIZES, Sentences, model_files, read_sentences, write_model
 
 from elmo_plugin.bilm.files import write_json
@@ -109,7 +109,8 @@ def most_memory_of_workers() -> Iterator[list[int]]:
     def look() -> None:
         while not is_over.wait(0.2):
             for child in multiprocessing.active_children():
-                most[0] = max(most[0], peak_of(child.pid))
+                with suppress(OSError):  # it is over
+                    most[0] = max(most[0], status("VmHWM", child.pid))
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -118,15 +119,6 @@ def most_memory_of_workers() -> Iterator[list[int]]:
     finally:
         is_over.set()
         thread.join()
-
-
-def peak_of(process: int | None) -> int:
-    """From Linux's /proc; 0 where the process is over."""
-    try:
-        lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
 
 
 if __name__ == "__main__":

@@ -58,19 +58,23 @@ def peak_memory(device: str = "cpu") -> int:
     if device == "cuda":
         return torch.cuda.max_memory_allocated()
     if Path("/proc/self/status").exists():
-        return _status("VmHWM")
+        return status("VmHWM")
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
 
 
 def held_memory() -> int:
     """The bytes of memory that this process holds now; read from Linux's /proc."""
-    return _status("VmRSS")
+    return status("VmRSS")
 
 
-def _status(name: str) -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
+def status(name: str, process: int | str | None = "self") -> int:
+    """
+    The bytes that Linux's /proc has under this name for a process; 0 for one that is just ending. Raises
+    `OSError` where it is over.
+    """
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:")), 0)
 
 
 def in_fresh_process(*arguments: object) -> Any:

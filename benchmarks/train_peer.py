@@ -21,13 +21,13 @@ import numpy as np
 import torch
 from allennlp.common import Params
 from allennlp.data import Vocabulary
+from figures import report
 from material import REPOSITORY
 from peer_bilm import StreamPeerBiLm
 from torch import nn
 from training import NAMESPACE, Learner, frequent_words, make_loader, passes
 
 from elmo_plugin.bilm import BiLmOptions
-from elmo_plugin.bilm.files import write_json
 from elmo_plugin.tasks.language_modeling import BiLmLanguageModel
 
 PREFIXES = {"peer": "peer_", "ours": ""}
@@ -68,10 +68,7 @@ def main() -> None:
         for name, prefix in PREFIXES.items():
             metrics = learners[name].evaluate(held_out)
             figures |= {f"{prefix}{metric}": value for metric, value in metrics.items()}
-    for name, value in figures.items():
-        print(f"{name:28}{value:,.2f}" if isinstance(value, float) else f"{name:28}{value:,}")
-    if args.json:
-        write_json(args.json, figures)
+    report(figures, args.json)
 
 
 def read_arguments() -> argparse.Namespace:
