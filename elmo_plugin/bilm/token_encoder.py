@@ -11,7 +11,7 @@ from elmo_plugin.bilm.errors import BiLmError
 from elmo_plugin.bilm.kept import Kept, need_gradient
 from elmo_plugin.bilm.options import CharCnnOptions
 from elmo_plugin.bilm.prepared_encoder import PreparedEncoder
-from elmo_plugin.bilm.type_encoder import TypeEncoder
+from elmo_plugin.bilm.type_encoder import TYPE_CACHE_SIZE, TypeEncoder
 from elmo_plugin.bilm.window_maxima import convolution_maxima, filter_matrix, window_maxima
 
 # Words of similar length are encoded together, so many at a time on a CPU (their windows stay in its cache)
@@ -72,7 +72,7 @@ class TokenEncoder(TypeEncoder):
         options: CharCnnOptions,
         projection_dim: int,
         precision: str = "float32",
-        type_cache_size: int = 32768,
+        type_cache_size: int = TYPE_CACHE_SIZE,
     ) -> None:
         super().__init__(precision, type_cache_size)
         self.activation = torch.relu if options.activation == "relu" else torch.tanh

@@ -10,6 +10,8 @@ from elmo_plugin.bilm.kept import Kept, need_gradient
 from elmo_plugin.bilm.products import check_precision
 from elmo_plugin.bilm.type_cache import TypeCache
 
+TYPE_CACHE_SIZE = 32768  # words
+
 
 class TypeEncoder(nn.Module):
     """
@@ -33,7 +35,7 @@ class TypeEncoder(nn.Module):
 
     projection: nn.Linear
 
-    def __init__(self, precision: str = "float32", type_cache_size: int = 32768) -> None:
+    def __init__(self, precision: str = "float32", type_cache_size: int = TYPE_CACHE_SIZE) -> None:
         super().__init__()
         self.precision = check_precision(precision)
         self.type_cache_size = type_cache_size

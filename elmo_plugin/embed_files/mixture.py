@@ -4,6 +4,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.embedding import Elmo, ScalarMix
+from elmo_plugin.embedding.elmo import chosen_layers
 
 
 class Mixture(nn.Module):
@@ -31,10 +32,7 @@ class Mixture(nn.Module):
 
     def forward(self, layers: Tensor) -> Tensor:
         """From (num_layers, words, dim) to (words, dim)."""
-        layers = layers[self.layer_numbers]
-        if self.layer_norm:
-            layers = nn.functional.layer_norm(layers, layers.shape[-1:])
-        return self.scalar_mix(layers)
+        return self.scalar_mix(chosen_layers(layers, self.layer_numbers, self.layer_norm))
 
 
 def load_mixture(archive: str, placement: str | None, precision: str) -> tuple[BiLm, Mixture]:

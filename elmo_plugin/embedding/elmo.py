@@ -133,8 +133,7 @@ class Elmo(nn.Module):
             With zeros at padding in every representation. It is on the device of `character_ids`.
         """
         layers, mask = self._run_bilm(character_ids)
-        if self.layer_norm:
-            layers = nn.functional.layer_norm(layers, layers.shape[-1:])
+        layers = chosen_layers(layers, self.layer_numbers, self.layer_norm)
         return ElmoOutput([mix(layers) for mix in self.mixes], mask)
 
     def reset_state(self) -> None:
@@ -159,7 +158,7 @@ class Elmo(nn.Module):
         return any(user.requires_grad for user in self.bilm.memo.users())
 
     def _run_bilm(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """The layers to be mixed, shape (mixed layers, batch, time, output_dim), and the mask."""
+        """All layers, shape (num_layers, batch, time, output_dim), and the mask."""
         ids = character_ids.to(self.bilm.boundaries.device)  # where another model may have moved it
         if self.requires_grad:
             output = self.bilm(ids, self._state_for_bilm(), keep_state=self.stateful)
@@ -171,15 +170,34 @@ class Elmo(nn.Module):
                     output = self.bilm(ids, self._state_for_bilm(), keep_state=self.stateful)
         if self.stateful:
             self._state = map_state(Tensor.detach, output.state)
-        layers = output.layers
-        if self.layer_numbers != list(range(self.bilm.num_layers)):
-            layers = layers[self.layer_numbers]
-        return layers.to(character_ids.device), output.mask.to(character_ids.device, copy=True)
+        device = character_ids.device
+        return output.layers.to(device), output.mask.to(device, copy=True)
 
     def _state_for_bilm(self) -> BiLmState | None:
         """The last batch's state, on the biLM's device and of its type, should they have changed."""
         weight = next(self.bilm.parameters())
         return None if self._state is None else map_state(lambda part: part.to(weight), self._state)
+
+
+def chosen_layers(layers: Tensor, layer_numbers: list[int], layer_norm: bool) -> Tensor:
+    """
+    # Parameters
+
+    layers : `Tensor`
+        All layers, shape (num_layers, ..., dim).
+    layer_numbers : `list[int]`
+        Which of them are mixed.
+    layer_norm : `bool`
+        Whether each vector is normalised.
+
+    # Returns
+
+    `Tensor`
+        What a `ScalarMix` weighs, shape (mixed layers, ..., dim).
+    """
+    if layer_numbers != list(range(len(layers))):
+        layers = layers[layer_numbers]
+    return nn.functional.layer_norm(layers, layers.shape[-1:]) if layer_norm else layers
 
 
 def _set_precision(bilm: BiLm, precision: str | None, requires_grad: bool) -> None:
