@@ -19,7 +19,7 @@ import torch
 from machine import in_fresh_process, seconds
 from material import SIZES, Sentences, model_files, options_of, read_sentences, write_model
 
-from elmo_plugin.bilm.files import write_json
+from elmo_plugin.common.files import write_json
 
 # Sentences in a round, and rounds: some minutes at AllenNLP's speed.
 EFFORT = {"tiny": (2048, 5), "small": (256, 5), "original": (64, 3)}

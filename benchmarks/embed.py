@@ -25,8 +25,8 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.characters import word_to_character_ids
-from elmo_plugin.bilm.files import replace_when_written, write_json
-from elmo_plugin.bilm.products import PRECISIONS
+from elmo_plugin.bilm.precision import PRECISIONS
+from elmo_plugin.common.files import replace_when_written, write_json
 
 # The three that are measured, and how the names of their figures begin.
 PREFIXES = {"peer": "peer_", "reference": "reference_", "ours": ""}

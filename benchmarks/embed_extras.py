@@ -24,7 +24,7 @@ from material import SIZES, Sentences, model_files, one_sequence, read_sentences
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.products import PRECISIONS
+from elmo_plugin.bilm.precision import PRECISIONS
 from elmo_plugin.embedding import Elmo
 
 SENTENCES = {"tiny": 512, "small": 256, "original": 128}

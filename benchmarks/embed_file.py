@@ -18,7 +18,7 @@ import torch
 from machine import MEGABYTE, in_fresh_process, peak_memory, seconds, status
 from material import SIZES, Sentences, model_files, read_sentences, write_model
 
-from elmo_plugin.bilm.files import write_json
+from elmo_plugin.common.files import write_json
 from elmo_plugin.embed_files.formats import FORMATS
 from elmo_plugin.embed_files.settings import DTYPES, LAYOUTS, Settings
 

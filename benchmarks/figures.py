@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.bilm.files import write_json
+from elmo_plugin.common.files import write_json
 
 
 def report(figures: Mapping[str, Any], path: Path | None) -> None:

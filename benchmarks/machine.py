@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from elmo_plugin.bilm.products import prepare_product
+from elmo_plugin.bilm.precision import prepare_product
 
 MEGABYTE = 10**6
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.weights import write_weights
+from elmo_plugin.bilm.io.hdf5_weights import write_weights
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PROSE = REPOSITORY.parent / "shared" / "data" / "lm" / "heldout-dev.txt"

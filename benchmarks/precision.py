@@ -24,8 +24,8 @@ from allennlp.models.archival import load_archive
 from material import SIZES, Sentences, read_sentences, write_model
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.files import write_json
-from elmo_plugin.bilm.products import PRECISIONS
+from elmo_plugin.bilm.precision import PRECISIONS
+from elmo_plugin.common.files import write_json
 
 METRIC = "f1-measure-overall"
 

@@ -30,9 +30,9 @@ from torch import nn
 from training import NAMESPACE, frequent_words, make_loader, passes, train_step
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
-from elmo_plugin.bilm.files import write_json
-from elmo_plugin.tasks.language_modeling import BiLmLanguageModel, BiLmStreamLoader, BiLmTextReader
-from elmo_plugin.tasks.language_modeling.shards import read_sentences as read_shard
+from elmo_plugin.common.files import write_json
+from elmo_plugin.language_model import BiLmLanguageModel, BiLmStreamLoader, BiLmTextReader
+from elmo_plugin.language_model.corpus.shards import read_sentences as read_shard
 
 # The two that are measured, and how the names of their figures begin.
 PREFIXES = {"peer": "peer_", "ours": ""}

@@ -28,8 +28,8 @@ from allennlp.models import Model
 from material import REPOSITORY
 from training import Learner, make_loader, passes
 
-from elmo_plugin.bilm.files import replace_when_written, write_json
-from elmo_plugin.tasks.language_modeling import BiLmStreamLoader
+from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.language_model import BiLmStreamLoader
 
 CONFIGS = REPOSITORY / "training_config"
 # What each recipe adds to the configuration, in Jsonnet.

@@ -11,7 +11,7 @@ from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 from torch import Tensor, nn
 
-from elmo_plugin.tasks.language_modeling import BiLmStreamLoader, BiLmTextReader
+from elmo_plugin.language_model import BiLmStreamLoader, BiLmTextReader
 
 NAMESPACE = "words"
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from elmo_plugin.bilm.files import replace_when_written
+from elmo_plugin.common.files import replace_when_written
 
 PROGRESS = re.compile(r" - epoch (\d+)/\d+, step ([\d,]+)/[\d,]+ .* (?:sampled loss|perplexity) ([\d.]+),")
 

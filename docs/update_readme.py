@@ -10,7 +10,7 @@ import json
 import re
 from pathlib import Path
 
-from elmo_plugin.analysis.scores import summary
+from elmo_plugin.sweeps.scores import summary
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]

@@ -5,8 +5,8 @@ and our token indexer in the place of AllenNLP's `elmo_token_embedder` and `elmo
 from allennlp.data import TokenIndexer
 from allennlp.modules import TokenEmbedder
 
-from elmo_plugin.compatible.indexer import ElmoCharactersIndexer
-from elmo_plugin.compatible.token_embedder import ElmoTokenEmbedder
+from elmo_plugin.allennlp_api.indexer import ElmoCharactersIndexer
+from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
 
 
 def register() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.weights import write_weights
+from elmo_plugin.bilm.io.hdf5_weights import write_weights
 
 
 def small_options(

@@ -22,12 +22,12 @@ from allennlp.modules import TokenEmbedder
 from allennlp.modules.token_embedders import ElmoTokenEmbedder
 from allennlp.predictors import Predictor
 
-from elmo_plugin.bilm import loading
-from elmo_plugin.bilm.archive import load_plain
-from elmo_plugin.bilm.pretrained import MODELS
-from elmo_plugin.compatible import archived, indexer, token_embedder
+from elmo_plugin.allennlp_api import archive_restore, indexer, token_embedder
+from elmo_plugin.bilm.io import sources
+from elmo_plugin.bilm.io.pretrained import MODELS
+from elmo_plugin.bilm.io.training_archive import load_plain
+from tests.allennlp_api.conftest import write_bilm
 from tests.allennlp_elmo import allennlps_own_afterwards, dropin, predictions, tagger_config, train
-from tests.compatible.conftest import write_bilm
 from tests.conftest import REPOSITORY
 
 OPTIONS: list[dict[str, Any]] = [
@@ -93,7 +93,7 @@ from allennlp.modules import TokenEmbedder
 print(TokenEmbedder.by_name("elmo_token_embedder").__module__)
 """
     run = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
-    assert run.stdout.strip() == "elmo_plugin.compatible.token_embedder", run.stderr
+    assert run.stdout.strip() == "elmo_plugin.allennlp_api.token_embedder", run.stderr
 
 
 def test_a_configuration_names_a_cache(make_archive: Callable[..., Path], tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_an_archive_of_allennlp_with_a_published_model_needs_no_files(
     def refuse(url: str) -> None:
         raise AssertionError(f"{url} is not to be fetched")
 
-    for module in (archived, loading):
+    for module in (archive_restore, sources):
         monkeypatch.setattr(module, "fetch", refuse)
     with dropin():
         actual = predictions(archive, options_file=options_file, weight_file=weight_file)

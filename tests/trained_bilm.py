@@ -8,7 +8,7 @@ import torch
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.weights import SoftmaxWeights
+from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
 from tests.small_bilm import small_options
 
 COUNTS = {"the": 9, "<S>": 8, "</S>": 8, "cat": 5, "Wörterbuch": 4, "辞書": 3, "sat": 2}

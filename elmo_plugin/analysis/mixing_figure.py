@@ -8,8 +8,8 @@ import numpy as np
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.analysis.mixing_weights import Mix, layer_name
-from elmo_plugin.analysis.scores import HOW_TO_GET_MATPLOTLIB
-from elmo_plugin.bilm.files import replace_when_written
+from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.sweeps.scores import HOW_TO_GET_MATPLOTLIB
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

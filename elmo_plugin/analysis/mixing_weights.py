@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from elmo_plugin.embedding.archived import EXTRA_STATE, KeptDescription
+from elmo_plugin.embedding.archive_restore import EXTRA_STATE, KeptDescription
 
 _WEIGHTS = re.compile(r"(.+)\.mixes\.(\d+)\.scalar_mix\.weights")
 _EMBEDDER = "._elmo"

@@ -9,17 +9,19 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm import archive, pretrained, weights
+from elmo_plugin.bilm.char_cnn.unique_rows import distinct_rows
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.distinct import distinct_rows
-from elmo_plugin.bilm.errors import BiLmError
+from elmo_plugin.bilm.io import hdf5_weights as weights
+from elmo_plugin.bilm.io import pretrained
+from elmo_plugin.bilm.io import training_archive as archive
+from elmo_plugin.bilm.io.manylangs_weights import read_folder
 from elmo_plugin.bilm.kept import need_gradient
-from elmo_plugin.bilm.manylangs.weights import read_folder
+from elmo_plugin.bilm.lstm.state import BiLmState, go_on_from, join, select, start_from
 from elmo_plugin.bilm.memo import Memo
 from elmo_plugin.bilm.network import BiLmNetwork
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.packing import cut_by_tokens
-from elmo_plugin.bilm.state import BiLmState, go_on_from, join, select, start_from
+from elmo_plugin.common.errors import BiLmError
 
 MAX_BATCH_TOKENS = 8192
 
@@ -103,7 +105,7 @@ class BiLm(BiLmNetwork):
 
     @classmethod
     def pretrained(cls, name: str, precision: str = "float32") -> "BiLm":
-        """Loads a model by its name, one of `elmo_plugin.bilm.pretrained.MODELS`."""
+        """Loads a model by its name, one of `elmo_plugin.bilm.io.pretrained.MODELS`."""
         return cls.from_files(*pretrained.files_of(name), precision=precision)
 
     @classmethod

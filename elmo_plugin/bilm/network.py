@@ -7,16 +7,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from elmo_plugin.bilm.char_cnn.cached_token_encoder import TypeEncoder
+from elmo_plugin.bilm.char_cnn.lexicon_encoder import LexiconTokenEncoder
+from elmo_plugin.bilm.char_cnn.token_encoder import TokenEncoder
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, word_to_character_ids
 from elmo_plugin.bilm.kept import Kept
-from elmo_plugin.bilm.manylangs.token_encoder import LexiconTokenEncoder
+from elmo_plugin.bilm.lstm import DirectionalLm, LstmState, run_stack
+from elmo_plugin.bilm.lstm.state import BiLmState, map_state, of_layers, select
 from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 from elmo_plugin.bilm.packing import pack
-from elmo_plugin.bilm.products import check_precision
-from elmo_plugin.bilm.recurrence import DirectionalLm, LstmState, run_stack
-from elmo_plugin.bilm.state import BiLmState, map_state, of_layers, select
-from elmo_plugin.bilm.token_encoder import TokenEncoder
-from elmo_plugin.bilm.type_encoder import TypeEncoder
+from elmo_plugin.bilm.precision import check_precision
 
 
 class BiLmNetwork(nn.Module):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
-from elmo_plugin.bilm.errors import BiLmError
-from elmo_plugin.bilm.files import write_json
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import write_json
 
 ACTIVATIONS = ("relu", "tanh")
 

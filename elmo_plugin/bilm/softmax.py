@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-from elmo_plugin.bilm.errors import BiLmError
-from elmo_plugin.bilm.products import prepare_training_product, training_dtype
+from elmo_plugin.bilm.precision import prepare_training_product, training_dtype
+from elmo_plugin.common.errors import BiLmError
 
 # So many logits are there at a time: on a CPU as many as its cache has room for.
 LOGITS_AT_A_TIME_ON_CPU = 1 << 21

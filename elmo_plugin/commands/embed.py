@@ -8,7 +8,7 @@ from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
 from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS
-from elmo_plugin.bilm.products import PRECISIONS
+from elmo_plugin.bilm.precision import PRECISIONS
 from elmo_plugin.embed_files.cluster import embed_shards
 from elmo_plugin.embed_files.formats import FORMATS
 from elmo_plugin.embed_files.run import embed_file

@@ -17,8 +17,8 @@ from allennlp.models import Archive, archive_model, load_archive
 from allennlp.models.archival import CONFIG_NAME
 from overrides import overrides
 
-from elmo_plugin.bilm.files import replace_when_written
-from elmo_plugin.modules.ensemble import Ensemble
+from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.tasks.ensemble import Ensemble
 
 _READERS = ("dataset_reader", "validation_dataset_reader")
 

@@ -9,8 +9,8 @@ from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.loading import OPTIONS_NAME, WEIGHTS_NAME, read_stored
-from elmo_plugin.bilm.weights import DTYPES, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import DTYPES, write_weights
+from elmo_plugin.bilm.io.sources import OPTIONS_NAME, WEIGHTS_NAME, read_stored
 
 
 @Subcommand.register("elmo-export")

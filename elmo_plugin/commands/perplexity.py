@@ -18,15 +18,15 @@ from overrides import overrides
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
-from elmo_plugin.bilm.files import replace_when_written, write_json
-from elmo_plugin.bilm.loading import read_stored
-from elmo_plugin.bilm.products import PRECISIONS
+from elmo_plugin.bilm.io.sources import read_stored
+from elmo_plugin.bilm.precision import PRECISIONS
 from elmo_plugin.bilm.softmax import VocabularySoftmax
-from elmo_plugin.tasks.language_modeling.batches import Rows, Text
-from elmo_plugin.tasks.language_modeling.blocks import EvaluationWindow, evaluation_windows
-from elmo_plugin.tasks.language_modeling.corpus import prepare_corpus
-from elmo_plugin.tasks.language_modeling.dataset_reader import BiLmTextReader
-from elmo_plugin.tasks.language_modeling.evaluation import (
+from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.language_model.batches.blocks import EvaluationWindow, evaluation_windows
+from elmo_plugin.language_model.batches.windows import Rows, Text
+from elmo_plugin.language_model.corpus.corpus import prepare_corpus
+from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
+from elmo_plugin.language_model.evaluation import (
     SentenceScores,
     TextScores,
     read_words,
@@ -156,7 +156,7 @@ def measure_perplexity(
     cuda_device : `int`
         The number of a GPU, or -1 for the CPU.
     precision : `str`
-        That of the biLM, see `elmo_plugin.bilm.products`. The softmax is in float32.
+        That of the biLM, see `elmo_plugin.bilm.precision`. The softmax is in float32.
     cache_directory : `str`, optional
         Where tokenised text is kept.
 

@@ -16,9 +16,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from overrides import overrides
 
-from elmo_plugin.analysis.scores import HOW_TO_GET_MATPLOTLIB, draw, table
-from elmo_plugin.analysis.trainings import Metric, read_metrics, train, with_seed
-from elmo_plugin.bilm.files import replace_when_written, write_json
+from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.sweeps.scores import HOW_TO_GET_MATPLOTLIB, draw, table
+from elmo_plugin.sweeps.trainings import Metric, read_metrics, train, with_seed
 
 logger = logging.getLogger(__name__)
 

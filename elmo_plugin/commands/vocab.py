@@ -12,9 +12,9 @@ from allennlp.data import Vocabulary
 from overrides import overrides
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
-from elmo_plugin.tasks.language_modeling.corpus import prepare_corpus
-from elmo_plugin.tasks.language_modeling.dataset_reader import BiLmTextReader
-from elmo_plugin.tasks.language_modeling.vocabulary import vocabulary_counts
+from elmo_plugin.language_model.corpus.corpus import prepare_corpus
+from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
+from elmo_plugin.language_model.corpus.vocabulary import vocabulary_counts
 
 
 @Subcommand.register("elmo-vocab")

@@ -9,7 +9,7 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.files import replace_when_written
+from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.embed_files.checks import check_files, check_settings, devices_of
 from elmo_plugin.embed_files.embedder import Embedder
 from elmo_plugin.embed_files.formats import FORMATS, format_of, make_format

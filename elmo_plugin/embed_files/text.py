@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
+from elmo_plugin.common.text_files import compression, decode, read_lines
 from elmo_plugin.embed_files.passage import Passage
-from elmo_plugin.modules.lines import compression, decode, read_lines
 
 STANDARD_INPUT = "-"
 _LINE_BYTES = 8  # that a line counts beside its text: blank lines take room, too

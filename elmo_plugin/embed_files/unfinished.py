@@ -11,7 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import FileLock
 from filelock import Timeout
 
-from elmo_plugin.bilm.files import remove_leftovers, write_json
+from elmo_plugin.common.files import remove_leftovers, write_json
 from elmo_plugin.embed_files.part import OutputFormat
 from elmo_plugin.embed_files.passage import Passage
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import torch
 
-from elmo_plugin.bilm.files import replace_when_written
+from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.malloc import keep_large_blocks_apart
 from elmo_plugin.embed_files.embedder import Embedder
 from elmo_plugin.embed_files.formats import make_format
-from elmo_plugin.embed_files.memory import keep_large_blocks_apart
 from elmo_plugin.embed_files.part import Part
 from elmo_plugin.embed_files.passage import Passage
 from elmo_plugin.embed_files.settings import Settings

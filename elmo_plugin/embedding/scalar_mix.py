@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError
 
 
 class ScalarMix(nn.Module):

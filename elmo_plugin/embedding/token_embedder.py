@@ -13,7 +13,7 @@ from overrides import overrides
 from elmo_plugin.bilm import BiLmError, load_bilm
 from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS
 from elmo_plugin.bilm.sharing import shared_with_weights
-from elmo_plugin.embedding.archived import BILM, EXTRA_STATE, KeptDescription, archived_bilm
+from elmo_plugin.embedding.archive_restore import BILM, EXTRA_STATE, KeptDescription, archived_bilm
 from elmo_plugin.embedding.cache import ActivationCache
 from elmo_plugin.embedding.elmo import Elmo
 

@@ -12,8 +12,8 @@ from allennlp.data import Vocabulary
 from torch import nn
 
 from elmo_plugin.bilm import BiLmOptions
-from elmo_plugin.bilm.weights import write_weights
-from elmo_plugin.tasks.language_modeling import BiLmLanguageModel
+from elmo_plugin.bilm.io.hdf5_weights import write_weights
+from elmo_plugin.language_model import BiLmLanguageModel
 from tests.benchmarks.programs import benchmark_module, figures_of
 from tests.small_bilm import small_options
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.products import has_bfloat16, has_int8, has_int8_row
+from elmo_plugin.bilm.precision import has_bfloat16, has_int8, has_int8_row
 
 
 class ComputePath(NamedTuple):

@@ -8,9 +8,8 @@ import torch
 from allennlp.modules.elmo import Elmo, batch_to_ids
 from allennlp.nn.util import remove_sentence_boundaries
 
-from elmo_plugin.bilm.weights import write_weights
-
-from .conftest import BiLmMaker
+from elmo_plugin.bilm.io.hdf5_weights import write_weights
+from tests.bilm.conftest import BiLmMaker
 
 SENTENCES = [["The", "play", "was", "over", "."], ["Hello"], ["Ein", "Wörterbuch", "x" * 70]]
 GRID = list(itertools.product([1, 2, 3], ["relu", "tanh"], [0, 1, 2], [None, 0.3], [None, 0.3]))

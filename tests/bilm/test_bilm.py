@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, BiLmState
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.recurrence import LstmState, steps
+from elmo_plugin.bilm.lstm import LstmState, steps
+from tests.bilm.conftest import BiLmMaker
 from tests.bilm.paths import ComputePath, take
 from tests.small_bilm import small_options
-
-from .conftest import BiLmMaker
 
 WORDS = st.sampled_from(["the", "play", "Wörter", ".", "a" * 60, "🙂", "x"])
 SENTENCES = st.lists(st.lists(WORDS, max_size=7), min_size=1, max_size=5)

@@ -3,8 +3,7 @@
 import copy
 
 from elmo_plugin.bilm.digest import bilm_digest
-
-from .conftest import BiLmMaker
+from tests.bilm.conftest import BiLmMaker
 
 
 def test_a_copy_of_a_bilm_has_its_digest_and_a_changed_one_another(make_bilm: BiLmMaker) -> None:

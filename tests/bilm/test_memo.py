@@ -16,9 +16,8 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.memo import MAX_ENTRIES, Memo
+from tests.bilm.conftest import BiLmMaker
 from tests.small_bilm import small_options
-
-from .conftest import BiLmMaker
 
 BATCHES = [[["a", "cat"]], [["the", "mat", "sat"]], [["a", "dog"]], [["the"]], [["mats"]]]
 

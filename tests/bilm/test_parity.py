@@ -11,7 +11,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.weights import read_weights, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import read_weights, write_weights
 from tests.bilm.paths import ComputePath, every_path, take
 from tests.fixtures.make_bilm_fixture import FOLDER as OWN
 from tests.fixtures.make_bilm_fixture import SENTENCES as OWN_SENTENCES

@@ -14,11 +14,10 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, load_bilm
+from elmo_plugin.bilm.io.hdf5_weights import write_weights
 from elmo_plugin.bilm.sharing import shared_with_weights
-from elmo_plugin.bilm.weights import write_weights
+from tests.bilm.conftest import BiLmMaker
 from tests.small_bilm import write_pair
-
-from .conftest import BiLmMaker
 
 
 @pytest.fixture
@@ -49,7 +48,7 @@ def test_who_does_not_share_has_an_own_object(files: dict[str, str]) -> None:
 def test_a_name_and_other_paths_to_its_files_are_the_same(
     files: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("elmo_plugin.bilm.loading.MODELS", {"it": (files["options"], files["weights"])})
+    monkeypatch.setattr("elmo_plugin.bilm.io.sources.MODELS", {"it": (files["options"], files["weights"])})
     (tmp_path / "link.hdf5").symlink_to(files["weights"])
     monkeypatch.chdir(tmp_path)
     bilm = load_bilm("it", shared=True)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.token_encoder import TokenEncoder
+from elmo_plugin.bilm.char_cnn.token_encoder import TokenEncoder
 from tests.bilm.token_encoders import (
     check_vectors,
     frozen_encoder,

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import CharCnnOptions
+from elmo_plugin.bilm.char_cnn.token_encoder import TokenEncoder
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.token_encoder import TokenEncoder
 from tests.bilm.paths import ComputePath, skip_if_not_here
 
 

@@ -10,7 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.archive import read_archive_with_softmax
+from elmo_plugin.bilm.io.training_archive import read_archive_with_softmax
 from elmo_plugin.commands.average import average, mean
 from tests.small_bilm import small_options
 from tests.trained_bilm import random_bilm, write_training

@@ -12,9 +12,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules.elmo import Elmo, batch_to_ids
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.archive import read_archive_with_softmax
-from elmo_plugin.bilm.pretrained import files_of
-from elmo_plugin.bilm.weights import read_softmax, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import read_softmax, write_weights
+from elmo_plugin.bilm.io.pretrained import files_of
+from elmo_plugin.bilm.io.training_archive import read_archive_with_softmax
 from elmo_plugin.commands.export import export
 from tests.trained_bilm import random_bilm, random_softmax, write_training
 

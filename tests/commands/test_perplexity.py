@@ -13,7 +13,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
-from elmo_plugin.bilm.weights import write_weights
+from elmo_plugin.bilm.io.hdf5_weights import write_weights
 from elmo_plugin.commands import perplexity
 from elmo_plugin.commands.export import export
 from elmo_plugin.commands.perplexity import measure_perplexity

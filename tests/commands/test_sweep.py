@@ -20,9 +20,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 
 import elmo_plugin.plugin  # noqa: F401  (registers what the configurations name)
-from elmo_plugin.analysis import trainings
 from elmo_plugin.commands import sweep as command
 from elmo_plugin.commands.sweep import sweep
+from elmo_plugin.sweeps import trainings
 from tests.conftest import REPOSITORY
 
 FIXTURES = REPOSITORY / "tests" / "fixtures"

@@ -8,9 +8,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
 from elmo_plugin.commands.vocab import make_vocabulary
-from elmo_plugin.tasks.language_modeling import shards
-from elmo_plugin.tasks.language_modeling.corpus import prepare_corpus
-from elmo_plugin.tasks.language_modeling.dataset_reader import BiLmTextReader
+from elmo_plugin.language_model.corpus import shards
+from elmo_plugin.language_model.corpus.corpus import prepare_corpus
+from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
 
 SENTENCES = ["a b a", "c b a", "d ' a\u200bb b", "@@UNKNOWN@@ \ufeffx"]
 

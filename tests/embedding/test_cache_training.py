@@ -15,7 +15,7 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLm, BiLmOutput
 from elmo_plugin.commands.sweep import sweep
 from elmo_plugin.embedding.cache import lmdb_store
-from tests.embedding.test_archived import predictions
+from tests.embedding.test_archive_restore import predictions
 from tests.trained_bilm import random_bilm, write_training
 from tests.trained_tagger import SENTENCES, tagger_config, train
 

@@ -17,8 +17,8 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.bilm import load_bilm
 from elmo_plugin.commands import embed  # noqa: F401 (registers the command)
 from elmo_plugin.commands.export import export
-from tests.bilm.manylangs.model_folder import Recomputation, write_model
-from tests.embedding.test_archived import predictions, predictions_of_archive
+from tests.bilm.io.model_folder import Recomputation, write_model
+from tests.embedding.test_archive_restore import predictions, predictions_of_archive
 from tests.trained_tagger import tagger_config, train
 
 SLOTS = 4 * (10 - 2) + 2

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.weights import write_weights
+from elmo_plugin.bilm.io.hdf5_weights import write_weights
 from elmo_plugin.embedding.elmo import Elmo
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 

@@ -11,7 +11,7 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.tasks.language_modeling import BiLmLanguageModel
+from elmo_plugin.language_model import BiLmLanguageModel
 
 CONFIGS = Path(__file__).parents[2] / "training_config"
 NAMES = sorted(path.stem for path in CONFIGS.glob("bilm_*.jsonnet"))

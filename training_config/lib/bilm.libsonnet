@@ -121,7 +121,7 @@
 
   // Goes on from a biLM instead of random weights.
   //
-  // initial:         a name, an archive, a directory or a pair of files (see elmo_plugin/bilm/loading.py).
+  // initial:         a name, an archive, a directory or a pair of files (see elmo_plugin/bilm/io/sources.py).
   // warm_up_batches: for so many batches only the softmax learns: what a new softmax needs.
   from(initial, warm_up_batches=0):: {
     model+: { options:: null, initial: initial, warm_up_batches: warm_up_batches },

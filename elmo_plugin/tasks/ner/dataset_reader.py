@@ -9,7 +9,7 @@ from allennlp.data.fields import Field, MetadataField, SequenceLabelField, TextF
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
-from elmo_plugin.modules.lines import decode, read_lines
+from elmo_plugin.common.text_files import decode, read_lines
 from elmo_plugin.tasks.ner.tags import PREFIXES, find_mistake, spans_to_tags, tags_to_spans
 
 DOCUMENT_START = "-DOCSTART-"

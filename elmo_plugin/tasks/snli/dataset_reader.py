@@ -12,8 +12,8 @@ from allennlp.data.fields import Field, LabelField, TextField
 from allennlp.data.tokenizers import Tokenizer
 from overrides import overrides
 
-from elmo_plugin.modules.lines import decode, read_lines
-from elmo_plugin.modules.penn_treebank_tokenizer import PennTreebankTokenizer
+from elmo_plugin.common.text_files import decode, read_lines
+from elmo_plugin.tasks.penn_treebank_tokenizer import PennTreebankTokenizer
 
 logger = logging.getLogger(__name__)
 

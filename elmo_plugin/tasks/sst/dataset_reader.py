@@ -9,7 +9,7 @@ from allennlp.data.fields import Field, LabelField, MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
-from elmo_plugin.modules.lines import decode, read_lines
+from elmo_plugin.common.text_files import decode, read_lines
 from elmo_plugin.tasks.sst.trees import Phrase, read_phrases
 
 FINE_LABELS = ("very negative", "negative", "neutral", "positive", "very positive")

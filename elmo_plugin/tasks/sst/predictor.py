@@ -8,7 +8,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_plugin.modules.penn_treebank_tokenizer import PennTreebankTokenizer
+from elmo_plugin.tasks.penn_treebank_tokenizer import PennTreebankTokenizer
 
 
 @Predictor.register("elmo_sst")

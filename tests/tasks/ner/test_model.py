@@ -16,8 +16,8 @@ from allennlp.modules import Embedding
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.nn.util import move_to_device
 
-from elmo_plugin.modules.contextual_encoder import ContextualEncoder
-from elmo_plugin.modules.variational_bilstm import VariationalBiLstm
+from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.ner import Conll2003Reader, NerBiLstmCrf
 from elmo_plugin.tasks.ner.tags import find_mistake, tags_to_spans
 

@@ -12,8 +12,8 @@ from allennlp.modules import Embedding
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.predictors import Predictor
 
-from elmo_plugin.modules.contextual_encoder import ContextualEncoder
-from elmo_plugin.modules.variational_bilstm import VariationalBiLstm
+from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.ner import Conll2003Reader, NerBiLstmCrf, NerPredictor
 
 SENTENCES = Path(__file__).parents[2] / "fixtures" / "ner" / "sentences.txt"

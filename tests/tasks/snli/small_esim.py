@@ -11,8 +11,8 @@ from allennlp.modules import Embedding, FeedForward
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from torch import nn
 
-from elmo_plugin.modules.contextual_encoder import ContextualEncoder
-from elmo_plugin.modules.variational_bilstm import VariationalBiLstm
+from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.snli import SnliEsim, SnliReader
 
 PAIRS = Path(__file__).parents[2] / "fixtures" / "snli" / "pairs.jsonl"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from elmo_plugin.modules.ensemble import Ensemble
+from elmo_plugin.tasks.ensemble import Ensemble
 from elmo_plugin.tasks.snli.model import attend
 from tests.tasks.snli.small_esim import instances, small_esim, tensors_of
 

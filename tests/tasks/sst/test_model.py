@@ -17,9 +17,9 @@ from allennlp.modules import Embedding, FeedForward, Maxout
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from torch import Tensor, nn
 
-from elmo_plugin.modules.contextual_encoder import ContextualEncoder
-from elmo_plugin.modules.ensemble import Ensemble
-from elmo_plugin.modules.variational_bilstm import VariationalBiLstm
+from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
+from elmo_plugin.tasks.ensemble import Ensemble
 from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
 from elmo_plugin.tasks.sst.model import beside_like_words, pool
 

@@ -24,7 +24,7 @@ from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.nn import Activation
 
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
-from elmo_plugin.modules.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
 
 peer = pytest.importorskip("allennlp_models.classification.models.biattentive_classification_network")

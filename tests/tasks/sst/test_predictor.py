@@ -14,8 +14,8 @@ from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.predictors import Predictor
 from torch import nn
 
-from elmo_plugin.modules.contextual_encoder import ContextualEncoder
-from elmo_plugin.modules.variational_bilstm import VariationalBiLstm
+from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.sst import SstBcn, SstPredictor, SstTreesReader
 
 TREES = Path(__file__).parents[2] / "fixtures" / "sst" / "trees.txt"

@@ -1,0 +1,97 @@
+"""The biLM of an archive that AllenNLP's ELMo, or the drop-in for it, was saved in."""
+
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+from urllib.parse import urlparse
+
+from torch import Tensor
+
+from elmo_plugin.allennlp_api.state_dict_names import CHARACTERS, published_options, take_from_allennlp
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
+from elmo_plugin.bilm.io.pretrained import MODELS, fetch
+from elmo_plugin.embedding.archive_restore import archived_state, make_bilm
+
+DESCRIPTION = "elmo"  # in torch's metadata of a token embedder's state dict
+BILM = "._elmo._elmo_lstm."  # where a token embedder has its biLM
+
+PUBLISHED_NAMES = {PurePosixPath(options).name for options, _ in MODELS.values() if "://" in options}
+
+
+class _Embedder(NamedTuple):
+    """
+    weights: those of its biLM, in AllenNLP's names
+    description: what `describe` gave for it; empty if AllenNLP's own was saved
+    """
+
+    weights: dict[str, Tensor]
+    description: dict[str, Any]
+
+
+def describe(options_file: str, options: BiLmOptions) -> dict[str, Any]:
+    """What an embedder keeps with its weights, where AllenNLP does not see it."""
+    return {"options_file": options_file, "options": options.to_dict()}
+
+
+def archived_bilm(
+    folder: str | PathLike[str] | None, options_file: str, precision: str, shared: bool
+) -> BiLm | None:
+    """
+    The biLM of a token embedder of a trained model, made from the model's weights. Its options are beside the
+    weights if the drop-in saved them, or known if the model is a published one; else they are read.
+
+    # Parameters
+
+    folder : `str | PathLike | None`
+        Where an archive was unpacked, or the directory of a training.
+    options_file : `str`
+        What the configuration calls the options.
+    precision, shared
+        See `load_bilm`.
+
+    # Returns
+
+    `BiLm | None`
+        `None` where the folder has no weights (the training begins), or weights of several biLMs of which one
+        cannot tell which is meant.
+
+    Raises `BiLmError` where the options have to be read and cannot.
+    """
+    state = archived_state(folder)
+    embedders = [] if state is None else list(_embedders(state))
+    for weights, description in embedders:
+        if description.get("options_file") == options_file:
+            options = BiLmOptions.from_dict(description["options"])
+            return make_bilm(options, take_from_allennlp(weights, options), precision, shared)
+    if len({published_options(weights) for weights, _ in embedders}) != 1:
+        return None
+    weights, _ = embedders[0]
+    options = published_options(weights) if _is_published(options_file) else _read(options_file)
+    return make_bilm(options, take_from_allennlp(weights, options), precision, shared)
+
+
+def _embedders(state: dict[str, Any]) -> Iterator[_Embedder]:
+    """All that have a biLM in the weights of a model."""
+    metadata = getattr(state, "_metadata", {})
+    for name in state:
+        if name.endswith(BILM + CHARACTERS):
+            embedder = name.removesuffix(BILM + CHARACTERS)
+            start = embedder + BILM
+            weights = {key.removeprefix(start): state[key] for key in state if key.startswith(start)}
+            yield _Embedder(weights, metadata.get(embedder, {}).get(DESCRIPTION, {}))
+
+
+def _is_published(options_file: str) -> bool:
+    url = urlparse(options_file)
+    return url.scheme in ("http", "https") and PurePosixPath(url.path).name in PUBLISHED_NAMES
+
+
+def _read(options_file: str) -> BiLmOptions:
+    try:
+        return BiLmOptions.from_file(fetch(options_file))
+    except BiLmError as error:
+        raise BiLmError(
+            f"{error}; an archive that AllenNLP's ELMo was saved in does not tell the activation and the "
+            "clips of its biLM: name a copy of the file by an override of options_file"
+        ) from None

@@ -1,0 +1,157 @@
+"""`Elmo` as AllenNLP's users know it."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from elmo_plugin.allennlp_api.bilm import ElmoBiLm
+from elmo_plugin.allennlp_api.scalar_mix import ScalarMix
+from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm.memo import Cache
+
+logger = logging.getLogger(__name__)
+
+
+class Elmo(nn.Module):
+    """
+    Takes the arguments of `allennlp.modules.elmo.Elmo`, in their order, gives the same answers, and has a
+    `state_dict` that either of the two loads from the other. It needs no AllenNLP.
+
+    A sentence's vectors depend on nothing but the sentence. AllenNLP's carry the LSTMs' state from batch to
+    batch: with `stateful` they do so here, too.
+
+    New code is better served by `elmo_plugin.embedding.Elmo`, which mixes any of the layers and normalises
+    each vector by itself.
+
+    # Parameters
+
+    options_file, weight_file : `str | PathLike | None`
+        The biLM in the published layout: paths or URLs.
+    num_output_representations : `int`
+        How many mixes there are, each with weights of its own.
+    requires_grad : `bool`
+        Whether the biLM is trained with the task.
+    do_layer_norm : `bool`
+        Whether each layer is normalised before it is mixed, by the mean and the variance of all its values
+        in the batch, boundaries included. A word's vector then depends on the rest of its batch.
+    dropout : `float`
+        The rate of dropout on the representations, in training.
+    vocab_to_cache : `Sequence[str] | None`
+        The words that `word_inputs` are the numbers of. The vectors of words are kept without it, too.
+    keep_sentence_boundaries : `bool`
+        Whether the vectors of the sentence boundaries stay around those of the words.
+    scalar_mix_parameters : `Sequence[float] | None`
+        Weights of the layers, before the softmax, that stay as they are.
+    module : `nn.Module | None`
+        In place of a biLM: what has the attribute `num_layers` and answers `activations` and `mask`, as
+        `ElmoBiLm` does.
+    bilm : `str | Mapping[str, str] | BiLm | None`
+        In place of the two files: whatever `load_bilm` takes, such as "tiny", or a biLM.
+    stateful : `bool`
+        Whether the LSTMs go on, row by row, where the last batch stopped.
+    precision : `str | None`
+        In which numbers a frozen biLM computes: "float32", "bfloat16" or "int8".
+    cache : `Cache | None`
+        Where what a frozen biLM gives for each sentence is kept, such as an `ActivationCache` (see
+        `docs/cache.md`). It does not hold the vectors of boundaries, which `do_layer_norm` needs, too.
+
+    Raises `BiLmError` where not exactly one biLM or module is given, where it cannot be loaded, and where the
+    rest does not fit it.
+    """
+
+    def __init__(
+        self,
+        options_file: str | PathLike[str] | None = None,
+        weight_file: str | PathLike[str] | None = None,
+        num_output_representations: int = 1,
+        requires_grad: bool = False,
+        do_layer_norm: bool = False,
+        dropout: float = 0.5,
+        vocab_to_cache: Sequence[str] | None = None,
+        keep_sentence_boundaries: bool = False,
+        scalar_mix_parameters: Sequence[float] | None = None,
+        module: nn.Module | None = None,
+        *,
+        bilm: str | Mapping[str, str] | BiLm | None = None,
+        stateful: bool = False,
+        precision: str | None = None,
+        cache: Cache | None = None,
+    ) -> None:
+        super().__init__()
+        reads_boundaries = keep_sentence_boundaries or do_layer_norm
+        if cache is not None and (reads_boundaries or module is not None):
+            raise BiLmError(
+                "a cache has no vectors of sentence boundaries, nor those of a module: it goes with neither "
+                "keep_sentence_boundaries nor do_layer_norm nor module"
+            )
+        files = [file for file in (options_file, weight_file) if file is not None]
+        if [len(files) == 2, bilm is not None, module is not None].count(True) != 1 or len(files) == 1:
+            raise BiLmError("an Elmo is given either options_file and weight_file, or bilm, or module")
+        if files:
+            bilm = {"options": str(options_file), "weights": str(weight_file)}
+        if bilm is not None and not isinstance(bilm, BiLm):
+            bilm = load_bilm(bilm, precision or "float32", shared=not requires_grad)
+        if bilm is not None:
+            module = ElmoBiLm(bilm, requires_grad, stateful, precision, vocab_to_cache, cache)
+        self._elmo_lstm = cast(Any, module)
+        self._has_cached_vocab = vocab_to_cache is not None
+        self._keep_sentence_boundaries = keep_sentence_boundaries
+        self._reads_boundaries = reads_boundaries
+        self._dropout = nn.Dropout(dropout)
+        self._num_mixes = num_output_representations
+        for number in range(num_output_representations):
+            mix = ScalarMix(self._elmo_lstm.num_layers, do_layer_norm, scalar_mix_parameters)
+            self.add_module(f"scalar_mix_{number}", mix)
+
+    def get_output_dim(self) -> int:
+        return self._elmo_lstm.get_output_dim()
+
+    def reset_state(self) -> None:
+        """Lets a stateful biLM start the next batch from zero."""
+        self._elmo_lstm._elmo_lstm.reset_states()
+
+    def forward(self, inputs: Tensor, word_inputs: Tensor | None = None) -> dict[str, Any]:
+        """
+        # Parameters
+
+        inputs : `Tensor`
+            Character ids, shape (batch, ..., time, characters), as `batch_to_ids` gives them.
+        word_inputs : `Tensor | None`
+            Numbers of words of `vocab_to_cache`, shape (batch, ..., time), in place of their characters.
+            Words whose numbers are beyond it are read from `inputs`.
+
+        # Returns
+
+        `dict[str, Any]`
+            `elmo_representations`: for each mix a tensor of shape (batch, ..., time, output_dim), zeros at
+            padding; `mask`: shape (batch, ..., time), true where there is a word. With sentence boundaries
+            time is longer by 2.
+        """
+        wrapping = inputs.shape[:-2]
+        ids = inputs.flatten(0, -3)
+        if word_inputs is not None:
+            word_inputs = word_inputs.flatten(0, -2)
+        if word_inputs is not None and not self._has_cached_vocab:
+            logger.warning("Elmo got numbers of words, but has no vocab_to_cache: they are not used.")
+            word_inputs = None
+        layers, mask, has_boundaries = self._run(ids, word_inputs)
+        representations = []
+        for number in range(self._num_mixes):
+            representation = getattr(self, f"scalar_mix_{number}")(layers, mask)
+            if has_boundaries and not self._keep_sentence_boundaries:
+                representation = representation[:, 1:-1] * mask[:, 2:, None]
+            representations.append(self._dropout(representation).unflatten(0, wrapping))
+        if has_boundaries and not self._keep_sentence_boundaries:
+            mask = mask[:, 2:]  # as many as there are words
+        return {"elmo_representations": representations, "mask": mask.unflatten(0, wrapping)}
+
+    def _run(self, inputs: Tensor, word_inputs: Tensor | None) -> tuple[Tensor, Tensor, bool]:
+        """Layers, shape (num_layers, batch, time, output_dim), mask, and whether boundaries are in them."""
+        if isinstance(self._elmo_lstm, ElmoBiLm):
+            return *self._elmo_lstm.read(inputs, word_inputs, self._reads_boundaries), self._reads_boundaries
+        output = self._elmo_lstm(inputs, word_inputs)
+        return torch.stack(list(output["activations"])), output["mask"], True

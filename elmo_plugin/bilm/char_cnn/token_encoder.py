@@ -1,0 +1,203 @@
+"""A word's context-independent vector: character CNN, highway layers, projection."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from elmo_plugin.bilm.char_cnn.cached_token_encoder import TYPE_CACHE_SIZE, TypeEncoder
+from elmo_plugin.bilm.char_cnn.char_cnn_inference import PreparedEncoder
+from elmo_plugin.bilm.char_cnn.conv_max_pool import convolution_maxima, filter_matrix, window_maxima
+from elmo_plugin.bilm.characters import NUM_CHARACTERS
+from elmo_plugin.bilm.kept import Kept, need_gradient
+from elmo_plugin.bilm.options import CharCnnOptions
+from elmo_plugin.common.errors import BiLmError
+
+# Words of similar length are encoded together, so many at a time on a CPU (their windows stay in its cache)
+# and elsewhere.
+TYPES_AT_A_TIME_ON_CPU = 64
+TYPES_AT_A_TIME = 1024
+
+
+class Highway(nn.Module):
+    """
+    `y = g * relu(W_t x + b_t) + (1 - g) * x` with `g = sigmoid(W_c x + b_c)` (Srivastava et al., 2015), with
+    the sign of the gate as in the published weight files.
+
+    # Parameters
+
+    dim : `int`
+        The size of input and output.
+    """
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.transform = nn.Linear(dim, dim)
+        self.carry = nn.Linear(dim, dim)
+        for linear in (self.transform, self.carry):
+            nn.init.normal_(linear.weight, std=dim**-0.5)
+        nn.init.zeros_(self.transform.bias)
+        nn.init.constant_(self.carry.bias, -2.0)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        gate = torch.sigmoid(self.carry(inputs)).to(inputs.dtype)
+        return torch.lerp(inputs, torch.relu(self.transform(inputs)).to(inputs.dtype), gate)
+
+
+class TokenEncoder(TypeEncoder):
+    """
+    The token layer of a biLM (Kim et al., 2016; section 3.4 of Peters et al., 2018).
+
+    While all parameters are frozen (`requires_grad_(False)`) it computes with weights that are laid out once,
+    until a parameter changes or the module is moved.
+
+    # Parameters
+
+    options : `CharCnnOptions`
+        The sizes of its parts.
+    projection_dim : `int`
+        The size of a token's vector.
+    precision : `str`
+        Of the highway layers where no gradient is asked for: one of `elmo_plugin.bilm.precision.PRECISIONS`.
+        The other layers, which take little time, are in float32.
+    type_cache_size : `int`
+        See `TypeEncoder`.
+
+    Raises `BiLmError` where there is no such precision.
+    """
+
+    def __init__(
+        self,
+        options: CharCnnOptions,
+        projection_dim: int,
+        precision: str = "float32",
+        type_cache_size: int = TYPE_CACHE_SIZE,
+    ) -> None:
+        super().__init__(precision, type_cache_size)
+        self.activation = torch.relu if options.activation == "relu" else torch.tanh
+        self.character_embedding = nn.Embedding(NUM_CHARACTERS, options.embedding_dim, padding_idx=0)
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(options.embedding_dim, number, width) for width, number in options.filters
+        )
+        self.highways = nn.ModuleList(Highway(options.n_filters) for _ in range(options.n_highway))
+        self.projection = nn.Linear(options.n_filters, projection_dim)
+        self._widest_filter = max(width for width, _ in options.filters)
+        self._prepared: Kept[PreparedEncoder] = Kept()
+        self._initialize(options)
+
+    def _initialize(self, options: CharCnnOptions) -> None:
+        """Draws the weights as the published models' training did."""
+        nn.init.uniform_(self.character_embedding.weight, -1.0, 1.0)
+        with torch.no_grad():
+            self.character_embedding.weight[0].zero_()
+        for name, parameter in self.convolutions.named_parameters():
+            if name.endswith("bias"):
+                nn.init.zeros_(parameter)
+            elif options.activation == "relu":
+                nn.init.uniform_(parameter, -0.05, 0.05)
+            else:
+                nn.init.normal_(parameter, std=parameter[0].numel() ** -0.5)
+        nn.init.normal_(self.projection.weight, std=options.n_filters**-0.5)
+        nn.init.zeros_(self.projection.bias)
+
+    def encode_types(self, character_ids: Tensor) -> Tensor:
+        weight = self.projection.weight
+        if len(character_ids) == 0:
+            return weight.new_zeros(0, len(weight))
+        _check_range(character_ids)
+        if need_gradient(self.parameters()) and (torch.is_grad_enabled() or self.precision == "float32"):
+            convolutions = cast("Sequence[nn.Conv1d]", self.convolutions)
+            filters, all_slots = filter_matrix(convolutions), character_ids.size(1)
+
+            def convolve(some_ids: Tensor) -> Tensor:
+                characters = self.character_embedding(some_ids)
+                if some_ids.size(1) == all_slots:  # there may be no room for the widest filter behind a word
+                    return convolution_maxima(characters, convolutions)
+                return window_maxima(characters, filters)
+
+            parts, order = by_length(character_ids, self._widest_filter, convolve)
+            vectors = self._combine(torch.cat(parts))  # of all words at once, for large products
+        else:
+            with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
+                parts, order = by_length(character_ids, self._widest_filter, self._prepare())
+                vectors = torch.cat(parts)
+        return vectors[order.argsort()].to(weight.dtype)
+
+    def _combine(self, features: Tensor) -> Tensor:
+        """All behind the convolutions, for gradients: (types, n_filters) to (types, projection_dim)."""
+        biases = [cast(nn.Conv1d, convolution).bias for convolution in self.convolutions]
+        features = self.activation(features + torch.cat(cast("list[Tensor]", biases)))
+        for highway in self.highways:
+            features = highway(features)
+        return self.projection(features)
+
+    def _prepare(self) -> PreparedEncoder:
+        return self._prepared.get(
+            self.parameters(),
+            self.precision,
+            lambda: PreparedEncoder(
+                self.character_embedding.weight,
+                cast("Iterable[nn.Conv1d]", self.convolutions),
+                [(layer.transform, layer.carry) for layer in cast("Iterable[Highway]", self.highways)],
+                self.projection,
+                self.activation,
+                self.precision,
+            ),
+        )
+
+    def _apply(self, *args: Any, **kwargs: Any) -> "TokenEncoder":
+        self._prepared.forget()
+        super()._apply(*args, **kwargs)
+        return self
+
+
+def by_length(
+    character_ids: Tensor, widest_filter: int, encode: Callable[[Tensor], Tensor]
+) -> tuple[list[Tensor], Tensor]:
+    """
+    Encodes words of similar length together, without slots that are padding in all of them. As many of these
+    as the widest filter covers are left: its further windows there have the same values.
+
+    # Parameters
+
+    character_ids : `Tensor`
+        Shape (types, characters).
+    widest_filter : `int`
+        How many characters it covers.
+    encode : `Callable[[Tensor], Tensor]`
+        Gives some words' vectors, shape (some types, dim), from their first characters, int32.
+
+    # Returns
+
+    `list[Tensor]`, `Tensor`
+        What `encode` gives for some words after the other, and which words these are.
+    """
+    size = TYPES_AT_A_TIME_ON_CPU if character_ids.device.type == "cpu" else TYPES_AT_A_TIME
+    if len(character_ids) <= size:
+        slots = int(_lengths(character_ids).max()) + widest_filter
+        order = torch.arange(len(character_ids), device=character_ids.device)
+        return [encode(character_ids[:, :slots].int())], order
+    lengths, order = _lengths(character_ids).sort()
+    number_of_slots = (lengths + widest_filter).tolist()
+    parts = []
+    for start in range(0, len(order), size):
+        rows = order[start : start + size]
+        slots = number_of_slots[start + len(rows) - 1]
+        parts.append(encode(character_ids[rows, :slots].int()))
+    return parts, order
+
+
+def _lengths(character_ids: Tensor) -> Tensor:
+    """How many slots come before each word's padding, shape (types,)."""
+    is_other = character_ids != character_ids[:, -1:]
+    return (is_other * torch.arange(1, character_ids.size(1) + 1, device=character_ids.device)).amax(dim=1)
+
+
+def _check_range(character_ids: Tensor) -> None:
+    least, greatest = (int(bound) for bound in torch.aminmax(character_ids))
+    if least < 0 or greatest >= NUM_CHARACTERS:
+        raise BiLmError(
+            f"character ids are numbers from 0 to {NUM_CHARACTERS - 1}, but there are some from {least} "
+            f"to {greatest}"
+        )

@@ -1,0 +1,42 @@
+"""The recurrence as its formulas say it. Every faster one is tested against this one."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm.lstm.layer import (
+    FORGET_BIAS,
+    LstmState,
+    ProjectedLstmLayer,
+    clip,
+    each_by_itself,
+)
+
+
+def _run(
+    layer: ProjectedLstmLayer, inputs: Tensor, batch_sizes: Sequence[int], state: LstmState
+) -> tuple[Tensor, LstmState]:
+    hidden, cell = state
+    outputs = []
+    for step in inputs.split(list(batch_sizes)):
+        going_on = len(step)
+        new_hidden, new_cell = _step(layer, step, hidden[:going_on], cell[:going_on])
+        hidden = torch.cat([new_hidden, hidden[going_on:]])
+        cell = torch.cat([new_cell, cell[going_on:]])
+        outputs.append(new_hidden)
+    if not outputs:
+        return inputs.new_zeros(0, hidden.size(1)), state
+    return torch.cat(outputs), LstmState(hidden, cell)
+
+
+def _step(layer: ProjectedLstmLayer, inputs: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    gates = inputs @ layer.input_weight.t() + hidden @ layer.recurrent_weight.t() + layer.bias
+    input_gate, new, forget_gate, output_gate = gates.chunk(4, dim=1)
+    cell = torch.sigmoid(forget_gate + FORGET_BIAS) * cell + torch.sigmoid(input_gate) * torch.tanh(new)
+    cell = clip(cell, layer.cell_clip)
+    hidden = (torch.sigmoid(output_gate) * torch.tanh(cell)) @ layer.projection_weight.t()
+    return clip(hidden, layer.proj_clip), cell
+
+
+reference_recurrence = each_by_itself(_run)  # of plain, differentiable operations

@@ -1,0 +1,99 @@
+"""What a trained model keeps of its biLM, so that its archive needs no file that the biLM came from."""
+
+import json
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
+from elmo_plugin.bilm.io.training_archive import WEIGHTS_NAMES, load_plain
+from elmo_plugin.bilm.sharing import shared_with_weights
+
+EXTRA_STATE = "_extra_state"  # torch's name for what a module keeps beside its tensors
+BILM = "_elmo.bilm."  # where a token embedder has its biLM
+
+
+class KeptDescription(NamedTuple):
+    """
+    What a token embedder keeps with its weights.
+
+    source: what the configuration calls the biLM
+    options: the biLM's sizes, as in `options.json`
+    layers: the numbers of the layers that are mixed
+    """
+
+    source: str | dict[str, str]
+    options: dict[str, Any]
+    layers: list[int]
+
+    def to_tensor(self) -> Tensor:
+        """As the bytes of JSON text: whoever handles the weights of models expects tensors alone."""
+        return torch.frombuffer(bytearray(json.dumps(self._asdict()).encode()), dtype=torch.uint8)
+
+    @classmethod
+    def from_tensor(cls, content: Tensor) -> "KeptDescription":
+        return cls(**json.loads(content.cpu().numpy().tobytes()))
+
+
+def archived_bilm(
+    folder: str | PathLike[str] | None, source: str | dict[str, str], precision: str, shared: bool
+) -> BiLm | None:
+    """
+    The biLM of a token embedder of a trained model, made from nothing but the model's weights.
+
+    # Parameters
+
+    folder : `str | PathLike | None`
+        Where an archive was unpacked, or the directory of a training.
+    source : `str | dict[str, str]`
+        What the configuration calls the biLM.
+    precision, shared
+        See `load_bilm`.
+
+    # Returns
+
+    `BiLm | None`
+        `None` where the folder has no weights (the training begins), or weights that do not have this biLM.
+    """
+    state = archived_state(folder)
+    found = None if state is None else _find(state, source)
+    return None if found is None else make_bilm(*found, precision, shared)
+
+
+def archived_state(folder: str | PathLike[str] | None) -> dict[str, Any] | None:
+    """The weights of a trained model; `None` where the folder has none."""
+    files = [Path(folder) / name for name in WEIGHTS_NAMES] if folder is not None else []
+    file = next(filter(Path.is_file, files), None)
+    if file is None:
+        return None
+    try:
+        return load_plain(file, name=str(file))
+    except BiLmError:  # AllenNLP, which reads the file next, says what it makes of it
+        return None
+
+
+def _find(
+    state: Mapping[str, Tensor], source: str | dict[str, str]
+) -> tuple[BiLmOptions, dict[str, Tensor]] | None:
+    """The sizes and the weights of the first biLM that came from `source`."""
+    for name in state:
+        if not name.endswith(EXTRA_STATE):
+            continue
+        prefix = name.removesuffix(EXTRA_STATE) + BILM
+        weights = {key.removeprefix(prefix): state[key] for key in state if key.startswith(prefix)}
+        if weights and (kept := KeptDescription.from_tensor(state[name])).source == source:
+            return BiLmOptions.from_dict(kept.options, name), weights
+    return None
+
+
+def make_bilm(options: BiLmOptions, weights: dict[str, Tensor], precision: str, shared: bool) -> BiLm:
+    """The biLM of these sizes with these weights; where it may be shared, one that others hold."""
+    bilm = BiLm(options, precision=precision).eval().requires_grad_(False)
+    if shared:
+        return shared_with_weights(bilm, weights)
+    bilm.load_state_dict(weights)
+    return bilm

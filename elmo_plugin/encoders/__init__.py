@@ -1,0 +1,6 @@
+"""The layers that task models are made of."""
+
+from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
+
+__all__ = ["ContextualEncoder", "VariationalBiLstm"]

@@ -1,0 +1,217 @@
+"""Batches for a biLM: shuffled streams to train on, blocks of text in its order to evaluate on."""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import is_distributed
+from allennlp.data import DataLoader, Instance, TensorDict, Vocabulary
+from allennlp.nn.util import move_to_device
+from overrides import overrides
+from torch import distributed
+
+from elmo_plugin.bilm.characters import MAX_CHARACTERS_PER_TOKEN
+from elmo_plugin.language_model.batches.blocks import count_evaluation_windows
+from elmo_plugin.language_model.batches.epoch_batches import BatchesOfPass, in_workers
+from elmo_plugin.language_model.batches.windows import Rows, Text
+from elmo_plugin.language_model.corpus.corpus import Corpus, prepare_corpus
+from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
+from elmo_plugin.language_model.corpus.vocabulary import check_vocabulary, counting_instances
+
+LEAST = {  # of each option
+    "batch_size": 1,
+    "unroll_steps": 1,
+    "seed": 0,
+    "block_words": 1,
+    "num_workers": 0,
+    "max_characters_per_token": 3,
+}
+
+
+@DataLoader.register("bilm_stream")
+class BiLmStreamLoader(DataLoader):
+    """
+    Text for a biLM, tokenised once into files of a cache and read from there, so that memory does not grow
+    with it. Each direction's language model reads a text of its own.
+
+    With `shuffle`, to train: each row of a batch is a stream of sentences in random order that goes on in the
+    next batch, another for each direction. A pass has every sentence once in each direction; in its last
+    batches, rows that have run out of sentences are empty. Each pass has an order of its own.
+
+    Without, to evaluate: the text in its order is cut into blocks of sentences, and each is read from the
+    zero state, backward from its end, so that no other option changes what is predicted from what.
+
+    In distributed training each process has `batch_size` rows of its own. The global random states are
+    neither used nor changed.
+
+    # Parameters
+
+    reader : `BiLmTextReader`
+        Finds the shards.
+    data_path : `str`
+        A file or a pattern.
+    batch_size : `int`
+        The number of streams, or blocks, that are read side by side.
+    unroll_steps : `int`
+        The number of words of each in a batch, over which the gradient goes back.
+    shuffle : `bool`
+        Whether to train on streams, or to evaluate on blocks.
+    seed : `int`
+        Of the order in streams.
+    block_words : `int`
+        A block is as many sentences as have at least so many words. With 1, it is a single sentence.
+    num_workers : `int`
+        How many processes prepare batches; 0 for this one. They change nothing in the batches.
+    max_characters_per_token : `int`
+        Must be the model's.
+    cache_directory : `str`, optional
+        Where the tokenised text is kept. The default is `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub
+        folder.
+    """
+
+    def __init__(
+        self,
+        reader: BiLmTextReader,
+        data_path: str,
+        batch_size: int = 128,
+        unroll_steps: int = 20,
+        shuffle: bool = True,
+        seed: int = 13370,
+        block_words: int = 1000,
+        num_workers: int = 0,
+        max_characters_per_token: int = MAX_CHARACTERS_PER_TOKEN,
+        cache_directory: str | None = None,
+    ) -> None:
+        options = locals()
+        for name, least in LEAST.items():
+            if options[name] < least:
+                raise ConfigurationError(f"bilm_stream: {name} must be at least {least}, not {options[name]}")
+        self._reader = reader
+        self._data_path = data_path
+        self._shards = reader.shards(data_path)
+        self._batch_size = batch_size
+        self._unroll_steps = unroll_steps
+        self._shuffle = shuffle
+        self._seed = seed
+        self._block_words = block_words
+        self._num_workers = num_workers
+        self._max_characters = max_characters_per_token
+        self._cache_directory = cache_directory
+        self._vocab: Vocabulary | None = None
+        self._device: torch.device | None = None
+        self._length: int | None = None
+        self._finished_passes: list[int] = []
+        self._done_before: list[int] = []
+        self._then: Callable[[], None] | None = None
+
+    @cached_property
+    def _corpus(self) -> Corpus:
+        return prepare_corpus(self._shards, self._cache_directory, max(1, self._num_workers))
+
+    @property
+    def _rows(self) -> Rows:
+        if is_distributed():
+            return Rows(self._batch_size, distributed.get_rank(), distributed.get_world_size())
+        return Rows(self._batch_size)
+
+    @property
+    def fingerprint(self) -> str:
+        """What must be the same for `resume`: the text, how it is laid out, and the order."""
+        return (
+            f"text {self._corpus.fingerprint}, batch_size {self._batch_size}, "
+            f"unroll_steps {self._unroll_steps}, seed {self._seed}, processes {self._rows.processes}"
+        )
+
+    @overrides
+    def __len__(self) -> int:
+        """The number of batches in a pass, without the few at its end in which only some streams go on."""
+        if self._length is None:
+            if self._shuffle:
+                # A sentence of n words has n + 1 targets.
+                targets = self._corpus.tokens + self._corpus.sentences
+                self._length = math.ceil(targets / (self._rows.total * self._unroll_steps))
+            else:
+                text = Text(self._corpus.pieces, {}, unknown=1, max_characters=self._max_characters)
+                self._length = count_evaluation_windows(
+                    text, self._rows, self._unroll_steps, self._block_words
+                )
+        return self._length
+
+    @overrides
+    def iter_instances(self) -> Iterator[Instance]:
+        """What `Vocabulary.from_instances` counts the words of the text from; they are not sentences."""
+        return counting_instances(self._corpus, self._reader.namespace)
+
+    @overrides
+    def index_with(self, vocab: Vocabulary) -> None:
+        check_vocabulary(vocab, self._reader.namespace, self._corpus)
+        self._vocab = vocab
+
+    @overrides
+    def set_target_device(self, device: torch.device) -> None:
+        self._device = device
+
+    def progress(self) -> list[int]:
+        """The number of batches of each finished pass."""
+        return list(self._finished_passes)
+
+    def resume(self, finished_passes: list[int], batches: int, then: Callable[[], None]) -> None:
+        """
+        Goes on where another loader of the same fingerprint was: the batches that it gave are not made again;
+        an empty dictionary stands for each.
+
+        # Parameters
+
+        finished_passes : `list[int]`
+            The other's `progress()`.
+        batches : `int`
+            How many batches it gave in the pass that was not finished.
+        then : `Callable[[], None]`
+            Called just before the first real batch is given.
+        """
+        self._done_before = [*finished_passes, batches]
+        self._then = then
+
+    @overrides
+    def __iter__(self) -> Iterator[TensorDict]:
+        number = len(self._finished_passes)
+        batches = self._done_before[number] if number < len(self._done_before) else 0
+        for _ in range(batches):
+            yield {}
+        if number + 1 >= len(self._done_before):
+            for batch in self._batches(number, first=batches):
+                batches += 1
+                if self._then is not None:
+                    self._then()
+                    self._then = None
+                yield batch
+        self._finished_passes.append(batches)
+
+    def _batches(self, number: int, first: int) -> Iterator[TensorDict]:
+        batches = BatchesOfPass(
+            text=self._text(),
+            rows=self._rows,
+            unroll_steps=self._unroll_steps,
+            shuffle=self._shuffle,
+            seed=self._seed,
+            block_words=self._block_words,
+            number=number,
+            first=first,
+        )
+        for batch in in_workers(batches, self._num_workers):
+            yield batch if self._device is None else move_to_device(batch, self._device)
+
+    def _text(self) -> Text:
+        if self._vocab is None:
+            raise ConfigurationError("bilm_stream: index_with(vocab) must come before the first batch")
+        sentences, rows = self._corpus.sentences, self._rows
+        if self._shuffle and sentences < rows.total:
+            raise ConfigurationError(
+                f"bilm_stream: {self._data_path} has {sentences} sentences, fewer than the {rows.total} "
+                "streams that all processes together read side by side; choose a smaller batch_size"
+            )
+        numbers = self._vocab.get_token_to_index_vocabulary(self._reader.namespace)
+        unknown = numbers[self._vocab._oov_token]
+        return Text(self._corpus.pieces, numbers, unknown, self._max_characters)

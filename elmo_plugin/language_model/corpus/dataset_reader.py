@@ -1,0 +1,62 @@
+"""Plain text for language models: one tokenised sentence a line, in any number of files."""
+
+import glob
+import logging
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Instance, Token
+from allennlp.data.fields import TextField
+from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
+from overrides import overrides
+
+from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
+from elmo_plugin.language_model.corpus.shards import read_sentences
+
+logger = logging.getLogger(__name__)
+
+
+@DatasetReader.register("bilm_text")
+class BiLmTextReader(DatasetReader):
+    """
+    Reads UTF-8 text with one sentence a line, its words separated by white space. Blank lines are skipped.
+    A path is a file or a pattern such as `corpus/train-*.txt.gz`, whose files (shards) are taken one by one;
+    those that end in `.gz` or `.zst` are unpacked on the way.
+
+    Training takes the text from `bilm_stream`, which has it tokenised once; an instance is a sentence.
+
+    # Parameters
+
+    namespace : `str`
+        The vocabulary's namespace for the words to be predicted.
+    """
+
+    def __init__(self, namespace: str = "words", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.namespace = namespace
+        self._indexers: dict[str, TokenIndexer] = {"words": SingleIdTokenIndexer(namespace=namespace)}
+
+    def shards(self, *paths: str) -> list[str]:
+        """
+        For each path the file itself, or the files that it matches, sorted; a file that several of them name
+        is there once. `ConfigurationError` if there is none.
+        """
+        found: dict[str, None] = {}
+        for path in paths:
+            files = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob.glob(path)))
+            if not files:
+                raise ConfigurationError(f"no file matches the data path {path}")
+            found |= dict.fromkeys(files)
+        return list(found)
+
+    @overrides
+    def _read(self, file_path: str) -> Iterable[Instance]:
+        for shard in self.shards(file_path):
+            logger.info("Reading %s", shard)
+            yield from map(self.text_to_instance, read_sentences(shard))
+
+    def text_to_instance(self, words: list[str]) -> Instance:
+        bounded = [BEGIN_SENTENCE_TOKEN, *words, END_SENTENCE_TOKEN]
+        return Instance({"words": TextField([Token(word) for word in bounded], self._indexers)})

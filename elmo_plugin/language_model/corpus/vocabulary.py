@@ -1,0 +1,111 @@
+"""The words of a corpus by their counts: what a vocabulary is made of, and must agree with."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Field, Instance, Vocabulary
+from overrides import overrides
+
+from elmo_plugin.bilm.characters import (
+    BEGIN_SENTENCE_TOKEN,
+    END_SENTENCE_TOKEN,
+    MAX_CHARACTERS_PER_TOKEN,
+)
+from elmo_plugin.language_model.corpus.chunks import (
+    BEGIN_SENTENCE_TYPE,
+    END_SENTENCE_TYPE,
+    RESERVED_WORDS,
+    Piece,
+)
+from elmo_plugin.language_model.corpus.corpus import Corpus
+
+_MAKE = "make one with `allennlp elmo-vocab`"
+_CHECKED_PIECES = 64
+_CHECKED_WORDS = 1000
+_SHARE_OF_FIRST_HALF = 0.8
+
+
+def vocabulary_counts(corpus: Corpus) -> dict[str, int]:
+    """
+    How often each word of the corpus occurs, in the order of first appearance; `<S>` and `</S>` come before
+    and behind each sentence.
+    """
+    counts: dict[str, int] = {}
+    for piece in _opened(corpus):
+        for word, count in _counts(piece):
+            counts[word] = counts.get(word, 0) + count
+    return counts
+
+
+def counting_instances(corpus: Corpus, namespace: str = "words") -> Iterator[Instance]:
+    """
+    Instances for `Vocabulary.from_instances` alone, one for each piece of the corpus: together they count the
+    same words in the same order as an instance for each sentence.
+    """
+    for piece in _opened(corpus):
+        yield Instance({"words": _CountsField(dict(_counts(piece)), namespace)})
+
+
+class _CountsField(Field):
+    """Words that are counted already."""
+
+    __slots__ = ["counts", "namespace"]
+
+    def __init__(self, counts: dict[str, int], namespace: str) -> None:
+        self.counts = counts
+        self.namespace = namespace
+
+    @overrides
+    def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
+        words = counter[self.namespace]
+        for word, count in self.counts.items():
+            words[word] += count
+
+
+def _opened(corpus: Corpus) -> Iterator[Piece]:
+    return (files.open(MAX_CHARACTERS_PER_TOKEN) for files in corpus.pieces)
+
+
+def _counts(piece: Piece) -> Iterator[tuple[str, int]]:
+    """Each word and its count, in the order of first appearance in the text with its boundaries."""
+    first_sentence = piece.types[: piece.starts[1]]
+    ends = np.flatnonzero(first_sentence == END_SENTENCE_TYPE)  # where the text itself has `</S>` for a word
+    before_end = first_sentence[: ends[0]] if len(ends) > 0 else first_sentence
+    first_behind_end = max(before_end.max(initial=0) + 1, len(RESERVED_WORDS))
+    order = [
+        BEGIN_SENTENCE_TYPE,
+        *range(len(RESERVED_WORDS), first_behind_end),
+        END_SENTENCE_TYPE,
+        *range(first_behind_end, len(piece.words)),
+    ]
+    counts = piece.counts.tolist()
+    return ((piece.words[number], counts[number]) for number in order)
+
+
+def check_vocabulary(vocabulary: Vocabulary, namespace: str, corpus: Corpus) -> None:
+    """
+    Raises `ConfigurationError` where the vocabulary lacks a special word, or where its words are not in the
+    order of descending frequency, on which the sampled softmax relies. That order is taken to be kept where
+    the first half of the numbers has at least 80 % of the occurrences of known words: an alphabetical order
+    has about half of them, a vocabulary made from other text far more. A small one may be in any order.
+    """
+    numbers = vocabulary.get_token_to_index_vocabulary(namespace)
+    for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):
+        if word not in numbers:
+            raise ConfigurationError(f"the vocabulary has no {word} in its namespace {namespace}; {_MAKE}")
+    if len(numbers) < _CHECKED_WORDS:
+        return
+    unknown = numbers[vocabulary._oov_token]
+    occurrences = np.zeros(len(numbers))
+    for piece in islice(_opened(corpus), _CHECKED_PIECES):
+        of_types = piece.vocabulary_numbers(numbers, unknown)
+        occurrences += np.bincount(of_types, weights=piece.counts, minlength=len(numbers))
+    occurrences[[0, unknown]] = 0
+    share = occurrences[: len(numbers) // 2].sum() / occurrences.sum()
+    if share < _SHARE_OF_FIRST_HALF:
+        raise ConfigurationError(
+            f"the words in the vocabulary's namespace {namespace} are not in the order of descending "
+            f"frequency: the first half has only {share:.0%} of their occurrences in the text; {_MAKE}"
+        )

@@ -1,0 +1,167 @@
+"""How probable each word of a text is to both language models of a biLM."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm.lstm import run_stack
+from elmo_plugin.bilm.lstm.state import BiLmState, of_layers, select
+from elmo_plugin.bilm.packing import pack
+from elmo_plugin.bilm.softmax import VocabularySoftmax
+from elmo_plugin.language_model.batches.blocks import EvaluationWindow
+from elmo_plugin.language_model.batches.windows import Text, batch_arrays
+from elmo_plugin.language_model.metrics import perplexity
+
+
+class SentenceScores(NamedTuple):
+    """
+    `-log p` in nats, float64, of each word of a sentence, and behind them of the boundary that is predicted
+    last.
+
+    forward: shape (words + 1,), the boundary is `</S>`
+    backward: shape (words + 1,), the boundary is `<S>`
+    """
+
+    forward: np.ndarray
+    backward: np.ndarray
+
+    @property
+    def perplexity(self) -> float:
+        """`exp` of the mean over both directions and all targets."""
+        return perplexity(float(self.forward.sum() + self.backward.sum()) / (2 * len(self.forward)))
+
+
+@dataclass
+class TextScores:
+    """
+    The sums over the sentences of a text.
+
+    # Parameters
+
+    sentences, tokens, unknown : `int`
+        How many sentences and words there are, and how many of the words are unknown to the vocabulary.
+    forward_nats, backward_nats : `float`
+        The sums of each direction's `-log p` of all words and of one boundary a sentence.
+    """
+
+    sentences: int = 0
+    tokens: int = 0
+    unknown: int = 0
+    forward_nats: float = 0.0
+    backward_nats: float = 0.0
+
+    @property
+    def targets(self) -> int:
+        """What each direction predicts: the words, and a boundary a sentence."""
+        return self.tokens + self.sentences
+
+    def add(self, scores: SentenceScores, is_unknown: np.ndarray) -> None:
+        """Takes in one more sentence, with a truth value for each of its words."""
+        self.sentences += 1
+        self.tokens += len(is_unknown)
+        self.unknown += int(is_unknown.sum())
+        self.forward_nats += float(scores.forward.sum())
+        self.backward_nats += float(scores.backward.sum())
+
+    def perplexities(self) -> dict[str, float]:
+        """`exp` of the mean nats per target: of each direction, and of both together."""
+        return {
+            "forward_perplexity": perplexity(self.forward_nats / self.targets),
+            "backward_perplexity": perplexity(self.backward_nats / self.targets),
+            "perplexity": perplexity((self.forward_nats + self.backward_nats) / (2 * self.targets)),
+        }
+
+
+def read_words(text: Text) -> Iterator[tuple[list[str], np.ndarray]]:
+    """The words of each sentence, and for each word whether it is unknown, shape (words,)."""
+    for number in range(len(text.pieces)):
+        piece = text.open(number)
+        is_unknown = piece.vocabulary_numbers(text.numbers, text.unknown) == text.unknown
+        for begin, end in pairwise(piece.starts.tolist()):
+            types = piece.types[begin:end]
+            yield [piece.words[word] for word in types.tolist()], is_unknown[types]
+
+
+def score_sentences(
+    bilm: BiLm, softmax: VocabularySoftmax, windows: Iterable[EvaluationWindow]
+) -> Iterator[SentenceScores]:
+    """
+    Scores a text with the full softmax.
+
+    # Parameters
+
+    bilm : `BiLm`
+        In evaluation mode. With frozen parameters it is faster.
+    softmax : `VocabularySoftmax`
+        On the same device.
+    windows : `Iterable[EvaluationWindow]`
+        The text, from `evaluation_windows`.
+
+    # Returns
+
+    `Iterator[SentenceScores]`
+        One for each sentence, in the order of the text. No more than the blocks that are read side by side
+        are in memory.
+    """
+    state: BiLmState | None = None
+    read: list[tuple[np.ndarray, np.ndarray]] = []  # losses and numbers of sentences, of these blocks
+    for window in windows:
+        if window.stream_starts:
+            yield from _in_order(read)
+            state, read = None, []
+        losses, state = _read(bilm, softmax, window, state)
+        read.append((losses, window.sentences))
+    yield from _in_order(read)
+
+
+@torch.no_grad()
+def _read(
+    bilm: BiLm, softmax: VocabularySoftmax, window: EvaluationWindow, state: BiLmState | None
+) -> tuple[np.ndarray, BiLmState]:
+    """
+    The losses, shape (2, batch, time), 0 where there is no target, and the state behind the window. Rows in
+    which nothing is read take no time: both directions read as many words of a block.
+    """
+    packing = pack(torch.from_numpy((window.sentences[0] >= 0).sum(axis=1)))
+    places = packing.sentence.numpy(), packing.time.numpy()
+    batch = batch_arrays(window.forward, window.backward)
+    types, targets = (
+        torch.from_numpy(np.stack([batch[f"forward_{name}"][places], batch[f"backward_{name}"][places]]))
+        for name in ("types", "targets")
+    )
+    device = softmax.weight.device
+    vectors = bilm.token_encoder(torch.from_numpy(batch["character_ids"]).to(device))
+    layers = list(
+        run_stack(
+            (bilm.forward_lm, bilm.backward_lm),
+            list(vectors[types.to(device)]),
+            packing.batch_sizes,
+            select(state or bilm.zero_state(len(packing.sentences)), packing.sentences.to(device)),
+            bilm.recurrence,
+            bilm.precision,
+        )
+    )
+    _, of_targets = softmax(torch.cat(layers[-1][0]), targets.flatten().to(device))
+    losses = np.zeros(window.sentences.shape)
+    losses[:, places[0], places[1]] = of_targets.view(2, -1).cpu().numpy()
+    behind = of_layers([ends for _, ends in layers])
+    return losses, select(behind, packing.sentences.argsort().to(device))
+
+
+def _in_order(read: list[tuple[np.ndarray, np.ndarray]]) -> Iterator[SentenceScores]:
+    """From all windows of some blocks to their sentences."""
+    if not read:
+        return
+    losses, numbers = (np.concatenate(parts, axis=2) for parts in zip(*read, strict=True))
+    has_target = numbers[0] >= 0
+    forward = losses[0][has_target]
+    rows = zip(losses[1], has_target.sum(axis=1), strict=True)
+    backward = np.concatenate([row[:length][::-1] for row, length in rows])  # `<S>` comes before the words
+    begins = np.flatnonzero(np.diff(numbers[0][has_target], prepend=-1))
+    for begin, end in pairwise([*begins.tolist(), len(forward)]):
+        yield SentenceScores(forward[begin:end], np.append(backward[begin + 1 : end], backward[begin]))

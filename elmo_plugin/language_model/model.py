@@ -1,0 +1,274 @@
+"""Training a biLM: forward and backward language models over one token encoder and one softmax."""
+
+import logging
+from collections.abc import Mapping
+from contextlib import nullcontext
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import is_distributed
+from allennlp.data import Vocabulary
+from allennlp.models import Model
+from allennlp.nn.util import dist_reduce_sum
+from overrides import overrides
+from torch import Tensor, distributed
+
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
+from elmo_plugin.bilm.lstm import LstmState, run_stack, stack_states
+from elmo_plugin.bilm.precision import has_bfloat16
+from elmo_plugin.bilm.softmax import VocabularySoftmax
+from elmo_plugin.language_model.metrics import TokenAverage, perplexity
+from elmo_plugin.language_model.warm_start import (
+    initial_softmax,
+    read_initial,
+    take_options_from_weights,
+)
+
+logger = logging.getLogger(__name__)
+
+DIRECTIONS = ("forward", "backward")
+PRECISIONS = ("float32", "bfloat16")
+
+
+@Model.register("bilm")
+class BiLmLanguageModel(Model):
+    """
+    Maximises the mean of the forward and the backward log-likelihood (section 3.1 of Peters et al., 2018) by
+    truncated back-propagation: the state of each stream is carried from one batch to the next, without
+    gradient. Batches come from `bilm_stream`.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+        Its words in `namespace` are what the model predicts.
+    options : `dict`, optional
+        The sizes of a biLM that starts from random weights, in the layout of a published `options.json`.
+    initial : `str | dict`, optional
+        Instead of `options`: the biLM to start from, as `elmo_plugin.bilm.io.sources.load_bilm` takes it. Its
+        softmax comes along where it has one, with rows for the words of `vocab`; else it is new.
+    warm_up_batches : `int`
+        For so many batches of training only the softmax learns. (In distributed training, these need
+        `ddp_accelerator: {type: "torch", find_unused_parameters: true}` of the trainer.)
+    dropout : `float`
+        The rate of dropout on the input of every LSTM layer and on the output of the last.
+    num_negatives : `int`, optional
+        In training, the number of words that each target is told apart from. By default all words: the full
+        softmax. Evaluation always takes the full softmax.
+    loss_scale : `float`
+        What the loss is multiplied by. bilm-tf descends on `unroll_steps` times the mean loss per token,
+        which matters to Adagrad and to the clipping of gradients.
+    precision : `str`
+        `float32`, or `bfloat16`: in training, matrix products are then computed from factors that are rounded
+        to bfloat16, on GPUs and on CPUs that have instructions for it. Weights, sums, cells and losses stay
+        float32. (For float16 on a GPU, leave it and set `use_amp` of the trainer, which scales the loss.)
+    namespace : `str`
+        The vocabulary's namespace of the words.
+    """
+
+    authorized_missing_keys = (r"^_extra_state$",)  # of archives from before the sizes were kept
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        options: dict[str, Any] | None = None,
+        initial: str | Mapping[str, str] | None = None,
+        warm_up_batches: int = 0,
+        dropout: float = 0.1,
+        num_negatives: int | None = None,
+        loss_scale: float = 1.0,
+        precision: str = "float32",
+        namespace: str = "words",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, **kwargs)
+        num_words = vocab.get_vocab_size(namespace)
+        if num_negatives is not None and not 0 < num_negatives < num_words:
+            raise ConfigurationError(
+                f"model.num_negatives is {num_negatives}, but must be between 1 and {num_words - 1}, "
+                "one less than the vocabulary has words"
+            )
+        if precision not in PRECISIONS:
+            raise ConfigurationError(f"model.precision must be one of {PRECISIONS}, not {precision!r}")
+        stored = None
+        if initial is not None and options is None:
+            stored = read_initial(initial)
+            sizes = stored.options
+        elif options is not None and initial is None:
+            sizes = _read_options(options)
+        else:
+            raise ConfigurationError(
+                "model `bilm` takes either options or initial: one of them must be given"
+            )
+        self.bilm = BiLm(sizes, dropout=dropout)
+        self.softmax = VocabularySoftmax(num_words, sizes.lstm.projection_dim)
+        if stored is not None:
+            self.bilm.load_state_dict(stored.weights)
+            if stored.softmax is not None:
+                weight, bias, new_words = initial_softmax(stored.softmax, vocab, namespace)
+                self.softmax.load_state_dict({"weight": weight, "bias": bias})
+                logger.info("The softmax of %s goes on; %d words are new to it", initial, new_words)
+        self._num_negatives = num_negatives
+        self._loss_scale = loss_scale
+        self._precision = precision
+        self._warm_up_batches = warm_up_batches
+        self._trained_batches = 0
+        self._states: list[LstmState] | None = None
+        self._losses = [TokenAverage() for _ in DIRECTIONS]
+
+    def forward(
+        self,
+        character_ids: Tensor,
+        forward_types: Tensor,
+        forward_targets: Tensor,
+        backward_types: Tensor,
+        backward_targets: Tensor,
+        stream_starts: bool,
+    ) -> dict[str, Tensor]:
+        """
+        # Parameters
+
+        character_ids : `Tensor`
+            Shape (types, characters), the distinct words of the batch.
+        forward_types, backward_types : `Tensor`
+            Shape (batch, time), which of them stands where in each direction's stream.
+        forward_targets, backward_targets : `Tensor`
+            Shape (batch, time), the vocabulary's number of the word that follows; 0 where there is none.
+        stream_starts : `bool`
+            Whether the streams begin here, so that no state is carried over.
+
+        # Returns
+
+        `dict`
+            With `loss`, the mean of the two directions' mean losses per token, times `loss_scale`.
+        """
+        slots = self.bilm.options.char_cnn.max_characters_per_token
+        if character_ids.size(1) != slots:
+            raise ConfigurationError(
+                f"the data loader gives {character_ids.size(1)} characters per word, but the model reads "
+                f"{slots}: max_characters_per_token of the two must agree"
+            )
+        if stream_starts:
+            self._states = None
+        warms_up = self.training and self._trained_batches < self._warm_up_batches
+        with self._in_precision(character_ids.device):
+            with torch.no_grad() if warms_up else nullcontext():
+                hidden = self._read(character_ids, torch.stack([forward_types, backward_types]))
+            loss = self._loss(hidden, torch.stack([forward_targets, backward_targets]))
+        self._trained_batches += self.training
+        return {"loss": loss}
+
+    def _read(self, character_ids: Tensor, types: Tensor) -> Tensor:
+        """
+        The last layer's output for `types`, shape (directions, batch, time): shape (directions, time * batch,
+        projection_dim). Carries the state on.
+        """
+        _, batch_size, steps = types.shape
+        vectors = self.bilm.token_encoder.encode_types(character_ids)
+        rows = torch.nn.functional.embedding(types.transpose(1, 2).flatten(1), vectors)
+        language_models = (self.bilm.forward_lm, self.bilm.backward_lm)
+        states = self._states or [lm.zero_state(vectors, batch_size) for lm in language_models]
+        layers = list(run_stack(language_models, rows.unbind(), [batch_size] * steps, states))
+        ends = zip(*(ends for _, ends in layers), strict=True)  # of each direction's layers
+        self._states = [LstmState(*(part.detach() for part in stack_states(of_layers))) for of_layers in ends]
+        return torch.stack(layers[-1][0])
+
+    def _loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
+        targets = targets.transpose(1, 2).flatten(1)  # Shape: (directions, time * batch)
+        is_target = targets > 0
+        counts = is_target.sum(dim=1, keepdim=True).double()
+        if is_distributed():  # the mean over processes, as gradients are averaged over them
+            counts = dist_reduce_sum(counts) / distributed.get_world_size()
+        shares = 0.5 * is_target / counts.clamp(min=torch.finfo(counts.dtype).tiny)
+        arguments = (hidden.flatten(0, 1), targets.flatten())
+        num_negatives = self._negatives_now()
+        if num_negatives is None:
+            loss, losses = self.softmax(*arguments, shares.flatten())
+        else:
+            loss, losses = self.softmax.sampled(*arguments, num_negatives, shares.flatten())
+        for average, of_tokens, mask in zip(self._losses, losses.view_as(targets), is_target, strict=True):
+            average(of_tokens, mask)
+        return self._loss_scale * loss
+
+    def _in_precision(self, device: torch.device) -> torch.autocast | nullcontext:
+        if not self.training or self._precision == "float32":
+            return nullcontext()
+        if device.type == "cpu" and not has_bfloat16():
+            if self._trained_batches == 0:
+                logger.warning("This CPU has no instructions for bfloat16: training computes in float32")
+            return nullcontext()
+        return torch.autocast(device.type, torch.bfloat16)
+
+    def _negatives_now(self) -> int | None:
+        return self._num_negatives if self.training else None
+
+    @overrides
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        Perplexities over all tokens since the last reset, by direction and for the mean of the two. In
+        training with a sampled softmax it is `sampled_loss` instead, from which no perplexity follows.
+        """
+        forward, backward = (average.get_metric(reset) for average in self._losses)
+        average = 0.5 * (forward + backward)
+        if self._negatives_now() is not None:
+            return {"sampled_loss": average}
+        return {
+            "forward_perplexity": perplexity(forward),
+            "backward_perplexity": perplexity(backward),
+            "perplexity": perplexity(average),
+        }
+
+    def stream_state(self) -> dict[str, Any]:
+        """What the next batch depends on beside the parameters: tensors, numbers and lists of numbers."""
+        state: dict[str, Any] = {
+            "trained_batches": self._trained_batches,
+            "losses": [list(average.state()) for average in self._losses],
+        }
+        for direction, (hidden, cell) in zip(DIRECTIONS, self._states or (), strict=False):
+            state |= {f"{direction}_hidden": hidden, f"{direction}_cell": cell}
+        return state
+
+    def load_stream_state(self, state: dict[str, Any]) -> None:
+        """Goes on from what `stream_state` gave."""
+        self._trained_batches = state["trained_batches"]
+        for average, sums in zip(self._losses, state["losses"], strict=True):
+            average.restore(tuple(sums))
+        self._states = None
+        if f"{DIRECTIONS[0]}_hidden" in state:
+            self._states = [
+                LstmState(state[f"{direction}_hidden"], state[f"{direction}_cell"])
+                for direction in DIRECTIONS
+            ]
+
+    @overrides
+    def get_extra_state(self) -> dict[str, Any]:
+        """What the weights keep with them: the sizes that they are for."""
+        return {"options": self.bilm.options.to_dict()}
+
+    @overrides
+    def set_extra_state(self, state: Any) -> None:
+        """The sizes were needed before, to make the model."""
+
+    @classmethod
+    @overrides
+    def _load(
+        cls,
+        config: Params,
+        serialization_dir: str | PathLike,
+        weights_file: str | PathLike | None = None,
+        cuda_device: int = -1,
+    ) -> Model:
+        """An archive is loaded without what its training started from."""
+        weights_file = weights_file or Path(serialization_dir) / "best.th"
+        take_options_from_weights(config["model"], weights_file)
+        return super()._load(config, serialization_dir, weights_file, cuda_device)
+
+
+def _read_options(options: dict[str, Any]) -> BiLmOptions:
+    try:
+        return BiLmOptions.from_dict(options, "model.options")
+    except BiLmError as error:
+        raise ConfigurationError(str(error)) from None

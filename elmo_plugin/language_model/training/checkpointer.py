@@ -1,0 +1,174 @@
+"""Checkpoints that are whole or not there, whatever happens while they are written."""
+
+import errno
+import inspect
+import logging
+import os
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.training.checkpointer import Checkpointer
+from allennlp.training.trainer import Trainer, TrainerCheckpoint
+from overrides import overrides
+
+from elmo_plugin.common.files import remove_leftovers, replace_when_written
+
+logger = logging.getLogger(__name__)
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+ENDS = (".th", "_w*.th")  # of the name of a state; the second where each process writes a part of it
+
+
+def save_state(state: dict[str, Any], path: str | os.PathLike) -> None:
+    """
+    Writes what `torch.save` can write, whole or not at all.
+
+    # Raises
+
+    `OSError`
+        If it cannot be written, with the file and the reason; what was at `path` is then still there.
+    """
+    try:
+        with replace_when_written(path) as temporary, open(temporary, "wb") as file:
+            torch.save(state, file)
+    except (OSError, RuntimeError) as error:
+        cause = _os_error(error)
+        reason = "the disk is full" if cause is not None and cause.errno in NO_SPACE else cause or error
+        raise OSError(f"could not write {path}: {reason}") from error
+
+
+def _os_error(error: BaseException | None) -> OSError | None:
+    """The system's error behind `error`: torch may raise one of its own while it handles that of a write."""
+    while error is not None and not isinstance(error, OSError):
+        error = error.__context__
+    return error
+
+
+def load_state(path: str | os.PathLike) -> dict[str, Any]:
+    """Reads what `save_state` wrote, onto the CPU, without running any code in it where torch can do so."""
+    safely = {"weights_only": True} if "weights_only" in inspect.signature(torch.load).parameters else {}
+    return torch.load(path, map_location="cpu", **safely)
+
+
+def _brief(error: Exception) -> str:
+    """The first sentence: torch may go on with advice that is not for a damaged file."""
+    return str(error).partition("\n")[0].partition(". ")[0] or type(error).__name__
+
+
+class _WithState:
+    """Stands for a trainer whose state is known already."""
+
+    def __init__(self, state: TrainerCheckpoint) -> None:
+        self.get_checkpoint_state = lambda: state
+
+
+@Checkpointer.register("atomic")
+class AtomicCheckpointer(Checkpointer):
+    """
+    AllenNLP's checkpointer, made safe against being killed, against a full disk and against damaged files,
+    for any trainer. It takes the same parameters.
+
+    Each file of a checkpoint is written under another name, flushed to the disk and then renamed, the model
+    last. Older checkpoints are removed only when the new one is complete. One that cannot be read is set
+    aside and the one before it taken.
+    """
+
+    @property
+    @overrides
+    def _is_primary(self) -> bool:
+        """Whether this process is the one of its node that changes the folder: each node has its own."""
+        return self._rank % int(os.environ.get("ALLENNLP_PROCS_PER_NODE", self._rank + 1)) == 0
+
+    @overrides
+    def save_checkpoint(self, trainer: Trainer) -> None:
+        """
+        # Raises
+
+        `OSError`
+            If the checkpoint cannot be written, with the last good one.
+        """
+        state = trainer.get_checkpoint_state()
+        if state is None:  # not the process that writes
+            return
+        point = state.trainer_state["epochs_completed"], state.trainer_state["batches_in_epoch_completed"]
+        try:
+            save_state(state.trainer_state, self._training_state_path(*point))
+            save_state(state.model_state, self._model_state_path(*point))
+        except OSError as error:
+            self._remove_without_model()
+            latest = self.find_latest_checkpoint()
+            good = f"the last good checkpoint is {latest[0]}" if latest else "there is none before it"
+            raise OSError(f"{error}; {good}") from error
+        # It finds both files in place, writes neither, and removes what is too old.
+        super().save_checkpoint(cast(Trainer, _WithState(state)))
+
+    @overrides
+    def load_checkpoint(self) -> TrainerCheckpoint | None:
+        """
+        # Raises
+
+        `ConfigurationError`
+            If there are checkpoints, but none of them can be read.
+        """
+        if self._is_primary:
+            self._remove_leftovers()
+        damaged: dict[tuple[int, int], Exception] = {}
+        for point in sorted(self._find_all_checkpoints(), reverse=True):
+            try:
+                model_state = load_state(self._model_state_path(*point))
+                trainer_state = load_state(self._training_state_path(*point))
+            except Exception as error:  # a damaged file may raise nearly any
+                damaged[point] = error
+                continue
+            for one, reason in damaged.items():
+                self._set_aside(one, reason)
+            return TrainerCheckpoint(model_state, trainer_state)
+        if damaged:
+            files = [f"{self._model_state_path(*point)} ({_brief(damaged[point])})" for point in damaged]
+            reason = next(iter(damaged.values()))
+            raise ConfigurationError(f"none of the checkpoints can be read: {', '.join(files)}") from reason
+        return None
+
+    def _set_aside(self, point: tuple[int, int], error: Exception) -> None:
+        """Renames a checkpoint that cannot be read, so that nothing takes it for the latest."""
+        logger.warning(
+            "%s or its training state is damaged (%s): both are renamed to damaged_*, and training goes on "
+            "from the checkpoint before",
+            self._model_state_path(*point),
+            _brief(error),
+        )
+        if self._is_primary:
+            for path in self._files(*point):
+                path.replace(path.with_name(f"damaged_{path.name}"))
+
+    def _remove_leftovers(self) -> None:
+        """Removes what a killed process left half-written or half-removed."""
+        for name in ("model_state_*.th", "training_state_*.th", "best.th", "config.json", "vocabulary"):
+            remove_leftovers(self._serialization_dir, name)
+        self._remove_without_model()
+
+    def _remove_without_model(self) -> None:
+        """Removes training states whose model was not written, or is removed already."""
+        complete = self._find_all_checkpoints()
+        for path in Path(self._serialization_dir).glob("training_state_*.th"):
+            if self._parse_training_state_path(path) not in complete:
+                path.unlink()
+
+    def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:
+        """The files of a checkpoint, of all processes where each has its own, the models first."""
+        point = f"e{epochs_completed}_b{batches_in_epoch_completed}"
+        patterns = (f"{name}_{point}{end}" for name in ("model_state", "training_state") for end in ENDS)
+        return [path for pattern in patterns for path in Path(self._serialization_dir).glob(pattern)]
+
+    @overrides
+    def _find_all_checkpoints(self) -> set[tuple[int, int]]:
+        """Epochs and batches of the checkpoints that are complete."""
+        points = super()._find_all_checkpoints()
+        return {point for point in points if os.path.isfile(self._training_state_path(*point))}
+
+    @overrides
+    def _remove_checkpoint(self, epochs_completed: int, batches_in_epoch_completed: int) -> None:
+        for path in self._files(epochs_completed, batches_in_epoch_completed):
+            path.unlink()

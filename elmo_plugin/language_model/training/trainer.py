@@ -1,0 +1,248 @@
+"""A trainer that goes on after a kill as if there had been none."""
+
+import json
+import logging
+import os
+from typing import Any
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DataLoader, TensorDict
+from allennlp.models import Model
+from allennlp.nn.util import dist_reduce_sum, move_to_device
+from allennlp.training import util
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from allennlp.training.trainer import Trainer, TrainerCheckpoint
+from overrides import overrides
+
+from elmo_plugin.language_model.batches.data_loader import BiLmStreamLoader
+from elmo_plugin.language_model.model import BiLmLanguageModel
+from elmo_plugin.language_model.training.checkpointer import save_state
+from elmo_plugin.language_model.training.training_state import PassSoFar, random_states, set_random_states
+
+logger = logging.getLogger(__name__)
+
+KEY = "exact_resume"  # under which a checkpoint's training state has what AllenNLP leaves out
+
+
+class _Loaded:
+    """Stands for a checkpointer whose checkpoint has been read already."""
+
+    def __init__(self, checkpoint: TrainerCheckpoint | None) -> None:
+        self.load_checkpoint = lambda: checkpoint
+
+
+@Trainer.register("bilm", constructor="from_partial_objects")
+class BiLmTrainer(GradientDescentTrainer):
+    """
+    AllenNLP's trainer with exact resume: after a kill at any moment, `allennlp train --recover` ends with the
+    weights, bit for bit, and the metrics that it would have ended with. Beyond what AllenNLP does, a
+    checkpoint holds the place in the data, the states of the LSTMs and of the metrics, the random states of
+    each process, and the scale of the loss in mixed precision; what a kill has left of `best.th` is made
+    whole. For model `bilm` with data loader `bilm_stream`; with checkpointer `atomic` no kill costs a
+    checkpoint. Takes the same parameters as AllenNLP's.
+
+    # Raises
+
+    `ConfigurationError`
+        If the model or the data loader is of another kind, or if the text or the way it is divided into
+        batches and among processes is not that of the checkpoint.
+    """
+
+    # Beyond what AllenNLP's trainer says of them.
+    model: BiLmLanguageModel
+    data_loader: BiLmStreamLoader
+    _checkpointer: Any
+    _serialization_dir: str
+
+    def __init__(
+        self, model: Model, optimizer: torch.optim.Optimizer, data_loader: DataLoader, **kwargs: Any
+    ) -> None:
+        for part, methods in (
+            (model, ("stream_state", "load_stream_state")),
+            (data_loader, ("progress", "resume", "fingerprint")),
+        ):
+            if not all(hasattr(part, method) for method in methods):
+                raise ConfigurationError(
+                    "trainer `bilm` is for model `bilm` with data loader `bilm_stream`, "
+                    f"but was given {type(part).__name__}, which cannot go on from where it was"
+                )
+        super().__init__(model, optimizer, data_loader, **kwargs)
+        self._pass = PassSoFar(self._serialization_dir)
+        self._callbacks.append(self._pass)
+        self._states_to_restore: dict[str, Any] | None = None
+        self._batches_of_step = 0
+
+    @overrides
+    def get_checkpoint_state(self) -> TrainerCheckpoint | None:
+        processes = self._of_all_processes(
+            {
+                "finished_passes": self.data_loader.progress()[: self._epochs_completed],
+                "pass": self._pass.get(),
+                "random": random_states(self.cuda_device),
+                "streams": {
+                    name: value.cpu() if isinstance(value, torch.Tensor) else value
+                    for name, value in self.model.stream_state().items()
+                },
+            }
+        )
+        state = super().get_checkpoint_state()
+        if state is None:
+            # Only in the process that writes does AllenNLP's checkpointer note when that was; all must agree
+            # on when the next one is due.
+            self._checkpointer._last_save_num_epochs_completed = self._epochs_completed
+            self._checkpointer._last_save_num_batches_in_epoch_completed = self._batches_in_epoch_completed
+            return None
+        state.trainer_state[KEY] = {
+            "fingerprint": self.data_loader.fingerprint,
+            "processes": processes,
+            "scaler": None if self._scaler is None else self._scaler.state_dict(),
+        }
+        return state
+
+    def _of_all_processes(self, own: Any) -> list[Any]:
+        if not self._distributed:
+            return [own]
+        states: list[Any] = [None] * torch.distributed.get_world_size()
+        torch.distributed.all_gather_object(states, own)
+        return states
+
+    @overrides
+    def _maybe_restore_checkpoint(self) -> None:
+        self._check_agreement("text and options of the data loader", self.data_loader.fingerprint)
+        if self._checkpointer is None:
+            return
+        checkpoint = self._checkpointer.load_checkpoint()
+        progress = {} if checkpoint is None else checkpoint.trainer_state
+        point = [progress.get(name, 0) for name in ("epochs_completed", "batches_in_epoch_completed")]
+        self._check_agreement("latest checkpoint (finished epochs, steps of the next)", point)
+        if checkpoint is not None and KEY in checkpoint.trainer_state:
+            self._check_data(checkpoint.trainer_state[KEY])
+        self._restore_as_allennlp(checkpoint)
+        if checkpoint is None:
+            return
+        if KEY in checkpoint.trainer_state:
+            self._prepare_resume(checkpoint.trainer_state[KEY])
+        else:
+            logger.warning(
+                "The checkpoint in %s was not made by trainer `bilm`: training goes on from it, but not "
+                "exactly as it would have",
+                self._serialization_dir,
+            )
+        self._repair_best_model()
+        if self._metric_tracker.should_stop_early():
+            self._num_epochs = self._start_after_epochs_completed
+
+    def _restore_as_allennlp(self, checkpoint: TrainerCheckpoint | None) -> None:
+        checkpointer, average = self._checkpointer, self._moving_average
+        averaged = [] if average is None else average._parameters
+        self._checkpointer = _Loaded(checkpoint)
+        try:
+            super()._maybe_restore_checkpoint()
+        finally:
+            self._checkpointer = checkpointer
+        if average is not None:
+            # AllenNLP would go on to average the parameters that the checkpoint has, which nothing trains.
+            average._parameters = averaged
+            average._shadows, average._backups = (
+                move_to_device(values, self.cuda_device) for values in (average._shadows, average._backups)
+            )
+
+    def _check_agreement(self, what: str, own: Any) -> None:
+        """Nodes may have a text, and have a folder, of their own."""
+        of_all = self._of_all_processes(own)
+        if any(other != own for other in of_all):
+            raise ConfigurationError(f"all processes must have the same {what}, but have {of_all}")
+
+    def _check_data(self, state: dict[str, Any]) -> None:
+        before, now = len(state["processes"]), self._world_size
+        if before != now:
+            change = f"it was made by {before} process(es), and now there are {now}"
+        elif state["fingerprint"] != self.data_loader.fingerprint:
+            change = "the text, batch_size, unroll_steps, seed or number of processes is not that of then"
+        else:
+            return
+        raise ConfigurationError(f"cannot go on from the checkpoint in {self._serialization_dir}: {change}")
+
+    def _prepare_resume(self, state: dict[str, Any]) -> None:
+        """
+        What AllenNLP reads again to skip it comes without data. The states are set after that, as nothing
+        that is done before the first new batch may change them.
+        """
+        own = state["processes"][torch.distributed.get_rank() if self._distributed else 0]
+        if self._scaler is not None and state["scaler"] is not None:
+            self._scaler.load_state_dict(state["scaler"])
+        self._pass.set(**own["pass"])
+        self._states_to_restore = own
+        self.data_loader.resume(own["finished_passes"], self._pass.batches, then=self._restore_states)
+
+    def _restore_states(self) -> None:
+        if self._states_to_restore is not None:
+            set_random_states(self._states_to_restore["random"], self.cuda_device)
+            self.model.load_stream_state(move_to_device(self._states_to_restore["streams"], self.cuda_device))
+            self._states_to_restore = None
+
+    def _repair_best_model(self) -> None:
+        """
+        AllenNLP makes `best.th` after the checkpoint of the same model, and notes in the next one that it
+        did: a kill in between leaves the best model so far, or none, as the best.
+        """
+        if self._best_model_filename is not None:  # the folder may have been moved
+            self._best_model_filename = os.path.join(self._serialization_dir, "best.th")
+        is_of_an_epochs_end = self._start_after_batches_in_epoch_completed == 0
+        if not is_of_an_epochs_end or not self._metric_tracker.is_best_so_far():
+            return
+        self._best_model_filename = os.path.join(self._serialization_dir, "best.th")
+        if not self._primary:
+            return
+        if self._moving_average is None:
+            self._save_model_state(self._best_model_filename)
+        else:
+            self._moving_average.assign_average_value()
+            self._save_model_state(self._best_model_filename)
+            self._moving_average.restore()
+
+    @overrides
+    def _save_model_state(self, path: str) -> None:
+        save_state(self.model.state_dict(), path)
+
+    @overrides
+    def batch_outputs(self, batch: TensorDict, for_training: bool) -> dict[str, torch.Tensor]:
+        self._batches_of_step += for_training
+        return super().batch_outputs(batch, for_training)
+
+    @overrides
+    def rescale_gradients(self) -> float | None:
+        """AllenNLP takes the mean gradient of a step's batches, but their sum where the loss is scaled."""
+        if self._scaler is not None and self._batches_of_step > 1:
+            for parameter in self.model.parameters():
+                if parameter.grad is not None:
+                    parameter.grad /= self._batches_of_step
+        self._batches_of_step = 0
+        return super().rescale_gradients()
+
+    @overrides
+    def _train_epoch(self, epoch: int) -> dict[str, float]:
+        metrics = super()._train_epoch(epoch)
+        if self._epochs_completed < self._start_after_epochs_completed:
+            return metrics
+        if self._states_to_restore is not None:
+            # The checkpoint was of the last batch: AllenNLP, which trained nothing, has no metrics for it.
+            self._restore_states()
+            metrics.update(util.get_metrics(self.model, 0.0, None, None, None, 0, reset=True))
+        # AllenNLP sums losses since the start of the process only.
+        steps = dist_reduce_sum(self._batches_in_epoch_completed)
+        metrics["loss"] = dist_reduce_sum(self._pass.loss) / steps
+        if self.model.get_regularization_penalty() is not None:
+            metrics["reg_loss"] = dist_reduce_sum(self._pass.reg_loss) / steps
+        return metrics
+
+    @overrides
+    def _try_train(self) -> tuple[dict[str, Any], int]:
+        metrics, epoch = super()._try_train()
+        path = os.path.join(self._serialization_dir, f"metrics_epoch_{epoch}.json")
+        if "epoch" not in metrics and os.path.exists(path):
+            # Every epoch was over: AllenNLP, which trained none, has no metrics of the last.
+            with open(path, encoding="utf-8") as file:
+                metrics = {**json.load(file), **metrics}
+        return metrics, epoch

@@ -1,0 +1,102 @@
+"""What the training of a biLM starts from, if it does not start from random weights."""
+
+import math
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
+from torch import Tensor
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
+from elmo_plugin.bilm.io.sources import StoredBiLm, read_stored
+from elmo_plugin.bilm.io.training_archive import kept_options, load_plain
+
+
+def read_initial(source: str | Mapping[str, str]) -> StoredBiLm:
+    """
+    # Parameters
+
+    source : `str | Mapping[str, str]`
+        Whatever `load_bilm` takes: a name, a training archive, a directory, a pair of files.
+
+    # Returns
+
+    `StoredBiLm`
+        Its options, the biLM's weights and, where the source has one, its softmax.
+
+    Raises `ConfigurationError` where the source holds no biLM.
+    """
+    try:
+        return read_stored(source)
+    except BiLmError as error:
+        raise ConfigurationError(f"model.initial: {error}") from None
+
+
+def initial_softmax(
+    known: SoftmaxWeights, vocab: Vocabulary, namespace: str = "words"
+) -> tuple[Tensor, Tensor, int]:
+    """
+    A softmax for another vocabulary. Words that the known softmax has keep their row and bias. Every other
+    word was one of the unknown ones to it, so the new words and the unknown word share the unknown word's
+    row, and its probability in equal parts: the bias is less by `log(number of new words + 1)`. Where no
+    known word is left out, all of them are then as probable as before.
+
+    # Parameters
+
+    known : `SoftmaxWeights`
+        The softmax of the source.
+    vocab : `Vocabulary`
+        The words to predict from now on.
+    namespace : `str`
+        Where in `vocab` they are.
+
+    # Returns
+
+    `Tensor`, `Tensor`, `int`
+        The weight, shape (words, dim), the bias, shape (words,), and the number of new words.
+
+    Raises `ConfigurationError` where there are new words, but the source has no unknown word.
+    """
+    numbers = {word: number for number, word in enumerate(known.words)}
+    unknown = numbers.get(vocab._oov_token)
+    words = [vocab.get_token_from_index(i, namespace) for i in range(vocab.get_vocab_size(namespace))]
+    new = [i for i, word in enumerate(words) if word not in numbers]
+    if new and unknown is None:
+        raise ConfigurationError(
+            f"model.initial: {len(new)} words of the vocabulary are new to the softmax of the source, "
+            f"which has no word {vocab._oov_token} to make them from"
+        )
+    rows = torch.tensor([numbers.get(word, unknown) for word in words])
+    weight, bias = known.weight[rows], known.bias[rows]
+    if new:
+        bias[rows == unknown] -= math.log(len(new) + 1)
+    return weight, bias, len(new)
+
+
+def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:
+    """
+    Puts the options that the weights of a trained `bilm` keep in the place of `initial`, so that the model
+    can be made again when what its training started from is gone.
+
+    # Parameters
+
+    model : `Params`
+        The section `model` of an archive's configuration, which is changed.
+    weights_file : `str | PathLike`
+        The archive's weights.
+
+    Raises `ConfigurationError` where they have no options.
+    """
+    if "initial" not in model:
+        return
+    name = f"weight file {weights_file}"
+    try:
+        model["options"] = kept_options(load_plain(Path(weights_file), name), name)
+    except BiLmError as error:
+        raise ConfigurationError(str(error)) from None
+    del model["initial"]

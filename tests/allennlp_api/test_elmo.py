@@ -1,0 +1,234 @@
+"""`elmo_plugin.Elmo` beside AllenNLP's, which is the oracle."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import allennlp.modules.elmo as peer
+import h5py
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from elmo_plugin import Elmo, batch_to_ids
+from elmo_plugin.allennlp_api.bilm import ElmoBiLm
+from elmo_plugin.allennlp_api.state_dict_names import to_allennlp
+from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.embedding.cache import MemoryCache
+from tests.allennlp_api.against_allennlp import SENTENCES, WORDS, assert_same, different_mixes
+from tests.allennlp_api.conftest import Files
+
+ALTERNATIVES: list[dict[str, Any]] = [
+    {},
+    {"keep_sentence_boundaries": True},
+    {"do_layer_norm": True},
+    {"do_layer_norm": True, "keep_sentence_boundaries": True},
+    {"scalar_mix_parameters": [-9e10, 1, -9e10]},
+    {"scalar_mix_parameters": [0.3, -0.7, 1.1], "keep_sentence_boundaries": True},
+]
+
+
+@pytest.mark.parametrize("options", ALTERNATIVES, ids=str)
+def test_a_first_batch_has_the_vectors_of_allennlp(files: Files, options: dict[str, Any]) -> None:
+    ours, theirs = (kind(*files, 2, **options).eval() for kind in (Elmo, peer.Elmo))
+    different_mixes(ours, theirs)
+    assert ours.get_output_dim() == theirs.get_output_dim()
+    ids = batch_to_ids(SENTENCES)
+    expected = theirs(ids)
+    assert_same(ours(ids), expected)
+    assert_same(ours(ids), expected)  # a second time, as there is no state
+
+
+@pytest.mark.parametrize("options", ALTERNATIVES[:4], ids=str)
+def test_stateful_has_the_vectors_of_allennlp_over_batches_of_changing_size(
+    files: Files, options: dict[str, Any]
+) -> None:
+    ours, theirs = Elmo(*files, 1, stateful=True, **options).eval(), peer.Elmo(*files, 1, **options).eval()
+    sentences = SENTENCES[:3]
+    for batch in (sentences[:2], sentences, sentences[1:2], sentences[::-1]):
+        ids = batch_to_ids(batch)
+        assert_same(ours(ids), theirs(ids))
+    ours.reset_state()
+    theirs._elmo_lstm._elmo_lstm.reset_states()
+    assert_same(ours(ids), theirs(ids))
+
+
+def test_the_state_is_reset_in_the_way_of_scripts_for_allennlp(files: Files) -> None:
+    elmo, ids = Elmo(*files, stateful=True).eval(), batch_to_ids(SENTENCES[:1])
+    first, second = elmo(ids), elmo(ids)
+    assert not torch.allclose(first["elmo_representations"][0], second["elmo_representations"][0])
+    elmo._elmo_lstm._elmo_lstm.reset_states()
+    assert_same(elmo(ids), first)
+
+
+@pytest.mark.parametrize("options", ALTERNATIVES[:3], ids=str)
+def test_nested_sentences_are_the_sentences_one_by_one(files: Files, options: dict[str, Any]) -> None:
+    elmo = Elmo(*files, 2, **options).eval()
+    ids = batch_to_ids(SENTENCES)
+    flat, nested = elmo(ids), elmo(ids.view(2, 1, 2, *ids.shape[1:]))
+    time = flat["mask"].size(1)
+    assert nested["mask"].shape == (2, 1, 2, time)
+    for one, other in zip(nested["elmo_representations"], flat["elmo_representations"], strict=True):
+        assert torch.equal(one, other.view(2, 1, 2, time, -1))
+
+
+def test_nested_sentences_have_the_vectors_of_allennlp(files: Files) -> None:
+    ids = batch_to_ids(SENTENCES).view(2, 2, 6, 50)
+    ours, theirs = (kind(*files, 2).eval() for kind in (Elmo, peer.Elmo))
+    assert_same(ours(ids), theirs(ids))
+
+
+def numbers(sentences: list[list[str]], words: list[str]) -> Tensor:
+    """The place of each word in the list; 1 for others."""
+    known = {word: number for number, word in enumerate(words)}
+    rows = [torch.tensor([known.get(word, 1) for word in sentence]).long() for sentence in sentences]
+    return nn.utils.rnn.pad_sequence(rows, batch_first=True)
+
+
+@pytest.mark.parametrize("words", [WORDS, WORDS[:5]], ids=["all words", "some words"])
+def test_words_by_their_numbers_have_the_vectors_of_allennlp(files: Files, words: list[str]) -> None:
+    ours, theirs = (kind(*files, 1, vocab_to_cache=words).eval() for kind in (Elmo, peer.Elmo))
+    ids, word_inputs = batch_to_ids(SENTENCES), numbers(SENTENCES, words)
+    assert_same(ours(ids, word_inputs), theirs(ids, word_inputs))
+    nested = ids.view(2, 2, *ids.shape[1:]), word_inputs.view(2, 2, -1)
+    theirs._elmo_lstm._elmo_lstm.reset_states()
+    assert_same(ours(*nested), theirs(*nested))
+
+
+def test_words_by_their_numbers_have_the_vectors_of_their_characters(files: Files) -> None:
+    elmo, ids = Elmo(*files, vocab_to_cache=WORDS).eval(), batch_to_ids(SENTENCES)
+    assert_same(elmo(ids, numbers(SENTENCES, WORDS)), elmo(ids))
+
+
+def test_words_beyond_the_vocabulary_are_read_from_their_characters(files: Files) -> None:
+    elmo, ids = Elmo(*files, vocab_to_cache=WORDS[:5]).eval(), batch_to_ids(SENTENCES)
+    assert_same(elmo(ids, numbers(SENTENCES, WORDS)), elmo(ids))
+
+
+def test_numbers_without_a_vocabulary_are_not_used_and_said_so(
+    files: Files, caplog: pytest.LogCaptureFixture
+) -> None:
+    elmo, ids = Elmo(*files).eval(), batch_to_ids(SENTENCES)
+    with caplog.at_level(logging.WARNING):
+        output = elmo(ids, torch.ones(4, 6, dtype=torch.long))
+    assert "no vocab_to_cache" in caplog.text
+    assert_same(output, elmo(ids))
+
+
+def test_the_weights_of_a_trained_bilm_get_the_gradients_of_allennlp(files: Files) -> None:
+    options: dict[str, Any] = {"requires_grad": True, "dropout": 0.0, "do_layer_norm": True}
+    ours, theirs = Elmo(*files, 2, **options), peer.Elmo(*files, 2, **options)
+    ids, weights = batch_to_ids(SENTENCES), None
+    for module in (ours, theirs):
+        representations = torch.stack(module(ids)["elmo_representations"])
+        weights = torch.randn_like(representations) if weights is None else weights
+        (representations * weights).sum().backward()
+    bilm = ours._elmo_lstm.bilm
+    gradients = {name: parameter.grad for name, parameter in bilm.named_parameters()}
+    nothing = {name: torch.zeros_like(gradient) for name, gradient in gradients.items()}
+    constant = to_allennlp(nothing, bilm.options)  # the arrangement is linear but for it
+    actual = {name: found - constant[name] for name, found in to_allennlp(gradients, bilm.options).items()}
+    expected = dict(theirs._elmo_lstm.named_parameters())
+    assert actual.keys() == expected.keys()
+    for name, gradient in actual.items():
+        torch.testing.assert_close(gradient, expected[name].grad, atol=1e-4, rtol=1e-4, msg=name)
+    for number in range(2):
+        mixes = [getattr(module, f"scalar_mix_{number}") for module in (ours, theirs)]
+        torch.testing.assert_close(*(mix.gamma.grad for mix in mixes), atol=1e-4, rtol=1e-4)
+
+
+def test_a_frozen_bilm_gets_no_gradient_and_the_mixes_do(files: Files) -> None:
+    elmo = Elmo(*files, 2)
+    sum(elmo(batch_to_ids(SENTENCES))["elmo_representations"]).sum().backward()
+    for name, parameter in elmo.named_parameters():
+        assert (parameter.grad is None) == name.startswith("_elmo_lstm"), name
+
+
+def test_given_mixing_parameters_are_not_trained(files: Files) -> None:
+    elmo = Elmo(*files, 2, scalar_mix_parameters=[1, 2, 3])
+    assert not any(parameter.requires_grad for parameter in elmo.parameters())
+
+
+def test_dropout_is_that_of_allennlp(files: Files) -> None:
+    ids, outputs = batch_to_ids(SENTENCES), []
+    for kind in (Elmo, peer.Elmo):
+        elmo = kind(*files, 2, dropout=0.5).train()
+        torch.manual_seed(3)
+        outputs.append(elmo(ids))
+    assert_same(*outputs)
+
+
+@pytest.mark.parametrize("make", [peer._ElmoBiLm, lambda *files: Elmo(*files)._elmo_lstm])
+@pytest.mark.parametrize("kind", [Elmo, peer.Elmo])
+def test_each_takes_the_bilm_of_the_other_as_its_module(files: Files, kind: Any, make: Any) -> None:
+    elmo = kind(None, None, 2, module=make(*files)).eval()
+    assert elmo.get_output_dim() == 12
+    assert_same(Elmo(*files, 2).eval()(batch_to_ids(SENTENCES)), elmo(batch_to_ids(SENTENCES)))
+
+
+def test_a_bilm_may_be_given_by_name_by_archive_or_as_it_is(files: Files) -> None:
+    ids = batch_to_ids(SENTENCES)
+    loaded: BiLm = load_bilm({"options": files[0], "weights": files[1]})
+    for source in (loaded, {"options": files[0], "weights": files[1]}):
+        assert_same(Elmo(bilm=source).eval()(ids), Elmo(*files).eval()(ids))
+    assert Elmo(bilm="tiny").get_output_dim() == BiLm.pretrained("tiny").output_dim
+
+
+def test_the_precision_is_the_bilms(files: Files) -> None:
+    assert Elmo(*files, precision="int8")._elmo_lstm.bilm.precision == "int8"
+    with pytest.raises(BiLmError, match="fine-tuned in float32"):
+        Elmo(*files, precision="int8", requires_grad=True)
+
+
+def test_a_cached_sentence_has_its_vectors_and_is_not_read_again(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, cached = Elmo(*files).eval(), Elmo(*files, cache=MemoryCache(max_gb=0.5)).eval()
+    ids = batch_to_ids(SENTENCES)
+    expected = plain(ids)
+    assert_same(cached(ids), expected)
+    monkeypatch.delattr(BiLm, "forward")
+    assert_same(cached(ids), expected)
+
+
+@pytest.mark.parametrize("option", ["keep_sentence_boundaries", "do_layer_norm", "requires_grad", "stateful"])
+def test_what_no_cache_has_is_refused(files: Files, option: str) -> None:
+    with pytest.raises(BiLmError, match="cache"):
+        Elmo(*files, cache=MemoryCache(), **{option: True})
+
+
+def test_exactly_one_bilm_must_be_given(files: Files) -> None:
+    module = nn.Identity()
+    for options in (
+        {},
+        {"options_file": files[0]},
+        {"options_file": files[0], "bilm": "tiny"},
+        {"options_file": files[0], "weight_file": files[1], "bilm": "tiny"},
+        {"options_file": files[0], "weight_file": files[1], "module": module},
+        {"bilm": "tiny", "module": module},
+    ):
+        with pytest.raises(BiLmError, match="either options_file and weight_file, or bilm, or module"):
+            Elmo(**options)
+
+
+def test_what_does_not_fit_is_refused(files: Files) -> None:
+    with pytest.raises(BiLmError, match="there must be 3 scalar mix parameters"):
+        Elmo(*files, scalar_mix_parameters=[1, 2])
+    with pytest.raises(BiLmError, match="no cached words"):
+        Elmo(*files, requires_grad=True, vocab_to_cache=WORDS)
+
+
+def test_the_published_activations_are_those_of_the_top_layer(shared: Path) -> None:
+    folder = shared / "parity" / "elmo"
+    sources = {"options": str(folder / "options.json"), "weights": str(folder / "lm_weights.hdf5")}
+    bilm = ElmoBiLm(load_bilm(sources), stateful=True).eval()
+    streams = json.loads((folder / "sentences.json").read_text())
+    for number in range(10):
+        batch = [stream[number].split() for stream in streams]
+        top = bilm(batch_to_ids(batch))["activations"][2]
+        for row, words in enumerate(batch):
+            with h5py.File(folder / f"lm_embeddings_{row}.hdf5") as file:
+                expected = np.concatenate(file[str(number)][()], axis=-1)
+            np.testing.assert_allclose(top[row, 1 : len(words) + 1].numpy(), expected, atol=2e-6)

@@ -1,0 +1,73 @@
+from collections.abc import Iterator
+
+import allennlp.modules.elmo as peer
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin import ElmoEmbedder, batch_to_ids
+from elmo_plugin.bilm import BiLm, BiLmError
+from tests.allennlp_api.conftest import Files
+
+SENTENCES = [["The", "play", "ended", "."], [], ["Wörterbuch"], ["A", "play", "by", "a", "child"]]
+WORDS = st.lists(st.text(max_size=60), max_size=4)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=4).filter(any))
+def test_ids_are_those_of_allennlp(batch: list[list[str]]) -> None:
+    ids = batch_to_ids(batch)
+    assert ids.dtype == torch.int64
+    assert torch.equal(ids, peer.batch_to_ids(batch))
+
+
+def test_no_sentence_and_no_words_have_ids_of_these_shapes() -> None:
+    assert batch_to_ids([]).shape == (0, 0, 50)
+    assert batch_to_ids([[], []]).shape == (2, 0, 50)
+
+
+def test_each_sentence_has_the_activations_that_allennlp_computes_for_it_alone(files: Files) -> None:
+    vectors = ElmoEmbedder(*files).embed_batch(SENTENCES)
+    for sentence, actual in zip(SENTENCES, vectors, strict=True):
+        assert actual.shape == (3, len(sentence), 12)
+        assert actual.dtype == np.float32
+        if sentence:
+            activations = peer._ElmoBiLm(*files)(batch_to_ids([sentence]))["activations"]
+            expected = torch.cat(activations)[:, 1:-1].detach().numpy()
+            np.testing.assert_allclose(actual, expected, atol=1e-5)
+
+
+def test_a_sentence_and_many_sentences_have_the_vectors_of_a_batch(files: Files) -> None:
+    embedder = ElmoEmbedder(*files)
+    batch = embedder.embed_batch(SENTENCES)
+    for size in (1, 3, 64):
+        for actual, expected in zip(embedder.embed_sentences(SENTENCES, size), batch, strict=True):
+            np.testing.assert_allclose(actual, expected, atol=1e-6)
+    for sentence, expected in zip(SENTENCES, batch, strict=True):
+        np.testing.assert_allclose(embedder.embed_sentence(sentence), expected, atol=1e-6)
+    assert embedder.embed_batch([]) == []
+
+
+def test_sentences_are_asked_for_a_batch_at_a_time(files: Files) -> None:
+    asked = []
+
+    def sentences() -> Iterator[list[str]]:
+        for number in range(100):
+            asked.append(number)
+            yield [str(number)]
+
+    vectors = ElmoEmbedder(*files).embed_sentences(sentences(), batch_size=4)
+    assert asked == []
+    next(vectors)
+    assert len(asked) == 4
+
+
+def test_the_bilm_may_be_given_by_name_or_as_it_is() -> None:
+    by_name = ElmoEmbedder(bilm="tiny").embed_sentence(["play"])
+    np.testing.assert_array_equal(
+        ElmoEmbedder(bilm=BiLm.pretrained("tiny")).embed_sentence(["play"]), by_name
+    )
+    assert ElmoEmbedder(bilm="tiny", precision="int8").bilm.precision == "int8"
+    with pytest.raises(BiLmError, match="no biLM 'huge'"):
+        ElmoEmbedder(bilm="huge")

@@ -1,0 +1,76 @@
+"""Weights of `elmo_plugin.Elmo`: to AllenNLP's and back, and what shares them."""
+
+import copy
+import pickle
+from pathlib import Path
+from typing import Any
+
+import allennlp.modules.elmo as peer
+import pytest
+import torch
+
+from elmo_plugin import Elmo, batch_to_ids
+from tests.allennlp_api.against_allennlp import SENTENCES, WORDS, assert_same, different_mixes
+from tests.allennlp_api.conftest import Files, write_bilm
+
+
+@pytest.mark.parametrize("vocabulary", [None, WORDS], ids=["characters", "words"])
+def test_each_loads_the_state_dict_of_the_other(
+    files: Files, tmp_path: Path, vocabulary: list[str] | None
+) -> None:
+    other = write_bilm(tmp_path / "other", seed=1)
+    ids, options = batch_to_ids(SENTENCES), {"vocab_to_cache": vocabulary}
+    for source_kind, target_kind in ((Elmo, peer.Elmo), (peer.Elmo, Elmo)):
+        source, target = source_kind(*other, 2, **options).eval(), target_kind(*files, 2, **options).eval()
+        different_mixes(source)
+        torch.save(source.state_dict(), tmp_path / "weights.th")
+        target.load_state_dict(torch.load(tmp_path / "weights.th", weights_only=True))
+        expected = source(ids)
+        assert_same(*((target(ids), expected) if target_kind is Elmo else (expected, target(ids))))
+
+
+def test_a_state_dict_is_allennlps_to_the_last_bit(files: Files) -> None:
+    expected = peer.Elmo(*files, 2, vocab_to_cache=WORDS).state_dict()
+    actual = Elmo(*files, 2, vocab_to_cache=WORDS).state_dict()
+    assert actual.keys() == expected.keys()
+    for name, tensor in actual.items():
+        tolerance = 1e-6 if "_word_embedding" in name else 0
+        torch.testing.assert_close(tensor, expected[name], atol=tolerance, rtol=0, msg=name)
+
+
+def test_loading_other_weights_leaves_an_elmo_that_shared_the_bilm_as_it_was(
+    files: Files, tmp_path: Path
+) -> None:
+    one, other = Elmo(*files).eval(), Elmo(*files).eval()
+    assert one._elmo_lstm.bilm is other._elmo_lstm.bilm
+    ids = batch_to_ids(SENTENCES)
+    before, new = one(ids), Elmo(*write_bilm(tmp_path / "new", seed=1)).eval()
+    other.load_state_dict(new.state_dict())
+    assert_same(one(ids), before)
+    assert_same(other(ids), new(ids))
+
+
+def test_another_type_of_numbers_leaves_an_elmo_that_shared_the_bilm_as_it_was(files: Files) -> None:
+    one, other = Elmo(*files).eval(), Elmo(*files).double()
+    assert {parameter.dtype for parameter in one.parameters()} == {torch.float}
+    assert {parameter.dtype for parameter in other.parameters()} == {torch.double}
+
+
+def test_a_state_dict_of_another_size_or_without_a_bilm_is_refused(files: Files) -> None:
+    elmo = Elmo(*files)
+    state = elmo.state_dict()
+    longer = state | {"_elmo_lstm._token_embedder.char_conv_3.weight": torch.zeros(1, 5, 1)}
+    with pytest.raises(RuntimeError, match=r"Unexpected key.*char_conv_3"):
+        elmo.load_state_dict(longer)
+    shorter = {name: tensor for name, tensor in state.items() if "_highways" not in name}
+    with pytest.raises(RuntimeError, match=r"Missing key.*highways\.0\.transform"):
+        elmo.load_state_dict(shorter)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda elmo: pickle.loads(pickle.dumps(elmo))])
+def test_a_copy_gives_the_same(files: Files, duplicate: Any) -> None:
+    elmo = Elmo(*files, 2, vocab_to_cache=WORDS).eval()
+    different_mixes(elmo)
+    copied, ids = duplicate(elmo), batch_to_ids(SENTENCES)
+    assert_same(copied(ids), elmo(ids))
+    assert copied.state_dict().keys() == elmo.state_dict().keys()

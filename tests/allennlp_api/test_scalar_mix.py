@@ -1,0 +1,42 @@
+import allennlp.modules.scalar_mix as peer
+import pytest
+import torch
+
+from elmo_plugin.allennlp_api.scalar_mix import ScalarMix
+from elmo_plugin.bilm import BiLmError
+
+
+@pytest.mark.parametrize("do_layer_norm", [False, True])
+@pytest.mark.parametrize("values", [None, [0.5, -1.0, 2.0], [-9e10, 1, -9e10]])
+def test_values_names_and_gradients_are_allennlps(do_layer_norm: bool, values: list[float] | None) -> None:
+    ours = ScalarMix(3, do_layer_norm, values)
+    theirs = peer.ScalarMix(3, do_layer_norm, values, trainable=values is None)
+    layers = torch.randn(3, 2, 4, 5)
+    mask = torch.tensor([[True] * 4, [True, True, False, False]])
+    outputs = [ours(layers, mask)[mask], theirs(list(layers), mask)[mask]]
+    torch.testing.assert_close(*outputs, atol=1e-6, rtol=1e-6)
+    pairs = list(zip(ours.named_parameters(), theirs.named_parameters(), strict=True))
+    for (name, parameter), (their_name, their_parameter) in pairs:
+        assert name == their_name
+        assert torch.equal(parameter, their_parameter)
+        assert parameter.requires_grad == their_parameter.requires_grad
+    if values is None:
+        for output in outputs:
+            output.pow(3).sum().backward()
+        for (_, parameter), (_, their_parameter) in pairs:
+            torch.testing.assert_close(parameter.grad, their_parameter.grad, atol=1e-4, rtol=1e-4)
+
+
+def test_layer_norm_is_over_all_values_under_the_mask() -> None:
+    layer = torch.randn(2, 3, 4) * 3 + 1
+    mask = torch.tensor([[True, True, True], [True, False, False]])
+    values = layer[mask].double()
+    expected = (values - values.mean()) / values.std(unbiased=False)
+    output = ScalarMix(1, do_layer_norm=True)(layer[None], mask)
+    torch.testing.assert_close(output[mask].double(), expected, atol=1e-5, rtol=1e-5)
+    assert (output[~mask] == 0).all()
+
+
+def test_parameters_for_another_number_of_layers_are_refused() -> None:
+    with pytest.raises(BiLmError, match=r"3 scalar mix parameters, one a layer, not \[1, 2\]"):
+        ScalarMix(3, scalar_parameters=[1, 2])

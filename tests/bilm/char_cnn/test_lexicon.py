@@ -1,0 +1,93 @@
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.bilm.char_cnn.lexicon import LexiconReader, read_lexicon
+from elmo_plugin.bilm.characters import PADDING, word_to_character_ids
+from elmo_plugin.bilm.options import LexiconCnnOptions
+from tests.bilm.io.model_folder import CHARACTERS, WORDS
+
+
+def reader(slots: int = 10) -> LexiconReader:
+    characters, words = (
+        tuple((token, row) for row, token in enumerate(tokens)) for tokens in (CHARACTERS, WORDS)
+    )
+    return LexiconReader(LexiconCnnOptions(characters, words, 3, 4, ((1, 2),), 1, "relu", slots))
+
+
+def ids_of(*words: str, slots: int = 10) -> torch.Tensor:
+    return torch.stack([torch.tensor(word_to_character_ids(word, 4 * (slots - 2) + 2)) for word in words])
+
+
+def write(path: Path, content: str) -> Path:
+    path.write_bytes(content.encode("utf-8"))
+    return path
+
+
+def test_a_lexicon_has_each_tokens_number(tmp_path: Path) -> None:
+    path = write(tmp_path / "char.dic", "<oov>\t0\nж\t2\r\n🙂\t1\n<bow> \t4\n")
+    assert dict(read_lexicon(path, ["<oov>"])) == {"<oov>": 0, "ж": 2, "🙂": 1, "<bow> ": 4}
+
+
+@pytest.mark.parametrize("token", ["\u3000", "\u00a0", "\u2028", "\r", " ", "\t", ""])
+def test_a_token_that_is_white_space_is_the_ideographic_space(token: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "char.dic", f"a\t0\n{token}\t7\nb\t1\n")
+    assert dict(read_lexicon(path, [])) == {"a": 0, "\u3000": 7, "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("<oov>\t0\na b\n", r"lexicon .*word\.dic, line 2: not a token, a tab and a number, but 'a b'"),
+        ("<oov>\t0\na\t-1\n", "line 2: not a token"),
+        ("<oov>\t0\n\na\t1\n", "line 2: not a token"),
+        ("<oov>\t0\na\t1\t2\n", "line 2: not a token"),
+        ("", "line 1: not a token"),
+        ("a\t0\n", r"lexicon .*word\.dic: has no <oov>"),
+    ],
+)
+def test_a_damaged_lexicon_is_refused_by_its_line(content: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(BiLmError, match=message):
+        read_lexicon(write(tmp_path / "word.dic", content), ["<oov>"])
+
+
+def test_a_lexicon_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BiLmError, match=r"lexicon .*char\.dic: there is no such file"):
+        read_lexicon(tmp_path / "char.dic", [])
+    (tmp_path / "char.dic").write_bytes(b"a\t0\n\xff\t1\n")
+    with pytest.raises(BiLmError, match=r"lexicon .*char\.dic: not UTF-8"):
+        read_lexicon(tmp_path / "char.dic", [])
+
+
+@given(st.text(max_size=60), st.integers(3, 50))
+def test_a_words_bytes_are_turned_back_into_its_first_characters(word: str, slots: int) -> None:
+    assert reader(slots).texts(ids_of(word, slots=slots)) == [word[: slots - 2]]
+
+
+def test_a_row_without_a_word_is_the_empty_word() -> None:
+    nothing = torch.zeros(1, 34, dtype=torch.int16)
+    assert reader().texts(torch.cat([nothing, ids_of(""), nothing + PADDING])) == ["", "", ""]
+
+
+def test_words_are_looked_up_as_they_are_cut() -> None:
+    texts = reader().texts(ids_of("dog", "Dog", "a" * 8, "a" * 20, "言語", "\u3000", "", "<S>", "</S>"))
+    expected = ["dog", "<oov>", "a" * 8, "a" * 8, "言語", "\u3000", "<oov>", "<bos>", "<eos>"]
+    assert [WORDS[row] for row in reader().word_ids(texts)] == expected
+
+
+def test_characters_are_between_marks_that_are_the_wrong_way_round() -> None:
+    texts = reader().texts(ids_of("dog", "тЖ🙂", "言" * 20, "", "<S>", "</S>", "<bow>"))
+    rows = [[CHARACTERS[row] for row in ids] for ids in reader().character_ids(texts).tolist()]
+    assert rows == [
+        ["<eow>", "d", "o", "g", "<bow>", *["<pad>"] * 5],
+        ["<eow>", "т", "<oov>", "🙂", "<bow>", *["<pad>"] * 5],
+        ["<eow>", *["言"] * 8, "<bow>"],
+        ["<eow>", "<bow>", *["<pad>"] * 8],
+        ["<eow>", "<bos>", "<bow>", *["<pad>"] * 7],
+        ["<eow>", "<eos>", "<bow>", *["<pad>"] * 7],
+        ["<eow>", "<oov>", "b", "o", "w", "<oov>", "<bow>", *["<pad>"] * 3],
+    ]

@@ -1,0 +1,219 @@
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm.io.hdf5_weights import read_dtype, read_softmax, read_weights, write_weights
+from tests.bilm.conftest import BiLmMaker
+from tests.trained_bilm import random_bilm, random_softmax
+
+CELL = "RNN_1/RNN/MultiRNNCell/Cell0/LSTMCell"
+
+
+@pytest.fixture
+def written(make_bilm: BiLmMaker, tmp_path: Path) -> tuple[BiLm, Path]:
+    bilm, path = make_bilm(), tmp_path / "weights.hdf5"
+    write_weights(path, bilm.state_dict(), bilm.options)
+    return bilm, path
+
+
+@pytest.mark.parametrize("n_highway", [0, 1, 2])
+@pytest.mark.parametrize("n_layers", [1, 2, 3])
+def test_all_weights_survive_a_round_trip(
+    make_bilm: BiLmMaker, tmp_path: Path, n_highway: int, n_layers: int
+) -> None:
+    bilm = make_bilm(char_cnn={"n_highway": n_highway}, lstm={"n_layers": n_layers})
+    write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options)
+    read = dict(read_weights(tmp_path / "weights.hdf5", bilm.options))
+    assert set(read) == set(bilm.state_dict())
+    for name, tensor in bilm.state_dict().items():
+        assert torch.equal(read[name], tensor), name
+
+
+def test_half_precision_is_read_as_the_nearest_single_precision(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    bilm = make_bilm()
+    write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, dtype="float16")
+    read = dict(read_weights(tmp_path / "weights.hdf5", bilm.options))
+    for name, tensor in bilm.state_dict().items():
+        assert torch.equal(read[name], tensor.half().float()), name
+
+
+def test_weights_that_half_precision_cannot_hold_are_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    bilm = make_bilm()
+    with torch.no_grad():
+        bilm.token_encoder.projection.weight[0, 0] = 1e6
+    with pytest.raises(BiLmError, match="CNN_proj/W_proj has values beyond float16"):
+        write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, dtype="float16")
+    assert not list(tmp_path.iterdir())
+
+
+def test_projections_that_bilm_tf_leaves_out_are_the_identity(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    bilm = make_bilm(char_cnn={"filters": [[1, 6]]}, lstm={"projection_dim": 6, "dim": 6})
+    path = tmp_path / "weights.hdf5"
+    write_weights(path, bilm.state_dict(), bilm.options)
+    with h5py.File(path, "a") as file:
+        del file["CNN_proj"], file[f"{CELL}/W_P_0"]
+    read = dict(read_weights(path, bilm.options))
+    assert torch.equal(read["token_encoder.projection.weight"], torch.eye(6))
+    assert not read["token_encoder.projection.bias"].any()
+    assert torch.equal(read["backward_lm.layers.0.projection_weight"], torch.eye(6))
+
+
+def test_a_missing_file_is_named(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    path = tmp_path / "weights.hdf5"
+    with pytest.raises(BiLmError, match=f"weight file {path}: there is no such file"):
+        dict(read_weights(path, make_bilm().options))
+
+
+@pytest.mark.parametrize("kept", [0, 10, 5000])
+def test_a_truncated_file_is_named(written: tuple[BiLm, Path], kept: int) -> None:
+    bilm, path = written
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(BiLmError, match=f"weight file {path}: not a whole HDF5 file"):
+        dict(read_weights(path, bilm.options))
+
+
+def test_a_damaged_dataset_is_named(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    path = tmp_path / "weights.hdf5"
+    bilm = make_bilm()
+    write_weights(path, bilm.state_dict(), bilm.options, dtype="float16")
+    with h5py.File(path, "r") as file:
+        chunk = file["char_embed"].id.get_chunk_info(0)
+    content = bytearray(path.read_bytes())
+    content[chunk.byte_offset : chunk.byte_offset + chunk.size] = bytes(chunk.size)
+    path.write_bytes(bytes(content))
+    with pytest.raises(BiLmError, match=f"weight file {path}: not a whole HDF5 file"):
+        dict(read_weights(path, bilm.options))
+
+
+def test_a_missing_dataset_is_named(written: tuple[BiLm, Path]) -> None:
+    bilm, path = written
+    with h5py.File(path, "a") as file:
+        del file[f"{CELL}/B"]
+    with pytest.raises(BiLmError, match=f"the dataset {CELL}/B is missing"):
+        dict(read_weights(path, bilm.options))
+
+
+def test_options_that_do_not_fit_are_refused_with_dataset_and_shapes(
+    written: tuple[BiLm, Path], make_bilm: BiLmMaker
+) -> None:
+    other = make_bilm(lstm={"dim": 11})
+    with pytest.raises(BiLmError, match=r"Cell0/LSTMCell/W_0 has the shape \(12, 40\).*ask for \(12, 44\)"):
+        dict(read_weights(written[1], other.options))
+
+
+def test_a_group_in_a_datasets_place_is_refused(written: tuple[BiLm, Path]) -> None:
+    bilm, path = written
+    with h5py.File(path, "a") as file:
+        del file["char_embed"]
+        file.create_group("char_embed")
+    with pytest.raises(BiLmError, match="the dataset char_embed is missing"):
+        dict(read_weights(path, bilm.options))
+
+
+def test_a_failed_write_leaves_the_old_file_alone(written: tuple[BiLm, Path]) -> None:
+    bilm, path = written
+    before = path.read_bytes()
+    state = bilm.state_dict()
+    del state["backward_lm.layers.1.bias"]
+    with pytest.raises(KeyError):
+        write_weights(path, state, bilm.options)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_float64_files_are_read(written: tuple[BiLm, Path]) -> None:
+    bilm, path = written
+    with h5py.File(path, "a") as file:
+        values = file["char_embed"][()].astype(np.float64)
+        del file["char_embed"]
+        file["char_embed"] = values
+    read = dict(read_weights(path, bilm.options))
+    assert read["token_encoder.character_embedding.weight"].dtype == torch.float32
+
+
+def test_a_file_of_a_bilm_that_reads_whole_words_is_refused(written: tuple[BiLm, Path]) -> None:
+    bilm, path = written
+    with h5py.File(path, "a") as file:
+        file["embedding"] = np.zeros((7, 6), dtype=np.float32)
+    dict(read_weights(path, bilm.options))
+    with h5py.File(path, "a") as file:
+        del file["char_embed"]
+    with pytest.raises(BiLmError, match=r"reads whole words \(dataset embedding\)"):
+        dict(read_weights(path, bilm.options))
+
+
+@pytest.mark.parametrize(
+    ("left_out", "message"),
+    [
+        ("RNN_1", "RNN_1/RNN/.* is missing, which the options ask for, as a biLM has two directions"),
+        ("RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell/W_P_0", "lstm.dim equal to lstm.projection_dim"),
+    ],
+)
+def test_what_a_language_model_of_another_kind_lacks_is_explained(
+    written: tuple[BiLm, Path], left_out: str, message: str
+) -> None:
+    bilm, path = written
+    with h5py.File(path, "a") as file:
+        del file[left_out]
+    with pytest.raises(BiLmError, match=message):
+        dict(read_weights(path, bilm.options))
+
+
+HDF5_WORDS = st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1)
+
+
+@settings(max_examples=20, deadline=None)
+@given(words=HDF5_WORDS)
+def test_the_softmax_survives_a_round_trip(
+    words: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("weights") / "weights.hdf5"
+    bilm, softmax = random_bilm(), random_softmax(words)
+    write_weights(path, bilm.state_dict(), bilm.options, softmax=softmax)
+    read = read_softmax(path, bilm.options)
+    assert read is not None and read.words == words
+    assert torch.equal(read.weight, softmax.weight) and torch.equal(read.bias, softmax.bias)
+
+
+def test_the_softmax_is_written_in_the_files_type(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    bilm, softmax = make_bilm(), random_softmax(["a", "b"])
+    write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, "float16", softmax)
+    with h5py.File(tmp_path / "weights.hdf5", "r") as file:
+        assert file["softmax/W"].dtype == file["softmax/b"].dtype == np.float16
+    read = read_softmax(tmp_path / "weights.hdf5", bilm.options)
+    assert read is not None and torch.equal(read.weight, softmax.weight.half().float())
+
+
+def test_a_softmax_without_its_words_is_none(written: tuple[BiLm, Path]) -> None:
+    bilm, path = written
+    assert read_softmax(path, bilm.options) is None
+    with h5py.File(path, "a") as file:
+        file["softmax/W"], file["softmax/b"] = np.zeros((3, 6)), np.zeros(3)
+    assert read_softmax(path, bilm.options) is None
+
+
+def test_a_softmax_whose_parts_do_not_fit_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    bilm, path = make_bilm(), tmp_path / "weights.hdf5"
+    write_weights(path, bilm.state_dict(), bilm.options, softmax=random_softmax(["a", "b"], dim=5))
+    with pytest.raises(BiLmError, match=r"shapes \(2, 5\) and \(2,\), but .* ask for \(2, 6\) and \(2,\)"):
+        read_softmax(path, bilm.options)
+
+
+def test_a_word_that_hdf5_cannot_hold_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    bilm, softmax = make_bilm(), random_softmax(["a", "b\0c"])
+    with pytest.raises(BiLmError, match="cannot hold a word with the character NUL"):
+        write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, softmax=softmax)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_the_type_of_the_numbers_is_told(make_bilm: BiLmMaker, tmp_path: Path, dtype: str) -> None:
+    bilm = make_bilm()
+    write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, dtype)
+    assert read_dtype(tmp_path / "weights.hdf5") == dtype

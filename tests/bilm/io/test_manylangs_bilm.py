@@ -1,0 +1,101 @@
+"""Models of ELMoForManyLangs as biLMs: their activations, and all ways to run and to keep one."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.bilm.io.hdf5_weights import write_weights
+from elmo_plugin.bilm.io.sources import read_stored
+from tests.bilm.io.model_folder import (
+    ONLY_CHARACTERS,
+    ONLY_WORDS,
+    SENTENCES,
+    Recomputation,
+    network,
+    write_model,
+)
+from tests.bilm.paths import PATHS, ComputePath, take
+
+NO_CLIPS = network(encoder={"cell_clip": None, "proj_clip": 0, "n_layers": 3})
+KINDS = {"both": None, "only words": ONLY_WORDS, "only characters": ONLY_CHARACTERS, "no clips": NO_CLIPS}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_activations_are_those_of_the_formulas(kind: str, tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "model", KINDS[kind])
+    recomputation = Recomputation(folder)
+    bilm = load_bilm(str(folder))
+    assert not bilm.training and not any(parameter.requires_grad for parameter in bilm.parameters())
+    for sentence, layers in zip(SENTENCES, bilm.embed(SENTENCES), strict=True):
+        torch.testing.assert_close(layers.double(), recomputation.layers(sentence), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path.precision == "float32"], ids=str)
+def test_every_recurrence_gives_the_same_layers(path: ComputePath, folder: Path) -> None:
+    recomputation = Recomputation(folder)
+    for sentence, layers in zip(SENTENCES, take(load_bilm(str(folder)), path).embed(SENTENCES), strict=True):
+        expected = recomputation.layers(sentence)
+        torch.testing.assert_close(layers.cpu().double(), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_gradients_reach_all_weights(folder: Path) -> None:
+    bilm = load_bilm(str(folder)).requires_grad_(True)
+    slots = bilm.options.char_cnn.max_characters_per_token
+    ids = torch.from_numpy(sentences_to_character_ids(SENTENCES, slots))
+    layers = bilm(ids).layers
+    for row, sentence in enumerate(SENTENCES):
+        expected = Recomputation(folder).layers(sentence)
+        torch.testing.assert_close(layers[:, row, : len(sentence)].double(), expected, atol=1e-5, rtol=1e-5)
+    layers.square().sum().backward()
+    for name, parameter in bilm.named_parameters():
+        assert parameter.grad is not None and parameter.grad.any(), name
+
+
+def test_the_same_folder_is_loaded_once_until_a_file_changes(folder: Path) -> None:
+    first = load_bilm(str(folder), shared=True)
+    assert load_bilm(str(folder), shared=True) is first
+    lexicon = folder / "word.dic"
+    lexicon.write_text(lexicon.read_text(encoding="utf-8").replace("dog", "cat"), encoding="utf-8")
+    second = load_bilm(str(folder), shared=True)
+    assert second is not first
+    layers = [bilm.embed([["dog"]])[0] for bilm in (first, second)]
+    assert not torch.equal(*layers)
+
+
+def test_it_survives_pickling_without_its_folder(folder: Path) -> None:
+    bilm = load_bilm(str(folder), precision="int8")
+    content = pickle.dumps(bilm)
+    for vectors in zip(pickle.loads(content).embed(SENTENCES), bilm.embed(SENTENCES), strict=True):
+        assert torch.equal(*vectors)
+
+
+def test_it_is_loaded_as_a_class_method_too(folder: Path) -> None:
+    bilm = BiLm.from_manylangs(folder, precision="int8")
+    assert bilm.precision == "int8" and bilm.options == load_bilm(str(folder)).options
+
+
+def test_words_with_the_slots_of_other_models_are_refused(folder: Path) -> None:
+    with pytest.raises(BiLmError, match=r"must have the shape \(batch, time, 34\), not \(1, 1, 50\)"):
+        load_bilm(str(folder))(torch.from_numpy(sentences_to_character_ids([["dog"]])))
+
+
+def test_all_that_is_stored_can_be_read_but_not_written_to_the_published_layout(
+    folder: Path, tmp_path: Path
+) -> None:
+    stored: Any = read_stored(str(folder))
+    bilm = load_bilm(str(folder))
+    assert stored.options == bilm.options and stored.softmax is None and stored.dtype == "float32"
+    assert all(torch.equal(stored.weights[name], values) for name, values in bilm.state_dict().items())
+    with pytest.raises(BiLmError, match="the published layout has no place for the lexicons"):
+        write_weights(tmp_path / "weights.hdf5", stored.weights, stored.options)
+    assert not (tmp_path / "weights.hdf5").exists()

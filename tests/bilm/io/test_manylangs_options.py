@@ -1,0 +1,123 @@
+"""The files that say the sizes, wherever they lie, and what is said where they do not."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elmo_plugin.bilm import BiLmError, BiLmOptions
+from elmo_plugin.bilm.io.manylangs_options import RELEASED_NETWORK, read_options
+from tests.bilm.io.model_folder import ONLY_CHARACTERS, ONLY_WORDS, network, write_model
+
+
+@pytest.mark.parametrize(
+    "config_path",
+    [
+        "net.json",
+        "configs/net.json",
+        "/users/somebody/net.json",
+        "C:\\models\\net.json",
+        "../configs/net.json",
+    ],
+)
+def test_the_network_is_found_by_its_name_in_the_folder_or_beside_it(
+    config_path: str, tmp_path: Path
+) -> None:
+    folder = write_model(tmp_path / "model", config_path="net.json")
+    (folder / "config.json").write_text(json.dumps({"config_path": config_path}))
+    options = read_options(folder)
+    assert options.lstm.dim == 7
+    (tmp_path / "configs").mkdir()
+    (folder / "net.json").rename(tmp_path / "configs" / "net.json")
+    assert read_options(folder) == options
+
+
+def test_the_network_is_found_where_the_path_says(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "model", config_path="net.json")
+    elsewhere = tmp_path / "elsewhere.json"
+    (folder / "net.json").rename(elsewhere)
+    (folder / "config.json").write_text(json.dumps({"config_path": str(elsewhere)}))
+    assert read_options(folder).lstm.dim == 7
+
+
+def test_the_network_of_the_released_models_need_not_be_there(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "model", config_path=f"/users/somebody/configs/{RELEASED_NETWORK}")
+    assert read_options(folder).lstm.dim == 7, "what is there counts"
+    (folder / RELEASED_NETWORK).unlink()
+    options = read_options(folder)
+    assert (options.lstm.dim, options.lstm.projection_dim, options.lstm.cell_clip) == (4096, 512, 3)
+    assert (options.char_cnn.n_filters, options.char_cnn.word_dim, options.char_cnn.character_dim) == (
+        2048,
+        100,
+        50,
+    )
+    assert options.char_cnn.max_characters_per_token == 4 * 48 + 2
+
+
+def test_a_network_that_is_nowhere_is_named(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "model", config_path="net.json")
+    (folder / "net.json").unlink()
+    with pytest.raises(BiLmError, match=r"config\.json: the config_path .* is none of .*net\.json"):
+        read_options(folder)
+
+
+@pytest.mark.parametrize(
+    ("config", "absent"),
+    [(ONLY_WORDS, "char.dic"), (ONLY_CHARACTERS, "word.dic")],
+    ids=["words", "characters"],
+)
+def test_a_model_of_words_or_characters_needs_one_lexicon(
+    config: dict[str, Any], absent: str, tmp_path: Path
+) -> None:
+    folder = write_model(tmp_path / "model", config)
+    assert not (folder / absent).exists()
+    encoder = read_options(folder).char_cnn
+    assert [bool(encoder.characters), bool(encoder.words)] == [absent != "char.dic", absent != "word.dic"]
+
+
+@pytest.mark.parametrize("file", ["config.json", "char.dic", "word.dic"])
+def test_a_missing_file_is_named(file: str, tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "model")
+    (folder / file).unlink()
+    with pytest.raises(BiLmError, match=f"{folder / file}: there is no such file"):
+        read_options(folder)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (network({"name": "lstm"}), r"net\.json: token_embedder\.name is 'lstm', but only 'cnn' can be used"),
+        (network(encoder={"name": "lstm"}), "encoder.name is 'lstm', but only 'elmo' can be used"),
+        ({"encoder": network()["encoder"]}, r"net\.json: the key 'token_embedder' is missing"),
+        ([], r"net\.json: the key 'encoder' is missing"),
+        (network({"char_dim": 0, "word_dim": 0}), "needs characters or words, but it has none"),
+        (network({"filters": [[11, 2]]}), "a width beyond the 10 character slots"),
+        (network({"filters": [3]}), r"net\.json: not the options of a biLM"),
+        (network({"activation": "gelu"}), r"token_embedder\.activation must be one of"),
+        (network({"word_dim": "x"}), "word_dim must be a whole number of at least 1, not 'x'"),
+        (network(encoder={"n_layers": 0}), r"lstm\.n_layers must be a whole number of at least 1"),
+    ],
+)
+def test_a_network_of_another_kind_is_refused_with_the_file(
+    config: Any, message: str, tmp_path: Path
+) -> None:
+    folder = write_model(tmp_path / "model", config_path="net.json")
+    (folder / "net.json").write_text(json.dumps(config))
+    with pytest.raises(BiLmError, match=message):
+        read_options(folder)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}"])
+def test_a_damaged_config_is_refused_by_name(content: str, tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "model")
+    (folder / "config.json").write_text(content)
+    with pytest.raises(BiLmError, match=r"file .*/config\.json: (not a JSON file|the key 'config_path')"):
+        read_options(folder)
+
+
+@pytest.mark.parametrize("config", [None, ONLY_WORDS, ONLY_CHARACTERS])
+def test_options_survive_json(config: dict[str, Any] | None, tmp_path: Path) -> None:
+    options = read_options(write_model(tmp_path / "model", config))
+    assert BiLmOptions.from_dict(json.loads(json.dumps(options.to_dict()))) == options
+    assert "言" not in repr(options), "lexicons are long"

@@ -1,0 +1,115 @@
+"""The two files of tensors: they run nothing, and what does not fit is named."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm.io.manylangs_weights import read_folder
+from tests.bilm.io.model_folder import write_model
+from tests.payload import Payload
+
+FILES = ["token_embedder.pkl", "encoder.pkl"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_model(tmp_path / "model")
+
+
+def change(path: Path, change_state: Callable[[dict[str, Any]], Any]) -> None:
+    state = torch.load(path, weights_only=True)
+    change_state(state)
+    torch.save(state, path)
+
+
+@pytest.mark.parametrize("legacy", [True, False])
+def test_all_formats_of_torch_are_read(legacy: bool, tmp_path: Path) -> None:
+    options, weights = read_folder(write_model(tmp_path / "model", legacy_pickle=legacy))
+    assert weights.keys() == BiLm(options).state_dict().keys()
+    assert (tmp_path / "model" / "encoder.pkl").read_bytes().startswith(b"PK") != legacy
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_missing_file_is_named(file: str, folder: Path) -> None:
+    (folder / file).unlink()
+    with pytest.raises(BiLmError, match=f"weight file {folder / file}: there is no such file"):
+        load_bilm(str(folder))
+
+
+@pytest.mark.parametrize("legacy", [True, False])
+@pytest.mark.parametrize("file", FILES)
+def test_no_code_is_run(file: str, legacy: bool, folder: Path) -> None:
+    state = torch.load(folder / file, weights_only=True) | {"more": Payload(folder / "ran")}
+    torch.save(state, folder / file, _use_new_zipfile_serialization=not legacy)
+    with pytest.raises(BiLmError, match=f"weight file {folder / file}: its weights are no plain tensors"):
+        load_bilm(str(folder))
+    assert not (folder / "ran").exists()
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["legacy", "zip"])
+def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
+    """A model, and what is in one of its files while it is whole."""
+    folder = write_model(tmp_path_factory.mktemp("damaged") / "model", legacy_pickle=request.param)
+    return folder, (folder / "encoder.pkl").read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
+@settings(deadline=None, max_examples=40, phases=[Phase.generate])
+@given(
+    changes=st.lists(st.tuples(st.integers(0, 1500), st.integers(0, 255)), min_size=1, max_size=3),
+    share=st.floats(0.1, 1) | st.just(1.0),
+)
+def test_a_damaged_file_is_read_or_refused_by_name(
+    whole: tuple[Path, bytes], changes: list[tuple[int, int]], share: float
+) -> None:
+    folder, content = whole
+    damaged = bytearray(content[: int(share * len(content))])
+    for at, byte in changes:
+        damaged[at % len(damaged)] = byte
+    (folder / "encoder.pkl").write_bytes(damaged)
+    try:
+        read_folder(folder)
+    except BiLmError as error:
+        assert f"weight file {folder / 'encoder.pkl'}" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "shape"),
+    [
+        ("token_embedder.pkl", "word_emb_layer.embedding.weight", (12, 4)),
+        ("token_embedder.pkl", "char_emb_layer.embedding.weight", (31, 3)),
+        ("token_embedder.pkl", "convolutions.2.weight", (5, 3, 4)),
+        ("token_embedder.pkl", "highways._layers.1.bias", (24,)),
+        ("token_embedder.pkl", "projection.weight", (6, 16)),
+        ("encoder.pkl", "backward_layer_1.input_linearity.weight", (28, 6)),
+        ("encoder.pkl", "forward_layer_0.state_projection.weight", (6, 7)),
+    ],
+)
+def test_a_tensor_that_does_not_fit_is_named(
+    file: str, name: str, shape: tuple[int, ...], folder: Path
+) -> None:
+    change(folder / file, lambda state: state.update({name: torch.zeros(1, 2)}))
+    message = rf"{file}: the tensor {name} has the shape \(1, 2\), but the sizes ask for \({shape[0]},"
+    with pytest.raises(BiLmError, match=message):
+        load_bilm(str(folder))
+    change(folder / file, lambda state: state.pop(name))
+    with pytest.raises(BiLmError, match=f"{file}: the tensor {name} is missing, which the sizes ask for"):
+        load_bilm(str(folder))
+
+
+def test_a_tensor_too_many_is_named(folder: Path) -> None:
+    change(folder / "encoder.pkl", lambda state: state.update({"forward_layer_2.x": torch.zeros(1)}))
+    with pytest.raises(BiLmError, match=r"encoder\.pkl: has forward_layer_2\.x, which the sizes do not ask"):
+        load_bilm(str(folder))
+
+
+def test_what_holds_no_names_is_refused(folder: Path) -> None:
+    torch.save([torch.zeros(1)], folder / "encoder.pkl")
+    with pytest.raises(BiLmError, match=r"encoder\.pkl: it holds no tensors with names"):
+        load_bilm(str(folder))

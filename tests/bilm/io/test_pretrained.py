@@ -1,0 +1,185 @@
+"""Models by name and by address, from a server on this machine, and without any."""
+
+import builtins
+import re
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm.io.pretrained import MODELS, download_directory, fetch
+from tests.bilm.conftest import BiLmMaker
+from tests.small_bilm import write_pair
+
+FILES = ("options.json", "weights.hdf5")
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Tells the size of a file, and breaks off in the middle of those whose name begins with `broken`."""
+
+    def copyfile(self, source: Any, outputfile: Any) -> None:
+        content = source.read()
+        outputfile.write(content[:100] if "broken" in self.path else content)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def bilm(make_bilm: BiLmMaker, tmp_path: Path) -> BiLm:
+    """A biLM whose files the server has."""
+    bilm = make_bilm().requires_grad_(False)
+    write_pair(bilm, tmp_path / "served")
+    return bilm
+
+
+@pytest.fixture
+def server(bilm: BiLm, tmp_path: Path) -> Iterator[ThreadingHTTPServer]:
+    handler = partial(Handler, directory=str(tmp_path / "served"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setenv("ALLENNLP_CACHE_ROOT", str(tmp_path / "allennlp"))
+    return tmp_path / "allennlp" / "cache"
+
+
+@pytest.fixture
+def address(server: ThreadingHTTPServer) -> str:
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+@pytest.fixture
+def named(address: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of the model on the server."""
+    monkeypatch.setitem(MODELS, "served", (f"{address}/options.json", f"{address}/weights.hdf5"))
+    return "served"
+
+
+def stop(server: ThreadingHTTPServer) -> None:
+    server.shutdown()
+    server.server_close()
+
+
+def test_names_are_those_of_the_published_models() -> None:
+    assert list(MODELS) == ["tiny", "small", "medium", "original", "original-5.5b", "pubmed", "portuguese"]
+    folder = "https://allennlp.s3.amazonaws.com/models/elmo"
+    assert MODELS["pubmed"] == (
+        f"{folder}/contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway_options.json",
+        f"{folder}/contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway_weights_PubMed_only.hdf5",
+    )
+    assert MODELS["portuguese"] == (
+        f"{folder}/contributed/pt/elmo_pt_options.json",
+        f"{folder}/contributed/pt/elmo_pt_weights.hdf5",
+    )
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(BiLmError, match="there is no pretrained biLM 'big'; known are tiny, small"):
+        BiLm.pretrained("big")
+
+
+def test_a_path_is_the_file_itself(tmp_path: Path) -> None:
+    assert fetch(tmp_path / "absent") == tmp_path / "absent" and fetch("model.tar.gz") == Path("model.tar.gz")
+
+
+def test_the_sizes_are_shown_before_a_download(
+    named: str, address: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "served" / "large").write_bytes(bytes(2_345_678))
+    load_bilm(named)
+    fetch(f"{address}/large")
+    error = capfd.readouterr().err
+    sizes = [(tmp_path / "served" / name).stat().st_size for name in FILES]
+    for name, size in zip(FILES, sizes, strict=True):
+        assert f"downloading {address}/{name} of the biLM 'served': {size} bytes\n" in error
+    assert f"downloading {address}/large: 2 MB\n" in error
+
+
+def test_a_model_is_downloaded_once_and_then_needs_no_network(
+    named: str, bilm: BiLm, server: ThreadingHTTPServer, cache: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    expected = bilm.embed([["the", "cat"]])[0]
+    assert torch.equal(load_bilm(named).embed([["the", "cat"]])[0], expected)
+    capfd.readouterr()
+    stop(server)
+    options, weights = MODELS[named]
+    for again in (
+        load_bilm(named),
+        load_bilm({"options": options, "weights": weights}),
+        BiLm.pretrained(named),
+    ):
+        assert torch.equal(again.embed([["the", "cat"]])[0], expected)
+    assert capfd.readouterr().err == ""
+    assert cache == download_directory() and not list(cache.glob("*.tmp"))
+
+
+def test_the_cache_is_allennlps(named: str, bilm: BiLm, server: ThreadingHTTPServer, cache: Path) -> None:
+    """AllenNLP calls this function with its cache directory."""
+    from cached_path import cached_path
+
+    options, weights = (cached_path(url, cache_dir=cache) for url in MODELS[named])
+    stop(server)
+    assert [fetch(url) for url in MODELS[named]] == [options, weights]
+    assert load_bilm(named).options == bilm.options
+
+
+def test_without_a_network_the_address_is_named_and_what_to_do(
+    named: str, server: ThreadingHTTPServer, cache: Path
+) -> None:
+    stop(server)
+    url = re.escape(MODELS[named][0])
+    message = rf"cannot download {url} of the biLM 'served' \(.*refused.*\); .* give its path, .*{cache}"
+    with pytest.raises(BiLmError, match=message):
+        load_bilm(named)
+
+
+def test_what_the_server_does_not_have_is_named(address: str) -> None:
+    with pytest.raises(BiLmError, match=rf"cannot download {address}/absent.tar.gz \(HTTP Error 404"):
+        load_bilm(f"{address}/absent.tar.gz")
+
+
+@pytest.mark.parametrize("is_noticed", [True, False])
+def test_half_a_file_is_not_kept(
+    is_noticed: bool, address: str, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the library that downloads does not notice, as its older versions do not."""
+    content = bytes(1000)
+    (tmp_path / "served" / "broken").write_bytes(content)
+    if not is_noticed:
+        import cached_path
+
+        def leave_half(url: str, cache_dir: Path) -> Path:
+            cache_dir.mkdir(parents=True)
+            (cache_dir / "half").write_bytes(content[:100])
+            return cache_dir / "half"
+
+        monkeypatch.setattr(cached_path, "cached_path", leave_half)
+    with pytest.raises(BiLmError, match=rf"cannot download {address}/broken \(.*[Cc]onnection broke"):
+        fetch(f"{address}/broken")
+    assert not [path for path in cache.iterdir() if path.suffix != ".lock"]
+
+
+def test_without_cached_path_only_urls_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    real_import = builtins.__import__
+
+    def without(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name == "cached_path":
+            raise ImportError(name)
+        return real_import(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert BiLm.pretrained("tiny").num_layers == 3
+    with pytest.raises(BiLmError, match=r"biLM 'small' \(the package cached-path is not installed\); bring"):
+        load_bilm("small")

@@ -1,0 +1,130 @@
+"""Every way to say which biLM is meant: by files, a folder, an archive."""
+
+import io
+import json
+import pickle
+import tarfile
+from pathlib import Path
+
+import pytest
+import torch
+
+from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from tests.bilm.conftest import BiLmMaker
+from tests.payload import Payload
+from tests.small_bilm import write_pair
+
+
+def _same(one: BiLm, other: BiLm) -> bool:
+    states = one.state_dict(), other.state_dict()
+    return all(torch.equal(states[0][name], states[1][name]) for name in states[0]) and len(states[0]) == len(
+        states[1]
+    )
+
+
+@pytest.fixture
+def files(make_bilm: BiLmMaker, tmp_path: Path) -> dict[str, str]:
+    return write_pair(make_bilm(), tmp_path)
+
+
+def _write_training(folder: Path, bilm: BiLm, weights_name: str = "weights.th", **model) -> None:
+    config = {"model": {"type": "bilm", "options": bilm.options.to_dict(), **model}}
+    (folder / "config.json").write_text(json.dumps(config))
+    state = {f"bilm.{name}": tensor for name, tensor in bilm.state_dict().items()}
+    torch.save({**state, "softmax.weight": torch.zeros(3, 2)}, folder / weights_name)
+
+
+def _pack(folder: Path, archive: Path) -> None:
+    with tarfile.open(archive, "w:gz") as tar:
+        for path in folder.iterdir():
+            tar.add(path, arcname=path.name)
+
+
+def test_a_pair_of_files_is_loaded(files: dict[str, str], make_bilm: BiLmMaker) -> None:
+    bilm = load_bilm(files)
+    assert _same(bilm, make_bilm()) and not bilm.training
+
+
+def test_the_precision_reaches_the_bilm(files: dict[str, str], make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    _write_training(tmp_path, make_bilm())
+    for source in (files, str(tmp_path), "tiny"):
+        assert load_bilm(source, precision="int8").precision == "int8"
+    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'half'"):
+        load_bilm(files, precision="half")
+
+
+def test_an_archive_and_a_serialization_directory_are_loaded(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    bilm = make_bilm()
+    (tmp_path / "packed").mkdir()
+    _write_training(tmp_path / "packed", bilm)
+    _pack(tmp_path / "packed", tmp_path / "model.tar.gz")
+    assert _same(load_bilm(str(tmp_path / "model.tar.gz")), bilm)
+    (tmp_path / "run").mkdir()
+    _write_training(tmp_path / "run", bilm, weights_name="best.th")
+    assert _same(load_bilm(str(tmp_path / "run")), bilm)
+
+
+def test_a_directory_with_one_pair_of_published_files_is_loaded(
+    files: dict[str, str], make_bilm: BiLmMaker, tmp_path: Path
+) -> None:
+    for name, file in (("options", "my_options.json"), ("weights", "my_weights.hdf5")):
+        Path(files[name]).rename(tmp_path / file)
+    assert _same(load_bilm(str(tmp_path)), make_bilm())
+    (tmp_path / "other_options.json").touch()
+    with pytest.raises(BiLmError, match=r"has neither the config\.json of a training, nor one \*options"):
+        load_bilm(str(tmp_path))
+
+
+def test_an_archive_of_another_model_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    _write_training(tmp_path, make_bilm(), type="ner_bilstm_crf")
+    with pytest.raises(BiLmError, match="its model is not a `bilm`, but 'ner_bilstm_crf'"):
+        load_bilm(str(tmp_path))
+
+
+def test_an_archive_without_weights_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    (tmp_path / "packed").mkdir()
+    _write_training(tmp_path / "packed", make_bilm())
+    (tmp_path / "packed" / "weights.th").unlink()
+    _pack(tmp_path / "packed", tmp_path / "model.tar.gz")
+    with pytest.raises(BiLmError, match=r"archive .*model\.tar\.gz: has no weights\.th or best\.th"):
+        load_bilm(str(tmp_path / "model.tar.gz"))
+    with pytest.raises(BiLmError, match=r"directory .*packed: has no weights\.th or best\.th"):
+        load_bilm(str(tmp_path / "packed"))
+
+
+def test_a_truncated_archive_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    (tmp_path / "packed").mkdir()
+    _write_training(tmp_path / "packed", make_bilm())
+    archive = tmp_path / "model.tar.gz"
+    _pack(tmp_path / "packed", archive)
+    archive.write_bytes(archive.read_bytes()[:300])
+    with pytest.raises(BiLmError, match=f"archive {archive}: not a whole tar archive"):
+        load_bilm(str(archive))
+
+
+def test_an_archive_cannot_run_code(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    _write_training(tmp_path, make_bilm())
+    content = io.BytesIO()
+    torch.save({"bilm.x": Payload(tmp_path / "ran")}, content)
+    (tmp_path / "weights.th").write_bytes(content.getvalue())
+    with pytest.raises(BiLmError, match="weights are no plain tensors"):
+        load_bilm(str(tmp_path))
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("tinny", "there is no biLM 'tinny': it is neither one of tiny, small, .* nor a training archive"),
+        ({"options": "x"}, "a biLM is given by name, by archive, or as"),
+        (5, "a biLM is given by name, by archive, or as .* not as 5"),
+    ],
+)
+def test_what_names_no_bilm_is_refused(source: object, message: str) -> None:
+    with pytest.raises(BiLmError, match=message):
+        load_bilm(source)  # type: ignore[arg-type]
+
+
+def test_a_bilm_survives_pickling(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm()
+    assert _same(pickle.loads(pickle.dumps(bilm)), bilm)

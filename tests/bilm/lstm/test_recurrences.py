@@ -1,0 +1,208 @@
+"""What every recurrence does, whatever its speed."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from elmo_plugin.bilm import BiLmError, LstmOptions
+from elmo_plugin.bilm.lstm import DirectionalLm, LstmState, ProjectedLstmLayer, run_stack
+
+NAMES = ["reference", "training", "in_turn", "together"]
+every_recurrence = pytest.mark.parametrize("name", NAMES)
+
+
+def _options(**changes) -> LstmOptions:
+    return LstmOptions(**{"projection_dim": 4, "dim": 7, "n_layers": 2, **changes})
+
+
+def _lm(options: LstmOptions, seed: int = 1) -> DirectionalLm:
+    torch.manual_seed(seed)
+    lm = DirectionalLm(options).double()
+    for parameter in lm.parameters():
+        nn.init.normal_(parameter)
+    return lm
+
+
+def _state(sentences: int, options: LstmOptions) -> LstmState:
+    return LstmState(
+        torch.randn(options.n_layers, sentences, options.projection_dim).double(),
+        torch.randn(options.n_layers, sentences, options.dim).double(),
+    )
+
+
+def _by_the_book(layer: ProjectedLstmLayer, inputs: Tensor, cell_clip: float, proj_clip: float) -> Tensor:
+    """One sentence, cell by cell, in Python floats."""
+    n_cells, n_hidden = layer.projection_weight.size(1), layer.projection_weight.size(0)
+    cells, hidden, outputs = [0.0] * n_cells, [0.0] * n_hidden, []
+
+    def sigmoid(x: float) -> float:
+        return 1 / (1 + math.exp(-x))
+
+    def clip(x: float, bound: float) -> float:
+        return max(-bound, min(bound, x))
+
+    weights = torch.cat([layer.input_weight, layer.recurrent_weight], dim=1).tolist()
+    for vector in inputs.tolist():
+        gates = [
+            bias + sum(w * x for w, x in zip(row, vector + hidden, strict=True))
+            for row, bias in zip(weights, layer.bias.tolist(), strict=True)
+        ]
+        i, j, f, o = (gates[k * n_cells : (k + 1) * n_cells] for k in range(4))
+        cells = [
+            clip(sigmoid(f[n] + 1) * cells[n] + sigmoid(i[n]) * math.tanh(j[n]), cell_clip)
+            for n in range(n_cells)
+        ]
+        out = [sigmoid(o[n]) * math.tanh(cells[n]) for n in range(n_cells)]
+        hidden = [
+            clip(sum(w * x for w, x in zip(row, out, strict=True)), proj_clip)
+            for row in layer.projection_weight.tolist()
+        ]
+        outputs.append(hidden)
+    return torch.tensor(outputs, dtype=torch.double)
+
+
+@every_recurrence
+@pytest.mark.parametrize(("cell_clip", "proj_clip"), [(None, None), (0.5, None), (None, 0.4), (0.5, 0.4)])
+def test_a_layer_follows_the_formulas_with_and_without_clips(
+    name: str, cell_clip: float | None, proj_clip: float | None
+) -> None:
+    lm = _lm(_options(n_layers=1, cell_clip=cell_clip, proj_clip=proj_clip))
+    inputs = torch.randn(6, 4, dtype=torch.double)
+    (outputs,), _ = lm(inputs, [1] * 6, recurrence=name)
+    expected = _by_the_book(lm.layers[0], inputs, cell_clip or math.inf, proj_clip or math.inf)
+    torch.testing.assert_close(outputs, expected)
+    if proj_clip:
+        assert (outputs.abs() == proj_clip).any(), "the test never reached the clip"
+
+
+@every_recurrence
+def test_without_clips_a_layer_is_torchs_lstm_with_projection(name: str) -> None:
+    lm = _lm(_options(n_layers=1, cell_clip=None, proj_clip=None))
+    layer = lm.layers[0]
+    peer = nn.LSTM(4, 7, proj_size=4).double()
+
+    def to_torch(gates: Tensor) -> Tensor:  # i, j, f, o -> i, f, j, o
+        i, j, f, o = gates.chunk(4)
+        return torch.cat([i, f, j, o])
+
+    forget_bias = torch.cat([torch.zeros(7), torch.ones(7), torch.zeros(14)]).double()
+    with torch.no_grad():
+        peer.weight_ih_l0.copy_(to_torch(layer.input_weight))
+        peer.weight_hh_l0.copy_(to_torch(layer.recurrent_weight))
+        peer.bias_ih_l0.copy_(to_torch(layer.bias))
+        peer.bias_hh_l0.copy_(forget_bias)
+        peer.weight_hr_l0.copy_(layer.projection_weight)
+    packed = nn.utils.rnn.pack_padded_sequence(torch.randn(6, 3, 4).double(), [6, 4, 1])
+    start = _state(3, lm.options)
+    (outputs,), state = lm(packed.data, packed.batch_sizes.tolist(), start, name)
+    expected, (expected_hidden, expected_cell) = peer(packed, tuple(start))
+    torch.testing.assert_close(outputs, expected.data)
+    torch.testing.assert_close(state.hidden, expected_hidden)
+    torch.testing.assert_close(state.cell, expected_cell)
+
+
+@every_recurrence
+@pytest.mark.parametrize("skip", [True, False])
+def test_skip_connections_add_a_layers_input_but_not_to_its_state(name: str, skip: bool) -> None:
+    lm = _lm(_options(use_skip_connections=skip))
+    inputs = torch.randn(10, 4, dtype=torch.double)
+    outputs, state = lm(inputs, [2] * 5, recurrence=name)
+    alone = _lm(_options(n_layers=1))
+    alone.layers[0].load_state_dict(lm.layers[0].state_dict())
+    (first,), _ = alone(inputs, [2] * 5)
+    alone.layers[0].load_state_dict(lm.layers[1].state_dict())
+    (second,), end = alone(first, [2] * 5)
+    torch.testing.assert_close(outputs[0], first)
+    torch.testing.assert_close(outputs[1], second + first if skip else second)
+    torch.testing.assert_close(state.hidden[1], second[-2:])
+    torch.testing.assert_close(state.cell[1:], end.cell)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5).map(lambda some: sorted(some)[::-1]),
+    name=st.sampled_from(NAMES[1:]),
+    ended=st.integers(0, 2),
+    directions=st.integers(1, 2),
+    seed=st.integers(0, 99),
+)
+def test_all_recurrences_give_what_the_reference_gives(
+    lengths: list[int], name: str, ended: int, directions: int, seed: int
+) -> None:
+    """`ended` sentences have a state, but no token."""
+    options = _options(cell_clip=0.8, proj_clip=1.0)
+    lms = [_lm(options, seed + k) for k in range(directions)]
+    batch_sizes = [sum(length > time for length in lengths) for time in range(lengths[0])]
+    inputs = [torch.randn(sum(lengths), 4).double() for _ in lms]
+    states = [_state(len(lengths) + ended, options) for _ in lms]
+    before = [(state.hidden.clone(), state.cell.clone()) for state in states]
+    with torch.no_grad():
+        expected = list(run_stack(lms, inputs, batch_sizes, states, "reference"))
+        actual = list(run_stack(lms, inputs, batch_sizes, states, name))
+    torch.testing.assert_close(actual, expected)
+    torch.testing.assert_close([tuple(state) for state in states], before)  # the given state stays as it was
+
+
+@every_recurrence
+def test_a_text_in_two_parts_with_the_state_between_is_the_text_in_one(name: str) -> None:
+    lm = _lm(_options())
+    inputs = torch.randn(27, 4, dtype=torch.double)
+    whole, end = lm(inputs, [3] * 9, recurrence=name)
+    first, state = lm(inputs[:12], [3] * 4, recurrence=name)
+    second, end_of_parts = lm(inputs[12:], [3] * 5, state, name)
+    for layer in range(2):
+        torch.testing.assert_close(torch.cat([first[layer], second[layer]]), whole[layer])
+    torch.testing.assert_close(end_of_parts, end)
+
+
+@every_recurrence
+def test_no_time_steps_leave_the_state_as_it_was(name: str) -> None:
+    lm = _lm(_options())
+    start = _state(3, lm.options)
+    outputs, state = lm(torch.zeros(0, 4, dtype=torch.double), [], start, name)
+    assert outputs[-1].shape == (0, 4)
+    torch.testing.assert_close(state, start)
+
+
+def test_dropout_acts_in_training_only() -> None:
+    torch.manual_seed(0)
+    lm = DirectionalLm(_options(), dropout=0.5)
+    inputs = torch.randn(6, 4)
+    assert not torch.equal(lm(inputs, [2] * 3)[0][-1], lm(inputs, [2] * 3)[0][-1])
+    lm.eval()
+    assert torch.equal(lm(inputs, [2] * 3)[0][-1], lm(inputs, [2] * 3)[0][-1])
+
+
+def test_new_weights_are_laid_out_again() -> None:
+    lm = _lm(_options()).requires_grad_(False)
+    inputs = torch.randn(5, 4, dtype=torch.double)
+    before, _ = lm(inputs, [1] * 5, recurrence="in_turn")
+    for parameter in lm.parameters():
+        parameter.mul_(0.5)
+    after, _ = lm(inputs, [1] * 5, recurrence="in_turn")
+    expected, _ = lm(inputs, [1] * 5, recurrence="reference")
+    torch.testing.assert_close(after, expected)
+    assert not torch.allclose(before[-1], after[-1])
+
+
+def test_an_unknown_recurrence_is_refused() -> None:
+    with pytest.raises(BiLmError, match="one of auto, reference, training, in_turn, together, not 'fast'"):
+        _lm(_options())(torch.zeros(1, 4).double(), [1], recurrence="fast")
+
+
+def test_gradients_in_another_precision_than_float32_are_refused() -> None:
+    lm = _lm(_options())
+    with pytest.raises(BiLmError, match="float32, not in bfloat16"):
+        list(
+            run_stack(
+                [lm],
+                [torch.zeros(1, 4).double()],
+                [1],
+                [lm.zero_state(lm.layers[0].bias, 1)],
+                precision="bfloat16",
+            )
+        )

@@ -1,0 +1,62 @@
+import gzip
+from pathlib import Path
+
+import pytest
+import zstandard
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.common.text_files import decode, read_lines
+
+TEXT = "one\n\nzwölf\n".encode()
+LONG_TEXT = b"".join(b"%d and more\n" % number for number in range(100_000))
+SKIPPED_FRAME = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"hello"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("text.txt", TEXT), ("text.txt.gz", gzip.compress(TEXT)), ("text.txt.zst", zstandard.compress(TEXT))],
+)
+def test_lines_are_read_plain_or_compressed(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert [decode(line, "") for line in read_lines(str(tmp_path / name))] == ["one\n", "\n", "zwölf\n"]
+
+
+def test_lines_go_on_over_the_frames_and_blocks_of_a_zstd_file(tmp_path: Path) -> None:
+    whole = LONG_TEXT + b"no line feed"
+    frames = [whole[:1000], whole[1000:-5], whole[-5:]]
+    content = SKIPPED_FRAME.join([b"", *map(zstandard.compress, frames), b""])
+    path = tmp_path / "text.zst"
+    path.write_bytes(content)
+    assert list(read_lines(str(path))) == whole.splitlines(keepends=True)
+
+
+@pytest.mark.parametrize(
+    "content", [TEXT, gzip.compress(TEXT * 100)[:-9], gzip.compress(TEXT)[:12] + b"\xff" * 9]
+)
+def test_what_is_no_whole_gzip_file_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "text.gz"
+    path.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=f"{path}: not a whole gzip file"):
+        list(read_lines(str(path)))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TEXT,
+        zstandard.compress(LONG_TEXT)[:-1],
+        zstandard.compress(LONG_TEXT)[:5],
+        zstandard.compress(TEXT) + TEXT,
+    ],
+    ids=["plain", "cut", "cut-in-the-head", "plain-behind-it"],
+)
+def test_what_is_no_whole_zstd_file_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "text.zst"
+    path.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=f"{path}: not a whole zstd file"):
+        list(read_lines(str(path)))
+
+
+def test_text_that_is_not_utf8_is_named_by_its_place() -> None:
+    with pytest.raises(ConfigurationError, match="corpus, line 3: not UTF-8 text"):
+        decode(b"sch\xf6n", "corpus, line 3")

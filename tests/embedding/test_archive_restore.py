@@ -1,0 +1,190 @@
+"""Archives of models with ELMo are loaded without the files that their biLM came from."""
+
+import copy
+import gc
+import hashlib
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import sanitize
+from allennlp.data import DatasetReader, TextFieldTensors, Vocabulary
+from allennlp.models import Model, load_archive
+from allennlp.modules import TextFieldEmbedder
+from torch import LongTensor, Tensor, nn
+
+from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.bilm.io.pretrained import MODELS, download_directory
+from elmo_plugin.commands.export import export
+from tests.small_bilm import small_options
+from tests.trained_bilm import random_bilm, write_training
+from tests.trained_tagger import SENTENCES, tagger_config, train
+
+URL = "https://models.invalid/elmo"
+
+
+@Model.register("test_archived_own")
+class OwnModel(Model):
+    """Somebody's own model, with an embedder alone."""
+
+    def __init__(self, vocab: Vocabulary, embedder: TextFieldEmbedder) -> None:
+        super().__init__(vocab)
+        self.embedder = embedder
+        self.scores = nn.Linear(embedder.get_output_dim(), vocab.get_vocab_size("labels"))
+
+    def forward(
+        self, tokens: TextFieldTensors, words: list[list[str]], tags: LongTensor | None = None
+    ) -> dict[str, Tensor]:
+        scores = self.scores(self.embedder(tokens))
+        output = {"scores": scores}
+        if tags is not None:
+            output["loss"] = nn.functional.cross_entropy(scores.flatten(0, 1), tags.flatten())
+        return output
+
+
+def own_config(bilm: str) -> dict[str, Any]:
+    config = tagger_config(bilm, ["input"])
+    embedder = config["model"]["contextual_encoder"]["text_field_embedder"]
+    return config | {"model": {"type": "test_archived_own", "embedder": embedder}}
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError("the network is off")
+
+    for name in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, name, refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@pytest.fixture
+def bilm(tmp_path: Path) -> Path:
+    """The archive of a biLM."""
+    return write_training(tmp_path / "training", random_bilm())
+
+
+def write_sources(folder: Path) -> dict[str, Any]:
+    """The same biLM in all the forms in which a configuration may name one."""
+    archive = write_training(folder / "training", random_bilm())
+    export(str(archive), folder / "exported")
+    names = {"options": "options.json", "weights": "weights.hdf5"}
+    download_directory().mkdir(parents=True, exist_ok=True)
+    for name in names.values():
+        shutil.copy(folder / "exported" / name, downloaded(name))
+    return {
+        "archive": str(archive),
+        "directory of a training": str(folder / "training"),
+        "directory of a pair": str(folder / "exported"),
+        "pair": {kind: str(folder / "exported" / name) for kind, name in names.items()},
+        "url": {kind: f"{URL}/{name}" for kind, name in names.items()},
+    }
+
+
+def downloaded(name: str) -> Path:
+    """Where AllenNLP's cache has the file from the URL."""
+    return download_directory() / hashlib.sha256(f"{URL}/{name}".encode()).hexdigest()
+
+
+def delete_sources(folder: Path) -> None:
+    shutil.rmtree(folder)
+    for name in ("options.json", "weights.hdf5"):
+        downloaded(name).unlink()
+
+
+def predictions(model: Model, config: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    """For the sentences of the test data, with the scores behind them."""
+    scores: list[Any] = []
+    layer = model.tag_scores if hasattr(model, "tag_scores") else model.scores
+    handle = layer.register_forward_hook(lambda _module, _inputs, output: scores.append(output.tolist()))
+    params = Params(copy.deepcopy((config or tagger_config(""))["dataset_reader"]))
+    reader = DatasetReader.from_params(params)
+    output = model.eval().forward_on_instances(list(reader.read(SENTENCES)))
+    handle.remove()
+    return [{"scores": scores}, *sanitize(output)]
+
+
+def predictions_of_archive(path: Path, config: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    gc.collect()  # of biLMs that nobody holds, which an archive's model would share
+    return predictions(load_archive(path).model, config)
+
+
+@pytest.mark.parametrize(
+    "source", ["archive", "directory of a training", "directory of a pair", "pair", "url"]
+)
+def test_an_archive_predicts_the_same_offline_without_the_files_of_its_bilm(
+    source: str, tmp_path: Path, offline: None
+) -> None:
+    sources = tmp_path / "sources"
+    expected = predictions(train(tagger_config(write_sources(sources)[source]), tmp_path / "run"))
+    delete_sources(sources)
+    assert predictions_of_archive(tmp_path / "run" / "model.tar.gz") == expected
+    assert predictions_of_archive(tmp_path / "run") == expected, "from the directory of the training"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"requires_grad": True}, {"layers": [2, 0], "precision": "int8"}],
+    ids=["a trained biLM", "other options"],
+)
+def test_the_embedder_of_an_archive_is_as_it_was_trained(
+    options: dict[str, Any], bilm: Path, tmp_path: Path
+) -> None:
+    expected = predictions(train(tagger_config(str(bilm), **options), tmp_path / "run"))
+    bilm.unlink()
+    assert predictions_of_archive(tmp_path / "run" / "model.tar.gz") == expected
+
+
+def test_another_bilm_under_the_same_name_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = write_sources(tmp_path / "sources")["pair"]
+    monkeypatch.setitem(MODELS, "tiny", (files["options"], files["weights"]))
+    expected = predictions(train(tagger_config("tiny"), tmp_path / "run"))
+    monkeypatch.undo()
+    assert predictions_of_archive(tmp_path / "run" / "model.tar.gz") == expected
+
+
+def test_somebodys_own_model_needs_no_files_either(bilm: Path, tmp_path: Path) -> None:
+    expected = predictions(train(own_config(str(bilm)), tmp_path / "run"))
+    bilm.unlink()
+    assert predictions_of_archive(tmp_path / "run" / "model.tar.gz") == expected
+
+
+def test_another_bilm_at_the_same_place_is_not_taken(bilm: Path, tmp_path: Path) -> None:
+    expected = predictions(train(tagger_config(str(bilm)), tmp_path / "run"))
+    other = BiLm(BiLmOptions.from_dict(small_options(lstm={"projection_dim": 9})))
+    write_training(tmp_path / "other", other).replace(bilm)
+    assert predictions_of_archive(tmp_path / "run" / "model.tar.gz") == expected
+
+
+def test_a_training_is_recovered_without_the_files(bilm: Path, tmp_path: Path) -> None:
+    config = tagger_config(str(bilm))
+    expected = predictions(train(config, tmp_path / "run"))
+    bilm.unlink()
+    assert predictions(train(config, tmp_path / "run", recover=True)) == expected
+
+
+def test_before_there_are_weights_the_files_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="there is no biLM 'absent'"):
+        train(tagger_config("absent"), tmp_path / "run")
+
+
+def test_archives_from_before_sizes_were_kept_are_loaded_with_the_files(bilm: Path, tmp_path: Path) -> None:
+    expected = predictions(train(tagger_config(str(bilm)), tmp_path / "run"))
+    weights = tmp_path / "run" / "best.th"
+    state = {name: tensor for name, tensor in torch.load(weights).items() if "_extra_state" not in name}
+    torch.save(state, weights)
+    assert predictions_of_archive(tmp_path / "run") == expected
+
+
+def test_a_bilm_is_in_memory_once_for_all_placements_and_models(bilm: Path, tmp_path: Path) -> None:
+    train(tagger_config(str(bilm)), tmp_path / "run")
+    bilm.unlink()
+    models = [load_archive(tmp_path / "run").model for _ in range(2)]
+    assert len({module for model in models for module in model.modules() if isinstance(module, BiLm)}) == 1

@@ -1,0 +1,220 @@
+"""The contextual encoder: how its parts come together, and where ELMo is put."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Lazy, Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.modules import Embedding, FeedForward, Seq2SeqEncoder, TextFieldEmbedder, TokenEmbedder
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from torch import Tensor
+
+from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
+from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
+from tests.small_bilm import small_options, write_pair
+
+WORD_DIM, ELMO_DIM, CELLS = 6, 4, 3
+BILSTM = Lazy(VariationalBiLstm, hidden_sizes=[CELLS])
+
+
+class SumOfCharacters(TokenEmbedder):
+    """In ELMo's place: each vector is the sum of the word's character ids, `ELMO_DIM` times."""
+
+    def get_output_dim(self) -> int:
+        return ELMO_DIM
+
+    def forward(self, elmo_tokens: Tensor) -> Tensor:
+        return elmo_tokens.sum(dim=-1, keepdim=True).float().expand(-1, -1, ELMO_DIM)
+
+
+def embedder(elmo: bool = False) -> TextFieldEmbedder:
+    embedders: dict[str, TokenEmbedder] = {"tokens": Embedding(WORD_DIM, 10)}
+    return BasicTextFieldEmbedder(embedders | ({"elmo": SumOfCharacters()} if elmo else {}))
+
+
+def text(elmo: bool = True) -> TextFieldTensors:
+    """Two sentences, of three words and of one."""
+    words = torch.tensor([[2, 3, 4], [5, 0, 0]])
+    characters = words.unsqueeze(-1).expand(-1, -1, 50).short()
+    return {"tokens": {"tokens": words}} | ({"elmo": {"elmo_tokens": characters}} if elmo else {})
+
+
+MASK = torch.tensor([[True, True, True], [True, False, False]])
+
+
+def test_encodes_what_it_embeds() -> None:
+    encoder = ContextualEncoder(embedder(), BILSTM)
+    encoded, mask = encoder(text(elmo=False))
+    assert (mask == MASK).all()
+    assert encoder.get_output_dim() == 2 * CELLS
+    embedded = encoder.text_field_embedder(text(elmo=False))
+    torch.testing.assert_close(encoded, encoder.encoder(embedded, MASK))
+
+
+def test_without_an_encoder_the_embedding_is_the_encoding() -> None:
+    encoder = ContextualEncoder(embedder())
+    encoded, _ = encoder(text(elmo=False))
+    assert encoder.get_output_dim() == WORD_DIM
+    torch.testing.assert_close(encoded, encoder.text_field_embedder(text(elmo=False)))
+
+
+def test_input_elmo_enters_the_encoder() -> None:
+    encoder = ContextualEncoder(embedder(elmo=True), BILSTM)
+    encoded, _ = encoder(text())
+    assert encoder.encoder.get_input_dim() == WORD_DIM + ELMO_DIM
+    assert encoded.shape[-1] == encoder.get_output_dim() == 2 * CELLS
+
+
+@pytest.mark.parametrize("at_input", [False, True])
+def test_output_elmo_stands_behind_the_encoding(at_input: bool) -> None:
+    torch.manual_seed(0)
+    plain = ContextualEncoder(embedder(at_input), BILSTM)
+    torch.manual_seed(0)
+    encoder = ContextualEncoder(embedder(at_input), BILSTM, output_elmo=SumOfCharacters())
+    encoded, mask = encoder(text())
+    assert (mask == MASK).all()
+    assert encoded.shape[-1] == encoder.get_output_dim() == 2 * CELLS + ELMO_DIM
+    torch.testing.assert_close(encoded[..., : 2 * CELLS], plain(text(elmo=at_input))[0])
+    torch.testing.assert_close(encoded[..., 2 * CELLS :], SumOfCharacters()(**text()["elmo"]))
+
+
+def test_output_elmo_may_read_an_indexer_of_another_name() -> None:
+    encoder = ContextualEncoder(
+        embedder(), BILSTM, output_elmo=SumOfCharacters(), output_elmo_indexer="characters"
+    )
+    tokens = text()
+    encoded, _ = encoder({"tokens": tokens["tokens"], "characters": tokens["elmo"]})
+    assert encoded.shape == (2, 3, 2 * CELLS + ELMO_DIM)
+
+
+def test_output_elmo_without_its_indexer_is_an_error_that_names_it() -> None:
+    encoder = ContextualEncoder(embedder(), BILSTM, output_elmo=SumOfCharacters())
+    with pytest.raises(ConfigurationError, match=r"indexer named 'elmo', but .* has tokens"):
+        encoder(text(elmo=False))
+
+
+def test_elmo_may_be_all_there_is() -> None:
+    encoder = ContextualEncoder(BasicTextFieldEmbedder({"elmo": SumOfCharacters()}), BILSTM)
+    _, mask = encoder({"elmo": text()["elmo"]})
+    assert (mask == MASK).all()
+
+
+@pytest.fixture
+def bilm_files(tmp_path: Path) -> dict[str, str]:
+    torch.manual_seed(0)
+    bilm = BiLm(BiLmOptions.from_dict(small_options()))
+    return write_pair(bilm, tmp_path)
+
+
+def with_both_placements(bilm_files: dict[str, str]) -> tuple[ContextualEncoder, BiLm]:
+    embedders = {"tokens": Embedding(WORD_DIM, 10), "elmo": ElmoTokenEmbedder(bilm_files)}
+    encoder = ContextualEncoder(
+        BasicTextFieldEmbedder(embedders), BILSTM, output_elmo=ElmoTokenEmbedder(bilm_files)
+    )
+    return encoder.eval(), embedders["elmo"]._elmo.bilm
+
+
+def text_of_other_words() -> TextFieldTensors:
+    """Three sentences, the longest of two words."""
+    words = torch.tensor([[6, 7], [8, 0], [9, 3]])
+    characters = torch.where(words[:, :, None] > 0, words[:, :, None] + torch.arange(50), 0)
+    return {"tokens": {"tokens": words}, "elmo": {"elmo_tokens": characters.short()}}
+
+
+def test_two_placements_and_two_text_fields_run_the_bilm_once(bilm_files: dict[str, str]) -> None:
+    encoder, bilm = with_both_placements(bilm_files)
+    runs: list[None] = []
+    bilm.register_forward_hook(lambda *_: runs.append(None))
+    for batch in (1, 2):
+        encoder.encode_together([text(), text_of_other_words()])
+        assert len(runs) == batch
+
+
+def test_text_fields_encoded_together_are_as_each_alone(bilm_files: dict[str, str]) -> None:
+    encoder, _ = with_both_placements(bilm_files)
+    texts = [text(), text_of_other_words(), text()]
+    for together, alone in zip(encoder.encode_together(texts), map(encoder, texts), strict=True):
+        assert together[1].equal(alone[1])
+        torch.testing.assert_close(together[0], alone[0])
+
+
+def test_dropout_drops_the_same_values_of_all_words_of_a_sentence() -> None:
+    encoder = ContextualEncoder(embedder(), dropout=0.5)
+    kept = encoder(text(elmo=False))[0] != 0
+    assert (kept == kept[:, :1]).all() and not kept.all()
+    assert encoder.eval()(text(elmo=False))[0].all()
+
+
+def test_dropout_may_drop_other_values_of_each_word() -> None:
+    torch.manual_seed(0)
+    encoder = ContextualEncoder(embedder(), dropout=0.5, variational_dropout=False)
+    kept = encoder(text(elmo=False))[0] != 0
+    assert not (kept == kept[:, :1]).all()
+
+
+def test_feed_forward_layers_stand_before_the_encoder() -> None:
+    layers = Lazy(FeedForward, num_layers=1, hidden_dims=5, activations=torch.nn.ReLU())
+    encoder = ContextualEncoder(embedder(), BILSTM, feedforward=layers)
+    assert encoder.encoder.get_input_dim() == 5
+    embedded = encoder.text_field_embedder(text(elmo=False))
+    expected = encoder.encoder(encoder.feedforward(embedded), MASK)
+    torch.testing.assert_close(encoder(text(elmo=False))[0], expected)
+
+
+def test_features_of_words_join_before_the_encoder() -> None:
+    encoder = ContextualEncoder(embedder(), BILSTM, feature_dim=2)
+    features = torch.randn(2, 3, 2)
+    embedded = encoder.text_field_embedder(text(elmo=False))
+    expected = encoder.encoder(torch.cat([embedded, features], dim=-1), MASK)
+    torch.testing.assert_close(encoder(text(elmo=False), features)[0], expected)
+
+
+def test_features_without_an_encoder_stand_beside_the_embedding() -> None:
+    encoder = ContextualEncoder(embedder(), feature_dim=2)
+    encoded, _ = encoder(text(elmo=False), torch.ones(2, 3, 2))
+    assert encoded.size(-1) == encoder.get_output_dim() == WORD_DIM + 2
+
+
+@pytest.mark.parametrize(
+    ("feature_dim", "features", "found"),
+    [(2, None, "there are none"), (2, torch.ones(2, 3), "they have"), (0, torch.ones(2, 3, 1), "they have")],
+)
+def test_features_of_another_shape_are_an_error(
+    feature_dim: int, features: Tensor | None, found: str
+) -> None:
+    encoder = ContextualEncoder(embedder(), BILSTM, feature_dim=feature_dim)
+    with pytest.raises(ConfigurationError, match=rf"shape \(2, 3, {feature_dim}\), but {found}"):
+        encoder(text(elmo=False), features)
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        {"type": "variational_bilstm", "hidden_sizes": [4, 3]},
+        {"type": "lstm", "hidden_size": 4},
+        {"type": "pass_through"},
+    ],
+)
+def test_a_configuration_needs_no_derived_sizes(encoder: dict[str, Any]) -> None:
+    vocab = Vocabulary()
+    vocab.add_token_to_namespace("word")
+    params = Params(
+        {
+            "text_field_embedder": {"token_embedders": {"tokens": {"embedding_dim": WORD_DIM}}},
+            "feedforward": {"num_layers": 1, "hidden_dims": 5, "activations": "relu"},
+            "encoder": encoder,
+        }
+    )
+    contextual_encoder = ContextualEncoder.from_params(params, vocab=vocab)
+    assert isinstance(contextual_encoder.encoder, Seq2SeqEncoder)
+    encoded, _ = contextual_encoder({"tokens": {"tokens": torch.tensor([[2, 1]])}})
+    assert encoded.shape == (1, 2, contextual_encoder.get_output_dim())
+
+
+def test_is_registered() -> None:
+    assert ContextualEncoder.by_name("contextual_encoder") is ContextualEncoder

@@ -1,0 +1,28 @@
+"""Several text fields as one."""
+
+import torch
+
+from elmo_plugin.encoders.text_fields import concatenate_text_fields
+
+
+def test_text_fields_stand_one_behind_the_other_padded_with_zeros() -> None:
+    premises = {"tokens": {"tokens": torch.tensor([[2, 3, 4], [5, 0, 0]])}}
+    hypotheses = {"tokens": {"tokens": torch.tensor([[6, 7]])}}
+    both = concatenate_text_fields([premises, hypotheses])
+    assert both["tokens"]["tokens"].tolist() == [[2, 3, 4], [5, 0, 0], [6, 7, 0]]
+
+
+def test_every_axis_is_padded_and_every_type_stays() -> None:
+    characters = [torch.ones(2, 1, 7, dtype=torch.uint8), torch.ones(1, 4, 5, dtype=torch.uint8)]
+    masks = [torch.ones(2, 1, dtype=torch.bool), torch.ones(1, 4, dtype=torch.bool)]
+    texts = [{"x": {"ids": ids, "mask": mask}} for ids, mask in zip(characters, masks, strict=True)]
+    both = concatenate_text_fields(texts)["x"]
+    assert both["ids"].shape == (3, 4, 7) and both["ids"].dtype == torch.uint8
+    assert both["ids"].sum() == 2 * 7 + 4 * 5
+    assert both["mask"].dtype == torch.bool
+    assert both["mask"].tolist() == [[True, False, False, False]] * 2 + [[True] * 4]
+
+
+def test_a_single_text_field_stays_as_it_is() -> None:
+    words = torch.tensor([[2, 3]])
+    assert concatenate_text_fields([{"tokens": {"tokens": words}}])["tokens"]["tokens"].equal(words)

@@ -1,0 +1,111 @@
+"""The variational biLSTM against torch's own stacked LSTM, and what its dropout drops."""
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.modules import Seq2SeqEncoder
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
+
+INPUT_SIZE = 5
+
+
+def mask_of(lengths: list[int]) -> Tensor:
+    return torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+
+
+def encoder_with(hidden_sizes: list[int], dropout: float = 0.0) -> VariationalBiLstm:
+    torch.manual_seed(0)
+    return VariationalBiLstm(INPUT_SIZE, hidden_sizes, dropout)
+
+
+def inputs_of_layers(encoder: VariationalBiLstm, inputs: Tensor, mask: Tensor) -> list[PackedSequence]:
+    """What each layer's LSTM gets to see."""
+    seen: list[PackedSequence] = []
+    for layer in encoder.layers:
+        layer.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
+    encoder(inputs, mask)
+    return seen
+
+
+def test_without_dropout_equals_torch_stacked_lstm() -> None:
+    encoder = encoder_with([4, 4])
+    stacked = nn.LSTM(INPUT_SIZE, 4, num_layers=2, bidirectional=True, batch_first=True)
+    stacked.load_state_dict(
+        {
+            name.replace("_l0", f"_l{number}"): weight
+            for number, layer in enumerate(encoder.layers)
+            for name, weight in layer.state_dict().items()
+        }
+    )
+    inputs = torch.randn(3, 7, INPUT_SIZE)
+    torch.testing.assert_close(encoder(inputs, mask_of([7, 7, 7])), stacked(inputs)[0])
+
+
+@settings(deadline=None, max_examples=20)
+@given(lengths=st.lists(st.integers(0, 6), min_size=1, max_size=4).filter(any), seed=st.integers(0, 99))
+def test_a_sentence_gets_the_same_vectors_alone_and_padded_in_a_batch(lengths: list[int], seed: int) -> None:
+    encoder = encoder_with([3, 2])
+    torch.manual_seed(seed)
+    inputs = torch.randn(len(lengths), max(lengths), INPUT_SIZE)
+    mask = mask_of(lengths)
+    batch = encoder(inputs, mask)
+    assert (batch[~mask] == 0).all()
+    for row, length in enumerate(lengths):
+        if length:
+            alone = encoder(inputs[row : row + 1, :length], torch.ones(1, length, dtype=torch.bool))
+            torch.testing.assert_close(batch[row, :length], alone[0])
+
+
+def test_layers_may_differ_in_size() -> None:
+    encoder = encoder_with([4, 3, 2])
+    assert (encoder.get_input_dim(), encoder.get_output_dim()) == (INPUT_SIZE, 4)
+    assert encoder(torch.randn(2, 3, INPUT_SIZE), mask_of([3, 1])).shape == (2, 3, 4)
+
+
+def test_dropout_drops_the_same_values_at_every_time_step_but_not_in_every_sentence() -> None:
+    encoder = encoder_with([4], dropout=0.5)
+    inputs = torch.ones(20, 6, INPUT_SIZE)
+    (packed,) = inputs_of_layers(encoder, inputs, mask_of([6] * 20))
+    seen, _ = nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+    assert (seen == seen[:, :1]).all()
+    assert set(seen.flatten().tolist()) == {0.0, 2.0}
+    assert (seen != seen[:1]).any()
+
+
+def test_dropout_is_on_the_input_of_every_layer() -> None:
+    torch.manual_seed(0)
+    layers = inputs_of_layers(encoder_with([30, 4], 0.5), torch.ones(4, 6, INPUT_SIZE), mask_of([6] * 4))
+    assert all((packed.data == 0).float().mean() > 0.2 for packed in layers)
+
+
+def test_dropout_is_off_in_evaluation() -> None:
+    encoder = encoder_with([4, 3], dropout=0.5).eval()
+    inputs, mask = torch.randn(2, 4, INPUT_SIZE), mask_of([4, 2])
+    torch.testing.assert_close(encoder(inputs, mask), encoder_with([4, 3])(inputs, mask))
+
+
+def test_gradients_do_not_come_from_padding() -> None:
+    inputs = torch.randn(2, 4, INPUT_SIZE, requires_grad=True)
+    encoder_with([4, 3])(inputs, mask_of([4, 2])).sum().backward()
+    assert inputs.grad is not None
+    assert (inputs.grad[1, 2:] == 0).all() and (inputs.grad[1, :2] != 0).any()
+
+
+def test_is_registered() -> None:
+    params = Params({"type": "variational_bilstm", "input_size": 6, "hidden_sizes": [4], "dropout": 0.1})
+    assert Seq2SeqEncoder.from_params(params).get_output_dim() == 8
+
+
+def test_is_bidirectional() -> None:
+    assert encoder_with([2]).is_bidirectional()
+
+
+@pytest.mark.parametrize("length", [1, 5])
+def test_a_row_of_padding_alone_becomes_zeros(length: int) -> None:
+    encoded = encoder_with([4])(torch.randn(2, length, INPUT_SIZE), mask_of([length, 0]))
+    assert (encoded[1] == 0).all() and not encoded.isnan().any()

@@ -1,0 +1,115 @@
+from itertools import chain
+
+import numpy as np
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.language_model.batches.blocks import (
+    EvaluationWindow,
+    block_boundaries,
+    count_evaluation_windows,
+    evaluation_windows,
+)
+from elmo_plugin.language_model.batches.windows import Rows, Text
+from tests.language_model.in_memory import (
+    LENGTHS,
+    Sentence,
+    distinct_words,
+    in_memory,
+    pairs_in_rows,
+    pairs_of,
+)
+
+Tagged = list[tuple[str, str, int]]  # what is read, what is predicted, and the number of its sentence
+
+
+def _plain_blocks(sentences: list[Sentence], block_words: int, reverse: bool) -> list[Tagged]:
+    blocks, block = [], []
+    for number, sentence in enumerate(sentences):
+        block.append((number, sentence))
+        if sum(len(words) for _, words in block) >= block_words:
+            blocks.append(block)
+            block = []
+    return [
+        [
+            (*pair, number)
+            for number, words in block[:: -1 if reverse else 1]
+            for pair in pairs_of(words, reverse)
+        ]
+        for block in ([*blocks, block] if block else blocks)
+    ]
+
+
+def _blocks_read(windows: list[EvaluationWindow], text: Text, reverse: bool) -> list[list[Tagged]]:
+    """For each group what each row reads and predicts, without the empty places behind its end."""
+    starts = [number for number, window in enumerate(windows) if window.stream_starts]
+    groups = []
+    for start, end in zip(starts, [*starts[1:], len(windows)], strict=True):
+        group = windows[start:end]
+        rows = pairs_in_rows([window.backward if reverse else window.forward for window in group], text)
+        numbers = np.concatenate([window.sentences[int(reverse)] for window in group], axis=1).tolist()
+        tagged = [
+            [(*pair, number) for pair, number in zip(row, of_row, strict=True)]
+            for row, of_row in zip(rows, numbers, strict=True)
+        ]
+        read = [[item for item in row if item != ("", "", -1)] for row in tagged]
+        assert all(row[: len(block)] == block for row, block in zip(tagged, read, strict=True))
+        groups.append(read)
+    return groups
+
+
+@settings(deadline=None)
+@given(
+    LENGTHS,
+    st.integers(1, 3),
+    st.integers(1, 8),
+    st.integers(1, 25),
+    st.booleans(),
+    st.integers(1, 2),
+)
+@example([[3, 4], [2], [5]], 2, 4, 1000, True, 2)
+def test_rows_of_all_processes_are_the_blocks_of_the_text_whatever_its_pieces_and_the_sizes(
+    lengths, batch_size, steps, block_words, reverse, processes
+) -> None:
+    pieces = distinct_words(lengths)
+    text = in_memory(pieces)
+    of_processes = []
+    for process in range(processes):
+        windows = list(evaluation_windows(text, Rows(batch_size, process, processes), steps, block_words))
+        assert windows[0].stream_starts
+        assert all(window.forward.inputs.shape == (batch_size, steps) for window in windows)
+        of_processes.append(_blocks_read(windows, text, reverse))
+    groups = [chain.from_iterable(group) for group in zip(*of_processes, strict=True)]
+    read = [block for block in chain.from_iterable(groups) if block]
+    assert read == _plain_blocks(list(chain.from_iterable(pieces)), block_words, reverse)
+
+
+@settings(deadline=None)
+@given(LENGTHS, st.integers(1, 3), st.integers(1, 8), st.integers(1, 25))
+def test_all_processes_have_as_many_windows_as_are_counted(lengths, batch_size, steps, block_words) -> None:
+    text = in_memory(distinct_words(lengths))
+    for process in range(2):
+        rows = Rows(batch_size, process, 2)
+        windows = list(evaluation_windows(text, rows, steps, block_words))
+        assert len(windows) == count_evaluation_windows(text, rows, steps, block_words)
+
+
+def test_a_group_of_blocks_ends_with_its_longest() -> None:
+    text = in_memory([[["a"], ["b", "c", "d", "e"], ["f"]]])
+    windows = list(evaluation_windows(text, Rows(2), 2, 1))
+    assert [window.stream_starts for window in windows] == [True, False, False, True]
+    assert [window.sentences[0].tolist() for window in windows] == [
+        [[0, 0], [1, 1]],
+        [[-1, -1], [1, 1]],
+        [[-1, -1], [1, -1]],
+        [[2, 2], [-1, -1]],
+    ]
+
+
+def test_a_block_ends_with_the_sentence_that_fills_it() -> None:
+    starts = np.array([0, 2, 5, 6, 10, 11])
+    assert block_boundaries(starts, 5).tolist() == [0, 2, 4]
+    assert block_boundaries(starts, 6).tolist() == [0, 3]
+    assert block_boundaries(starts, 1).tolist() == [0, 1, 2, 3, 4, 5]
+    assert block_boundaries(starts, 11).tolist() == [0, 5]
+    assert block_boundaries(starts, 12).tolist() == [0]

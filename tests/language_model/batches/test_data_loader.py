@@ -1,0 +1,259 @@
+import itertools
+import random
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
+
+from elmo_plugin.bilm.characters import word_to_character_ids
+from elmo_plugin.language_model import BiLmStreamLoader, BiLmTextReader
+from elmo_plugin.language_model.batches import data_loader
+
+TEXT = {"one.txt": "the cat sat\nthe dog sat down\n", "two.txt": "a cat ran away from the dog\nwhy ?\n"}
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    for name, content in TEXT.items():
+        (tmp_path / name).write_text(content)
+    return tmp_path / "*.txt"
+
+
+@pytest.fixture
+def long_text(tmp_path: Path) -> Path:
+    for shard in range(3):
+        lines = (" ".join(f"w{shard}.{line}.{word}" for word in range(line % 7 + 1)) for line in range(20))
+        (tmp_path / f"long-{shard}.txt").write_text("\n".join(lines) + "\n")
+    return tmp_path / "long-*.txt"
+
+
+def _loader(path: Path, **options) -> BiLmStreamLoader:
+    options = {"batch_size": 2, "unroll_steps": 3, "cache_directory": str(path.parent / "cache"), **options}
+    loader = BiLmStreamLoader(BiLmTextReader(), str(path), **options)
+    loader.index_with(Vocabulary.from_instances(loader.iter_instances()))
+    return loader
+
+
+def _plain(batch: dict[str, Any]) -> dict[str, Any]:
+    return {name: value if isinstance(value, bool) else value.tolist() for name, value in batch.items()}
+
+
+def _batches(loader: BiLmStreamLoader) -> list[dict[str, Any]]:
+    """Those of one pass."""
+    return [_plain(batch) for batch in loader]
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+@pytest.mark.parametrize(("direction", "step"), [("forward", 1), ("backward", -1)])
+def test_every_word_of_all_shards_is_a_target_of_its_neighbour_once(
+    text: Path, shuffle: bool, direction: str, step: int
+) -> None:
+    loader = _loader(text, shuffle=shuffle)
+    sentences = [line.split() for content in TEXT.values() for line in content.splitlines()]
+    vocabulary = loader._vocab.get_token_to_index_vocabulary("words")
+    words = [*itertools.chain(*sentences), "<S>", "</S>"]
+    spelled = {word_to_character_ids(word).tobytes(): word for word in words}
+    pairs = Counter()
+    for batch in loader:
+        inputs = batch["character_ids"][batch[f"{direction}_types"]].view(-1, 50)
+        for ids, target in zip(inputs, batch[f"{direction}_targets"].view(-1).tolist(), strict=True):
+            if target:
+                pairs[spelled[ids.numpy().tobytes()], target] += 1
+            else:
+                assert not ids.any(), "a place without a target has no input"
+    expected = Counter()
+    for sentence in sentences:
+        bounded = ["<S>", *sentence, "</S>"][::step]
+        expected.update((word, vocabulary[after]) for word, after in itertools.pairwise(bounded))
+    assert pairs == expected
+
+
+def test_only_the_first_batch_of_a_pass_starts_the_streams(text: Path) -> None:
+    loader = _loader(text)
+    for _ in range(2):
+        first, *others = [batch["stream_starts"] for batch in loader]
+        assert first and not any(others)
+
+
+def test_each_pass_over_streams_has_its_own_order_which_the_seed_gives(long_text: Path) -> None:
+    loader, same, other = (_loader(long_text, seed=seed) for seed in (1, 1, 2))
+    passes = [_batches(loader) for _ in range(3)]
+    assert [_batches(same) for _ in range(3)] == passes
+    assert all(one != another for one, another in itertools.combinations([*passes, _batches(other)], 2))
+
+
+def test_a_pass_that_is_given_up_is_begun_anew(long_text: Path) -> None:
+    loader = _loader(long_text)
+    first = _plain(next(iter(loader)))
+    assert loader.progress() == []
+    assert _batches(loader)[0] == first
+
+
+def test_all_passes_over_blocks_are_equal(long_text: Path) -> None:
+    loader = _loader(long_text, shuffle=False, block_words=5)
+    assert _batches(loader) == _batches(loader)
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_batches_are_the_same_for_any_number_of_workers(long_text: Path, shuffle: bool) -> None:
+    alone = _batches(_loader(long_text, shuffle=shuffle, block_words=20))
+    for num_workers in (1, 2):
+        loader = _loader(long_text, shuffle=shuffle, block_words=20, num_workers=num_workers)
+        assert _batches(loader) == alone
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_two_processes_have_the_batches_of_one_with_twice_the_rows(
+    long_text: Path, shuffle: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"shuffle": shuffle, "block_words": 10}
+    alone = _batches(_loader(long_text, batch_size=4, **options))
+    monkeypatch.setattr(data_loader, "is_distributed", lambda: True)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
+    of_processes = []
+    for process in range(2):
+        monkeypatch.setattr(torch.distributed, "get_rank", lambda process=process: process)
+        of_processes.append(_batches(_loader(long_text, **options)))
+    for together, *apart in zip(alone, *of_processes, strict=True):
+        for name in ("forward_targets", "backward_targets"):
+            assert [*apart[0][name], *apart[1][name]] == together[name]
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+@pytest.mark.parametrize("finished", [0, 1, 2])
+@pytest.mark.parametrize("batches", [0, 7])
+def test_a_resumed_loader_gives_the_batches_that_were_not_given(
+    long_text: Path, finished: int, batches: int, num_workers: int
+) -> None:
+    loader = _loader(long_text)
+    passes = [_batches(loader) for _ in range(finished + 2)]
+    resumed, events = _loader(long_text, num_workers=num_workers), []
+    progress = loader.progress()
+    resumed.resume(progress[:finished], batches, lambda: events.append("then"))
+    for _ in passes:
+        for batch in resumed:
+            events.append(_plain(batch))
+    done = sum(progress[:finished]) + batches
+    assert events == [{}] * done + ["then"] + list(itertools.chain(*passes))[done:]
+    assert resumed.progress() == progress == list(map(len, passes))
+
+
+def test_a_pass_of_which_all_was_given_is_resumed_with_the_next(long_text: Path) -> None:
+    loader = _loader(long_text)
+    first, second = _batches(loader), _batches(loader)
+    resumed, events = _loader(long_text), []
+    resumed.resume([], len(first), lambda: events.append("then"))
+    assert _batches(resumed) == [{}] * len(first)
+    assert events == []
+    assert _batches(resumed) == second
+    assert events == ["then"]
+
+
+def test_an_evaluation_is_resumed_too(long_text: Path) -> None:
+    whole = _batches(_loader(long_text, shuffle=False, block_words=9))
+    resumed = _loader(long_text, shuffle=False, block_words=9)
+    resumed.resume([], 5, lambda: None)
+    assert _batches(resumed) == [{}] * 5 + whole[5:]
+
+
+def test_the_fingerprint_tells_what_changes_the_streams_and_nothing_else(text: Path, long_text: Path) -> None:
+    known = _loader(long_text).fingerprint
+    assert _loader(long_text, num_workers=2).fingerprint == known
+    others = [{"seed": 1}, {"batch_size": 3}, {"unroll_steps": 4}]
+    assert known not in [_loader(long_text, **options).fingerprint for options in others]
+    assert _loader(text).fingerprint != known
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+def test_global_random_states_are_left_alone(text: Path, num_workers: int) -> None:
+    loader = _loader(text, num_workers=num_workers)
+    states = []
+    for seed in (0, 1):
+        random.seed(seed), np.random.seed(seed), torch.manual_seed(seed)
+        before = random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()
+        states.append(_batches(loader))
+        assert (random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()) == before
+        loader = _loader(text, num_workers=num_workers)
+    assert states[0] == states[1]
+
+
+def test_the_length_is_that_of_full_batches(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("a b c d e\n" * 40)  # 240 targets in a direction
+    assert len(_loader(path, batch_size=4, unroll_steps=6)) == 10
+    assert len(list(_loader(path, batch_size=4, unroll_steps=6))) == 10
+
+
+def test_the_length_of_blocks_is_exact_and_needs_no_vocabulary(long_text: Path) -> None:
+    loader = _loader(long_text, shuffle=False, block_words=1)
+    loader._vocab, vocab = None, loader._vocab
+    length = len(loader)
+    loader._vocab = vocab
+    assert length == len(list(loader))
+
+
+def test_batches_are_put_on_the_device(text: Path) -> None:
+    loader = _loader(text)
+    loader.set_target_device(torch.device("meta"))
+    assert next(iter(loader))["character_ids"].device.type == "meta"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "least"),
+    [
+        ("batch_size", 0, 1),
+        ("unroll_steps", 0, 1),
+        ("block_words", 0, 1),
+        ("seed", -1, 0),
+        ("num_workers", -1, 0),
+        ("max_characters_per_token", 2, 3),
+    ],
+)
+def test_options_that_cannot_work_are_named(text: Path, option: str, value: int, least: int) -> None:
+    with pytest.raises(
+        ConfigurationError, match=f"bilm_stream: {option} must be at least {least}, not {value}"
+    ):
+        _loader(text, **{option: value})
+
+
+def test_data_that_cannot_work_are_named(text: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="no file matches the data path"):
+        _loader(tmp_path / "absent" / "*.gz")
+    with pytest.raises(ConfigurationError, match=r"\*.txt has 4 sentences, fewer than the 5 streams"):
+        next(iter(_loader(text, batch_size=5)))
+    assert len(list(_loader(text, batch_size=5, shuffle=False))) > 0
+
+
+def test_a_loader_without_a_vocabulary_says_so(text: Path) -> None:
+    loader = BiLmStreamLoader(BiLmTextReader(), str(text), cache_directory=str(text.parent / "cache"))
+    with pytest.raises(ConfigurationError, match=r"index_with\(vocab\) must come before the first batch"):
+        next(iter(loader))
+
+
+def test_an_error_in_a_worker_has_the_message_that_it_has_without_workers(text: Path) -> None:
+    loaders = [_loader(text, num_workers=num_workers) for num_workers in (0, 2)]
+    shutil.rmtree(text.parent / "cache")
+    messages = []
+    for loader in loaders:
+        with pytest.raises(ConfigurationError, match="gone or damaged") as error:
+            list(loader)
+        messages.append(str(error.value).replace("\n", " "))
+    assert messages[0] == messages[1]
+
+
+def test_many_batches_of_workers_can_be_kept(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    (tmp_path / "text.txt").write_text("a b c d\n" * 100)
+    loader = _loader(tmp_path / "text.txt", num_workers=1, batch_size=1, unroll_steps=1)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(limits[0], 200), limits[1]))
+    try:
+        assert len(list(loader)) == 500
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)

@@ -1,0 +1,126 @@
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from allennlp.common.checks import ConfigurationError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.bilm.characters import word_to_character_ids
+from elmo_plugin.language_model.corpus.chunks import Piece
+from elmo_plugin.language_model.corpus.shards import PreparedShard, prepare
+
+SPACES = " \t\r\x0b\x0c\x1c\x1f\x85\xa0\u1680\u2003\u2028\u3000"
+WORDS = st.one_of(
+    st.sampled_from(["a", "the", "<S>", "</S>", "@@PADDING@@", "zwölf", "\ufeff", "\0", "\u200b", "x" * 60]),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=20),
+)
+LINES = st.lists(
+    st.lists(st.tuples(WORDS, st.sampled_from(SPACES)), max_size=6).map(
+        lambda pairs: "".join(word + space for word, space in pairs)
+    ),
+    max_size=8,
+).filter(lambda lines: any(line.split() for line in lines))
+
+
+def plain(lines: list[str]) -> list[list[str]]:
+    """The sentences, read in the plainest way."""
+    return [words for line in lines if (words := line.split())]
+
+
+def prepared(lines: list[str], folder: str | Path, piece_tokens: int = 1000) -> PreparedShard:
+    path = Path(folder) / "text.txt"
+    path.write_text("\n".join(lines), encoding="utf-8", newline="")
+    return prepare(str(path), Path(folder) / "corpora", piece_tokens)
+
+
+def sentences(piece: Piece) -> list[list[str]]:
+    words = [piece.words[number] for number in piece.types]
+    return [words[start:end] for start, end in zip(piece.starts[:-1], piece.starts[1:], strict=True)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(lines=LINES, piece_tokens=st.integers(1, 12))
+def test_the_pieces_together_are_the_text(lines: list[str], piece_tokens: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        files = prepared(lines, folder, piece_tokens).pieces
+        pieces = [one.open(max_characters=50) for one in files]
+        assert [sentence for piece in pieces for sentence in sentences(piece)] == plain(lines)
+        for one, piece in zip(files, pieces, strict=True):
+            assert (one.tokens, one.sentences) == (len(piece.types), len(piece.starts) - 1)
+            assert one.tokens <= piece_tokens or one.sentences == 1
+        for one, next_one in zip(files[:-1], pieces[1:], strict=True):
+            assert one.tokens + next_one.starts[1] > piece_tokens  # no piece ends before it must
+
+
+@settings(max_examples=150, deadline=None)
+@given(lines=LINES, max_characters=st.integers(3, 60))
+def test_words_have_the_numbers_counts_and_characters_they_should(
+    lines: list[str], max_characters: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        piece = prepared(lines, folder).pieces[0].open(max_characters)
+        text = plain(lines)
+        bounded = ["<S>", "</S>"] * len(text) + [word for sentence in text for word in sentence]
+        assert piece.words == ["", *dict.fromkeys(bounded)]
+        assert piece.counts.tolist() == [0, *map(bounded.count, piece.words[1:])]
+        assert piece.character_ids[0].tolist() == [0] * max_characters
+        for word, ids in zip(piece.words[1:], piece.character_ids[1:], strict=True):
+            np.testing.assert_array_equal(ids, word_to_character_ids(word, max_characters))
+        assert piece.hashes[0] == 0 and len(set(piece.hashes.tolist())) == len(piece.words)
+
+
+def test_types_and_shapes_are_as_told(tmp_path: Path) -> None:
+    piece = prepared(["a b a"], tmp_path).pieces[0].open(max_characters=7)
+    for name, dtype, shape in (
+        ("types", np.uint32, (3,)),
+        ("starts", np.int64, (2,)),
+        ("counts", np.int64, (5,)),
+        ("hashes", np.int64, (5,)),
+        ("character_ids", np.int16, (5, 7)),
+    ):
+        array = getattr(piece, name)
+        assert (array.dtype, array.shape) == (dtype, shape)
+    assert isinstance(piece.types, np.memmap) and isinstance(piece.starts, np.memmap)
+
+
+def test_a_word_has_the_same_hash_in_every_piece(tmp_path: Path) -> None:
+    first, second = (one.open(50) for one in prepared(["a b c", "c d a"], tmp_path, piece_tokens=3).pieces)
+    hashes = dict(zip(first.words, first.hashes, strict=True))
+    for word in ("<S>", "</S>", "a", "c"):
+        assert second.hashes[second.words.index(word)] == hashes[word]
+
+
+def test_only_no_word_has_the_number_of_padding(tmp_path: Path) -> None:
+    piece = prepared(["a @@PADDING@@ b @@UNKNOWN@@ c"], tmp_path).pieces[0].open(50)
+    numbers = {"@@PADDING@@": 0, "@@UNKNOWN@@": 1, "<S>": 2, "</S>": 3, "a": 4, "b": 5}
+    found = piece.vocabulary_numbers(numbers, unknown=1)
+    assert found.dtype == np.int64
+    assert dict(zip(piece.words, found.tolist(), strict=True)) == {
+        "": 0, "<S>": 2, "</S>": 3, "a": 4, "@@PADDING@@": 1, "b": 5, "@@UNKNOWN@@": 1, "c": 1
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["types.npy", "starts.npy", "counts.npy", "hashes.npy", "words.txt"])
+@pytest.mark.parametrize("kept_bytes", [None, 0])
+def test_files_that_are_gone_or_empty_are_named(tmp_path: Path, name: str, kept_bytes: int | None) -> None:
+    shard = prepared(["a b a"], tmp_path)
+    path = shard.folder / f"000000.{name}"
+    content = path.read_bytes()
+    path.unlink()
+    if kept_bytes is not None:
+        path.write_bytes(content[:kept_bytes])
+    with pytest.raises(
+        ConfigurationError, match=f"gone or damaged .*remove the folder {shard.folder} and start"
+    ):
+        shard.pieces[0].open(50)
+
+
+@pytest.mark.parametrize("kept_bytes", [8, 135])
+def test_an_array_that_is_cut_is_named(tmp_path: Path, kept_bytes: int) -> None:
+    shard = prepared(["a b a"], tmp_path)
+    path = shard.folder / "000000.types.npy"
+    path.write_bytes(path.read_bytes()[:kept_bytes])
+    with pytest.raises(ConfigurationError, match="gone or damaged"):
+        shard.pieces[0].open(50)

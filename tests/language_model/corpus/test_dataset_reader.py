@@ -1,0 +1,53 @@
+import gzip
+from pathlib import Path
+
+import pytest
+import zstandard
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Vocabulary
+
+from elmo_plugin.language_model import BiLmTextReader
+
+
+@pytest.fixture
+def reader() -> BiLmTextReader:
+    made = DatasetReader.by_name("bilm_text")()
+    assert isinstance(made, BiLmTextReader)
+    return made
+
+
+def words(reader: BiLmTextReader, path: str) -> list[list[str]]:
+    return [[token.text for token in instance["words"]] for instance in reader.read(path)]
+
+
+def test_shards_are_read_in_order_compressed_or_not(reader: BiLmTextReader, tmp_path: Path) -> None:
+    (tmp_path / "b.txt").write_text("a second one .\n", encoding="utf-8")
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress("Schöne  Wörter\n\n  \nund mehr\n".encode()))
+    (tmp_path / "c.txt.zst").write_bytes(zstandard.compress(b"the end"))
+    (tmp_path / "folder").mkdir()
+    assert words(reader, str(tmp_path / "*")) == [
+        ["<S>", "Schöne", "Wörter", "</S>"],
+        ["<S>", "und", "mehr", "</S>"],
+        ["<S>", "a", "second", "one", ".", "</S>"],
+        ["<S>", "the", "end", "</S>"],
+    ]
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_read(reader: BiLmTextReader, tmp_path: Path) -> None:
+    path = tmp_path / "text[1].txt"
+    path.write_text("one\n")
+    assert words(reader, str(path)) == [["<S>", "one", "</S>"]]
+
+
+def test_the_vocabulary_has_words_and_boundaries_by_frequency(reader: BiLmTextReader, tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("b a\na\n")
+    vocab = Vocabulary.from_instances(reader.read(str(path)))
+    tokens = [vocab.get_token_from_index(i, "words") for i in range(vocab.get_vocab_size("words"))]
+    assert tokens[:2] == ["@@PADDING@@", "@@UNKNOWN@@"]
+    assert set(tokens[2:5]) == {"a", "<S>", "</S>"} and tokens[5:] == ["b"]
+
+
+def test_a_pattern_that_matches_nothing_is_named(reader: BiLmTextReader, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"no file matches the data path .*train-\*\.gz"):
+        reader.shards(str(tmp_path / "train-*.gz"))

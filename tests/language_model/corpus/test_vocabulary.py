@@ -1,0 +1,77 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.language_model.corpus.corpus import Corpus, prepare_corpus
+from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
+from elmo_plugin.language_model.corpus.vocabulary import (
+    check_vocabulary,
+    counting_instances,
+    vocabulary_counts,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    sentences=st.lists(
+        st.lists(st.sampled_from(["a", "b", "c", "d", "<S>", "</S>", "@@UNKNOWN@@"]), min_size=1, max_size=5),
+        min_size=1,
+        max_size=6,
+    ),
+    piece_tokens=st.integers(1, 8),
+)
+def test_counts_and_vocabulary_are_those_of_the_sentences_one_by_one(
+    tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]], piece_tokens: int
+) -> None:
+    folder = tmp_path_factory.mktemp("corpus")
+    text = folder / "text.txt"
+    text.write_text("\n".join(map(" ".join, sentences)))
+    corpus = prepare_corpus([str(text)], folder, piece_tokens=piece_tokens)
+    bounded = [word for sentence in sentences for word in ("<S>", *sentence, "</S>")]
+    assert list(vocabulary_counts(corpus).items()) == [(w, bounded.count(w)) for w in dict.fromkeys(bounded)]
+    made = Vocabulary.from_instances(counting_instances(corpus, "words"), max_vocab_size=4)
+    expected = Vocabulary.from_instances(BiLmTextReader().read(str(text)), max_vocab_size=4)
+    assert made.get_index_to_token_vocabulary("words") == expected.get_index_to_token_vocabulary("words")
+    assert made._retained_counter == expected._retained_counter
+
+
+@pytest.fixture
+def heldout(shared: Path, tmp_path: Path) -> Corpus:
+    return prepare_corpus([str(shared / "data" / "lm" / "heldout-dev.txt")], tmp_path)
+
+
+def vocabulary_of(words: list[str]) -> Vocabulary:
+    return Vocabulary(tokens_to_add={"words": words})
+
+
+def test_the_order_of_frequency_passes_and_others_do_not(heldout: Corpus) -> None:
+    counts = vocabulary_counts(heldout)
+    descending = sorted(counts, key=counts.__getitem__, reverse=True)
+    check_vocabulary(vocabulary_of(descending), "words", heldout)
+    shuffled = np.random.default_rng(0).permutation(descending).tolist()
+    for words in (shuffled, sorted(counts), descending[::-1]):
+        with pytest.raises(ConfigurationError, match=r"not in the order .*`allennlp elmo-vocab`"):
+            check_vocabulary(vocabulary_of(words), "words", heldout)
+
+
+def test_the_order_of_frequency_in_other_text_passes(heldout: Corpus, shared: Path, tmp_path: Path) -> None:
+    other = prepare_corpus([str(shared / "data" / "lm" / "nc-train-02.txt.gz")], tmp_path)
+    made = Vocabulary.from_instances(counting_instances(other))
+    check_vocabulary(made, "words", heldout)
+
+
+@pytest.mark.parametrize("lacking", ["@@UNKNOWN@@", "<S>", "</S>"])
+def test_a_vocabulary_without_a_special_word_is_refused(tmp_path: Path, lacking: str) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("a b\n")
+    corpus = prepare_corpus([str(text)], tmp_path)
+    words = [word for word in ("@@UNKNOWN@@", "<S>", "</S>", "a", "b") if word != lacking]
+    made = Vocabulary(tokens_to_add={"words": words}, non_padded_namespaces=["words"])
+    with pytest.raises(ConfigurationError, match=f"has no {lacking} in its namespace words; .*elmo-vocab"):
+        check_vocabulary(made, "words", corpus)
+    check_vocabulary(vocabulary_of(["b", "</S>", "a", "<S>"]), "words", corpus)  # too small for an order

@@ -1,0 +1,237 @@
+"""Training with several processes is training with one that has all of their rows."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import find_open_port
+from allennlp.training import TrainerCallback
+from overrides import overrides
+from torch import distributed, multiprocessing
+from torch.multiprocessing import ProcessExitedException, ProcessRaisedException
+
+from elmo_plugin.language_model.training.checkpointer import load_state
+
+TWO = {"cuda_devices": [-1, -1]}
+
+# What the second process does, in the environment, which processes inherit.
+STOPS_AFTER_STEP, REMOVES_AFTER_EPOCH = "STOPS_AFTER_STEP", "REMOVES_AFTER_EPOCH"
+
+
+@TrainerCallback.register("watched_process")
+class WatchedProcess(TrainerCallback):
+    """Leaves the weights of each process beside those of the others, and does in the second as it is told."""
+
+    @overrides
+    def on_batch(self, trainer: Any, *args: Any, is_training: bool, **kwargs: Any) -> None:
+        step = trainer._total_batches_completed
+        if is_training and trainer._rank == 1 and str(step) == os.environ.get(STOPS_AFTER_STEP):
+            os._exit(1)
+
+    @overrides
+    def on_epoch(self, trainer: Any, **kwargs: Any) -> None:
+        if trainer._rank == 1 and REMOVES_AFTER_EPOCH in os.environ:
+            shutil.rmtree(os.environ[REMOVES_AFTER_EPOCH])
+
+    @overrides
+    def on_end(self, trainer: Any, **kwargs: Any) -> None:
+        rank = distributed.get_rank() if distributed.is_initialized() else 0
+        torch.save(trainer.model.state_dict(), f"{self.serialization_dir}/weights_of_{rank}.th")
+
+
+@pytest.fixture(autouse=True)
+def _quick_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """AllenNLP's processes are copies of this one, which has imported everything already."""
+    if not torch.cuda.is_available():  # a copy of a process that has used a GPU cannot train
+        fork = partial(multiprocessing.start_processes, start_method="fork")
+        monkeypatch.setattr(multiprocessing, "spawn", fork)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # more would not be copied
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def config(bilm_config: dict[str, Any]) -> dict[str, Any]:
+    """Without anything that is drawn by random for each row."""
+    model = {"dropout": 0.0, "num_negatives": None, "precision": "float32", "loss_scale": 4.0}
+    trainer = {
+        "optimizer": {"type": "adagrad", "lr": 0.2, "initial_accumulator_value": 1.0},
+        "grad_norm": 1.0,
+        "checkpointer": {"type": "atomic", "save_every_num_batches": 2},
+        "callbacks": [{"type": "bilm_progress", "seconds": 0}, {"type": "watched_process"}],
+    }
+    return {
+        **bilm_config,
+        "model": bilm_config["model"] | model,
+        "trainer": bilm_config["trainer"] | trainer,
+    }
+
+
+def with_rows(config: dict[str, Any], batch_size: int) -> dict[str, Any]:
+    loaders = {name: {**config[name], "batch_size": batch_size} for name in config if "loader" in name}
+    return {**config, **loaders}
+
+
+def train(config: dict[str, Any], folder: Path, recover: bool = False) -> None:
+    train_model(Params(deepcopy(config)), folder, recover, include_package=[__name__])
+
+
+def figures(folder: Path) -> dict[tuple[str, str], float]:
+    """What was measured in training and validation."""
+    return {
+        (path.name, name): value
+        for path in folder.glob("metrics*.json")
+        for name, value in json.loads(path.read_text()).items()
+        if "memory" not in name and "duration" not in name
+    }
+
+
+def weights(path: Path) -> dict[str, torch.Tensor]:
+    return {name: value for name, value in load_state(path).items() if isinstance(value, torch.Tensor)}
+
+
+def assert_all_learned_the_same(one: Path, *two: Path) -> None:
+    """
+    `one` is the folder of a training with one process, each of `two` the folder of a process with half of the
+    rows.
+    """
+    expected = weights(one / "weights_of_0.th")
+    for process, folder in enumerate(two):
+        learned = weights(folder / f"weights_of_{process}.th")
+        torch.testing.assert_close(learned, expected, rtol=0, atol=1e-6)
+        assert figures(folder) == pytest.approx(figures(one), rel=1e-6)
+    first, second = (weights(folder / f"weights_of_{process}.th") for process, folder in enumerate(two))
+    assert all(torch.equal(first[name], second[name]) for name in expected)
+
+
+@pytest.mark.parametrize(
+    ("model", "trainer"),
+    [
+        ({}, {}),
+        ({"num_negatives": 5, "warm_up_batches": 3}, {"num_gradient_accumulation_steps": 2}),
+    ],
+    ids=["full softmax", "sampled softmax, warm-up and accumulation"],
+)
+def test_two_processes_learn_what_one_with_twice_the_rows_does(
+    model: dict[str, Any], trainer: dict[str, Any], config: dict[str, Any], tmp_path: Path
+) -> None:
+    config = {**config, "model": config["model"] | model, "trainer": config["trainer"] | trainer}
+    one, two = tmp_path / "one", tmp_path / "two"
+    train(with_rows(config, 6), one)
+    accelerator = {"type": "torch", "find_unused_parameters": "warm_up_batches" in model}
+    config["data_loader"]["num_workers"] = 1
+    train({**with_rows(config, 3), "distributed": {**TWO, "ddp_accelerator": accelerator}}, two)
+    assert_all_learned_the_same(one, two, two)
+    name = "training_sampled_loss" if model else "training_perplexity"
+    assert ("metrics.json", name) in figures(two)
+    logs = [(two / f"out_worker{process}.log").read_text() for process in (0, 1)]
+    assert ["tokens/s" in log for log in logs] == [True, False], "only the first process tells the progress"
+
+
+def test_two_processes_go_on_as_if_none_had_been_stopped(
+    config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config["model"] |= {"dropout": 0.2, "num_negatives": 5}
+    config["distributed"] = TWO
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    train(config, whole)
+    failures = (ProcessExitedException, ProcessRaisedException)  # the second: of a process left alone
+    with monkeypatch.context() as environment, pytest.raises(failures):
+        environment.setenv(STOPS_AFTER_STEP, "9")  # in the second epoch
+        train(config, stopped)
+    assert {path.name for path in stopped.glob("model_state*")} >= {"model_state_e1_b0.th"}
+    assert not (stopped / "metrics_epoch_1.json").exists()
+    train(config, stopped, recover=True)
+    assert figures(stopped) == figures(whole)
+    for process in (0, 1):
+        expected, again = (weights(run / f"weights_of_{process}.th") for run in (whole, stopped))
+        assert all(torch.equal(again[name], expected[name]) for name in expected)
+
+
+def test_training_does_not_go_on_with_another_number_of_processes(
+    config: dict[str, Any], tmp_path: Path
+) -> None:
+    config["trainer"]["num_epochs"] = 1
+    folder = tmp_path / "run"
+    train({**config, "distributed": TWO}, folder)
+    with pytest.raises(ConfigurationError, match="configuration does not match"):
+        train(config, folder, recover=True)
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ConfigurationError, match=r"made by 2 process\(es\), and now there are 1"):
+        train(config, folder, recover=True)
+
+
+def test_a_text_too_short_for_the_rows_of_all_processes_is_an_error(
+    config: dict[str, Any], tmp_path: Path
+) -> None:
+    message = r"text\.txt has 20 sentences, fewer than the 22 streams that all processes together read"
+    with pytest.raises(ProcessRaisedException, match=message):
+        train({**with_rows(config, 11), "distributed": TWO}, tmp_path / "run")
+
+
+def test_a_missing_text_is_an_error(config: dict[str, Any], tmp_path: Path) -> None:
+    config["train_data_path"] = str(tmp_path / "no.txt")
+    with pytest.raises(ConfigurationError, match=r"no\.txt"):
+        train({**config, "distributed": TWO}, tmp_path / "run")
+
+
+def test_a_text_that_vanishes_is_an_error_and_leaves_the_checkpoint(
+    config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = str(tmp_path / "cache")
+    config["data_loader"]["cache_directory"] = cache
+    monkeypatch.setenv(REMOVES_AFTER_EPOCH, cache)
+    with pytest.raises(ProcessRaisedException, match="prepared for training, is gone or damaged"):
+        train({**config, "distributed": TWO}, tmp_path / "run")
+    assert load_state(tmp_path / "run" / "training_state_e1_b0.th")["epochs_completed"] == 1
+
+
+def train_node(rank: int, configs: list[dict[str, Any]], folder: Path, recover: bool = False) -> None:
+    folder = folder / f"node_{rank}"
+    train_model(Params(configs[rank]), folder, recover, node_rank=rank, include_package=[__name__])
+
+
+@pytest.fixture
+def nodes(config: dict[str, Any]) -> list[dict[str, Any]]:
+    """The configuration of each of two nodes."""
+    config["distributed"] = {"cuda_devices": [-1], "num_nodes": 2, "primary_port": find_open_port()}
+    return [deepcopy(config), deepcopy(config)]
+
+
+def test_two_nodes_learn_what_one_process_does(
+    config: dict[str, Any], nodes: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    del config["distributed"]
+    train(with_rows(config, 6), tmp_path / "one")
+    multiprocessing.spawn(train_node, args=(nodes, tmp_path), nprocs=2)
+    assert_all_learned_the_same(tmp_path / "one", tmp_path / "node_0", tmp_path / "node_1")
+    for rank in (0, 1):
+        checkpoints = (tmp_path / f"node_{rank}").glob("model_state*")
+        assert len(list(checkpoints)) == 2, "each node removes its old checkpoints"
+
+
+def test_nodes_with_different_texts_are_an_error(nodes: list[dict[str, Any]], tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text(Path(nodes[1]["train_data_path"]).read_text() * 2)
+    nodes[1]["train_data_path"] = str(other)
+    with pytest.raises(ProcessRaisedException, match="all processes must have the same text"):
+        multiprocessing.spawn(train_node, args=(nodes, tmp_path), nprocs=2)
+
+
+def test_nodes_with_different_checkpoints_are_an_error(nodes: list[dict[str, Any]], tmp_path: Path) -> None:
+    multiprocessing.spawn(train_node, args=(nodes, tmp_path), nprocs=2)
+    (tmp_path / "node_1" / "model_state_e2_b0.th").unlink()
+    message = r"all processes must have the same latest checkpoint .*\[\[2, 0\], \[1, 6\]\]"
+    with pytest.raises(ProcessRaisedException, match=message):
+        multiprocessing.spawn(train_node, args=(nodes, tmp_path, True), nprocs=2)

@@ -1,0 +1,178 @@
+import math
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.bilm.softmax import VocabularySoftmax
+from elmo_plugin.language_model.batches.blocks import EvaluationWindow, evaluation_windows
+from elmo_plugin.language_model.batches.windows import Rows, Text
+from elmo_plugin.language_model.evaluation import (
+    SentenceScores,
+    TextScores,
+    read_words,
+    score_sentences,
+)
+from tests.language_model.in_memory import LENGTHS, Sentence, distinct_words, in_memory
+from tests.small_bilm import small_options
+
+PIECES = distinct_words([[3, 1, 9], [2], [5, 7, 4, 1]])
+Scores = list[SentenceScores]
+
+
+def _model(num_words: int) -> tuple[BiLm, VocabularySoftmax]:
+    torch.manual_seed(5)
+    bilm = BiLm(BiLmOptions.from_dict(small_options(char_cnn={"max_characters_per_token": 12})))
+    softmax = VocabularySoftmax(num_words, bilm.options.lstm.projection_dim)
+    softmax.bias.data.normal_()
+    for parameter in (*bilm.parameters(), *softmax.parameters()):
+        parameter.data.mul_(3.0)  # so that clips and contexts matter
+    return bilm.eval().requires_grad_(False), softmax.requires_grad_(False)
+
+
+def _text(pieces: list[list[Sentence]]) -> Text:
+    """Every third word is unknown."""
+    text = in_memory(pieces)
+    known = [word for place, word in enumerate(text.numbers) if place % 3 or word in ("<S>", "</S>")]
+    return replace(text, numbers={word: number for number, word in enumerate(known, start=2)})
+
+
+def _scores(text: Text, batch_size: int, steps: int, block_words: int) -> Scores:
+    windows = evaluation_windows(text, Rows(batch_size), steps, block_words)
+    return list(score_sentences(*_model(len(text.numbers) + 2), windows))
+
+
+def _plain_scores(text: Text, sentences: list[Sentence], block_words: int) -> Scores:
+    """In float64, one sentence after the other, by the formulas."""
+    bilm, softmax = _model(len(text.numbers) + 2)
+    forward = _plain_direction(bilm, softmax, text, sentences, block_words, reverse=False)
+    backward = _plain_direction(bilm, softmax, text, sentences, block_words, reverse=True)
+    return [SentenceScores(*both) for both in zip(forward, backward, strict=True)]
+
+
+def _plain_direction(
+    bilm: BiLm, softmax: VocabularySoftmax, text: Text, sentences: list[Sentence], block_words: int, reverse
+) -> list[np.ndarray]:
+    lm = deepcopy(bilm.backward_lm if reverse else bilm.forward_lm).double()
+    weight, bias = softmax.weight.double(), softmax.bias.double()
+    blocks: list[list[Sentence]] = [[]]
+    for sentence in sentences:
+        if sum(map(len, blocks[-1])) >= block_words:
+            blocks.append([])
+        blocks[-1].append(sentence)
+    scores = []
+    for block in blocks:
+        state, of_block = None, []
+        for sentence in block[:: -1 if reverse else 1]:
+            words = ["<S>", *sentence, "</S>"][:: -1 if reverse else 1]
+            ids = torch.from_numpy(sentences_to_character_ids([words[:-1]], 12))
+            vectors = bilm.token_encoder(ids)[0].double()
+            layers, state = lm(vectors, [1] * len(vectors), state, recurrence="reference")
+            logits = layers[-1] @ weight.t() + bias
+            numbers = [text.numbers.get(word, text.unknown) for word in words[1:]]
+            nats = [
+                -math.log(math.exp(row[number]) / math.fsum(map(math.exp, row)))
+                for row, number in zip(logits.tolist(), numbers, strict=True)
+            ]
+            of_block.append(np.array([*nats[-2::-1], nats[-1]] if reverse else nats))
+        scores += of_block[:: -1 if reverse else 1]
+    return scores
+
+
+def _assert_equal(found: Scores, expected: Scores, rtol: float) -> None:
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        for direction in range(2):
+            np.testing.assert_allclose(one[direction], other[direction], rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("block_words", [1, 6, 1000])
+def test_scores_are_those_of_a_plain_loop_over_sentences(block_words: int) -> None:
+    text = _text(PIECES)
+    expected = _plain_scores(text, list(chain.from_iterable(PIECES)), block_words)
+    _assert_equal(_scores(text, 3, 4, block_words), expected, rtol=2e-5)
+
+
+@settings(deadline=None, max_examples=15)
+@given(LENGTHS, st.integers(2, 6), st.integers(1, 40), st.sampled_from([1, 5, 1000]))
+def test_neither_batch_size_nor_windows_nor_pieces_change_the_scores(
+    lengths: list[list[int]], batch_size: int, steps: int, block_words: int
+) -> None:
+    pieces = distinct_words(lengths)
+    in_one_piece = _text([list(chain.from_iterable(pieces))])
+    found, expected = (
+        _scores(_text(pieces), batch_size, steps, block_words),
+        _scores(in_one_piece, 1, 7, block_words),
+    )
+    _assert_equal(found, expected, rtol=1e-5)
+    sums = [
+        sum(score.forward.sum() + score.backward.sum() for score in scores) for scores in (found, expected)
+    ]
+    assert sums[0] == pytest.approx(sums[1], rel=1e-6)
+
+
+def test_read_by_itself_a_sentence_has_the_same_score_wherever_it_stands() -> None:
+    sentence, *others = chain.from_iterable(PIECES)
+    text = _text([[sentence, *others, sentence], [*others[:2], sentence, others[3]]])
+    scores = _scores(text, 4, 5, block_words=1)
+    places = [0, len(others) + 1, len(others) + 4]
+    _assert_equal([scores[place] for place in places], [scores[0]] * 3, rtol=1e-6)
+
+
+def test_in_a_block_the_score_depends_on_what_was_read_before() -> None:
+    sentence, other = PIECES[0][0], PIECES[0][2]
+    scores = _scores(_text([[sentence, other, sentence]]), 2, 5, block_words=1000)
+    assert not np.allclose(scores[0].forward, scores[2].forward, rtol=1e-3)
+    assert not np.allclose(scores[0].backward, scores[2].backward, rtol=1e-3)
+
+
+def test_no_more_of_the_text_is_read_than_the_blocks_side_by_side() -> None:
+    text, taken = _text(PIECES), []
+
+    def windows() -> Iterator[EvaluationWindow]:
+        for window in evaluation_windows(text, Rows(2), 50, block_words=1):
+            taken.append(window)
+            yield window
+
+    scores = score_sentences(*_model(len(text.numbers) + 2), windows())
+    counts = [len(taken) for _ in scores]
+    assert counts == [2, 2, 3, 3, 4, 4, 4, 4]
+
+
+def test_sums_over_a_text_give_its_perplexities() -> None:
+    sums = TextScores()
+    sums.add(SentenceScores(np.array([1.0, 2.0]), np.array([3.0, 5.0])), np.array([True]))
+    sums.add(SentenceScores(np.array([4.0, 0.0, 1.0]), np.array([0.5, 0.5, 6.0])), np.array([False, True]))
+    assert (sums.sentences, sums.tokens, sums.targets, sums.unknown) == (2, 3, 5, 2)
+    assert (sums.forward_nats, sums.backward_nats) == (8.0, 15.0)
+    assert sums.perplexities() == pytest.approx(
+        {
+            "forward_perplexity": math.exp(8 / 5),
+            "backward_perplexity": math.exp(15 / 5),
+            "perplexity": math.exp(23 / 10),
+        }
+    )
+
+
+def test_the_perplexity_of_a_sentence_is_that_of_a_text_with_it_alone() -> None:
+    (score,) = _scores(_text([[PIECES[0][2]]]), 1, 5, block_words=1)
+    sums = TextScores()
+    sums.add(score, np.zeros(9, dtype=bool))
+    assert score.perplexity == pytest.approx(sums.perplexities()["perplexity"])
+
+
+def test_words_come_with_whether_they_are_unknown() -> None:
+    text = _text(PIECES)
+    read = list(read_words(text))
+    assert [words for words, _ in read] == list(chain.from_iterable(PIECES))
+    for words, is_unknown in read:
+        assert is_unknown.tolist() == [word not in text.numbers for word in words]
+    assert any(is_unknown.any() for _, is_unknown in read)

@@ -1,0 +1,72 @@
+import json
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.language_model.metrics import TokenAverage, perplexity
+
+NATS = st.floats(0, 100, width=32)
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.tuples(NATS, st.booleans()), max_size=9), max_size=4))
+def test_it_is_the_mean_of_all_tokens_that_count(batches: list[list[tuple[float, bool]]]) -> None:
+    """However they are spread over batches."""
+    average = TokenAverage()
+    for batch in batches:
+        losses, counts = torch.tensor(batch).reshape(-1, 2).unbind(dim=1)
+        average(losses, counts.bool())
+    counted = [loss for batch in batches for loss, counts in batch if counts]
+    expected = math.fsum(counted) / len(counted) if counted else math.nan
+    assert average.get_metric() == pytest.approx(expected, nan_ok=True)
+
+
+def test_without_a_mask_all_tokens_count() -> None:
+    average = TokenAverage()
+    average(torch.tensor([[1.0, 2.0], [3.0, 6.0]]))
+    assert average.get_metric() == 3.0
+
+
+def test_what_does_not_count_may_be_anything() -> None:
+    average = TokenAverage()
+    average(torch.tensor([1.0, math.nan, math.inf]), torch.tensor([True, False, False]))
+    assert average.get_metric() == 1.0
+
+
+def test_the_sum_of_many_tokens_is_exact() -> None:
+    """In float32, no more than 16.7 million could be counted one by one."""
+    average = TokenAverage()
+    average(torch.tensor([2.0**30]))
+    for _ in range(100):
+        average(torch.full((1000,), 0.25))
+    assert average.state() == (2.0**30 + 25_000, 100_001)
+    average.reset()
+    average(torch.cat([torch.tensor([2.0**30]), torch.full((1000,), 0.25)]))
+    assert average.state() == (2.0**30 + 250, 1001)
+
+
+def test_a_reset_forgets() -> None:
+    average = TokenAverage()
+    average(torch.tensor([5.0], requires_grad=True))
+    assert average.get_metric(reset=True) == 5.0
+    assert math.isnan(average.get_metric())
+    average(torch.tensor([1.0]))
+    assert average.get_metric() == 1.0
+
+
+def test_another_one_goes_on_from_its_state() -> None:
+    average, other = TokenAverage(), TokenAverage()
+    average(torch.tensor([1.0, 2.0]))
+    other.restore(tuple(json.loads(json.dumps(average.state()))))
+    other(torch.tensor([6.0]))
+    assert other.get_metric() == 3.0 and average.get_metric() == 1.5
+
+
+def test_perplexity_is_the_exponential() -> None:
+    assert perplexity(0.0) == 1.0
+    assert perplexity(math.log(40)) == pytest.approx(40)
+    assert perplexity(1e6) == math.inf
+    assert math.isnan(perplexity(math.nan))

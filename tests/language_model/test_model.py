@@ -1,0 +1,205 @@
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
+
+from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.language_model import BiLmLanguageModel, BiLmStreamLoader, BiLmTextReader
+from tests.conftest import BILM_SENTENCES
+from tests.language_model.small_models import (
+    evaluate,
+    gradients_of,
+    make_loader,
+    make_model,
+    part_of,
+    random_batch,
+)
+from tests.small_bilm import small_options
+
+PERPLEXITIES = {"forward_perplexity", "backward_perplexity", "perplexity"}
+
+
+def _nats(model: BiLmLanguageModel, vocab: Vocabulary, step: int) -> float:
+    """The mean over all tokens, from the whole text as one stream that is read at once, in float64."""
+    lm = (model.bilm.forward_lm if step > 0 else model.bilm.backward_lm).double()
+    encoder, softmax = model.bilm.token_encoder, model.softmax.double()
+    inputs, targets = [], []
+    for sentence in (BILM_SENTENCES * 4)[::step]:
+        words = ["<S>", *sentence.split(), "</S>"][::step]
+        inputs += words[:-1]
+        targets += [vocab.get_token_index(word, "words") for word in words[1:]]
+    vectors = encoder(torch.from_numpy(sentences_to_character_ids([inputs]))).double()
+    hidden = lm(vectors[0], [1] * len(inputs))[0][-1]
+    losses = torch.log_softmax(hidden @ softmax.weight.T + softmax.bias, dim=1)
+    result = -losses[torch.arange(len(targets)), targets].mean().item()
+    model.float()
+    return result
+
+
+def test_perplexities_are_those_of_the_whole_text_read_at_once(bilm_config: dict[str, Any]) -> None:
+    model, vocab = make_model(bilm_config)
+    model.eval()
+    with torch.no_grad():
+        forward, backward = _nats(model, vocab, 1), _nats(model, vocab, -1)
+    for steps in (3, 7, 200):
+        metrics = evaluate(model, vocab, make_loader(bilm_config, batch_size=1, unroll_steps=steps))
+        assert metrics == {
+            "forward_perplexity": pytest.approx(math.exp(forward), rel=1e-4),
+            "backward_perplexity": pytest.approx(math.exp(backward), rel=1e-4),
+            "perplexity": pytest.approx(math.exp((forward + backward) / 2), rel=1e-4),
+        }
+
+
+def test_the_loss_is_the_mean_of_the_two_directions(bilm_config: dict[str, Any]) -> None:
+    model, vocab = make_model(bilm_config)
+    loader = make_loader(bilm_config, batch_size=2, unroll_steps=6)
+    loader.index_with(vocab)
+    model.eval()
+    batch = next(iter(loader))
+    loss = model(**batch)["loss"].item()
+    metrics = model.get_metrics()
+    expected = (math.log(metrics["forward_perplexity"]) + math.log(metrics["backward_perplexity"])) / 2
+    assert loss == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_new_pass_does_not_know_the_state_of_the_last(bilm_config: dict[str, Any]) -> None:
+    model, vocab = make_model(bilm_config)
+    loader = make_loader(bilm_config, batch_size=2, unroll_steps=6)
+    assert evaluate(model, vocab, loader) == evaluate(model, vocab, loader)
+
+
+def test_the_state_is_carried_without_gradient(bilm_config: dict[str, Any]) -> None:
+    model, vocab = make_model(bilm_config, dropout=0.0)
+    loader = make_loader(bilm_config, batch_size=2, unroll_steps=3)
+    loader.index_with(vocab)
+    first, second = list(loader)[:2]
+    model(**first)["loss"].backward()
+    model(**second)["loss"].backward()  # would fail if the graph of the first batch were asked for again
+
+
+def test_two_short_windows_are_one_long_one(bilm_config: dict[str, Any]) -> None:
+    model, vocab = make_model(bilm_config)
+    model.eval()
+    batch = random_batch(vocab)
+    model(**batch)
+    expected = model.get_metrics(reset=True)
+    for start in (0, 10):
+        steps = slice(start, start + 10)
+        model(**part_of(batch, steps=steps, stream_starts=start == 0))
+    assert model.get_metrics(reset=True) == pytest.approx(expected, rel=1e-5)
+
+
+def test_where_streams_begin_the_state_is_zero(bilm_config: dict[str, Any]) -> None:
+    model, vocab = make_model(bilm_config)
+    model.eval()
+    batch = random_batch(vocab)
+    first, carried, begun = (
+        model(**{**batch, "stream_starts": starts})["loss"].item() for starts in (True, False, True)
+    )
+    assert first == begun != carried
+
+
+def test_streams_that_begin_may_be_of_another_number(bilm_config: dict[str, Any]) -> None:
+    """As when a validation comes between two passes of training."""
+    model, vocab = make_model(bilm_config)
+    model.eval()
+    batch = random_batch(vocab)
+    expected = model(**batch)["loss"].item()
+    model(**part_of(batch, rows=slice(2)))
+    assert model(**batch)["loss"].item() == expected
+
+
+def test_a_sampled_loss_is_never_called_a_perplexity(bilm_config: dict[str, Any]) -> None:
+    sampled, vocab = make_model(bilm_config)
+    full, _ = make_model(bilm_config, num_negatives=None)
+    for model in (sampled, full):
+        model.train()
+        model(**random_batch(vocab))
+    assert set(sampled.get_metrics(reset=True)) == {"sampled_loss"}
+    assert set(full.get_metrics()) == PERPLEXITIES
+    assert set(evaluate(sampled, vocab, make_loader(bilm_config, batch_size=2))) == PERPLEXITIES
+
+
+def test_evaluation_takes_the_full_softmax(bilm_config: dict[str, Any]) -> None:
+    sampled, vocab = make_model(bilm_config)
+    full, _ = make_model(bilm_config, num_negatives=None)
+    batch = random_batch(vocab)
+    assert sampled.eval()(**batch)["loss"].item() == full.eval()(**batch)["loss"].item()
+
+
+def test_an_empty_row_counts_for_nothing(bilm_config: dict[str, Any]) -> None:
+    model, vocab = make_model(bilm_config, num_negatives=None, dropout=0.0)
+    batch = random_batch(vocab)
+    expected = gradients_of(model, part_of(batch, rows=slice(2)))
+    metrics = model.get_metrics(reset=True)
+    for direction in ("forward", "backward"):
+        batch[f"{direction}_targets"][2] = 0
+    for name, gradient in gradients_of(model, batch).items():
+        torch.testing.assert_close(gradient, expected[name])
+    assert model.get_metrics(reset=True) == pytest.approx(metrics)
+
+
+@pytest.mark.parametrize("num_negatives", [None, 5])
+def test_a_batch_of_empty_rows_changes_nothing(
+    bilm_config: dict[str, Any], num_negatives: int | None
+) -> None:
+    """As one process has when only others have text left."""
+    model, vocab = make_model(bilm_config, num_negatives=num_negatives)
+    batch = random_batch(vocab)
+    for direction in ("forward", "backward"):
+        batch[f"{direction}_targets"][:] = 0
+    assert model(**batch)["loss"].item() == 0.0
+    assert not any(gradient.any() for gradient in gradients_of(model, batch).values())
+    assert all(math.isnan(value) for value in model.get_metrics().values())
+
+
+def test_the_loss_is_the_mean_of_directions_also_where_one_has_run_out(bilm_config: dict[str, Any]) -> None:
+    model, vocab = make_model(bilm_config)
+    model.eval()
+    batch = random_batch(vocab)
+    model(**batch)
+    forward = math.log(model.get_metrics(reset=True)["forward_perplexity"])
+    batch["backward_targets"][:] = 0
+    assert model(**batch)["loss"].item() == pytest.approx(forward / 2, rel=1e-5)
+
+
+def test_words_with_another_number_of_characters_are_refused(bilm_config: dict[str, Any]) -> None:
+    model, vocab = make_model(bilm_config)
+    loader = make_loader(bilm_config, max_characters_per_token=20)
+    loader.index_with(vocab)
+    with pytest.raises(ConfigurationError, match="gives 20 characters per word, but the model reads 50"):
+        model(**next(iter(loader)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"num_negatives": 1000}, "num_negatives is 1000, but must be between 1 and"),
+        ({"num_negatives": 0}, "num_negatives is 0, but must be between 1 and"),
+        ({"options": {"lstm": small_options()["lstm"]}}, "model.options: the key 'char_cnn' is missing"),
+        ({"initial": "tiny"}, "either options or initial"),
+        ({"options": None}, "either options or initial"),
+        ({"options": None, "initial": "absent"}, r"model\.initial: there is no biLM 'absent'"),
+        ({"precision": "float16"}, "precision must be one of .* not 'float16'"),
+    ],
+)
+def test_options_that_cannot_work_are_named(bilm_config: dict[str, Any], change: dict, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        make_model(bilm_config, **change)
+
+
+def test_seeds_make_training_repeatable(bilm_config: dict[str, Any], tmp_path: Path) -> None:
+    losses = []
+    for _ in range(2):
+        model, vocab = make_model(bilm_config)
+        loader = BiLmStreamLoader(BiLmTextReader(), bilm_config["train_data_path"], 3, 4)
+        loader.index_with(vocab)
+        torch.manual_seed(3)
+        np.random.seed(3)
+        losses.append([model(**batch)["loss"].item() for batch in loader])
+    assert losses[0] == losses[1]

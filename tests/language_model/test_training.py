@@ -1,0 +1,94 @@
+"""`allennlp train` from a configuration to an archive, and what is left of its settings."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.models import Model, load_archive
+
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.commands.export import export
+from elmo_plugin.language_model import MatmulPrecision
+from tests.language_model.small_models import evaluate, make_loader
+from tests.trained_bilm import random_bilm, write_training
+
+
+def test_a_bilm_is_trained_and_found_again_in_its_archive(
+    bilm_config: dict[str, Any], tmp_path: Path
+) -> None:
+    model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
+    loaded = load_archive(tmp_path / "run" / "model.tar.gz").model
+    for source in ("run/model.tar.gz", "run"):
+        bilm = BiLm.from_archive(tmp_path / source)
+        for name, tensor in model.bilm.state_dict().items():
+            assert torch.equal(bilm.state_dict()[name], tensor)
+            assert torch.equal(loaded.bilm.state_dict()[name], tensor)
+    assert torch.get_float32_matmul_precision() == "highest", "the precision is as it was before training"
+
+
+def test_fifty_epochs_learn_four_lines(bilm_config: dict[str, Any], tmp_path: Path) -> None:
+    """A vocabulary of 32 words: these, the boundaries of sentences, padding and the unknown word."""
+    words = [f"{first}{second}" for first in "abcd" for second in ("", "b", "ee", "foo", "gan", "h.", "i")]
+    text = tmp_path / "four lines.txt"
+    text.write_text("".join(" ".join(words[start : start + 7]) + "\n" for start in range(0, 28, 7)))
+    bilm_config |= {"train_data_path": str(text), "validation_data_path": str(text), "vocabulary": {}}
+    for loader in ("data_loader", "validation_data_loader"):
+        bilm_config[loader] |= {"batch_size": 1, "unroll_steps": 16}
+    bilm_config["model"]["num_negatives"] = 16
+    bilm_config["trainer"] |= {"num_epochs": 50, "optimizer": {"type": "adam", "lr": 0.02}}
+    model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
+    assert model.vocab.get_vocab_size("words") == 32
+    first, best = (_metrics(tmp_path / "run" / f"metrics{name}.json") for name in ("_epoch_0", ""))
+    assert first["validation_perplexity"] > 20
+    assert best["best_validation_perplexity"] < 20
+    assert "training_sampled_loss" in best and "training_perplexity" not in best
+
+
+def test_a_fine_tuned_bilm_needs_its_source_no_more(bilm_config: dict[str, Any], tmp_path: Path) -> None:
+    source = write_training(tmp_path / "source" / "run", random_bilm())
+    export(str(source), tmp_path / "source" / "exported")
+    del bilm_config["model"]["options"]
+    for number, initial in enumerate((source, tmp_path / "source" / "exported")):
+        run = tmp_path / f"run {number}"
+        bilm_config["model"] |= {"initial": str(initial), "warm_up_batches": 3}
+        model = train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run)
+        (tmp_path / "source").rename(tmp_path / "elsewhere")
+        loaded = [load_archive(path).model for path in (run / "model.tar.gz", run)]
+        (tmp_path / "elsewhere").rename(tmp_path / "source")
+        recovered = train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
+        perplexities = [_perplexity(one, bilm_config) for one in (model, *loaded, recovered)]
+        assert perplexities == perplexities[:1] * 4
+        assert not torch.equal(model.bilm.state_dict()[PROJECTION], random_bilm().state_dict()[PROJECTION])
+
+
+PROJECTION = "token_encoder.projection.weight"
+
+
+def _metrics(path: Path) -> dict[str, float]:
+    return json.loads(path.read_text())
+
+
+def _perplexity(model: Model, config: dict[str, Any]) -> float:
+    return evaluate(model, model.vocab, make_loader(config))["perplexity"]
+
+
+def test_an_unknown_precision_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"matmul_precision must be one of .* not 'low'"):
+        MatmulPrecision(str(tmp_path), "low")
+
+
+def test_the_bundled_models_configuration_has_the_options_of_the_bundled_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("BILM_TRAIN_DATA_PATH", "BILM_VALIDATION_DATA_PATH"):
+        monkeypatch.setenv(name, "text.txt")
+    repository = Path(__file__).parents[3]
+    params = Params.from_file(repository / "training_config" / "bilm_tiny.jsonnet")
+    options = params["model"]["options"].as_dict()
+    assert options == BiLm.pretrained("tiny").options.to_dict()

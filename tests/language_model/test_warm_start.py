@@ -1,0 +1,144 @@
+"""What a training can start from, and that its archive does not need it any more."""
+
+import json
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights, write_weights
+from elmo_plugin.commands.export import export
+from elmo_plugin.language_model.warm_start import (
+    initial_softmax,
+    read_initial,
+    take_options_from_weights,
+)
+from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
+
+WORDS = ["the", "cat", "sat", "Wörterbuch", "辞書", "<S>", "</S>"]
+
+
+def _vocabulary(words: Mapping[str, int] | set[str]) -> Vocabulary:
+    return Vocabulary({"words": dict.fromkeys(sorted(words), 1) if isinstance(words, set) else dict(words)})
+
+
+def _log_probabilities(weight: torch.Tensor, bias: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+    return (hidden @ weight.double().t() + bias.double()).log_softmax(dim=1)
+
+
+@pytest.mark.parametrize("source", ["archive", "directory of a training", "directory of a pair", "pair"])
+def test_a_training_starts_from_any_source(source: str, tmp_path: Path) -> None:
+    bilm = random_bilm()
+    archive = write_training(tmp_path / "run", bilm)
+    export(str(archive), tmp_path / "exported")
+    initial = read_initial(
+        {
+            "archive": str(archive),
+            "directory of a training": str(tmp_path / "run"),
+            "directory of a pair": str(tmp_path / "exported"),
+            "pair": {name: str(tmp_path / "exported" / file) for name, file in PAIR.items()},
+        }[source]
+    )
+    assert initial.options == bilm.options
+    assert set(initial.weights) == set(bilm.state_dict())
+    for name, tensor in bilm.state_dict().items():
+        assert torch.equal(initial.weights[name], tensor)
+    words = words_of(_vocabulary(COUNTS))
+    expected = random_softmax(words)
+    assert initial.softmax is not None and initial.softmax.words == words
+    assert torch.equal(initial.softmax.weight, expected.weight)
+    assert torch.equal(initial.softmax.bias, expected.bias)
+
+
+PAIR = {"options": "options.json", "weights": "weights.hdf5"}
+
+
+def test_a_published_model_has_no_softmax(tmp_path: Path) -> None:
+    bilm = random_bilm()
+    bilm.options.to_file(tmp_path / "options.json")
+    write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options)
+    assert read_initial(str(tmp_path)).softmax is None
+
+
+def test_what_is_no_bilm_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"model\.initial: there is no biLM 'absent'"):
+        read_initial("absent")
+
+
+def test_the_softmax_for_the_same_words_is_the_same_in_their_new_order() -> None:
+    known = random_softmax(words_of(_vocabulary(COUNTS)))
+    vocab = _vocabulary(dict.fromkeys(reversed(list(COUNTS)), 1))
+    weight, bias, number_new = initial_softmax(known, vocab)
+    assert number_new == 0 and words_of(vocab) != known.words
+    for number, word in enumerate(words_of(vocab)):
+        before = known.words.index(word)
+        assert torch.equal(weight[number], known.weight[before]) and bias[number] == known.bias[before]
+
+
+@settings(max_examples=30, deadline=None)
+@given(before=st.sets(st.sampled_from(WORDS)), new=st.sets(st.text("xyz", min_size=1, max_size=3)))
+def test_new_words_share_the_probability_of_the_unknown_word_and_leave_the_others_theirs(
+    before: set[str], new: set[str]
+) -> None:
+    known = random_softmax(words_of(_vocabulary(before)))
+    vocab = _vocabulary(before | new)
+    weight, bias, number_new = initial_softmax(known, vocab)
+    assert number_new == len(new)
+    hidden = torch.randn(5, 6, dtype=torch.float64)
+    was = dict(zip(known.words, _log_probabilities(known.weight, known.bias, hidden).exp().t(), strict=True))
+    now = dict(zip(words_of(vocab), _log_probabilities(weight, bias, hidden).exp().t(), strict=True))
+    share = was.pop("@@UNKNOWN@@") / (len(new) + 1)
+    for word, probability in now.items():
+        torch.testing.assert_close(probability, was.get(word, share), rtol=1e-5, atol=0)
+
+
+def test_new_words_need_an_unknown_word_to_be_made_from() -> None:
+    known = random_softmax(["the", "cat"])
+    with pytest.raises(ConfigurationError, match=r"9 words .* has no word @@UNKNOWN@@ to make them from"):
+        initial_softmax(SoftmaxWeights(known.weight, known.bias, ["a", "b"]), _vocabulary(COUNTS))
+
+
+def _fine_tuned(folder: Path) -> Path:
+    """The archive of a training that started from something that is gone."""
+    bilm = random_bilm()
+    archive = write_training(folder, bilm)
+    (folder / "config.json").write_text(json.dumps({"model": {"type": "bilm", "initial": "gone.tar.gz"}}))
+    state = torch.load(folder / "best.th")
+    torch.save({**state, "_extra_state": {"options": bilm.options.to_dict()}}, folder / "best.th")
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(folder / "config.json", arcname="config.json")
+        tar.add(folder / "best.th", arcname="weights.th")
+        tar.add(folder / "vocabulary", arcname="vocabulary")
+    return archive
+
+
+def test_an_archive_is_made_again_from_the_options_in_its_weights(tmp_path: Path) -> None:
+    _fine_tuned(tmp_path / "run")
+    config = Params.from_file(tmp_path / "run" / "config.json")
+    take_options_from_weights(config["model"], tmp_path / "run" / "best.th")
+    assert config["model"].as_dict() == {"type": "bilm", "options": random_bilm().options.to_dict()}
+    unchanged: dict[str, Any] = config.as_dict()
+    take_options_from_weights(config["model"], tmp_path / "not looked at")
+    assert config.as_dict() == unchanged
+
+
+def test_weights_without_options_are_refused(tmp_path: Path) -> None:
+    write_training(tmp_path / "run", random_bilm())
+    with pytest.raises(ConfigurationError, match=r"best\.th: its weights do not say the options"):
+        take_options_from_weights(Params({"initial": "gone"}), tmp_path / "run" / "best.th")
+
+
+def test_the_bilm_of_a_fine_tuned_archive_is_found_without_what_it_was_tuned_from(tmp_path: Path) -> None:
+    archive = _fine_tuned(tmp_path / "run")
+    for source in (archive, tmp_path / "run"):
+        state = BiLm.from_archive(source).state_dict()
+        assert all(torch.equal(state[name], tensor) for name, tensor in random_bilm().state_dict().items())

@@ -1,0 +1,129 @@
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Params, Tqdm
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.language_model import BiLmProgress
+from elmo_plugin.language_model.training.progress import log_above_bars, progress_line
+from tests.language_model.stateful import StatefulModel, make_trainer
+
+
+def test_the_line_says_how_far_how_fast_and_how_long() -> None:
+    line = progress_line(
+        epoch=1,
+        num_epochs=10,
+        step=1500,
+        num_steps=10_000,
+        tokens_per_second=123_456.7,
+        seconds_left=3 * 3600 + 25 * 60 + 7.4,
+        learning_rate=0.00123456,
+        metrics={"perplexity": 81.2345, "loss": 4.4},
+    )
+    assert line == (
+        "epoch 2/10, step 1,500/10,000 (15.0%), 123,457 tokens/s, 3:25:07 left, perplexity 81.23, "
+        "learning rate 0.00123"
+    )
+
+
+def test_a_sampled_loss_is_not_called_a_perplexity_and_a_step_too_many_is_no_more_than_all() -> None:
+    line = progress_line(0, 1, 12, 10, 5.0, 0.0, 0.1, {"sampled_loss": 2.5})
+    assert "sampled loss 2.5000" in line and "perplexity" not in line and "(100.0%)" in line
+
+
+class Clock:
+    """Time that goes on by a second at each batch of training, and by a minute at each of validation."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        forward = StatefulModel.forward
+
+        def slow_forward(model: StatefulModel, **inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+            self.now += 1 if model.training else 60
+            return forward(model, **inputs)
+
+        monkeypatch.setattr(StatefulModel, "forward", slow_forward)
+
+
+def progress_lines(folder: Path, caplog: pytest.LogCaptureFixture, **options) -> list[str]:
+    caplog.clear()
+    with caplog.at_level(logging.INFO, logger="elmo_plugin"):
+        make_trainer(folder, callbacks=[BiLmProgress(str(folder), seconds=4)], **options).train()
+    return [record.getMessage() for record in caplog.records if "tokens/s" in record.getMessage()]
+
+
+def test_speed_and_time_left_are_those_of_the_training(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+    lines = progress_lines(tmp_path, caplog, num_epochs=2)
+    # Steps of 2 + 2 + 2 + 1 batches of 6 targets: a line after the third step, for the two after the first,
+    # and in the second epoch, for the steps since the validation, after the second and the fourth but last.
+    assert [line.split(", ")[:4] for line in lines] == [
+        ["epoch 1/2", "step 3/8 (37.5%)", "6 tokens/s", "0:00:10 left"],
+        ["epoch 2/2", "step 6/8 (75.0%)", "6 tokens/s", "0:00:52 left"],
+    ]
+
+
+def test_batches_that_are_skipped_after_a_kill_are_not_counted_as_speed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+    make_trainer(tmp_path, num_epochs=2).train()
+    lines = progress_lines(tmp_path, caplog, num_epochs=3)
+    assert [line.split(", ")[:4] for line in lines] == [
+        ["epoch 3/3", "step 11/12 (91.7%)", "6 tokens/s", "0:00:02 left"],
+    ]
+
+
+def test_only_the_primary_process_speaks(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    progress = BiLmProgress(str(tmp_path), seconds=0)
+    trainer = make_trainer(tmp_path)
+    with caplog.at_level(logging.INFO, logger="elmo_plugin"):
+        for step in range(3):
+            progress.on_batch(trainer, [], [], {}, 0, step, is_training=True, is_primary=False)
+    assert "tokens/s" not in caplog.text
+
+
+def test_a_line_does_not_run_into_the_bar(capsys: pytest.CaptureFixture) -> None:
+    handler = logging.StreamHandler()
+    logger = logging.getLogger("elmo_plugin.language_model.training.progress")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        for _ in Tqdm.tqdm(range(1), desc="bar"):
+            log_above_bars("the line")
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(logging.NOTSET)
+    lines = capsys.readouterr().err.split("\n")
+    before, after = lines[0], lines[1]
+    assert before.split("\r")[-1] == "the line" and after.startswith("\rbar")
+
+
+def test_a_negative_time_is_named() -> None:
+    with pytest.raises(ConfigurationError, match="bilm_progress: seconds must not be negative, but is -1"):
+        BiLmProgress("folder", seconds=-1)
+
+
+def test_tensorboard_can_log_all_that_it_logs(bilm_config: dict[str, Any], tmp_path: Path) -> None:
+    pytest.importorskip("tensorboardX")
+    everything = {
+        "type": "tensorboard",
+        "summary_interval": 1,
+        "distribution_interval": 2,
+        "batch_size_interval": 1,
+        "should_log_parameter_statistics": True,
+        "should_log_learning_rate": True,
+    }
+    bilm_config["data_loader"]["cache_directory"] = str(tmp_path / "cache")
+    bilm_config["trainer"] |= {"type": "bilm", "callbacks": [everything], "num_epochs": 1}
+    train_model(Params(bilm_config), tmp_path / "run")
+    for part in ("train", "validation"):
+        assert list((tmp_path / "run" / "log" / part).glob("events.*"))

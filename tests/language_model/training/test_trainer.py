@@ -1,0 +1,266 @@
+"""Training that is killed at any point and continued ends as it would have without."""
+
+import io
+import json
+import multiprocessing.connection
+import os
+import random
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from torch import distributed
+
+from elmo_plugin.language_model import BiLmTrainer
+from elmo_plugin.language_model.training.checkpointer import load_state, save_state
+from elmo_plugin.language_model.training.training_state import random_states, set_random_states
+from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel, make_trainer
+
+# A process that is forked from one that has used a GPU cannot train.
+PROCESSES = multiprocessing.get_context("spawn" if torch.cuda.is_available() else "fork")
+KILLED = 9
+
+needs_scaler = pytest.mark.skipif(not hasattr(torch.amp, "GradScaler"), reason="torch scales on GPUs only")
+
+
+def result(folder: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """Trains to the end: what must not depend on kills."""
+    trainer = make_trainer(folder, **options)
+    metrics = trainer.train()
+    files = sorted(folder.glob("metrics_epoch_*.json"))
+    return {
+        "metrics": figures(metrics),
+        "epochs": [figures(json.loads(file.read_text())) for file in files],
+        "weights": {name: weight.tolist() for name, weight in trainer.model.state_dict().items()},
+        "best": {name: weight.tolist() for name, weight in load_state(folder / "best.th").items()},
+        "scaler": trainer._scaler and trainer._scaler.state_dict(),
+    }
+
+
+def figures(metrics: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in metrics.items() if "memory" not in name and "duration" not in name}
+
+
+def no_wait(descriptor: int) -> None:
+    """Stands for `os.fsync`, which takes most of the time and changes nothing that a process can see."""
+
+
+def train_and_exit_at(event: int, folder: Path, options: dict[str, Any]) -> None:
+    """Trains, but ends the process just before the event of this number: a batch, or a change of a file."""
+    happened = count(1)
+
+    def counted(function: Callable) -> Callable:
+        def counted_function(*args: Any, **kwargs: Any) -> Any:
+            if next(happened) == event:
+                os._exit(KILLED)
+            return function(*args, **kwargs)
+
+        return counted_function
+
+    def torch_save(state: Any, file: Any, **options: Any) -> None:
+        if isinstance(file, io.BufferedWriter):
+            file.write(b"half of it")
+            file.flush()
+            if next(happened) == event:
+                os._exit(KILLED)
+            file.seek(0)
+        save(state, file, **options)
+
+    torch.set_num_threads(1)
+    save, torch.save = torch.save, torch_save
+    for name in ("replace", "remove", "link"):
+        setattr(os, name, counted(getattr(os, name)))
+    os.fsync = no_wait
+    StatefulModel.forward = counted(StatefulModel.forward)
+    make_trainer(folder, **options).train()
+
+
+def exit_code(event: int, folder: Path, options: dict[str, Any]) -> int | None:
+    process = PROCESSES.Process(target=train_and_exit_at, args=(event, folder, options))
+    process.start()
+    process.join()
+    return process.exitcode
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"checkpoints": {"save_every_num_batches": 3}, "optimizer": torch.optim.Adagrad},
+        {"checkpoints": {"save_every_num_batches": 2, "save_completed_epochs": False}},
+        {"averages": True, "patience": 1, "num_epochs": 5},
+        pytest.param({"scales": True}, marks=needs_scaler),
+    ],
+    ids=[
+        "checkpoints after every step",
+        "few checkpoints, Adagrad",
+        "no checkpoints of whole epochs",
+        "averaged weights, early stop",
+        "a scaled loss",
+    ],
+)
+def test_whatever_moment_it_is_killed_at_training_ends_the_same(
+    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setattr(os, "fsync", no_wait)
+    expected = result(tmp_path / "whole", options)
+    every = 1 if request.config.getoption("--slow") else 11
+    for event in count(1 + len(options), every):
+        folder = tmp_path / str(event)
+        if exit_code(event, folder, options) == 0:
+            break
+        again = result(folder, options)
+        assert again == expected, f"killed at event {event}"
+        assert not list(folder.glob(".*")), "nothing half-written is left"
+    assert event > 30
+
+
+def test_random_states_are_plain_values_and_give_the_same_draws(tmp_path: Path) -> None:
+    def draws() -> list[float]:
+        return [random.gauss(0, 1), np.random.randn(), torch.rand(()).item(), random.random()]
+
+    cpu = torch.device("cpu")
+    draws()  # one of a pair of normal numbers is now kept for the next draw
+    save_state(random_states(cpu), tmp_path / "states")
+    expected = draws()
+    set_random_states(load_state(tmp_path / "states"), cpu)
+    assert draws() == expected
+
+
+def test_other_models_and_data_loaders_are_refused(tmp_path: Path) -> None:
+    loader = PlaceKeepingLoader()
+    model = torch.nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with pytest.raises(ConfigurationError, match=r"for model `bilm` with data loader `bilm_stream`.* Linear"):
+        BiLmTrainer(model, optimizer, loader, serialization_dir=str(tmp_path))
+    with pytest.raises(ConfigurationError, match=r"for model `bilm` with data loader `bilm_stream`.* list"):
+        BiLmTrainer(StatefulModel(), optimizer, [], serialization_dir=str(tmp_path))
+
+
+def test_other_data_and_another_number_of_processes_are_refused(tmp_path: Path) -> None:
+    make_trainer(tmp_path, num_epochs=1).train()
+    trainer = make_trainer(tmp_path)
+    trainer.data_loader.fingerprint = "other numbers"
+    with pytest.raises(ConfigurationError, match=r"cannot go on from .*: the text, .* is not that of then"):
+        trainer.train()
+    with pytest.raises(ConfigurationError, match=r"made by 1 process\(es\), and now there are 2"):
+        make_trainer(tmp_path, world_size=2).train()
+
+
+def test_a_checkpoint_of_the_plain_trainer_is_taken_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    trainer = make_trainer(tmp_path)
+    state = GradientDescentTrainer.get_checkpoint_state(trainer)
+    state.trainer_state["epochs_completed"] = 1
+    save_state(state.model_state, tmp_path / "model_state_e1_b0.th")
+    save_state(state.trainer_state, tmp_path / "training_state_e1_b0.th")
+    assert make_trainer(tmp_path).train()["epoch"] == 2
+    assert "not made by trainer `bilm`" in caplog.text
+
+
+def test_training_goes_on_in_a_folder_that_was_moved(tmp_path: Path) -> None:
+    expected = result(tmp_path / "whole", {"patience": 2})
+    assert exit_code(60, tmp_path / "before", {"patience": 2}) == KILLED
+    (tmp_path / "before").rename(tmp_path / "after")
+    assert result(tmp_path / "after", {"patience": 2}) == expected
+
+
+def stop_at(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has training in this process end with `Stopped` at the batch of this number."""
+    batches, forward = count(1), StatefulModel.forward
+
+    def stopping_forward(self: StatefulModel, **inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+        if next(batches) == batch:
+            raise Stopped
+        return forward(self, **inputs)
+
+    monkeypatch.setattr(StatefulModel, "forward", stopping_forward)
+
+
+@needs_scaler
+@pytest.mark.parametrize("grad_norm", [False, 3.0])
+def test_a_scaled_loss_gives_the_weights_of_one_that_is_not(tmp_path: Path, grad_norm: float | bool) -> None:
+    options = {"optimizer": torch.optim.SGD, "grad_norm": grad_norm}
+    expected = result(tmp_path / "plain", options)
+    scaled = result(tmp_path / "scaled", {**options, "scales": True})
+    assert scaled["weights"].keys() == expected["weights"].keys()
+    for name, weight in expected["weights"].items():
+        np.testing.assert_allclose(scaled["weights"][name], weight, rtol=1e-5, atol=1e-6)
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_the_scale_of_mixed_precision_and_the_random_state_of_a_gpu_are_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"cuda_device": 0, "use_amp": True}
+    expected = result(tmp_path / "whole", options)
+    with monkeypatch.context() as patch, pytest.raises(Stopped):
+        stop_at(12, patch)
+        make_trainer(tmp_path / "run", **options).train()
+    assert result(tmp_path / "run", options) == expected
+    scalers = [
+        load_state(tmp_path / run / "training_state_e3_b0.th")["exact_resume"]["scaler"]
+        for run in ("whole", "run")
+    ]
+    assert scalers[0] == scalers[1] != torch.cuda.amp.GradScaler().state_dict()
+
+
+def train_in_a_process_of_two(rank: int, folder: Path, event: int | None) -> None:
+    torch.set_num_threads(1)
+    distributed.init_process_group(
+        "gloo", init_method=f"file://{folder}/meet_{event}", rank=rank, world_size=2
+    )
+    options = {
+        "distributed": True,
+        "local_rank": rank,
+        "world_size": 2,
+        "checkpoints": {"save_every_num_batches": 2},
+    }
+    if event:
+        train_and_exit_at(event, folder / "run", options)
+    else:
+        make_trainer(folder / "run", **options).train()
+    distributed.barrier()
+    distributed.destroy_process_group()
+
+
+def train_in_two(folder: Path, event: int | None = None) -> None:
+    """Trains with two processes, both of which are killed when one has come to the event."""
+    folder.mkdir(exist_ok=True)
+    processes = [
+        PROCESSES.Process(target=train_in_a_process_of_two, args=(rank, folder, event)) for rank in (0, 1)
+    ]
+    for process in processes:
+        process.start()
+    multiprocessing.connection.wait([process.sentinel for process in processes], timeout=60)
+    if event is None:
+        for process in processes:
+            process.join(60)
+            assert process.exitcode == 0
+    for process in processes:
+        process.kill()
+        process.join()
+
+
+def test_two_processes_go_on_as_they_would_have(tmp_path: Path) -> None:
+    train_in_two(tmp_path / "whole")
+    train_in_two(tmp_path / "killed", event=22)
+    assert {path.name for path in (tmp_path / "killed" / "run").glob("model_state*")} == {
+        "model_state_e0_b4.th",
+        "model_state_e1_b0.th",
+    }
+    train_in_two(tmp_path / "killed")
+    for name in ("model_state_e3_b0.th", "best.th"):
+        expected, again = (load_state(tmp_path / run / "run" / name) for run in ("whole", "killed"))
+        assert all(torch.equal(again[weight], expected[weight]) for weight in expected)

@@ -1,0 +1,53 @@
+"""Means and deviations are right, tables and pictures have all scores."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin.sweeps.scores import draw, summary, table
+
+
+@given(st.lists(st.floats(0, 100), min_size=2, max_size=9))
+def test_a_summary_is_the_mean_and_the_sample_deviation(scores: list[float]) -> None:
+    mean, deviation = map(float, summary(scores, digits=6).split(" ± "))
+    assert mean == pytest.approx(np.mean(scores), abs=1e-6)
+    assert deviation == pytest.approx(np.std(scores, ddof=1), abs=1e-6)
+
+
+def test_a_single_score_has_no_deviation_and_none_is_said_to_be_none() -> None:
+    assert summary([37.456]) == "37.46"
+    assert summary([37.456], digits=1) == "37.5"
+    assert summary([]) == "none"
+
+
+def test_a_table_has_a_row_for_each_configuration() -> None:
+    scores = {"baseline": [1.0, 2.0, 6.0], "elmo": [7.5], "failed": []}
+    assert table(scores, "accuracy").splitlines() == [
+        "| configuration | accuracy, mean ± sd | of each seed |",
+        "| --- | --- | --- |",
+        "| baseline | 3.00 ± 2.65 | 1.00, 2.00, 6.00 |",
+        "| elmo | 7.50 | 7.50 |",
+        "| failed | none |  |",
+    ]
+
+
+def test_a_picture_has_the_names_a_dot_for_each_score_and_a_line_for_each_mean(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    draw({"baseline": [1.0, 2.0, 6.0], "elmo": [7.5], "failed": []}, "accuracy", tmp_path / "plot.svg")
+    text = (tmp_path / "plot.svg").read_text()
+    for word in ("baseline", "elmo", "failed", "accuracy"):
+        assert re.search(f"<!-- {word}", text), word
+    # Of what a plot shows twice or more, matplotlib draws a marker once and then uses it by its name.
+    rows = re.findall(r'<g id="line2d_\d+">\s*<defs>.*?</g>\s*</g>', text, re.DOTALL)
+    assert sorted(row.count("<use ") for row in rows)[-3:] == [1, 1, 3]
+
+
+@pytest.mark.parametrize(("ending", "begin"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_the_ending_of_a_picture_says_its_format(ending: str, begin: bytes, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    draw({"elmo": [7.5]}, "accuracy", tmp_path / f"plot.{ending}")
+    assert (tmp_path / f"plot.{ending}").read_bytes().startswith(begin)

@@ -1,0 +1,155 @@
+"""What an ensemble computes, against averages that are taken by other means."""
+
+import copy
+from itertools import pairwise, product
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Instance, Vocabulary
+from allennlp.models import Model
+from allennlp.training.metrics import CategoricalAccuracy
+from torch import LongTensor, Tensor, nn
+
+from elmo_plugin.tasks.ensemble import Ensemble, average_probabilities
+from elmo_plugin.tasks.ner import NerBiLstmCrf
+from tests.tasks.ner.test_model import instances_in, tagger, tensors_of
+
+VOCABULARY = Vocabulary({"labels": {"no": 2, "yes": 1}}, non_padded_namespaces=["labels"])
+
+
+class Classifier(Model):
+    """Two labels by the probabilities of a linear layer."""
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__(VOCABULARY)
+        torch.manual_seed(seed)
+        self.layer = nn.Linear(4, 2)
+        self.accuracy = CategoricalAccuracy()
+
+    def forward(self, vectors: Tensor, label: LongTensor | None = None) -> dict[str, Tensor]:
+        return self.decode(self.scores(vectors), label)
+
+    def scores(self, vectors: Tensor) -> Tensor:
+        return self.layer(vectors)
+
+    average_scores = staticmethod(average_probabilities)
+
+    def decode(self, scores: Tensor, label: LongTensor | None = None) -> dict[str, Tensor]:
+        output = {"probs": scores.softmax(dim=-1)}
+        if label is not None:
+            output["loss"] = nn.functional.cross_entropy(scores, label)
+            self.accuracy(scores, label)
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        names = self.vocab.get_index_to_token_vocabulary("labels")
+        return output_dict | {"label": [names[int(row.argmax())] for row in output_dict["probs"]]}
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        return {"accuracy": self.accuracy.get_metric(reset)}
+
+
+def test_probabilities_are_the_mean_of_those_of_the_members() -> None:
+    members = [Classifier(seed) for seed in range(3)]
+    torch.manual_seed(9)
+    vectors, label = 3 * torch.randn(5, 4), torch.tensor([0, 1, 1, 0, 1])
+    ensemble = Ensemble(VOCABULARY, list(members)).eval()
+    output = ensemble(vectors=vectors, label=label)
+    expected = sum(member.layer(vectors).softmax(dim=-1) for member in members) / 3
+    torch.testing.assert_close(output["probs"], expected)
+    torch.testing.assert_close(output["loss"], -expected[range(5), label].log().mean())
+    right = (expected.argmax(dim=-1) == label).float().mean().item()
+    assert ensemble.get_metrics(reset=True) == {"accuracy": pytest.approx(right)}
+    names = ensemble.make_output_human_readable(output)["label"]
+    assert names == [VOCABULARY.get_token_from_index(int(row.argmax()), "labels") for row in expected]
+    assert "loss" not in ensemble(vectors=vectors)
+
+
+def test_probabilities_that_are_far_apart_or_zero_have_their_mean() -> None:
+    inf = float("inf")
+    one, other = torch.tensor([7.0, -inf, -inf]), torch.tensor([-200.0, 5.0, -inf])
+    expected = torch.tensor([0.5, 0.5, 0.0]).log()
+    torch.testing.assert_close(average_probabilities([one, other]), expected)
+
+
+def taggers(instances: list[Instance], number: int) -> list[NerBiLstmCrf]:
+    """In float64, with different weights that are far from zero."""
+    vocab = Vocabulary.from_instances(instances)
+    members = []
+    for seed in range(number):
+        member = tagger(vocab, "BIO").double().eval()
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            for name, parameter in member.named_parameters():
+                if "_constraint_mask" not in name:
+                    parameter.normal_()
+        members.append(member.requires_grad_(False))
+    return members
+
+
+def test_tags_are_the_best_and_the_loss_the_likelihood_by_mean_potentials() -> None:
+    instances = instances_in("BIO")[2:]
+    members = taggers(instances, number=3)
+    vocab = members[0].vocab
+    tensors = tensors_of(instances, vocab)
+    output = Ensemble(vocab, list(members))(**tensors)
+
+    crfs = [member.crf for member in members]
+    emissions = (
+        sum(member.tag_scores(member.contextual_encoder(tensors["tokens"])[0])[0] for member in members) / 3
+    )
+    transitions, starts, ends = (
+        sum(getattr(crf, name) for crf in crfs) / 3
+        for name in ("transitions", "start_transitions", "end_transitions")
+    )
+
+    def score(path: tuple[int, ...]) -> float:
+        steps = sum(transitions[pair] for pair in pairwise(path))
+        return float(starts[path[0]] + steps + ends[path[-1]] + sum(emissions[range(len(path)), path]))
+
+    def legal(path: tuple[int, ...]) -> bool:
+        mask, number = crfs[0]._constraint_mask, crfs[0].num_tags
+        return all(mask[pair] for pair in pairwise((number, *path, number + 1)))
+
+    right = tuple(tensors["tags"][0].tolist())
+    scores = {path: score(path) for path in product(range(crfs[0].num_tags), repeat=len(right))}
+    assert tuple(output["tags"][0]) == max(filter(legal, scores), key=scores.__getitem__)
+    expected = torch.tensor(list(scores.values()), dtype=torch.float64).logsumexp(0) - scores[right]
+    torch.testing.assert_close(output["loss"], expected)
+
+
+def test_copies_of_a_tagger_are_the_tagger() -> None:
+    instances = instances_in("BIO")
+    member = taggers(instances, number=1)[0]
+    ensemble = Ensemble(member.vocab, [copy.deepcopy(member) for _ in range(3)]).eval()
+    tensors = tensors_of(instances, member.vocab)
+    expected, output = member(**tensors), ensemble(**tensors)
+    assert output["tags"] == expected["tags"]
+    torch.testing.assert_close(output["loss"], expected["loss"])
+    assert ensemble.get_metrics(reset=True) == member.get_metrics(reset=True)
+    assert ensemble.forward_on_instances(instances) == member.forward_on_instances(instances)
+
+
+def test_the_members_stay_as_they_are() -> None:
+    instances = instances_in("BIO")
+    members = taggers(instances, number=2)
+    before = copy.deepcopy([member.state_dict() for member in members])
+    Ensemble(members[0].vocab, list(members))(**tensors_of(instances, members[0].vocab))
+    for member, state in zip(members, before, strict=True):
+        assert all(torch.equal(tensor, state[name]) for name, tensor in member.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ([], "members must be models of one class, not none"),
+        ([Classifier(), taggers(instances_in("BIO"), 1)[0]], "of one class, not Classifier, NerBiLstmCrf"),
+        ([Ensemble(VOCABULARY, [Classifier()])], "Ensemble lacks scores, average_scores or decode"),
+    ],
+    ids=["none", "of two classes", "of no member"],
+)
+def test_models_that_cannot_be_members_are_refused(members: list[Model], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        Ensemble(VOCABULARY, members)

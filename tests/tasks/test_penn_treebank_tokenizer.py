@@ -1,0 +1,26 @@
+"""The tokenizer of plain sentences."""
+
+import pytest
+from allennlp.common import Params
+from allennlp.data.tokenizers import Tokenizer
+
+from elmo_plugin.tasks.penn_treebank_tokenizer import PennTreebankTokenizer
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A man sleeps.", "A man sleeps ."),
+        ("It isn't Ann's well-known dog, is it?", "It is n't Ann 's well-known dog , is it ?"),
+        ('"Stop!" she said.', '" Stop ! " she said .'),
+        ("A cat (black) -- or 2,000 cats...", "A cat ( black ) -- or 2,000 cats ..."),
+        ("  Two\tgaps \n", "Two gaps"),
+        ("", ""),
+    ],
+)
+def test_divides_like_the_penn_treebank_with_plain_quotation_marks(text: str, words: str) -> None:
+    assert [token.text for token in PennTreebankTokenizer().tokenize(text)] == words.split()
+
+
+def test_is_registered() -> None:
+    assert isinstance(Tokenizer.from_params(Params({"type": "penn_treebank"})), PennTreebankTokenizer)

@@ -1,0 +1,197 @@
+"""Each shim is needed on a current torch, works, and reaches no further than it must."""
+
+import inspect
+import io
+import json
+import logging
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.data import Vocabulary
+from allennlp.training import util
+from allennlp.training.learning_rate_schedulers import (
+    LearningRateScheduler,
+    ReduceOnPlateauLearningRateScheduler,
+)
+
+from elmo_plugin import shims
+
+TORCH_KNOWS_VERBOSE = "verbose" in inspect.signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters
+TORCH_REFUSES_NUMPY = hasattr(torch.serialization, "get_safe_globals")
+TORCH_DEPRECATES_CUDA_AMP = hasattr(torch.amp, "GradScaler")
+
+
+@pytest.fixture(autouse=True)
+def applied_shims() -> None:
+    shims.apply()
+
+
+@pytest.fixture
+def no_safe_globals() -> Iterator[None]:
+    before = torch.serialization.get_safe_globals()
+    torch.serialization.clear_safe_globals()
+    yield
+    torch.serialization.add_safe_globals(before)
+
+
+def sgd() -> torch.optim.Optimizer:
+    return torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+
+
+def saved(value: Any) -> io.BytesIO:
+    buffer = io.BytesIO()
+    torch.save(value, buffer)
+    buffer.seek(0)
+    return buffer
+
+
+def train(folder: Path, num_epochs: int, recover: bool = False) -> None:
+    """Trains a tagger of a handful of weights with a scheduler whose state holds numpy numbers."""
+    (folder / "tags.txt").write_text("the###D dog###N runs###V\na###D cat###N sleeps###V\n", encoding="utf-8")
+    params = {
+        "dataset_reader": {"type": "sequence_tagging"},
+        "train_data_path": str(folder / "tags.txt"),
+        "model": {
+            "type": "simple_tagger",
+            "text_field_embedder": {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 2}}},
+            "encoder": {"type": "pass_through", "input_dim": 2},
+        },
+        "data_loader": {"batch_size": 2},
+        "trainer": {
+            "num_epochs": num_epochs,
+            "cuda_device": -1,
+            "optimizer": "adam",
+            "learning_rate_scheduler": {"type": "cosine", "t_initial": 4},
+        },
+    }
+    train_model(Params(params), folder / "run", recover=recover)
+
+
+def test_reduce_on_plateau_lowers_the_learning_rate_as_torch_does() -> None:
+    config = {"type": "reduce_on_plateau", "mode": "max", "factor": 0.25, "patience": 1, "min_lr": 0.1}
+    optimizer, torch_optimizer = sgd(), sgd()
+    scheduler = LearningRateScheduler.from_params(Params(config), optimizer=optimizer)
+    torch_scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(
+        torch_optimizer, mode="max", factor=0.25, patience=1, min_lr=0.1
+    )
+    learning_rates = []
+    for metric in [0.5, 0.5, 0.5, 0.6, 0.6, 0.6, 0.6, 0.6]:
+        scheduler.step(metric)
+        torch_scheduler.step(metric)
+        learning_rates.append(optimizer.param_groups[0]["lr"])
+        assert learning_rates[-1] == torch_optimizer.param_groups[0]["lr"]
+    assert (max(learning_rates), min(learning_rates)) == (1.0, 0.1)
+
+
+@pytest.mark.skipif(TORCH_KNOWS_VERBOSE, reason="this torch still knows the argument verbose")
+def test_allennlps_own_reduce_on_plateau_still_passes_what_torch_dropped() -> None:
+    assert "verbose=verbose" in inspect.getsource(ReduceOnPlateauLearningRateScheduler)
+    with pytest.raises(TypeError, match="verbose"):
+        torch.optim.lr_scheduler.ReduceLROnPlateau(sgd(), verbose=False)
+
+
+@pytest.mark.skipif(not TORCH_KNOWS_VERBOSE, reason="this torch has dropped the argument verbose")
+def test_allennlps_own_reduce_on_plateau_is_kept_where_it_works() -> None:
+    assert "verbose" in inspect.signature(ReduceOnPlateauLearningRateScheduler).parameters
+
+
+@pytest.mark.parametrize("number", [np.float64(0.1), np.float32(0.1), np.int64(-3), np.bool_(True)])
+def test_a_numpy_number_survives_a_checkpoint(number: np.generic) -> None:
+    loaded = torch.load(saved({"number": number}))["number"]
+    assert loaded == number and loaded.dtype == number.dtype
+
+
+@pytest.mark.skipif(not TORCH_REFUSES_NUMPY, reason="this torch reads any pickle")
+def test_torch_alone_refuses_a_numpy_number(no_safe_globals: None) -> None:
+    with pytest.raises(Exception, match="Unsupported global"):
+        torch.load(saved(np.float64(0.1)), weights_only=True)
+
+
+@pytest.mark.skipif(not TORCH_REFUSES_NUMPY, reason="this torch reads any pickle")
+def test_torch_still_refuses_other_classes() -> None:
+    with pytest.raises(Exception, match="Unsupported global"):
+        torch.load(saved(Params({})), weights_only=True)
+
+
+def test_an_interrupted_training_is_recovered_and_ends_as_a_whole_one(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    train(tmp_path, num_epochs=2)
+    whole = torch.load(run / "best.th")
+    for later_than_the_first_epoch in ["model.tar.gz", "best.th", *run.glob("*_state_e2_b0.th")]:
+        (run / later_than_the_first_epoch).unlink()
+    train(tmp_path, num_epochs=2, recover=True)
+    recovered = torch.load(run / "best.th")
+    assert all(torch.equal(recovered[name], weights) for name, weights in whole.items())
+
+
+def fail(*arguments: Any, **options: Any) -> None:
+    raise InterruptedError
+
+
+def test_a_configuration_is_replaced_only_by_a_whole_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "config.json"
+    Params({"a": 1}).to_file(str(path))
+    with monkeypatch.context() as patch, pytest.raises(InterruptedError):
+        patch.setattr(json, "dump", fail)
+        Params({"a": 2}).to_file(str(path))
+    assert Params.from_file(path).as_dict() == {"a": 1}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_vocabulary_is_there_as_a_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "vocabulary"
+    vocabulary = Vocabulary({"words": {"cat": 2, "dog": 1}, "labels": {"N": 1}})
+    with monkeypatch.context() as patch, pytest.raises(InterruptedError):
+        patch.setattr(Path, "rename", fail)
+        vocabulary.save_to_files(str(path))
+    assert not list(tmp_path.iterdir())
+    for _ in range(2):
+        vocabulary.save_to_files(str(path))
+        loaded = Vocabulary.from_files(str(path))
+        assert loaded.get_index_to_token_vocabulary("words") == {
+            0: "@@PADDING@@",
+            1: "@@UNKNOWN@@",
+            2: "cat",
+            3: "dog",
+        }
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not TORCH_DEPRECATES_CUDA_AMP, reason="this torch does not deprecate torch.cuda.amp")
+@pytest.mark.parametrize("filtered", [True, False])
+def test_training_is_silent_about_cuda_amp_only_through_the_filter(tmp_path: Path, filtered: bool) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.resetwarnings()
+        if filtered:
+            shims.silence_cuda_amp_deprecation()
+        train(tmp_path, num_epochs=1)
+    assert any("torch.cuda.amp" in str(warning.message) for warning in caught) is not filtered
+
+
+@pytest.mark.skipif(not TORCH_DEPRECATES_CUDA_AMP, reason="this torch does not deprecate torch.cuda.amp")
+def test_code_other_than_allennlps_trainer_is_still_warned_about_cuda_amp() -> None:
+    with warnings.catch_warnings():
+        shims.silence_cuda_amp_deprecation()
+        with pytest.warns(FutureWarning, match=r"torch\.cuda\.amp"):
+            torch.cuda.amp.autocast(False)
+
+
+def test_only_the_note_on_hidden_metrics_is_kept_out_of_the_log(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(util.HasBeenWarned, "tqdm_ignores_underscores", False)
+    util.description_from_metrics({"_f1": 0.5, "f1": 0.5})
+    logging.getLogger("allennlp.training.util").warning("another")
+    assert util.HasBeenWarned.tqdm_ignores_underscores
+    assert [record.getMessage() for record in caplog.records] == ["another"]
