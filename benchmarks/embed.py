@@ -156,7 +156,7 @@ def load_peer(folder: Path, device: str) -> Subject:
 
 def start_afresh(bilm: BiLm) -> None:
     """Forgets every word that was seen, as at the start of a program; laid-out weights stay."""
-    bilm.forget_types()
+    bilm.clear_type_cache()
     word_to_character_ids.cache_clear()
 
 

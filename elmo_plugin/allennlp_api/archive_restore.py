@@ -10,8 +10,8 @@ from torch import Tensor
 
 from elmo_plugin.allennlp_api.state_dict_names import CHARACTERS, published_options, take_from_allennlp
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
-from elmo_plugin.bilm.io.pretrained import MODELS, fetch
-from elmo_plugin.embedding.archive_restore import archived_state, make_bilm
+from elmo_plugin.bilm.io import MODELS, fetch
+from elmo_plugin.embedding import make_bilm, stored_state
 
 DESCRIPTION = "elmo"  # in torch's metadata of a token embedder's state dict
 BILM = "._elmo._elmo_lstm."  # where a token embedder has its biLM
@@ -58,7 +58,7 @@ def archived_bilm(
 
     Raises `BiLmError` where the options have to be read and cannot.
     """
-    state = archived_state(folder)
+    state = stored_state(folder)
     embedders = [] if state is None else list(_embedders(state))
     for weights, description in embedders:
         if description.get("options_file") == options_file:

@@ -11,12 +11,15 @@ from torch import Tensor, nn
 from elmo_plugin import embedding
 from elmo_plugin.allennlp_api.boundaries import with_boundaries
 from elmo_plugin.allennlp_api.state_dict_names import take_from_allennlp, to_allennlp
-from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.lstm.state import map_state
-from elmo_plugin.bilm.memo import Cache
-from elmo_plugin.bilm.options import CharCnnOptions
-from elmo_plugin.bilm.sharing import shared_with_weights
+from elmo_plugin.bilm import (
+    BiLm,
+    BiLmError,
+    Cache,
+    CharCnnOptions,
+    sentences_to_character_ids,
+    shared_with_weights,
+)
+from elmo_plugin.bilm.lstm import map_state
 
 BILM = "bilm."
 CACHED_WORDS = "_word_embedding.weight"  # in a state dict

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOutput, BiLmState
-from elmo_plugin.bilm.lstm.state import map_state, select, start_from
+from elmo_plugin.bilm.lstm import initial_state, map_state, select
 
 
 def with_boundaries(bilm: BiLm, output: BiLmOutput, before: BiLmState | None) -> tuple[Tensor, Tensor]:
@@ -28,7 +28,7 @@ def with_boundaries(bilm: BiLm, output: BiLmOutput, before: BiLmState | None) ->
     assert output.state is not None
     lengths = output.mask.sum(dim=1)
     zeros = bilm.zero_state(len(lengths))
-    begun = bilm.read_boundary(0, start_from(before, zeros) if before else zeros)
+    begun = bilm.read_boundary(0, initial_state(before, zeros) if before else zeros)
     behind = select(output.state, slice(len(lengths)))
     if not lengths.all():  # a sentence without words has the state before it
         empty = (lengths == 0)[:, None]

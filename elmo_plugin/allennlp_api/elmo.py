@@ -10,8 +10,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.allennlp_api.bilm import ElmoBiLm
 from elmo_plugin.allennlp_api.scalar_mix import ScalarMix
-from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
-from elmo_plugin.bilm.memo import Cache
+from elmo_plugin.bilm import BiLm, BiLmError, Cache, load_bilm
 
 logger = logging.getLogger(__name__)
 

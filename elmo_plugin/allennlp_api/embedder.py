@@ -8,9 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, load_bilm
-from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.io.pretrained import MODELS
+from elmo_plugin.bilm import BiLm, load_bilm, sentences_to_character_ids
+from elmo_plugin.bilm.io import MODELS
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
 

@@ -10,7 +10,7 @@ from allennlp.data.token_indexers.token_indexer import IndexedTokenList
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
-from elmo_plugin.bilm.characters import MAX_CHARACTERS_PER_TOKEN, word_to_character_ids
+from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, word_to_character_ids
 
 
 class ElmoCharactersIndexer(ELMoTokenCharactersIndexer):

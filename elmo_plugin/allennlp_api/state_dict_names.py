@@ -18,7 +18,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmOptions
-from elmo_plugin.bilm.io.allennlp_layout import give_bias, join_highway, split_highway, swap_gates, take_bias
+from elmo_plugin.bilm.io import bias_from_allennlp, bias_to_allennlp, join_highway, split_highway, swap_gates
 
 CHARACTERS = "_token_embedder._char_embedding_weights"
 CONVOLUTION = "_token_embedder.char_conv_{}.weight"
@@ -101,7 +101,7 @@ def _entries(options: BiLmOptions) -> Iterator[_Entry]:
             for theirs, ours in (("input", "input"), ("state", "recurrent")):
                 name = f"{there}.{theirs}_linearity.weight"
                 yield _one(name, f"{here}.{ours}_weight", swap_gates, swap_gates)
-            yield _one(f"{there}.state_linearity.bias", f"{here}.bias", take_bias, give_bias)
+            yield _one(f"{there}.state_linearity.bias", f"{here}.bias", bias_from_allennlp, bias_to_allennlp)
             yield _one(f"{there}.state_projection.weight", f"{here}.projection_weight")
 
 

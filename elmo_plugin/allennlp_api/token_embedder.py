@@ -11,7 +11,7 @@ from overrides import overrides
 from elmo_plugin.allennlp_api.archive_restore import DESCRIPTION, archived_bilm, describe
 from elmo_plugin.allennlp_api.elmo import Elmo
 from elmo_plugin.bilm import BiLmError, load_bilm
-from elmo_plugin.bilm.io.pretrained import MODELS
+from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.embedding.cache import ActivationCache
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]

@@ -8,7 +8,7 @@ from allennlp.training.callbacks.log_writer import LogWriterCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
-from elmo_plugin.analysis.mixing_weights import Mix, layer_name, read_mixes
+from elmo_plugin.embedding import Mix, layer_name, read_mixes
 
 logger = logging.getLogger(__name__)
 

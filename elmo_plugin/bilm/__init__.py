@@ -1,18 +1,52 @@
 """The bidirectional language model: plain torch, numpy and h5py, usable with no AllenNLP installed."""
 
-from elmo_plugin.bilm.bilm import BiLm, BiLmOutput
-from elmo_plugin.bilm.io.sources import load_bilm
+from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS, BiLm, BiLmOutput
+from elmo_plugin.bilm.characters import (
+    BEGIN_SENTENCE_TOKEN,
+    BEGIN_WORD,
+    END_SENTENCE_TOKEN,
+    END_WORD,
+    MAX_CHARACTERS_PER_TOKEN,
+    PADDING,
+    sentences_to_character_ids,
+    word_to_character_ids,
+)
+from elmo_plugin.bilm.digest import bilm_digest
+from elmo_plugin.bilm.loading import load_bilm
 from elmo_plugin.bilm.lstm.state import BiLmState
+from elmo_plugin.bilm.memo import Cache
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
+from elmo_plugin.bilm.packing import pack, split_by_tokens
+from elmo_plugin.bilm.precision import PRECISIONS, check_precision, has_bfloat16
+from elmo_plugin.bilm.sharing import shared_with_weights
+from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.common.errors import BiLmError
 
 __all__ = [
+    "BEGIN_SENTENCE_TOKEN",
+    "BEGIN_WORD",
+    "END_SENTENCE_TOKEN",
+    "END_WORD",
+    "MAX_BATCH_TOKENS",
+    "MAX_CHARACTERS_PER_TOKEN",
+    "PADDING",
+    "PRECISIONS",
     "BiLm",
     "BiLmError",
     "BiLmOptions",
     "BiLmOutput",
     "BiLmState",
+    "Cache",
     "CharCnnOptions",
     "LstmOptions",
+    "VocabularySoftmax",
+    "bilm_digest",
+    "check_precision",
+    "has_bfloat16",
     "load_bilm",
+    "pack",
+    "sentences_to_character_ids",
+    "shared_with_weights",
+    "split_by_tokens",
+    "word_to_character_ids",
 ]

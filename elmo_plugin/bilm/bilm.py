@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.char_cnn.unique_rows import distinct_rows
+from elmo_plugin.bilm.char_cnn.unique_rows import unique_rows
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.io import hdf5_weights as weights
 from elmo_plugin.bilm.io import pretrained
 from elmo_plugin.bilm.io import training_archive as archive
 from elmo_plugin.bilm.io.manylangs_weights import read_folder
 from elmo_plugin.bilm.kept import need_gradient
-from elmo_plugin.bilm.lstm.state import BiLmState, go_on_from, join, select, start_from
+from elmo_plugin.bilm.lstm.state import BiLmState, initial_state, join, merge_state, select
 from elmo_plugin.bilm.memo import Memo
 from elmo_plugin.bilm.network import BiLmNetwork
 from elmo_plugin.bilm.options import BiLmOptions
-from elmo_plugin.bilm.packing import cut_by_tokens
+from elmo_plugin.bilm.packing import split_by_tokens
 from elmo_plugin.common.errors import BiLmError
 
 MAX_BATCH_TOKENS = 8192
@@ -49,7 +49,7 @@ class BiLm(BiLmNetwork):
     options : `BiLmOptions`
         All sizes.
     dropout : `float`
-        In training, the rate of dropout in the language models (see `DirectionalLm`).
+        In training, the rate of dropout in the language models (see `DirectionalLstm`).
     precision : `str`
         In which numbers the biLM computes when no gradient is asked for: "float32", "bfloat16" or "int8"
         (see `products.py`). Its parameters and its activations are float32 always.
@@ -165,7 +165,7 @@ class BiLm(BiLmNetwork):
         by_length = sorted(range(len(sentences)), key=lambda number: len(sentences[number]))
         lengths = [len(sentences[number]) for number in by_length]
         vectors: dict[int, Tensor] = {}
-        for run in cut_by_tokens(lengths, self.max_batch_tokens):
+        for run in split_by_tokens(lengths, self.max_batch_tokens):
             batch = [sentences[number] for number in by_length[run]]
             ids = self._character_ids(batch)
             with self.in_evaluation_mode():
@@ -174,16 +174,16 @@ class BiLm(BiLmNetwork):
                 vectors[number] = layers[:, row, : len(sentences[number])].clone()
         return [vectors[number] for number in range(len(sentences))]
 
-    def encode_ahead(self, words: Sequence[str]) -> None:
+    def precompute_types(self, words: Sequence[str]) -> None:
         """
         Encodes a vocabulary now, and keeps it beside the bounded number of other types that are kept between
         batches.
         """
-        self.token_encoder.encode_ahead(self._character_ids([words]))
+        self.token_encoder.precompute_types(self._character_ids([words]))
 
-    def forget_types(self) -> None:
+    def clear_type_cache(self) -> None:
         """Drops all types that were encoded, so that the next batch encodes its own again."""
-        self.token_encoder.forget_types()
+        self.token_encoder.clear_type_cache()
 
     def _apply(self, *args: Any, **kwargs: Any) -> "BiLm":
         self.memo.forget()
@@ -202,7 +202,7 @@ class BiLm(BiLmNetwork):
 
     def _read_distinct(self, character_ids: Tensor, keep_state: bool) -> BiLmOutput:
         """Computes sentences that the batch has several times one time."""
-        distinct, which = distinct_rows(character_ids.flatten(1))
+        distinct, which = unique_rows(character_ids.flatten(1))
         if len(distinct) == len(character_ids):
             return self._read_in_parts(character_ids, None, keep_state, self.max_batch_tokens)
         distinct = distinct.view(len(distinct), *character_ids.shape[1:])
@@ -216,10 +216,10 @@ class BiLm(BiLmNetwork):
         mask = (character_ids > 0).any(dim=-1)
         like = self.token_encoder.projection.weight
         layers = like.new_zeros(self.num_layers, *mask.shape, self.output_dim)
-        before = state and start_from(state, self.zero_state(len(mask)))
+        before = state and initial_state(state, self.zero_state(len(mask)))
         lengths = mask.sum(dim=1).tolist()
         ends = []
-        for run in cut_by_tokens(lengths, max_tokens):
+        for run in split_by_tokens(lengths, max_tokens):
             part = character_ids[run, : max(lengths[run])]
             end = self.read(part, before and select(before, run), layers[:, run], keep_state)
             if end is not None:
@@ -227,4 +227,4 @@ class BiLm(BiLmNetwork):
         if not keep_state:
             return BiLmOutput(layers, mask, None)
         behind = join(ends or [self.zero_state(0)])
-        return BiLmOutput(layers, mask, go_on_from(state, behind) if state else behind)
+        return BiLmOutput(layers, mask, merge_state(state, behind) if state else behind)

@@ -7,12 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.char_cnn.cached_token_encoder import TypeEncoder
+from elmo_plugin.bilm.char_cnn.cached_token_encoder import CachedTokenEncoder
 from elmo_plugin.bilm.char_cnn.lexicon_encoder import LexiconTokenEncoder
 from elmo_plugin.bilm.char_cnn.token_encoder import TokenEncoder
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, word_to_character_ids
 from elmo_plugin.bilm.kept import Kept
-from elmo_plugin.bilm.lstm import DirectionalLm, LstmState, run_stack
+from elmo_plugin.bilm.lstm import DirectionalLstm, LstmState, run_layers
 from elmo_plugin.bilm.lstm.state import BiLmState, map_state, of_layers, select
 from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 from elmo_plugin.bilm.packing import pack
@@ -28,7 +28,7 @@ class BiLmNetwork(nn.Module):
     options : `BiLmOptions`
         All sizes.
     dropout : `float`
-        In training, the rate of dropout in the language models (see `DirectionalLm`).
+        In training, the rate of dropout in the language models (see `DirectionalLstm`).
     precision : `str`
         In which numbers it computes when no gradient is asked for (see `products.py`).
 
@@ -43,8 +43,8 @@ class BiLmNetwork(nn.Module):
         self.recurrence = "auto"
         self.token_encoder = _token_encoder(options)
         self.precision = precision
-        self.forward_lm = DirectionalLm(options.lstm, dropout)
-        self.backward_lm = DirectionalLm(options.lstm, dropout)
+        self.forward_lm = DirectionalLstm(options.lstm, dropout)
+        self.backward_lm = DirectionalLstm(options.lstm, dropout)
         begin, end = (
             torch.from_numpy(word_to_character_ids(token, options.char_cnn.max_characters_per_token).copy())
             for token in (BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN)
@@ -169,10 +169,10 @@ class BiLmNetwork(nn.Module):
         self, inputs: Sequence[Tensor], batch_sizes: Sequence[int], state: BiLmState
     ) -> Iterator[tuple[list[Tensor], list[LstmState]]]:
         language_models = (self.forward_lm, self.backward_lm)
-        return run_stack(language_models, inputs, batch_sizes, state, self.recurrence, self.precision)
+        return run_layers(language_models, inputs, batch_sizes, state, self.recurrence, self.precision)
 
 
-def _token_encoder(options: BiLmOptions) -> TypeEncoder:
+def _token_encoder(options: BiLmOptions) -> CachedTokenEncoder:
     if isinstance(options.char_cnn, LexiconCnnOptions):
         return LexiconTokenEncoder(options.char_cnn, options.lstm.projection_dim)
     return TokenEncoder(options.char_cnn, options.lstm.projection_dim)

@@ -38,7 +38,7 @@ def pack(lengths: Tensor) -> Packing:
     return Packing(goes_on.sum(dim=1).tolist(), sentences, sentences[place], time)
 
 
-def cut_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
+def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
     """
     Cuts a batch into runs of sentences that hold, with padding to their longest, at most `max_tokens` tokens;
     a sentence with more is a run of its own.
@@ -52,7 +52,7 @@ def cut_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
     return [*runs, slice(start, len(lengths))] if lengths else []
 
 
-def cut_by_rows(batch_sizes: Sequence[int], max_rows: int) -> Iterator[list[int]]:
+def split_by_rows(batch_sizes: Sequence[int], max_rows: int) -> Iterator[list[int]]:
     """Cuts the time steps into runs of at most `max_rows` rows, and of at least one time step."""
     run: list[int] = []
     rows = 0

@@ -11,8 +11,7 @@ from overrides import overrides
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
-from elmo_plugin.bilm.io.training_archive import ArchivedBiLm, read_archive_with_softmax, replace_weights
+from elmo_plugin.bilm.io import ArchivedBiLm, SoftmaxWeights, read_archive_with_softmax, replace_weights
 
 
 @Subcommand.register("elmo-average")

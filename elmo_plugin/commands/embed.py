@@ -7,12 +7,8 @@ from allennlp.common import logging as common_logging
 from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS
-from elmo_plugin.bilm.precision import PRECISIONS
-from elmo_plugin.embed_files.cluster import embed_shards
-from elmo_plugin.embed_files.formats import FORMATS
-from elmo_plugin.embed_files.run import embed_file
-from elmo_plugin.embed_files.settings import DTYPES, TOKENIZERS, Settings
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, PRECISIONS
+from elmo_plugin.embed_files import DTYPES, FORMATS, TOKENIZERS, Settings, embed_file, embed_shards
 
 GZIP_LEVEL = 4
 

@@ -18,7 +18,7 @@ from allennlp.models.archival import CONFIG_NAME
 from overrides import overrides
 
 from elmo_plugin.common.files import replace_when_written
-from elmo_plugin.tasks.ensemble import Ensemble
+from elmo_plugin.tasks import Ensemble
 
 _READERS = ("dataset_reader", "validation_dataset_reader")
 

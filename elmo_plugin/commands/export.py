@@ -9,8 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.io.hdf5_weights import DTYPES, write_weights
-from elmo_plugin.bilm.io.sources import OPTIONS_NAME, WEIGHTS_NAME, read_stored
+from elmo_plugin.bilm.io import DTYPES, OPTIONS_NAME, WEIGHTS_NAME, read_checkpoint, write_weights
 
 
 @Subcommand.register("elmo-export")
@@ -64,7 +63,7 @@ def export(
     """
     weights_file, options_file = (Path(output_directory) / name for name in (WEIGHTS_NAME, OPTIONS_NAME))
     try:
-        stored = read_stored(source, with_softmax)
+        stored = read_checkpoint(source, with_softmax)
         write_weights(weights_file, stored.weights, stored.options, dtype or stored.dtype, stored.softmax)
     except BiLmError as error:
         raise ConfigurationError(str(error)) from None

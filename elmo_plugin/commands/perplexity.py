@@ -16,22 +16,24 @@ from allennlp.common.util import int_to_device
 from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 from overrides import overrides
 
-from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
-from elmo_plugin.bilm.io.sources import read_stored
-from elmo_plugin.bilm.precision import PRECISIONS
-from elmo_plugin.bilm.softmax import VocabularySoftmax
+from elmo_plugin.bilm import (
+    BEGIN_SENTENCE_TOKEN,
+    END_SENTENCE_TOKEN,
+    PRECISIONS,
+    BiLm,
+    BiLmError,
+    VocabularySoftmax,
+)
+from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.common.files import replace_when_written, write_json
-from elmo_plugin.language_model.batches.blocks import EvaluationWindow, evaluation_windows
-from elmo_plugin.language_model.batches.windows import Rows, Text
-from elmo_plugin.language_model.corpus.corpus import prepare_corpus
-from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
-from elmo_plugin.language_model.evaluation import (
+from elmo_plugin.language_model import (
     SentenceScores,
     TextScores,
     read_words,
     score_sentences,
 )
+from elmo_plugin.language_model.batches import EvaluationWindow, Rows, Text, evaluation_windows
+from elmo_plugin.language_model.corpus import BiLmTextReader, prepare_corpus
 
 UNKNOWN_WORDS = (DEFAULT_OOV_TOKEN, "<UNK>")  # of AllenNLP's vocabularies, and of published ones
 STATES = ("carry", "reset")
@@ -217,7 +219,7 @@ def load_language_model(
 
     Raises `BiLmError` where it names no usable model, or one without a softmax and its words.
     """
-    stored = read_stored(source)
+    stored = read_checkpoint(source)
     if stored.softmax is None:
         raise BiLmError(
             f"{source} has no softmax over a vocabulary, without which no word has a probability: give the "

@@ -17,8 +17,8 @@ from allennlp.common.util import SigTermReceived
 from overrides import overrides
 
 from elmo_plugin.common.files import replace_when_written, write_json
-from elmo_plugin.sweeps.scores import HOW_TO_GET_MATPLOTLIB, draw, table
-from elmo_plugin.sweeps.trainings import Metric, read_metrics, train, with_seed
+from elmo_plugin.common.plotting import HOW_TO_GET_MATPLOTLIB
+from elmo_plugin.sweeps import Metric, draw, read_metrics, table, train, with_seed
 
 logger = logging.getLogger(__name__)
 

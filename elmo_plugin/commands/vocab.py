@@ -11,10 +11,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from overrides import overrides
 
-from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
-from elmo_plugin.language_model.corpus.corpus import prepare_corpus
-from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
-from elmo_plugin.language_model.corpus.vocabulary import vocabulary_counts
+from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
+from elmo_plugin.language_model.corpus import BiLmTextReader, prepare_corpus, vocabulary_counts
 
 
 @Subcommand.register("elmo-vocab")

@@ -8,11 +8,11 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.analysis.mixing_figure import FORMATS, draw_mixes, save
-from elmo_plugin.analysis.mixing_weights import Mix, layer_name, read_mixes
+from elmo_plugin.analysis import FORMATS, draw_mixes, save
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.io.training_archive import read_state
+from elmo_plugin.bilm.io import read_state
 from elmo_plugin.common.files import write_json
+from elmo_plugin.embedding import Mix, layer_name, read_mixes
 
 
 @Subcommand.register("elmo-weights")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from elmo_plugin.bilm.packing import cut_by_tokens
+from elmo_plugin.bilm import split_by_tokens
 
 
 def length_buckets(lengths: Sequence[int], batch_size: int, max_tokens: int) -> Iterator[list[int]]:
@@ -21,5 +21,5 @@ def length_buckets(lengths: Sequence[int], batch_size: int, max_tokens: int) -> 
     by_length = sorted(range(len(lengths)), key=lengths.__getitem__)
     for start in range(0, len(by_length), batch_size):
         batch = by_length[start : start + batch_size]
-        for run in cut_by_tokens([lengths[number] for number in batch], max_tokens):
+        for run in split_by_tokens([lengths[number] for number in batch], max_tokens):
             yield batch[run]

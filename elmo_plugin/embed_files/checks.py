@@ -5,8 +5,7 @@ from pathlib import Path
 import torch
 from allennlp.common.checks import ConfigurationError, check_for_gpu
 
-from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.precision import check_precision
+from elmo_plugin.bilm import BiLmError, check_precision
 from elmo_plugin.embed_files.formats import FORMATS
 from elmo_plugin.embed_files.settings import DTYPES, KEYS, LAYOUTS, TOKENIZERS, Settings
 from elmo_plugin.embed_files.text import STANDARD_INPUT

@@ -7,8 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, load_bilm
-from elmo_plugin.bilm.digest import bilm_digest
+from elmo_plugin.bilm import BiLm, bilm_digest, load_bilm
 from elmo_plugin.embed_files.buckets import length_buckets
 from elmo_plugin.embed_files.mixture import load_mixture
 from elmo_plugin.embed_files.settings import Settings
@@ -94,7 +93,7 @@ class Embedder:
         `list[np.ndarray]`
             Per sentence an array of shape (num_layers, words, dim) or (words, dim).
         """
-        self._bilm.forget_types()  # which were encoded in other batches, that is with other rounding
+        self._bilm.clear_type_cache()  # which were encoded in other batches, that is with other rounding
         dtype = getattr(torch, self._settings.dtype)
         lengths = [len(sentence) for sentence in sentences]
         arrays: dict[int, np.ndarray] = {}

@@ -3,8 +3,7 @@
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.embedding import Elmo, ScalarMix
-from elmo_plugin.embedding.elmo import chosen_layers
+from elmo_plugin.embedding import Elmo, ScalarMix, chosen_layers
 
 
 class Mixture(nn.Module):
@@ -58,7 +57,7 @@ def load_mixture(archive: str, placement: str | None, precision: str) -> tuple[B
     from allennlp.models import load_archive
 
     import elmo_plugin.plugin  # noqa: F401
-    from elmo_plugin.analysis.mixing_weights import read_mixes
+    from elmo_plugin.embedding import read_mixes
 
     import_plugins()
     model = load_archive(archive).model

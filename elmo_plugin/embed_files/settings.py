@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS
+from elmo_plugin.bilm import MAX_BATCH_TOKENS
 
 LAYOUTS = ("all", "top", "average", "mix")
 DTYPES = ("float32", "float16")

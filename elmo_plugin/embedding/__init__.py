@@ -1,6 +1,20 @@
 """ELMo's mix of biLM layers, in plain torch (`scalar_mix`, `elmo`) and as parts of AllenNLP (the rest)."""
 
-from elmo_plugin.embedding.elmo import Elmo, ElmoOutput
+from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, make_bilm, stored_state
+from elmo_plugin.embedding.elmo import Elmo, ElmoOutput, chosen_layers
+from elmo_plugin.embedding.mixing_weights import Mix, layer_name, read_mixes
 from elmo_plugin.embedding.scalar_mix import ScalarMix
 
-__all__ = ["Elmo", "ElmoOutput", "ScalarMix"]
+__all__ = [
+    "EXTRA_STATE",
+    "Elmo",
+    "ElmoOutput",
+    "EmbedderMetadata",
+    "Mix",
+    "ScalarMix",
+    "chosen_layers",
+    "layer_name",
+    "make_bilm",
+    "read_mixes",
+    "stored_state",
+]

@@ -9,15 +9,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
-from elmo_plugin.bilm.io.training_archive import WEIGHTS_NAMES, load_plain
-from elmo_plugin.bilm.sharing import shared_with_weights
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, shared_with_weights
+from elmo_plugin.bilm.io import WEIGHTS_NAMES, load_plain
 
 EXTRA_STATE = "_extra_state"  # torch's name for what a module keeps beside its tensors
 BILM = "_elmo.bilm."  # where a token embedder has its biLM
 
 
-class KeptDescription(NamedTuple):
+class EmbedderMetadata(NamedTuple):
     """
     What a token embedder keeps with its weights.
 
@@ -35,7 +34,7 @@ class KeptDescription(NamedTuple):
         return torch.frombuffer(bytearray(json.dumps(self._asdict()).encode()), dtype=torch.uint8)
 
     @classmethod
-    def from_tensor(cls, content: Tensor) -> "KeptDescription":
+    def from_tensor(cls, content: Tensor) -> "EmbedderMetadata":
         return cls(**json.loads(content.cpu().numpy().tobytes()))
 
 
@@ -59,12 +58,12 @@ def archived_bilm(
     `BiLm | None`
         `None` where the folder has no weights (the training begins), or weights that do not have this biLM.
     """
-    state = archived_state(folder)
+    state = stored_state(folder)
     found = None if state is None else _find(state, source)
     return None if found is None else make_bilm(*found, precision, shared)
 
 
-def archived_state(folder: str | PathLike[str] | None) -> dict[str, Any] | None:
+def stored_state(folder: str | PathLike[str] | None) -> dict[str, Any] | None:
     """The weights of a trained model; `None` where the folder has none."""
     files = [Path(folder) / name for name in WEIGHTS_NAMES] if folder is not None else []
     file = next(filter(Path.is_file, files), None)
@@ -85,7 +84,7 @@ def _find(
             continue
         prefix = name.removesuffix(EXTRA_STATE) + BILM
         weights = {key.removeprefix(prefix): state[key] for key in state if key.startswith(prefix)}
-        if weights and (kept := KeptDescription.from_tensor(state[name])).source == source:
+        if weights and (kept := EmbedderMetadata.from_tensor(state[name])).source == source:
             return BiLmOptions.from_dict(kept.options, name), weights
     return None
 

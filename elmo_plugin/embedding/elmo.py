@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmState
-from elmo_plugin.bilm.lstm.state import map_state
-from elmo_plugin.bilm.memo import Cache
-from elmo_plugin.bilm.precision import check_precision
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmState, Cache, check_precision
+from elmo_plugin.bilm.lstm import map_state
 from elmo_plugin.embedding.scalar_mix import ScalarMix
 
 

@@ -10,10 +10,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
-from elmo_plugin.bilm import BiLmError, load_bilm
-from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS
-from elmo_plugin.bilm.sharing import shared_with_weights
-from elmo_plugin.embedding.archive_restore import BILM, EXTRA_STATE, KeptDescription, archived_bilm
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLmError, load_bilm, shared_with_weights
+from elmo_plugin.embedding.archive_restore import BILM, EXTRA_STATE, EmbedderMetadata, archived_bilm
 from elmo_plugin.embedding.cache import ActivationCache
 from elmo_plugin.embedding.elmo import Elmo
 
@@ -129,7 +127,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def get_extra_state(self) -> torch.Tensor:
         """What the weights keep with them, for `archived_bilm`."""
         options = self._elmo.bilm.options.to_dict()
-        return KeptDescription(self._source, options, self._elmo.layer_numbers).to_tensor()
+        return EmbedderMetadata(self._source, options, self._elmo.layer_numbers).to_tensor()
 
     @overrides
     def set_extra_state(self, state: Any) -> None:

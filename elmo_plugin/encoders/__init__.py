@@ -3,4 +3,7 @@
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 
-__all__ = ["ContextualEncoder", "VariationalBiLstm"]
+__all__ = [
+    "ContextualEncoder",
+    "VariationalBiLstm",
+]

@@ -2,6 +2,7 @@
 
 from elmo_plugin.language_model.batches.data_loader import BiLmStreamLoader
 from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
+from elmo_plugin.language_model.evaluation import SentenceScores, TextScores, read_words, score_sentences
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.language_model.training.callbacks import MatmulPrecision
 from elmo_plugin.language_model.training.checkpointer import AtomicCheckpointer
@@ -16,4 +17,8 @@ __all__ = [
     "BiLmTextReader",
     "BiLmTrainer",
     "MatmulPrecision",
+    "SentenceScores",
+    "TextScores",
+    "read_words",
+    "score_sentences",
 ]

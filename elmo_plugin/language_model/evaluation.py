@@ -8,11 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.lstm import run_stack
-from elmo_plugin.bilm.lstm.state import BiLmState, of_layers, select
-from elmo_plugin.bilm.packing import pack
-from elmo_plugin.bilm.softmax import VocabularySoftmax
+from elmo_plugin.bilm import BiLm, VocabularySoftmax, pack
+from elmo_plugin.bilm.lstm import BiLmState, of_layers, run_layers, select
 from elmo_plugin.language_model.batches.blocks import EvaluationWindow
 from elmo_plugin.language_model.batches.windows import Text, batch_arrays
 from elmo_plugin.language_model.metrics import perplexity
@@ -137,7 +134,7 @@ def _read(
     device = softmax.weight.device
     vectors = bilm.token_encoder(torch.from_numpy(batch["character_ids"]).to(device))
     layers = list(
-        run_stack(
+        run_layers(
             (bilm.forward_lm, bilm.backward_lm),
             list(vectors[types.to(device)]),
             packing.batch_sizes,

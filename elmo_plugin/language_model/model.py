@@ -17,10 +17,8 @@ from allennlp.nn.util import dist_reduce_sum
 from overrides import overrides
 from torch import Tensor, distributed
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
-from elmo_plugin.bilm.lstm import LstmState, run_stack, stack_states
-from elmo_plugin.bilm.precision import has_bfloat16
-from elmo_plugin.bilm.softmax import VocabularySoftmax
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, VocabularySoftmax, has_bfloat16
+from elmo_plugin.bilm.lstm import LstmState, run_layers, stack_states
 from elmo_plugin.language_model.metrics import TokenAverage, perplexity
 from elmo_plugin.language_model.warm_start import (
     initial_softmax,
@@ -171,7 +169,7 @@ class BiLmLanguageModel(Model):
         rows = torch.nn.functional.embedding(types.transpose(1, 2).flatten(1), vectors)
         language_models = (self.bilm.forward_lm, self.bilm.backward_lm)
         states = self._states or [lm.zero_state(vectors, batch_size) for lm in language_models]
-        layers = list(run_stack(language_models, rows.unbind(), [batch_size] * steps, states))
+        layers = list(run_layers(language_models, rows.unbind(), [batch_size] * steps, states))
         ends = zip(*(ends for _, ends in layers), strict=True)  # of each direction's layers
         self._states = [LstmState(*(part.detach() for part in stack_states(of_layers))) for of_layers in ends]
         return torch.stack(layers[-1][0])

@@ -12,12 +12,10 @@ from allennlp.data import Vocabulary
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
-from elmo_plugin.bilm.io.sources import StoredBiLm, read_stored
-from elmo_plugin.bilm.io.training_archive import kept_options, load_plain
+from elmo_plugin.bilm.io import Checkpoint, SoftmaxWeights, load_plain, options_from_state, read_checkpoint
 
 
-def read_initial(source: str | Mapping[str, str]) -> StoredBiLm:
+def read_initial(source: str | Mapping[str, str]) -> Checkpoint:
     """
     # Parameters
 
@@ -26,13 +24,13 @@ def read_initial(source: str | Mapping[str, str]) -> StoredBiLm:
 
     # Returns
 
-    `StoredBiLm`
+    `Checkpoint`
         Its options, the biLM's weights and, where the source has one, its softmax.
 
     Raises `ConfigurationError` where the source holds no biLM.
     """
     try:
-        return read_stored(source)
+        return read_checkpoint(source)
     except BiLmError as error:
         raise ConfigurationError(f"model.initial: {error}") from None
 
@@ -96,7 +94,7 @@ def take_options_from_weights(model: Params, weights_file: str | PathLike) -> No
         return
     name = f"weight file {weights_file}"
     try:
-        model["options"] = kept_options(load_plain(Path(weights_file), name), name)
+        model["options"] = options_from_state(load_plain(Path(weights_file), name), name)
     except BiLmError as error:
         raise ConfigurationError(str(error)) from None
     del model["initial"]

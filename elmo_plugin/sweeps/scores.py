@@ -6,7 +6,6 @@ from pathlib import Path
 
 from elmo_plugin.common.files import replace_when_written
 
-HOW_TO_GET_MATPLOTLIB = "install elmo_plugin[figures], or matplotlib itself"
 Scores = Mapping[str, Sequence[float]]  # of each configuration, those of its seeds
 
 

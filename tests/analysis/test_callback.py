@@ -8,7 +8,7 @@ import pytest
 from tensorboardX.proto.event_pb2 import Event
 
 from elmo_plugin.analysis import callback  # noqa: F401 (registers it)
-from elmo_plugin.analysis.mixing_weights import read_mixes
+from elmo_plugin.embedding.mixing_weights import read_mixes
 from tests.trained_bilm import random_bilm, write_training
 from tests.trained_tagger import tagger_config, train
 

@@ -9,7 +9,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.analysis.mixing_figure import draw_mixes, save
-from elmo_plugin.analysis.mixing_weights import Mix
+from elmo_plugin.embedding.mixing_weights import Mix
 
 MODELS = [
     ("ner", [Mix("input", [0, 1, 2], [0.2, 0.5, 0.3], 1.0), Mix("output", [2], [1.0], 2.0)]),

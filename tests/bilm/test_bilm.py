@@ -118,7 +118,7 @@ def test_what_was_computed_in_one_mode_serves_in_another(make_bilm: BiLmMaker) -
 def test_autocast_does_not_change_the_numbers(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm().requires_grad_(False)
     expected = bilm(_ids("the play")).layers
-    bilm.forget_types()
+    bilm.clear_type_cache()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert torch.equal(bilm(_ids("the play")).layers, expected)
 
@@ -168,8 +168,8 @@ def test_threads_get_what_one_thread_gets(make_bilm: BiLmMaker) -> None:
 def test_a_vocabulary_is_encoded_ahead(make_bilm: BiLmMaker, monkeypatch: pytest.MonkeyPatch) -> None:
     bilm = make_bilm().requires_grad_(False)
     expected = bilm(_ids("the play")).layers
-    bilm.forget_types()
-    bilm.encode_ahead(["the", "play", "<S>", "</S>"])
+    bilm.clear_type_cache()
+    bilm.precompute_types(["the", "play", "<S>", "</S>"])
     monkeypatch.setattr(
         bilm.token_encoder, "encode_types", lambda ids: pytest.fail("nothing is left to encode")
     )

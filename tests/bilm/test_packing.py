@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.bilm.packing import cut_by_tokens, pack
+from elmo_plugin.bilm.packing import pack, split_by_tokens
 
 LENGTHS = st.lists(st.integers(0, 9), max_size=8)
 
@@ -29,7 +29,7 @@ def test_packed_rows_are_those_of_torchs_packed_sequence(lengths: list[int]) -> 
 def test_runs_hold_every_sentence_once_in_order_and_no_more_tokens_than_allowed(
     lengths: list[int], max_tokens: int
 ) -> None:
-    runs = cut_by_tokens(lengths, max_tokens)
+    runs = split_by_tokens(lengths, max_tokens)
     assert [number for run in runs for number in range(run.start, run.stop)] == list(range(len(lengths)))
     for run in runs:
         part = lengths[run]
@@ -38,7 +38,7 @@ def test_runs_hold_every_sentence_once_in_order_and_no_more_tokens_than_allowed(
 
 @given(LENGTHS, st.integers(1, 30))
 def test_no_two_neighbouring_runs_would_fit_into_one(lengths: list[int], max_tokens: int) -> None:
-    runs = cut_by_tokens(lengths, max_tokens)
+    runs = split_by_tokens(lengths, max_tokens)
     for run, following in pairwise(runs):
         together = lengths[run.start : following.start + 1]
         assert max(together) * len(together) > max_tokens

@@ -118,7 +118,7 @@ def _move_through_other_types(encoder: TokenEncoder) -> None:
 def test_changed_weights_are_noticed(change: Callable[[TokenEncoder], None], precision: str) -> None:
     skip_where_missing(precision)
     encoder = frozen_encoder(precision)
-    encoder.encode_ahead(ids_of(["to", "be"]))
+    encoder.precompute_types(ids_of(["to", "be"]))
     before = encoder(ids_of(["be", "or"]))
     change(encoder)
     check_vectors(encoder, ["be", "or"], atol=1e-5 if precision == "float32" else 0.2)
@@ -149,14 +149,14 @@ def test_copies_share_nothing_that_is_remembered(duplicate: Callable[[TokenEncod
 def test_what_is_remembered_is_no_part_of_the_weights() -> None:
     encoder = frozen_encoder()
     names = set(encoder.state_dict())
-    encoder.encode_ahead(ids_of(["to", "be"]))
+    encoder.precompute_types(ids_of(["to", "be"]))
     assert set(encoder.state_dict()) == names
 
 
 def test_words_encoded_ahead_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = frozen_encoder(type_cache_size=1)
     encoded = _count_encoded(encoder, monkeypatch)
-    encoder.encode_ahead(ids_of(["to", "be", "or", "not", "to", "be"]).view(2, 3, 50))
+    encoder.precompute_types(ids_of(["to", "be", "or", "not", "to", "be"]).view(2, 3, 50))
     for word in ("that", "is", "the", "question"):
         check_vectors(encoder, [word, "to", "be", "or", "not"])
     assert encoded == [4, 1, 1, 1, 1]
@@ -165,15 +165,15 @@ def test_words_encoded_ahead_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_words_can_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = frozen_encoder()
     encoded = _count_encoded(encoder, monkeypatch)
-    encoder.encode_ahead(ids_of(["to", "be"]))
-    encoder.forget_types()
+    encoder.precompute_types(ids_of(["to", "be"]))
+    encoder.clear_type_cache()
     check_vectors(encoder, ["be"])
     assert encoded == [2, 1]
 
 
 def test_words_cannot_be_encoded_ahead_in_training() -> None:
     with pytest.raises(BiLmError, match="requires_grad_"):
-        small_encoder().encode_ahead(ids_of(["to"]))
+        small_encoder().precompute_types(ids_of(["to"]))
 
 
 def test_without_a_cache_each_call_computes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ import torch
 from allennlp.commands import main
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.analysis.mixing_weights import Mix, read_mixes
 from elmo_plugin.commands.weights import show_weights, table
+from elmo_plugin.embedding.mixing_weights import Mix, read_mixes
 from tests.trained_bilm import random_bilm, write_training
 from tests.trained_tagger import tagger_config, train
 

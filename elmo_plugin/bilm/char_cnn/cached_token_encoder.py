@@ -5,7 +5,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.char_cnn.type_cache import TypeCache
-from elmo_plugin.bilm.char_cnn.unique_rows import distinct_rows
+from elmo_plugin.bilm.char_cnn.unique_rows import unique_rows
 from elmo_plugin.bilm.kept import Kept, need_gradient
 from elmo_plugin.bilm.precision import check_precision
 from elmo_plugin.common.errors import BiLmError
@@ -13,7 +13,7 @@ from elmo_plugin.common.errors import BiLmError
 TYPE_CACHE_SIZE = 32768  # words
 
 
-class TypeEncoder(nn.Module):
+class CachedTokenEncoder(nn.Module):
     """
     The token layer of a biLM: gives each word a vector that depends on nothing but the word.
 
@@ -75,7 +75,7 @@ class TypeEncoder(nn.Module):
             Shape (..., projection_dim).
         """
         tokens = character_ids.reshape(-1, character_ids.size(-1))
-        types, type_of_token = distinct_rows(tokens)
+        types, type_of_token = unique_rows(tokens)
         parameters = list(self.parameters())
         if need_gradient(parameters):
             vectors = self.encode_types(types)
@@ -83,7 +83,7 @@ class TypeEncoder(nn.Module):
             vectors = self._known_types(parameters).look_up(types, self.encode_types)
         return vectors[type_of_token].view(*character_ids.shape[:-1], vectors.size(-1))
 
-    def encode_ahead(self, character_ids: Tensor) -> None:
+    def precompute_types(self, character_ids: Tensor) -> None:
         """
         Encodes the words of a vocabulary now. They stay as long as the parameters do, beyond
         `type_cache_size`; other words that are remembered make room for them.
@@ -98,17 +98,17 @@ class TypeEncoder(nn.Module):
         parameters = list(self.parameters())
         if need_gradient(parameters):
             raise BiLmError("only a frozen biLM encodes words ahead: call its requires_grad_(False) first")
-        types, _ = distinct_rows(character_ids.reshape(-1, character_ids.size(-1)))
+        types, _ = unique_rows(character_ids.reshape(-1, character_ids.size(-1)))
         self._known_types(parameters).pin(types, self.encode_types)
 
-    def forget_types(self) -> None:
+    def clear_type_cache(self) -> None:
         """Forgets all words, those encoded ahead too."""
         self._type_cache.forget()
 
     def _known_types(self, parameters: list[nn.Parameter]) -> TypeCache:
         return self._type_cache.get(parameters, self.precision, lambda: TypeCache(self.type_cache_size))
 
-    def _apply(self, *args: Any, **kwargs: Any) -> "TypeEncoder":
+    def _apply(self, *args: Any, **kwargs: Any) -> "CachedTokenEncoder":
         """Moves and converts the module. New storage may be where the old was, so nothing is kept."""
         self._type_cache.forget()
         return super()._apply(*args, **kwargs)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.precision import Product, prepare_product
 
 
-class PreparedEncoder:
+class CharCnnInference:
     """
     A convolution over the vectors of characters is a sum of one row a character: row (k, c) of its table is
     what the character c contributes as the kth of a window. Reading these sums takes a fraction of the time

@@ -40,7 +40,7 @@ def filter_matrix(convolutions: Sequence[nn.Conv1d]) -> Tensor:
     return torch.cat(padded).transpose(1, 2).flatten(1).t()
 
 
-def window_maxima(characters: Tensor, filters: Tensor) -> Tensor:
+def conv_max_pool(characters: Tensor, filters: Tensor) -> Tensor:
     """
     The same as one product for all filters; under autocast, in its type. Narrower filters see the windows of
     the widest only, so `width` slots of padding must follow the characters.

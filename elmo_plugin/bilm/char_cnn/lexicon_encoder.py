@@ -6,13 +6,13 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.char_cnn.cached_token_encoder import TypeEncoder
+from elmo_plugin.bilm.char_cnn.cached_token_encoder import CachedTokenEncoder
 from elmo_plugin.bilm.char_cnn.lexicon import LexiconReader, number_of_rows
 from elmo_plugin.bilm.char_cnn.token_encoder import Highway, by_length
 from elmo_plugin.bilm.options import LexiconCnnOptions
 
 
-class LexiconTokenEncoder(TypeEncoder):
+class LexiconTokenEncoder(CachedTokenEncoder):
     """
     The projection of [word vector ; highway layers over the CNN's features]; of one of the two where the
     model reads only words or only characters (Che et al., 2018).

@@ -6,9 +6,9 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.char_cnn.cached_token_encoder import TYPE_CACHE_SIZE, TypeEncoder
-from elmo_plugin.bilm.char_cnn.char_cnn_inference import PreparedEncoder
-from elmo_plugin.bilm.char_cnn.conv_max_pool import convolution_maxima, filter_matrix, window_maxima
+from elmo_plugin.bilm.char_cnn.cached_token_encoder import TYPE_CACHE_SIZE, CachedTokenEncoder
+from elmo_plugin.bilm.char_cnn.char_cnn_inference import CharCnnInference
+from elmo_plugin.bilm.char_cnn.conv_max_pool import conv_max_pool, convolution_maxima, filter_matrix
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
 from elmo_plugin.bilm.kept import Kept, need_gradient
 from elmo_plugin.bilm.options import CharCnnOptions
@@ -45,7 +45,7 @@ class Highway(nn.Module):
         return torch.lerp(inputs, torch.relu(self.transform(inputs)).to(inputs.dtype), gate)
 
 
-class TokenEncoder(TypeEncoder):
+class TokenEncoder(CachedTokenEncoder):
     """
     The token layer of a biLM (Kim et al., 2016; section 3.4 of Peters et al., 2018).
 
@@ -62,7 +62,7 @@ class TokenEncoder(TypeEncoder):
         Of the highway layers where no gradient is asked for: one of `elmo_plugin.bilm.precision.PRECISIONS`.
         The other layers, which take little time, are in float32.
     type_cache_size : `int`
-        See `TypeEncoder`.
+        See `CachedTokenEncoder`.
 
     Raises `BiLmError` where there is no such precision.
     """
@@ -83,7 +83,7 @@ class TokenEncoder(TypeEncoder):
         self.highways = nn.ModuleList(Highway(options.n_filters) for _ in range(options.n_highway))
         self.projection = nn.Linear(options.n_filters, projection_dim)
         self._widest_filter = max(width for width, _ in options.filters)
-        self._prepared: Kept[PreparedEncoder] = Kept()
+        self._prepared: Kept[CharCnnInference] = Kept()
         self._initialize(options)
 
     def _initialize(self, options: CharCnnOptions) -> None:
@@ -114,7 +114,7 @@ class TokenEncoder(TypeEncoder):
                 characters = self.character_embedding(some_ids)
                 if some_ids.size(1) == all_slots:  # there may be no room for the widest filter behind a word
                     return convolution_maxima(characters, convolutions)
-                return window_maxima(characters, filters)
+                return conv_max_pool(characters, filters)
 
             parts, order = by_length(character_ids, self._widest_filter, convolve)
             vectors = self._combine(torch.cat(parts))  # of all words at once, for large products
@@ -132,11 +132,11 @@ class TokenEncoder(TypeEncoder):
             features = highway(features)
         return self.projection(features)
 
-    def _prepare(self) -> PreparedEncoder:
+    def _prepare(self) -> CharCnnInference:
         return self._prepared.get(
             self.parameters(),
             self.precision,
-            lambda: PreparedEncoder(
+            lambda: CharCnnInference(
                 self.character_embedding.weight,
                 cast("Iterable[nn.Conv1d]", self.convolutions),
                 [(layer.transform, layer.carry) for layer in cast("Iterable[Highway]", self.highways)],

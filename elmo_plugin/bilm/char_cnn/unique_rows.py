@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 
-def distinct_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
+def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
     """
     What `torch.unique(rows, dim=0, return_inverse=True)` gives, in another order and much faster on a CPU:
     rows are compared by their hashes, and checked.

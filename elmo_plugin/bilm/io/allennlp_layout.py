@@ -28,13 +28,13 @@ def swap_gates(gates: Tensor) -> Tensor:
     return torch.cat([first, third, second, last])
 
 
-def take_bias(bias: Tensor) -> Tensor:
+def bias_from_allennlp(bias: Tensor) -> Tensor:
     """Of an LSTM, from theirs to ours."""
     first, forget, new, last = bias.chunk(4)
     return torch.cat([first, new, forget - FORGET_BIAS, last])
 
 
-def give_bias(bias: Tensor) -> Tensor:
+def bias_to_allennlp(bias: Tensor) -> Tensor:
     """The way back."""
     first, new, forget, last = bias.chunk(4)
     return torch.cat([first, forget + FORGET_BIAS, new, last])

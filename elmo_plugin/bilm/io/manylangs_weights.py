@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, cast
 from torch import Tensor
 
 from elmo_plugin.bilm.char_cnn.lexicon import number_of_rows
-from elmo_plugin.bilm.io.allennlp_layout import split_highway, swap_gates, take_bias
+from elmo_plugin.bilm.io.allennlp_layout import bias_from_allennlp, split_highway, swap_gates
 from elmo_plugin.bilm.io.manylangs_options import read_options
 from elmo_plugin.bilm.io.training_archive import load_plain
 from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions, LstmOptions
@@ -145,5 +145,5 @@ def _to_ours(stored: _Stored, values: Tensor) -> tuple[Tensor, ...]:
     if stored.name.startswith("highways"):
         return split_highway(values)
     if stored.name.endswith("_linearity.bias"):
-        return (take_bias(values),)
+        return (bias_from_allennlp(values),)
     return (swap_gates(values) if "_linearity" in stored.name else values,)

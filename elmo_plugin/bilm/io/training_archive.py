@@ -89,7 +89,7 @@ def replace_weights(
 def _bilm(
     path: str | Path, config: dict[str, Any], state: dict[str, Any]
 ) -> tuple[BiLmOptions, dict[str, Tensor]]:
-    options = config["model"].get("options") or kept_options(state, name=f"archive {path}")
+    options = config["model"].get("options") or options_from_state(state, name=f"archive {path}")
     weights = {name.removeprefix(PREFIX): state[name] for name in state if name.startswith(PREFIX)}
     return BiLmOptions.from_dict(options, source=f"archive {path}, model.options"), weights
 
@@ -130,7 +130,7 @@ def load_plain(file: str | Path | BinaryIO, name: str) -> dict[str, Any]:
         raise BiLmError(f"{name}: its weights are no plain tensors, or damaged") from None
 
 
-def kept_options(state: dict[str, Any], name: str) -> dict[str, Any]:
+def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
     """
     The options that a `bilm` model keeps with its weights, as its extra state in torch's sense.
 

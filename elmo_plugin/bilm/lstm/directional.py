@@ -26,7 +26,7 @@ RECURRENCES = ("auto", "reference", "training", "in_turn", "together")
 SMALL_PRODUCT = {"float32": 1 << 21, "bfloat16": 1 << 20, "int8": -1}
 
 
-class DirectionalLm(nn.Module):
+class DirectionalLstm(nn.Module):
     """
     The layers of one direction.
 
@@ -75,7 +75,7 @@ class DirectionalLm(nn.Module):
         """
         if state is None:
             state = self.zero_state(inputs, batch_sizes[0] if batch_sizes else 0)
-        layers, states = zip(*run_stack([self], [inputs], batch_sizes, [state], recurrence), strict=True)
+        layers, states = zip(*run_layers([self], [inputs], batch_sizes, [state], recurrence), strict=True)
         return [output for (output,) in layers], stack_states([end for (end,) in states])
 
     def zero_state(self, like: Tensor, sentences: int) -> LstmState:
@@ -92,8 +92,8 @@ def stack_states(states: Sequence[LstmState]) -> LstmState:
     return LstmState(*(torch.stack(parts) for parts in zip(*states, strict=True)))
 
 
-def run_stack(
-    language_models: Sequence[DirectionalLm],
+def run_layers(
+    language_models: Sequence[DirectionalLstm],
     inputs: Sequence[Tensor],
     batch_sizes: Sequence[int],
     states: Sequence[LstmState],
@@ -105,7 +105,7 @@ def run_stack(
 
     # Parameters
 
-    language_models : `Sequence[DirectionalLm]`
+    language_models : `Sequence[DirectionalLstm]`
         One or both directions.
     inputs : `Sequence[Tensor]`
         Per direction, shape (rows, projection_dim), packed; see `Recurrence`.
@@ -146,7 +146,7 @@ def run_stack(
 
 
 def _fastest(
-    language_models: Sequence[DirectionalLm],
+    language_models: Sequence[DirectionalLstm],
     inputs: Sequence[Tensor],
     batch_sizes: Sequence[int],
     states: Sequence[LstmState],

@@ -36,7 +36,7 @@ def of_layers(ends: Sequence[Sequence[LstmState]]) -> BiLmState:
     return BiLmState(*(stack_states(direction) for direction in zip(*ends, strict=True)))
 
 
-def start_from(state: BiLmState, zeros: BiLmState) -> BiLmState:
+def initial_state(state: BiLmState, zeros: BiLmState) -> BiLmState:
     """
     The state before the first word of each sentence of a batch: sentences that `state` does not know start
     from zero. `zeros` is for as many sentences as the batch has.
@@ -48,6 +48,6 @@ def start_from(state: BiLmState, zeros: BiLmState) -> BiLmState:
     return map_state(overlay, state, zeros)
 
 
-def go_on_from(before: BiLmState, after: BiLmState) -> BiLmState:
+def merge_state(before: BiLmState, after: BiLmState) -> BiLmState:
     """The state to hand out behind a batch: sentences that the batch did not have stay as they were."""
     return map_state(lambda new, old: torch.cat([new, old[:, new.size(1) :]], dim=1), after, before)

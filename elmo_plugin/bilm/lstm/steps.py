@@ -9,7 +9,7 @@ from torch import Tensor
 from elmo_plugin.bilm.lstm.layer import clip_
 from elmo_plugin.bilm.lstm.pointwise import SmallPointwise, lstm_pointwise
 from elmo_plugin.bilm.lstm.triton_pointwise import triton_is_available, triton_lstm_pointwise
-from elmo_plugin.bilm.packing import cut_by_rows
+from elmo_plugin.bilm.packing import split_by_rows
 from elmo_plugin.bilm.precision import to_integers
 
 MAX_PROJECTED_ROWS = 512  # of a direction: their gates take 32 MiB with 4096 cells in float32
@@ -45,7 +45,7 @@ def input_gates(project: Callable[[int, int], Tensor], batch_sizes: Sequence[int
     gives it for the packed rows from one number to another: one product makes many time steps.
     """
     start = 0
-    for sizes in cut_by_rows(batch_sizes, MAX_PROJECTED_ROWS):
+    for sizes in split_by_rows(batch_sizes, MAX_PROJECTED_ROWS):
         stop = start + sum(sizes)
         yield from project(start, stop).split(sizes, dim=-2)
         start = stop

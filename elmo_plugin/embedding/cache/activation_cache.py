@@ -10,8 +10,7 @@ from allennlp.common import Registrable
 from allennlp.common.checks import ConfigurationError
 from torch import Tensor
 
-from elmo_plugin.bilm.bilm import BiLm, BiLmOutput
-from elmo_plugin.bilm.digest import bilm_digest
+from elmo_plugin.bilm import BiLm, BiLmOutput, bilm_digest
 from elmo_plugin.embedding.cache.keys import sentence_keys
 from elmo_plugin.embedding.cache.lmdb_store import lmdb_store
 from elmo_plugin.embedding.cache.memory_store import memory_store

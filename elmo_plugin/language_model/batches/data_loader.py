@@ -12,7 +12,7 @@ from allennlp.nn.util import move_to_device
 from overrides import overrides
 from torch import distributed
 
-from elmo_plugin.bilm.characters import MAX_CHARACTERS_PER_TOKEN
+from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN
 from elmo_plugin.language_model.batches.blocks import count_evaluation_windows
 from elmo_plugin.language_model.batches.epoch_batches import BatchesOfPass, in_workers
 from elmo_plugin.language_model.batches.windows import Rows, Text

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.bilm.characters import (
+from elmo_plugin.bilm import (
     BEGIN_SENTENCE_TOKEN,
     BEGIN_WORD,
     END_SENTENCE_TOKEN,

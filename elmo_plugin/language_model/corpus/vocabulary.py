@@ -8,7 +8,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Field, Instance, Vocabulary
 from overrides import overrides
 
-from elmo_plugin.bilm.characters import (
+from elmo_plugin.bilm import (
     BEGIN_SENTENCE_TOKEN,
     END_SENTENCE_TOKEN,
     MAX_CHARACTERS_PER_TOKEN,

@@ -10,7 +10,7 @@ from allennlp.data.tokenizers import Token
 from overrides import overrides
 
 from elmo_plugin.common.text_files import decode, read_lines
-from elmo_plugin.tasks.ner.tags import PREFIXES, find_mistake, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.ner.tags import PREFIXES, spans_to_tags, tags_to_spans, validate_tags
 
 DOCUMENT_START = "-DOCSTART-"
 
@@ -70,7 +70,7 @@ class Conll2003Reader(DatasetReader):
         sentence = None
         for sentence in _read_sentences(str(file_path)):
             tags = [row.tag for row in sentence]
-            mistake = find_mistake(tags, self._source_encoding)
+            mistake = validate_tags(tags, self._source_encoding)
             if mistake is not None:
                 raise ConfigurationError(f"{file_path}, line {sentence[mistake[0]].line}: {mistake[1]}")
             spans = tags_to_spans(tags, self._source_encoding)

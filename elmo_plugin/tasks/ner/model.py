@@ -13,7 +13,7 @@ from allennlp.training.metrics import CategoricalAccuracy, SpanBasedF1Measure
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
-from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders import ContextualEncoder
 from elmo_plugin.tasks.ner.tags import tags_to_spans
 
 

@@ -42,7 +42,7 @@ def spans_to_tags(spans: list[TypedStringSpan], length: int, encoding: str) -> l
     return tags
 
 
-def find_mistake(tags: list[str], encoding: str) -> tuple[int, str] | None:
+def validate_tags(tags: list[str], encoding: str) -> tuple[int, str] | None:
     """
     Finds the first tag that cannot be where it is.
 

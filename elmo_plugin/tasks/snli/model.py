@@ -13,7 +13,7 @@ from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 from torch.nn import functional
 
-from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders import ContextualEncoder
 from elmo_plugin.tasks.ensemble import average_probabilities
 from elmo_plugin.tasks.label_names import add_label_names
 

@@ -14,7 +14,7 @@ from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 from torch.nn import functional
 
-from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders import ContextualEncoder
 from elmo_plugin.tasks.ensemble import average_probabilities
 from elmo_plugin.tasks.label_names import add_label_names
 
@@ -103,7 +103,7 @@ class SstBcn(Model):
     def scores(self, tokens: TextFieldTensors) -> Tensor:
         """The logits of the labels, shape (batch, labels)."""
         encoded, mask = self.contextual_encoder(tokens)
-        integrated = self.integrator(beside_like_words(encoded, mask), mask)
+        integrated = self.integrator(self_biattention(encoded, mask), mask)
         pooled = pool(integrated, self.pooling_scores(integrated).squeeze(-1), mask)
         return self.label_scores(self.classifier(self.dropout(pooled)))
 
@@ -126,7 +126,7 @@ class SstBcn(Model):
         return {"accuracy": self._accuracy.get_metric(reset)}
 
 
-def beside_like_words(encoded: Tensor, mask: BoolTensor) -> Tensor:
+def self_biattention(encoded: Tensor, mask: BoolTensor) -> Tensor:
     """
     Biattention of a sequence X with itself: with C = softmax(X Xᵀ) X it is [X ; X - C ; X * C]
     (McCann et al., 2017, section 5).

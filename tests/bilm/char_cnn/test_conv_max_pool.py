@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.char_cnn.conv_max_pool import convolution_maxima, filter_matrix, window_maxima
+from elmo_plugin.bilm.char_cnn.conv_max_pool import conv_max_pool, convolution_maxima, filter_matrix
 
 CHANNELS = 3
 
@@ -67,8 +67,8 @@ def test_maxima_and_gradients_are_those_of_the_convolutions(
     expected = _by_the_book(longer, convolutions)
     expected_gradients = _gradients(expected, leaves)
     for maxima in (
-        window_maxima(shorter, filter_matrix(convolutions)),
-        window_maxima(longer, filter_matrix(convolutions)),
+        conv_max_pool(shorter, filter_matrix(convolutions)),
+        conv_max_pool(longer, filter_matrix(convolutions)),
         convolution_maxima(shorter, convolutions),
     ):
         torch.testing.assert_close(maxima, expected)
@@ -79,13 +79,13 @@ def test_gradients_are_those_of_finite_differences() -> None:
     torch.manual_seed(0)
     characters = torch.randn(3, 6, CHANNELS, dtype=torch.double, requires_grad=True)
     filters = torch.randn(3 * CHANNELS, 4, dtype=torch.double, requires_grad=True)
-    assert torch.autograd.gradcheck(window_maxima, (characters, filters), fast_mode=True)
+    assert torch.autograd.gradcheck(conv_max_pool, (characters, filters), fast_mode=True)
 
 
 def test_windows_with_the_greatest_value_share_its_gradient() -> None:
     characters = torch.tensor([[[1.0], [5.0], [5.0], [2.0], [5.0]]], requires_grad=True)
     filters = torch.tensor([[3.0]], requires_grad=True)
-    window_maxima(characters, filters).sum().backward()
+    conv_max_pool(characters, filters).sum().backward()
     torch.testing.assert_close(characters.grad, torch.tensor([[[0.0], [1.0], [1.0], [0.0], [1.0]]]))
     torch.testing.assert_close(filters.grad, torch.tensor([[5.0]]))
 
@@ -93,9 +93,9 @@ def test_windows_with_the_greatest_value_share_its_gradient() -> None:
 def test_without_gradients_the_maxima_are_the_same() -> None:
     filters, (characters, _) = filter_matrix(_convolutions([1, 3])), _leaves()
     with torch.no_grad():
-        maxima = window_maxima(characters, filters)
+        maxima = conv_max_pool(characters, filters)
     assert not maxima.requires_grad
-    assert torch.equal(maxima, window_maxima(characters, filters))
+    assert torch.equal(maxima, conv_max_pool(characters, filters))
 
 
 @pytest.mark.parametrize("by_convolutions", [True, False])
@@ -108,7 +108,7 @@ def test_under_autocast_they_are_rounded_and_of_the_characters_type(by_convoluti
         if by_convolutions:
             maxima = convolution_maxima(characters, convolutions)
         else:
-            maxima = window_maxima(characters, filter_matrix(convolutions))
+            maxima = conv_max_pool(characters, filter_matrix(convolutions))
         return maxima, *_gradients(maxima, leaves)
 
     def compute_in_both_types() -> Iterator[tuple[Tensor, Tensor]]:

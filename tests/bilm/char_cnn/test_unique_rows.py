@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from elmo_plugin.bilm.char_cnn import unique_rows as distinct
-from elmo_plugin.bilm.char_cnn.unique_rows import distinct_rows, first_of_each, row_hashes
+from elmo_plugin.bilm.char_cnn import unique_rows as module
+from elmo_plugin.bilm.char_cnn.unique_rows import first_of_each, row_hashes, unique_rows
 
 
 @st.composite
@@ -18,7 +18,7 @@ def _matrices(draw: st.DrawFn) -> Tensor:
 
 
 def _check(rows: Tensor) -> None:
-    found, which = distinct_rows(rows)
+    found, which = unique_rows(rows)
     assert found.dtype == rows.dtype
     assert torch.equal(found[which], rows)
     assert sorted(found.tolist()) == sorted(map(list, {tuple(row) for row in rows.tolist()}))
@@ -32,14 +32,14 @@ def test_each_row_is_there_once_and_is_found_again(rows: Tensor) -> None:
 @given(_matrices())
 def test_rows_with_the_same_hash_are_told_apart(rows: Tensor) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distinct, "row_hashes", lambda rows: torch.zeros(len(rows), dtype=torch.int64))
+        patch.setattr(module, "row_hashes", lambda rows: torch.zeros(len(rows), dtype=torch.int64))
         _check(rows)
 
 
 def test_text_has_the_rows_that_torch_finds() -> None:
     torch.manual_seed(1)
     rows = torch.randint(0, 262, (50, 50), dtype=torch.int16)[torch.randint(0, 50, (400,))]
-    found, which = distinct_rows(rows)
+    found, which = unique_rows(rows)
     expected, which_expected = torch.unique(rows, dim=0, return_inverse=True)
     assert len(found) == len(expected)
     assert torch.equal(which[:, None] == which[None], which_expected[:, None] == which_expected[None])

@@ -8,7 +8,13 @@ from allennlp.modules.highway import Highway as TheirHighway
 from torch import Tensor
 
 from elmo_plugin.bilm.char_cnn.token_encoder import Highway
-from elmo_plugin.bilm.io.allennlp_layout import give_bias, join_highway, split_highway, swap_gates, take_bias
+from elmo_plugin.bilm.io.allennlp_layout import (
+    bias_from_allennlp,
+    bias_to_allennlp,
+    join_highway,
+    split_highway,
+    swap_gates,
+)
 
 Gates = Callable[[Tensor], Tensor]
 
@@ -25,9 +31,11 @@ def test_a_split_highway_computes_what_it_did() -> None:
     torch.testing.assert_close(ours(features), theirs(features))
 
 
-@pytest.mark.parametrize(("there", "back"), [(swap_gates, swap_gates), (take_bias, give_bias)])
+@pytest.mark.parametrize(
+    ("there", "back"), [(swap_gates, swap_gates), (bias_from_allennlp, bias_to_allennlp)]
+)
 def test_gates_get_into_our_order_and_back(there: Gates, back: Gates) -> None:
     theirs = torch.tensor([1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0])  # input, forget, new, output
-    forget = 1.0 if there is take_bias else 2.0
+    forget = 1.0 if there is bias_from_allennlp else 2.0
     assert there(theirs).tolist() == [1.0, 1.0, 3.0, 3.0, forget, forget, 4.0, 4.0]
     assert torch.equal(back(there(theirs)), theirs)

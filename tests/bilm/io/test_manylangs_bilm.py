@@ -10,7 +10,7 @@ import torch
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.io.hdf5_weights import write_weights
-from elmo_plugin.bilm.io.sources import read_stored
+from elmo_plugin.bilm.io.sources import read_checkpoint
 from tests.bilm.io.model_folder import (
     ONLY_CHARACTERS,
     ONLY_WORDS,
@@ -92,7 +92,7 @@ def test_words_with_the_slots_of_other_models_are_refused(folder: Path) -> None:
 def test_all_that_is_stored_can_be_read_but_not_written_to_the_published_layout(
     folder: Path, tmp_path: Path
 ) -> None:
-    stored: Any = read_stored(str(folder))
+    stored: Any = read_checkpoint(str(folder))
     bilm = load_bilm(str(folder))
     assert stored.options == bilm.options and stored.softmax is None and stored.dtype == "float32"
     assert all(torch.equal(stored.weights[name], values) for name, values in bilm.state_dict().items())

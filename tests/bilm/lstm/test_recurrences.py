@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLmError, LstmOptions
-from elmo_plugin.bilm.lstm import DirectionalLm, LstmState, ProjectedLstmLayer, run_stack
+from elmo_plugin.bilm.lstm import DirectionalLstm, LstmState, ProjectedLstmLayer, run_layers
 
 NAMES = ["reference", "training", "in_turn", "together"]
 every_recurrence = pytest.mark.parametrize("name", NAMES)
@@ -19,9 +19,9 @@ def _options(**changes) -> LstmOptions:
     return LstmOptions(**{"projection_dim": 4, "dim": 7, "n_layers": 2, **changes})
 
 
-def _lm(options: LstmOptions, seed: int = 1) -> DirectionalLm:
+def _lm(options: LstmOptions, seed: int = 1) -> DirectionalLstm:
     torch.manual_seed(seed)
-    lm = DirectionalLm(options).double()
+    lm = DirectionalLstm(options).double()
     for parameter in lm.parameters():
         nn.init.normal_(parameter)
     return lm
@@ -141,8 +141,8 @@ def test_all_recurrences_give_what_the_reference_gives(
     states = [_state(len(lengths) + ended, options) for _ in lms]
     before = [(state.hidden.clone(), state.cell.clone()) for state in states]
     with torch.no_grad():
-        expected = list(run_stack(lms, inputs, batch_sizes, states, "reference"))
-        actual = list(run_stack(lms, inputs, batch_sizes, states, name))
+        expected = list(run_layers(lms, inputs, batch_sizes, states, "reference"))
+        actual = list(run_layers(lms, inputs, batch_sizes, states, name))
     torch.testing.assert_close(actual, expected)
     torch.testing.assert_close([tuple(state) for state in states], before)  # the given state stays as it was
 
@@ -170,7 +170,7 @@ def test_no_time_steps_leave_the_state_as_it_was(name: str) -> None:
 
 def test_dropout_acts_in_training_only() -> None:
     torch.manual_seed(0)
-    lm = DirectionalLm(_options(), dropout=0.5)
+    lm = DirectionalLstm(_options(), dropout=0.5)
     inputs = torch.randn(6, 4)
     assert not torch.equal(lm(inputs, [2] * 3)[0][-1], lm(inputs, [2] * 3)[0][-1])
     lm.eval()
@@ -198,7 +198,7 @@ def test_gradients_in_another_precision_than_float32_are_refused() -> None:
     lm = _lm(_options())
     with pytest.raises(BiLmError, match="float32, not in bfloat16"):
         list(
-            run_stack(
+            run_layers(
                 [lm],
                 [torch.zeros(1, 4).double()],
                 [1],

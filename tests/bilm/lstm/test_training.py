@@ -5,22 +5,22 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import LstmOptions
-from elmo_plugin.bilm.lstm import DirectionalLm, LstmState, run_stack, training
+from elmo_plugin.bilm.lstm import DirectionalLstm, LstmState, run_layers, training
 from tests.bilm.rounding import check_under_autocast
 
 BATCH_SIZES = [3, 3, 2, 1]
 
 
-def _lm(cell_clip: float | None, proj_clip: float | None, dim: int = 3) -> DirectionalLm:
+def _lm(cell_clip: float | None, proj_clip: float | None, dim: int = 3) -> DirectionalLstm:
     torch.manual_seed(1)
     options = LstmOptions(projection_dim=2, dim=dim, n_layers=2, cell_clip=cell_clip, proj_clip=proj_clip)
-    lm = DirectionalLm(options).double()
+    lm = DirectionalLstm(options).double()
     for parameter in lm.parameters():
         nn.init.normal_(parameter)
     return lm
 
 
-def _leaves(lm: DirectionalLm) -> list[Tensor]:
+def _leaves(lm: DirectionalLstm) -> list[Tensor]:
     """Inputs, hidden state, cell: four sentences, of which the last has no token."""
     torch.manual_seed(2)
     options = lm.options
@@ -28,7 +28,7 @@ def _leaves(lm: DirectionalLm) -> list[Tensor]:
     return [torch.randn(shape, dtype=torch.double, requires_grad=True) for shape in shapes]
 
 
-def _everything(lm: DirectionalLm, name: str, inputs: Tensor, hidden: Tensor, cell: Tensor) -> Tensor:
+def _everything(lm: DirectionalLstm, name: str, inputs: Tensor, hidden: Tensor, cell: Tensor) -> Tensor:
     outputs, end = lm(inputs, BATCH_SIZES, LstmState(hidden, cell), name)
     return torch.cat([part.flatten() for part in (*outputs, *end)])
 
@@ -67,15 +67,15 @@ def test_gradients_are_those_of_the_reference_in_float64(
     torch.testing.assert_close(gradients["training"], gradients["reference"], rtol=1e-10, atol=1e-10)
 
 
-def _of_two_directions(name: str, lms: list[DirectionalLm], leaves: list[Tensor]) -> Tensor:
+def _of_two_directions(name: str, lms: list[DirectionalLstm], leaves: list[Tensor]) -> Tensor:
     """Everything, for inputs, hidden state and cell of the one and of the other."""
     states = [LstmState(*leaves[1:3]), LstmState(*leaves[4:6])]
-    layers = run_stack(lms, [leaves[0], leaves[3]], BATCH_SIZES, states, name)
+    layers = run_layers(lms, [leaves[0], leaves[3]], BATCH_SIZES, states, name)
     parts = [part for outputs, ends in layers for part in (*outputs, *(part for end in ends for part in end))]
     return torch.cat([part.flatten() for part in parts])
 
 
-def _two_directions(cell_clip: float | None, proj_clip: float | None, dim: int) -> list[DirectionalLm]:
+def _two_directions(cell_clip: float | None, proj_clip: float | None, dim: int) -> list[DirectionalLstm]:
     lms = [_lm(cell_clip, proj_clip, dim) for _ in range(2)]
     for parameter in lms[1].parameters():
         nn.init.normal_(parameter)
@@ -121,13 +121,13 @@ def test_under_autocast_outputs_and_gradients_are_near_those_of_float32(
     monkeypatch.setattr(training, "_run_as_one_batch", lambda _: as_one_batch)
     torch.manual_seed(1)
     options = LstmOptions(projection_dim=24, dim=40, n_layers=2, cell_clip=3.0, proj_clip=3.0)
-    lms = [DirectionalLm(options), DirectionalLm(options)]
+    lms = [DirectionalLstm(options), DirectionalLstm(options)]
     inputs = [torch.randn(8 * 10, 24, requires_grad=True) for _ in lms]
     leaves = [*inputs, *(parameter for lm in lms for parameter in lm.parameters())]
 
     def compute() -> tuple[Tensor, ...]:
         states = [lm.zero_state(inputs[0], 8) for lm in lms]
-        (_, (outputs, ends)) = run_stack(lms, inputs, [8] * 10, states, "training")
+        (_, (outputs, ends)) = run_layers(lms, inputs, [8] * 10, states, "training")
         loss = sum(output.square().sum() for output in outputs)
         return *outputs, *(part for end in ends for part in end), *torch.autograd.grad(loss, leaves)
 

@@ -5,7 +5,7 @@ from allennlp.data.dataset_readers.dataset_utils import to_bioul
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.ner.tags import find_mistake, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.ner.tags import spans_to_tags, tags_to_spans, validate_tags
 
 
 @st.composite
@@ -25,7 +25,7 @@ def sentences(draw: st.DrawFn) -> tuple[int, list[tuple[str, tuple[int, int]]]]:
 def test_entities_survive_their_encoding(encoding: str, sentence: tuple) -> None:
     length, spans = sentence
     tags = spans_to_tags(spans, length, encoding)
-    assert find_mistake(tags, encoding) is None
+    assert validate_tags(tags, encoding) is None
     assert tags_to_spans(tags, encoding) == spans
 
 
@@ -45,7 +45,7 @@ def test_bio_becomes_bioul_as_in_allennlp(sentence: tuple) -> None:
     ],
 )
 def test_in_iob1_only_an_entity_next_to_one_of_its_type_begins_with_b(tags: str, spans: list) -> None:
-    assert find_mistake(tags.split(), "IOB1") is None
+    assert validate_tags(tags.split(), "IOB1") is None
     assert tags_to_spans(tags.split(), "IOB1") == spans
     assert to_bioul(tags.split(), "IOB1") == spans_to_tags(spans, len(tags.split()), "BIOUL")
 
@@ -68,4 +68,4 @@ def test_in_iob1_only_an_entity_next_to_one_of_its_type_begins_with_b(tags: str,
     ],
 )
 def test_the_first_mistake_is_found(encoding: str, tags: str, word: int, message: str) -> None:
-    assert find_mistake(tags.split(), encoding) == (word, message)
+    assert validate_tags(tags.split(), encoding) == (word, message)

@@ -21,7 +21,7 @@ from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.ensemble import Ensemble
 from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
-from elmo_plugin.tasks.sst.model import beside_like_words, pool
+from elmo_plugin.tasks.sst.model import pool, self_biattention
 
 REPOSITORY = Path(__file__).parents[3]
 TREES = REPOSITORY / "tests" / "fixtures" / "sst" / "trees.txt"
@@ -66,7 +66,7 @@ def softmax(scores: list[float]) -> list[float]:
 
 def test_each_word_stands_beside_the_like_words_of_its_sentence() -> None:
     encoded = sentences(dim=3)
-    found = beside_like_words(encoded, MASK)
+    found = self_biattention(encoded, MASK)
     assert found.shape == (3, 4, 9)
     for row, length in enumerate(LENGTHS):
         words = encoded[row, :length].tolist()
@@ -100,10 +100,10 @@ def test_a_sentence_is_pooled_in_four_ways() -> None:
 @pytest.mark.parametrize("size", [1.0, 30.0])
 def test_padding_takes_no_part_whatever_the_scores(size: float) -> None:
     vectors, scores = size * sentences(dim=3), -(size**2) - sentences(dim=1).squeeze(-1)
-    together = pool(beside_like_words(vectors, MASK), scores, MASK)
+    together = pool(self_biattention(vectors, MASK), scores, MASK)
     for row, length in enumerate(LENGTHS):
         sentence, mask = vectors[row : row + 1, :length], MASK[row : row + 1, :length]
-        alone = pool(beside_like_words(sentence, mask), scores[row : row + 1, :length], mask)
+        alone = pool(self_biattention(sentence, mask), scores[row : row + 1, :length], mask)
         torch.testing.assert_close(together[row : row + 1], alone)
 
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from elmo_plugin.analysis.mixing_weights import Mix, layer_name, read_mixes
 from elmo_plugin.embedding import Elmo
+from elmo_plugin.embedding.mixing_weights import Mix, layer_name, read_mixes
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.small_bilm import small_options
 from tests.trained_bilm import random_bilm, write_training

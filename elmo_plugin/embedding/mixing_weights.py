@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from elmo_plugin.embedding.archive_restore import EXTRA_STATE, KeptDescription
+from elmo_plugin.embedding import EXTRA_STATE, EmbedderMetadata
 
 _WEIGHTS = re.compile(r"(.+)\.mixes\.(\d+)\.scalar_mix\.weights")
 _EMBEDDER = "._elmo"
@@ -50,7 +50,7 @@ def read_mixes(state: Mapping[str, Any]) -> list[Mix]:
         mixes.append(
             Mix(
                 _placement(path) if times[_placement(path)] == 1 else path,
-                list(range(len(weights))) if kept is None else KeptDescription.from_tensor(kept).layers,
+                list(range(len(weights))) if kept is None else EmbedderMetadata.from_tensor(kept).layers,
                 torch.softmax(weights.double(), dim=0).tolist(),
                 float(state[match.string.removesuffix("weights") + "gamma"]),
             )

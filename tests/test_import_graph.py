@@ -1,0 +1,101 @@
+"""The rooms of the package: who may import whom, through which door, and how full each floor is."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "elmo_plugin"
+# What each room may import, besides itself. `plugin` and `dropin` may import everything.
+APPLICATIONS = {"analysis", "sweeps", "embed_files", "allennlp_api", "integrations"}
+ALLOWED: dict[str, set[str]] = {"common": set(), "bilm": {"common"}}
+ALLOWED["embedding"] = {"common", "bilm"}
+ALLOWED["encoders"] = ALLOWED["embedding"] | {"embedding"}
+ALLOWED["tasks"] = ALLOWED["encoders"] | {"encoders"}
+ALLOWED["language_model"] = {"common", "bilm"}
+ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["tasks"] | {"tasks", "language_model"})
+ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS
+ALLOWED["shims"] = {"common"}
+ALLOWED["elmo_plugin"] = {"allennlp_api"}  # what `import elmo_plugin` offers lazily
+MAX_FILES_ON_A_FLOOR = 10
+
+
+def _name(file: Path) -> str:
+    parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {_name(file): file for file in sorted(PACKAGE.rglob("*.py"))}
+PACKAGES = {name for name, file in FILES.items() if file.name == "__init__.py"}
+
+
+def _imports(name: str, at_import_time: bool = False) -> Iterator[str]:
+    """The modules of this package that a module imports; at import time, without those in functions."""
+    tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
+    if at_import_time:
+        nodes = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    else:
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in FILES)
+        elif node.module in FILES:
+            submodules = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (module for module in submodules if module in FILES)
+            if not all(module in FILES for module in submodules):
+                yield node.module
+
+
+def _room(name: str) -> str:
+    return [*name.split("."), "elmo_plugin"][1] if "." in name else "elmo_plugin"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_imports_only_from_rooms_below_and_through_their_public_face(name: str) -> None:
+    room = _room(name)
+    if room in ("plugin", "dropin"):
+        return
+    for imported in _imports(name):
+        other = _room(imported)
+        if other == room:
+            continue
+        assert other in ALLOWED[room], f"{room} must not import {other}: {name} imports {imported}"
+        is_face = imported in PACKAGES or other == "common"  # the files of `common` are tools, each by itself
+        assert is_face, f"{name} imports {imported}, an inner file of {other}: import it from a package"
+
+
+def test_tasks_do_not_import_one_another() -> None:
+    for name in FILES:
+        if not name.startswith("elmo_plugin.tasks.") or name.count(".") < 3:
+            continue
+        task = name.split(".")[2]
+        for imported in _imports(name):
+            is_other = imported.startswith("elmo_plugin.tasks.") and imported.count(".") >= 2
+            if is_other and f"elmo_plugin.tasks.{imported.split('.')[2]}" in PACKAGES:
+                assert imported.split(".")[2] == task, f"{name} imports {imported}"
+
+
+def test_there_is_no_circle() -> None:
+    graph = {name: set(_imports(name)) for name in FILES}
+    finished: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, " > ".join((*path[path.index(name) :], name))
+        if name not in finished:
+            # A package's face imports its inner files, which is not an arrow from them to it.
+            for imported in graph[name]:
+                visit(imported, (*path, name))
+            finished.add(name)
+
+    for name in FILES:
+        visit(name, ())
+
+
+def test_a_floor_has_at_most_ten_files() -> None:
+    floors: dict[Path, list[str]] = defaultdict(list)
+    for file in FILES.values():
+        floors[file.parent].append(file.name)
+    for folder, names in floors.items():
+        assert len(names) <= MAX_FILES_ON_A_FLOOR, f"{folder.name} has {len(names)} files"
