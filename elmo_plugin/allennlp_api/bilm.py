@@ -1,15 +1,12 @@
 """The biLM inside of `Elmo`: its activations with or without boundaries, its words by number, its state."""
 
-import copy
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo_plugin import embedding
-from elmo_plugin.allennlp_api.boundaries import with_boundaries
 from elmo_plugin.allennlp_api.state_dict_names import take_from_allennlp, to_allennlp
 from elmo_plugin.bilm import (
     BiLm,
@@ -17,9 +14,7 @@ from elmo_plugin.bilm import (
     Cache,
     CharCnnOptions,
     sentences_to_character_ids,
-    shared_with_weights,
 )
-from elmo_plugin.bilm.lstm import map_state
 
 BILM = "bilm."
 CACHED_WORDS = "_word_embedding.weight"  # in a state dict
@@ -132,24 +127,11 @@ class ElmoBiLm(embedding.Elmo):
             known = (word_inputs < len(self.vocabulary))[..., None]
             words = self.vocabulary[word_inputs.clamp(max=len(self.vocabulary) - 1)].to(inputs.dtype)
             inputs = torch.where(known, words, inputs) * (word_inputs > 0)[..., None]
-        return self._read_with_boundaries(inputs) if boundaries else self._run_bilm(inputs)
-
-    def _read_with_boundaries(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
-        ids = character_ids.to(self.bilm.boundaries.device)
-        before = self._state_for_bilm()
-        with (
-            torch.set_grad_enabled(torch.is_grad_enabled() and self.requires_grad),
-            torch.autocast(ids.device.type, enabled=False),
-            nullcontext() if self.requires_grad else self.bilm.in_evaluation_mode(),
-        ):
-            output = self.bilm(ids, before)
-            layers, mask = with_boundaries(self.bilm, output, before)
-        if self.stateful:
-            self._state = map_state(Tensor.detach, output.state)
-        return layers.to(character_ids.device), mask.to(character_ids.device)
+        layers, mask, _ = self.run_bilm(inputs, boundaries)
+        return layers, mask
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        """Other weights than those of a frozen biLM are loaded into another one: it may be shared."""
+        """Reads AllenNLP's names."""
         rest = {
             name.removeprefix(prefix): state_dict.pop(name)
             for name in list(state_dict)
@@ -158,24 +140,15 @@ class ElmoBiLm(embedding.Elmo):
         weights = take_from_allennlp(rest, self.bilm.options)
         if self.vocabulary is not None:
             rest.pop(CACHED_WORDS, None)  # they are made from the other weights
-        if weights and not self.requires_grad:
-            self.use_bilm(shared_with_weights(self.bilm, weights))
         state_dict.update({prefix + BILM + name: tensor for name, tensor in weights.items()})
         state_dict.update({prefix + name: tensor for name, tensor in rest.items()})
         super()._load_from_state_dict(state_dict, prefix, *args)
-
-    def _apply(self, function: Callable[[Tensor], Tensor], *args: Any) -> nn.Module:
-        """A frozen biLM moves to other devices, but the numbers of another type are those of a copy."""
-        weight = next(self.bilm.parameters())
-        if function(weight.new_empty(0)).dtype != weight.dtype and not self.requires_grad:
-            self.use_bilm(copy.deepcopy(self.bilm))
-        return super()._apply(function, *args)
 
 
 def _write_names_of_allennlp(
     module: ElmoBiLm, state_dict: dict[str, Any], prefix: str, _metadata: dict[str, Any]
 ) -> None:
-    """Changes what torch has put into the state dict."""
+    """Changes the names that torch has put into the state dict."""
     start = prefix + BILM
     ours = {
         name.removeprefix(start): state_dict.pop(name) for name in list(state_dict) if name.startswith(start)

@@ -94,6 +94,7 @@ class Elmo(nn.Module):
             bilm = {"options": str(options_file), "weights": str(weight_file)}
         if bilm is not None and not isinstance(bilm, BiLm):
             bilm = load_bilm(bilm, precision or "float32", shared=not requires_grad)
+            bilm.requires_grad_(requires_grad)
         if bilm is not None:
             module = ElmoBiLm(bilm, requires_grad, stateful, precision, vocab_to_cache, cache)
         self._elmo_lstm = cast(Any, module)

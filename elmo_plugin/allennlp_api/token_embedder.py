@@ -68,7 +68,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
             if bilm is None:
                 bilm = load_bilm({"options": options_file, "weights": weight_file}, precision, shared)
             self._elmo = Elmo(
-                bilm=bilm,
+                bilm=bilm.requires_grad_(requires_grad),
                 requires_grad=requires_grad,
                 do_layer_norm=do_layer_norm,
                 dropout=dropout,

@@ -1,6 +1,6 @@
 """The bidirectional language model: plain torch, numpy and h5py, usable with no AllenNLP installed."""
 
-from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS, BiLm, BiLmOutput
+from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS, BiLm, Cache
 from elmo_plugin.bilm.characters import (
     BEGIN_SENTENCE_TOKEN,
     BEGIN_WORD,
@@ -11,14 +11,12 @@ from elmo_plugin.bilm.characters import (
     sentences_to_character_ids,
     word_to_character_ids,
 )
-from elmo_plugin.bilm.digest import bilm_digest
-from elmo_plugin.bilm.loading import load_bilm
+from elmo_plugin.bilm.loading import bilm_with_weights, has_weights, load_bilm
 from elmo_plugin.bilm.lstm.state import BiLmState
-from elmo_plugin.bilm.memo import Cache
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
-from elmo_plugin.bilm.packing import pack, split_by_tokens
-from elmo_plugin.bilm.precision import PRECISIONS, check_precision, has_bfloat16
-from elmo_plugin.bilm.sharing import shared_with_weights
+from elmo_plugin.bilm.packing import Packing, pack, split_by_tokens
+from elmo_plugin.bilm.precision import PRECISIONS, get_precision, has_bfloat16
+from elmo_plugin.bilm.sentence_pass import BiLmOutput
 from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.common.errors import BiLmError
 
@@ -39,14 +37,15 @@ __all__ = [
     "Cache",
     "CharCnnOptions",
     "LstmOptions",
+    "Packing",
     "VocabularySoftmax",
-    "bilm_digest",
-    "check_precision",
+    "bilm_with_weights",
+    "get_precision",
     "has_bfloat16",
+    "has_weights",
     "load_bilm",
     "pack",
     "sentences_to_character_ids",
-    "shared_with_weights",
     "split_by_tokens",
     "word_to_character_ids",
 ]

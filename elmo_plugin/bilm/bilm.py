@@ -1,48 +1,41 @@
 """The bidirectional language model: words in, the activations of all layers out."""
 
-import math
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.char_cnn.unique_rows import unique_rows
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.io import hdf5_weights as weights
-from elmo_plugin.bilm.io import pretrained
-from elmo_plugin.bilm.io import training_archive as archive
-from elmo_plugin.bilm.io.manylangs_weights import read_folder
-from elmo_plugin.bilm.kept import need_gradient
-from elmo_plugin.bilm.lstm.state import BiLmState, initial_state, join, merge_state, select
-from elmo_plugin.bilm.memo import Memo
-from elmo_plugin.bilm.network import BiLmNetwork
+from elmo_plugin.bilm.inference_weights import RecentOutputs
+from elmo_plugin.bilm.io import Checkpoint, read_checkpoint
+from elmo_plugin.bilm.io.digest import weights_digest
+from elmo_plugin.bilm.lstm import BiLmState
 from elmo_plugin.bilm.options import BiLmOptions
+from elmo_plugin.bilm.packed_pass import BiLmNetwork
 from elmo_plugin.bilm.packing import split_by_tokens
+from elmo_plugin.bilm.precision import get_precision
+from elmo_plugin.bilm.sentence_pass import BiLmOutput, Settings, run_sentences
 from elmo_plugin.common.errors import BiLmError
 
 MAX_BATCH_TOKENS = 8192
 
 
-class BiLmOutput(NamedTuple):
-    """
-    layers: (num_layers, batch, time, output_dim), zeros at padding; layer 0 is the token layer, twice
-    mask: (batch, time), true where there is a word
-    state: what each direction remembers after its last word, if that was asked for
-    """
+class Cache(Protocol):
+    """Keeps the layers of sentences for longer than a few batches. Equal ones keep the same."""
 
-    layers: Tensor
-    mask: Tensor
-    state: BiLmState | None
+    def run(self, bilm: "BiLm", character_ids: Tensor, compute: Callable[[Tensor], BiLmOutput]) -> BiLmOutput:
+        """Returns what `compute(character_ids)` gives, which it calls for the sentences that it lacks."""
 
 
 class BiLm(BiLmNetwork):
     """
     The biLM of Peters et al. (2018), section 3.1, with random weights.
 
-    A sentence's activations depend on nothing but the sentence, unless a `state` is given.
+    A sentence's activations depend on nothing but the sentence, unless a `state` is given. While its weights
+    are frozen (`requires_grad_(False)`), what is derived from them is kept between batches (see
+    `InferenceWeights`), and there is no dropout.
 
     # Parameters
 
@@ -51,16 +44,13 @@ class BiLm(BiLmNetwork):
     dropout : `float`
         In training, the rate of dropout in the language models (see `DirectionalLstm`).
     precision : `str`
-        In which numbers the biLM computes when no gradient is asked for: "float32", "bfloat16" or "int8"
-        (see `products.py`). Its parameters and its activations are float32 always.
+        The numbers in which the biLM computes where no gradient is asked for: one of `PRECISIONS`. Its
+        parameters and its activations are float32 always.
     max_batch_tokens : `int`
-        When no gradient is asked for, a batch with more tokens than this, padding included, is computed in
-        parts of whole sentences, so that the memory beyond the result is bounded.
+        Where no gradient is asked for, a batch with more tokens than this, padding included, is computed in
+        chunks of whole sentences, so that the memory beyond the result is bounded.
 
-    Weights that are frozen (`requires_grad` is false) are laid out once for the library that multiplies them,
-    and the vectors of frequent words are kept between batches; both are made anew when weights change.
-
-    The attribute `recurrence`, one of `recurrence.RECURRENCES`, says how the LSTMs are run; it is "auto".
+    The attribute `recurrence`, "auto" or one of `RECURRENCES`, says how the LSTMs are run.
     """
 
     def __init__(
@@ -72,7 +62,13 @@ class BiLm(BiLmNetwork):
     ) -> None:
         super().__init__(options, dropout, precision)
         self.max_batch_tokens = max_batch_tokens
-        self.memo = Memo()
+
+    @classmethod
+    def from_checkpoint(cls, checkpoint: Checkpoint, precision: str = "float32") -> "BiLm":
+        """Makes a biLM from what `read_checkpoint` gives, in evaluation mode and frozen."""
+        bilm = cls(checkpoint.options, precision=precision).eval().requires_grad_(False)
+        bilm.load_weights(checkpoint.weights)
+        return bilm
 
     @classmethod
     def from_files(
@@ -83,74 +79,121 @@ class BiLm(BiLmNetwork):
 
         Raises `BiLmError` where a file is missing or damaged, or where the options do not fit the weights.
         """
-        options = BiLmOptions.from_file(pretrained.fetch(options_file))
-        bilm = cls(options, precision=precision)
-        state = bilm.state_dict()
-        for name, values in weights.read_weights(pretrained.fetch(weights_file), options):
-            state[name].copy_(values)
-        return bilm.eval().requires_grad_(False)
+        source = {"options": str(options_file), "weights": str(weights_file)}
+        return cls.from_checkpoint(read_checkpoint(source, with_softmax=False), precision)
 
     @classmethod
     def from_archive(cls, path: str | Path, precision: str = "float32") -> "BiLm":
         """Loads the biLM from the archive (or the serialization directory) of a trained `bilm` model."""
-        return cls._from_state(*archive.read_archive(path), precision)
+        return cls.from_checkpoint(read_checkpoint(str(path), with_softmax=False), precision)
 
     @classmethod
     def from_manylangs(cls, folder: str | Path, precision: str = "float32") -> "BiLm":
         """
-        Loads a model of ELMoForManyLangs from its folder (see `manylangs.weights.read_folder`), in evaluation
-        mode and frozen. A sentence starts from zero, where the original goes on from the last batch.
+        Loads a model of ELMoForManyLangs from its folder (see `read_checkpoint`), in evaluation mode and
+        frozen. A sentence starts from zero, where the original goes on from the last batch.
         """
-        return cls._from_state(*read_folder(Path(folder)), precision)
+        return cls.from_checkpoint(read_checkpoint(str(folder), with_softmax=False), precision)
 
     @classmethod
     def pretrained(cls, name: str, precision: str = "float32") -> "BiLm":
-        """Loads a model by its name, one of `elmo_plugin.bilm.io.pretrained.MODELS`."""
-        return cls.from_files(*pretrained.files_of(name), precision=precision)
+        """Loads a model by its name, one of `elmo_plugin.bilm.io.MODELS`."""
+        return cls.from_checkpoint(read_checkpoint(name, with_softmax=False), precision)
 
-    @classmethod
-    def _from_state(cls, options: BiLmOptions, state: dict[str, Tensor], precision: str) -> "BiLm":
-        bilm = cls(options, precision=precision)
-        bilm.load_state_dict(state)
-        return bilm.eval().requires_grad_(False)
+    @torch.no_grad()
+    def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:
+        """
+        Takes each tensor as it comes, so that only one of them is in memory twice.
+
+        Raises `BiLmError` where one is missing, is of another shape, or has no place here.
+        """
+        state = self.state_dict()
+        for name, values in weights:
+            if name not in state or state[name].shape != values.shape:
+                raise BiLmError(f"the weights {name} of shape {tuple(values.shape)} do not fit the options")
+            state.pop(name).copy_(values)
+        if state:
+            raise BiLmError(f"the weights {', '.join(state)} are missing, which the options ask for")
 
     def forward(
-        self, character_ids: Tensor, state: BiLmState | None = None, keep_state: bool = True
+        self,
+        character_ids: Tensor,
+        state: BiLmState | None = None,
+        keep_state: bool = True,
+        boundaries: bool = False,
+        precision: str | None = None,
+        max_batch_tokens: int | None = None,
     ) -> BiLmOutput:
         """
         # Parameters
 
         character_ids : `Tensor`
-            Shape (batch, time, characters), without sentence boundaries. Rows of zeros behind the last word
+            Shape (batch, time, characters), without sentence boundaries. Rows of zeros after the last word
             are padding.
         state : `BiLmState | None`
             What an earlier call gave, to go on from there as published implementations do: row i of the batch
             goes on where row i stopped. `None` to start from zero.
         keep_state : `bool`
             Whether the output has a state to go on from. It costs a time step.
+        boundaries : `bool`
+            Whether the output has the sentence boundaries, too; time is then longer by 2.
+        precision : `str | None`
+            The numbers in which this call computes; `None` for those of the biLM.
+        max_batch_tokens : `int | None`
+            The size of the chunks of this call; `None` for that of the biLM.
 
-        Raises `BiLmError` where the words have another number of characters than the options say, and where
-        this machine cannot compute in the biLM's precision.
+        Raises `BiLmError` where the words have another number of characters than the options say, where there
+        is padding before a word, and where this machine cannot compute in the precision.
         """
-        expected = self.options.char_cnn.max_characters_per_token
-        if character_ids.dim() != 3 or character_ids.size(-1) != expected:
-            shape = tuple(character_ids.shape)
-            raise BiLmError(f"character ids must have the shape (batch, time, {expected}), not {shape}")
-        if self._needs_gradient(state):
-            return self._read_in_parts(character_ids, state, keep_state, max_tokens=math.inf)
-        with ExitStack() as stack:
-            # Weights laid out, encoded types and results are kept for later calls in whatever mode.
-            stack.enter_context(torch.inference_mode(False))
-            stack.enter_context(torch.no_grad())
-            stack.enter_context(torch.autocast(character_ids.device.type, enabled=False))
-            if state is None and not self.training and len(character_ids) > 1:
-                return self._read_distinct(character_ids, keep_state)
-            return self._read_in_parts(character_ids, state, keep_state, self.max_batch_tokens)
+        dropout = self.training and self.is_trained
+        max_tokens = max_batch_tokens or self.max_batch_tokens
+        settings = Settings(state, keep_state, boundaries, precision, max_tokens, dropout)
+        return run_sentences(self, character_ids, settings)
+
+    def forward_frozen(
+        self,
+        character_ids: Tensor,
+        precision: str | None = None,
+        max_batch_tokens: int | None = None,
+        cache: Cache | None = None,
+    ) -> BiLmOutput:
+        """
+        Runs the biLM without a state. While it is frozen, the outputs for the last two batches are kept, so
+        that several placements of ELMo, or the members of an ensemble, run it once.
+
+        # Parameters
+
+        character_ids, precision, max_batch_tokens
+            See `forward`.
+        cache : `Cache | None`
+            Where the layers of sentences are kept for longer.
+
+        # Returns
+
+        `BiLmOutput`
+            Without a state. Others may get the same tensors: they must not be changed.
+        """
+        settings = Settings(precision=precision, max_batch_tokens=max_batch_tokens or self.max_batch_tokens)
+
+        def compute(ids: Tensor) -> BiLmOutput:
+            return run_sentences(self, ids, settings)
+
+        weights = self.inference_weights()
+        if weights is None:
+            return compute(character_ids)
+        recent = weights.get(("recent_outputs",), RecentOutputs)
+        key = (precision or self.precision, self.recurrence, cache)
+        output = recent.find(character_ids, key)
+        if output is None:
+            character_ids = character_ids.clone()  # the caller may change its own
+            output = compute(character_ids) if cache is None else cache.run(self, character_ids, compute)
+            recent.add(character_ids, key, output)
+        return output
 
     @torch.no_grad()
     def embed(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """
-        Embeds any number of sentences, of any length.
+        Embeds any number of sentences, of any length, without dropout.
 
         # Parameters
 
@@ -165,66 +208,43 @@ class BiLm(BiLmNetwork):
         by_length = sorted(range(len(sentences)), key=lambda number: len(sentences[number]))
         lengths = [len(sentences[number]) for number in by_length]
         vectors: dict[int, Tensor] = {}
-        for run in split_by_tokens(lengths, self.max_batch_tokens):
-            batch = [sentences[number] for number in by_length[run]]
-            ids = self._character_ids(batch)
-            with self.in_evaluation_mode():
-                layers = self(ids, keep_state=False).layers
-            for row, number in enumerate(by_length[run]):
+        for chunk in split_by_tokens(lengths, self.max_batch_tokens):
+            ids = self._character_ids([sentences[number] for number in by_length[chunk]])
+            layers = run_sentences(self, ids, Settings()).layers
+            for row, number in enumerate(by_length[chunk]):
                 vectors[number] = layers[:, row, : len(sentences[number])].clone()
         return [vectors[number] for number in range(len(sentences))]
 
     def precompute_types(self, words: Sequence[str]) -> None:
         """
-        Encodes a vocabulary now, and keeps it beside the bounded number of other types that are kept between
-        batches.
+        Encodes a vocabulary now. Its vectors are kept in addition to the bounded number of other types that
+        are kept between batches.
+
+        Raises `BiLmError` where the biLM is not frozen.
         """
-        self.token_encoder.precompute_types(self._character_ids([words]))
+        weights = self.inference_weights()
+        if weights is None:
+            raise BiLmError("only a frozen biLM encodes words ahead: call its requires_grad_(False) first")
+        with torch.inference_mode(False), torch.no_grad():
+            ids = self._character_ids([words])
+            self.token_encoder.precompute_types(ids, get_precision(self.precision), weights)
 
     def clear_type_cache(self) -> None:
-        """Drops all types that were encoded, so that the next batch encodes its own again."""
-        self.token_encoder.clear_type_cache()
+        """Drops the vectors of all words, so that the next batch encodes its own again."""
+        if self._inference_weights is not None:
+            self._inference_weights.clear_types()
 
-    def _apply(self, *args: Any, **kwargs: Any) -> "BiLm":
-        self.memo.forget()
-        super()._apply(*args, **kwargs)
-        return self
+    def digest(self, precision: str | None = None) -> bytes:
+        """Tells this biLM in a precision from all others: see `weights_digest`."""
+        fingerprint = get_precision(precision or self.precision).fingerprint
+
+        def compute() -> bytes:
+            tensors = [*self.named_parameters(), *self.named_buffers()]
+            return weights_digest(self.options, fingerprint, tensors)
+
+        weights = self.inference_weights()
+        return compute() if weights is None else weights.get(("digest", fingerprint), compute)
 
     def _character_ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
         return torch.from_numpy(ids).to(self.boundaries.device)
-
-    def _needs_gradient(self, state: BiLmState | None) -> bool:
-        if not torch.is_grad_enabled():
-            return False
-        tensors = [*self.parameters(), *(part for direction in state or () for part in direction)]
-        return need_gradient(tensors)
-
-    def _read_distinct(self, character_ids: Tensor, keep_state: bool) -> BiLmOutput:
-        """Computes sentences that the batch has several times one time."""
-        distinct, which = unique_rows(character_ids.flatten(1))
-        if len(distinct) == len(character_ids):
-            return self._read_in_parts(character_ids, None, keep_state, self.max_batch_tokens)
-        distinct = distinct.view(len(distinct), *character_ids.shape[1:])
-        layers, mask, behind = self._read_in_parts(distinct, None, keep_state, self.max_batch_tokens)
-        return BiLmOutput(layers[:, which], mask[which], behind and select(behind, which))
-
-    def _read_in_parts(
-        self, character_ids: Tensor, state: BiLmState | None, keep_state: bool, max_tokens: float
-    ) -> BiLmOutput:
-        """Computes at most `max_tokens` tokens at a time."""
-        mask = (character_ids > 0).any(dim=-1)
-        like = self.token_encoder.projection.weight
-        layers = like.new_zeros(self.num_layers, *mask.shape, self.output_dim)
-        before = state and initial_state(state, self.zero_state(len(mask)))
-        lengths = mask.sum(dim=1).tolist()
-        ends = []
-        for run in split_by_tokens(lengths, max_tokens):
-            part = character_ids[run, : max(lengths[run])]
-            end = self.read(part, before and select(before, run), layers[:, run], keep_state)
-            if end is not None:
-                ends.append(end)
-        if not keep_state:
-            return BiLmOutput(layers, mask, None)
-        behind = join(ends or [self.zero_state(0)])
-        return BiLmOutput(layers, mask, merge_state(state, behind) if state else behind)

@@ -1,47 +1,101 @@
-"""Loads a biLM from wherever it is; those that may be shared are in memory once."""
+"""Loads biLMs. Frozen ones that are shared are in memory once."""
 
+import threading
 from collections.abc import Hashable, Mapping
-from functools import partial
 from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor
 
 from elmo_plugin.bilm.bilm import BiLm
-from elmo_plugin.bilm.io.manylangs_weights import files_of, is_model_folder
-from elmo_plugin.bilm.io.sources import find_files
-from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, WEIGHTS_NAMES
-from elmo_plugin.bilm.sharing import load_shared
+from elmo_plugin.bilm.inference_weights import parameter_versions
+from elmo_plugin.bilm.io import Checkpoint, Source, read_checkpoint, source_files
+from elmo_plugin.bilm.options import BiLmOptions
+
+# The one cache of biLMs, with what each was when it was loaded: what is loaded again while somebody holds it
+# is not read again. Nothing but memory depends on it: a biLM that was changed is not given out again.
+_shared: WeakKeyDictionary[BiLm, Hashable] = WeakKeyDictionary()
+_lock = threading.Lock()
 
 
-def load_bilm(source: str | Mapping[str, str], precision: str = "float32", shared: bool = False) -> BiLm:
+def load_bilm(source: Source, precision: str = "float32", shared: bool = False) -> BiLm:
     """
+    Loads a biLM, in evaluation mode and frozen.
+
     # Parameters
 
-    source : `str | Mapping[str, str]`
-        A name of `elmo_plugin.bilm.io.pretrained.MODELS`, the path or URL of a training archive, the
-        directory of a training, of a published pair of files (one `*options.json`, one `*weights.hdf5`) or of
-        a model of ELMoForManyLangs, or `{"options": ..., "weights": ...}` with a pair of paths or URLs.
+    source : `str | Path | Mapping[str, str]`
+        See `read_checkpoint`.
     precision : `str`
         See `BiLm`.
     shared : `bool`
-        Whether others may get the same object, frozen: who asks for the same unchanged files again, while
-        somebody holds it and nobody has changed or moved it.
+        Whether others may get the same object: who asks for the same unchanged files again, while somebody
+        holds it and nobody has changed or moved it. Whoever wants to change it takes a copy.
 
-    Raises `BiLmError` where it names no usable model.
+    Raises `BiLmError` where the source is no usable model.
     """
-    found = find_files(source)
-    if not isinstance(found, Path):
-        files = list(found)
-        load = partial(BiLm.from_files, *found, precision)
-    elif is_model_folder(found):
-        files = files_of(found)
-        load = partial(BiLm.from_manylangs, found, precision)
-    else:
-        files = [found / name for name in (CONFIG_NAME, *WEIGHTS_NAMES)] if found.is_dir() else [found]
-        load = partial(BiLm.from_archive, found, precision)
-    return load_shared((*map(_identity, files), precision), load) if shared else load()
+
+    def load() -> BiLm:
+        return BiLm.from_checkpoint(read_checkpoint(source, with_softmax=False), precision)
+
+    if not shared:
+        return load()
+    files = (*map(_identity, source_files(source)), precision)
+    with _lock:
+        for bilm, loaded_as in _shared.items():
+            versions = parameter_versions(bilm.parameters())
+            if versions is not None and loaded_as == (files, versions):
+                return bilm
+        bilm = load()
+        _shared[bilm] = (files, parameter_versions(bilm.parameters()))
+        return bilm
+
+
+def bilm_with_weights(
+    options: BiLmOptions, weights: Mapping[str, Tensor], precision: str, like: Tensor | None = None
+) -> BiLm:
+    """
+    Returns a frozen biLM that has these weights: one that was loaded before and is still held, or a new one.
+    So the placements in an archive, and the members of an ensemble, have one biLM in memory.
+
+    # Parameters
+
+    options : `BiLmOptions`
+        The sizes.
+    weights : `Mapping[str, Tensor]`
+        As `BiLm.state_dict()` gives them.
+    precision : `str`
+        See `BiLm`.
+    like : `Tensor | None`
+        Has the type and the device of the biLM; by default float32, on the CPU.
+
+    Raises `BiLmError` where the weights do not fit the options.
+    """
+    like = torch.empty(0) if like is None else like
+    with _lock:
+        for bilm in _shared:
+            weight = bilm.token_encoder.projection.weight
+            is_alike = (weight.dtype, weight.device) == (like.dtype, like.device) and not bilm.is_trained
+            is_alike = is_alike and (bilm.precision, bilm.options) == (precision, options)
+            if is_alike and has_weights(bilm, weights):
+                return bilm
+        bilm = BiLm.from_checkpoint(Checkpoint(options, weights.items()), precision).to(like)
+        _shared[bilm] = None
+        return bilm
+
+
+def has_weights(bilm: BiLm, weights: Mapping[str, Tensor]) -> bool:
+    """Tells whether the biLM has these very weights."""
+    own = bilm.state_dict()
+    return own.keys() == weights.keys() and all(
+        own[name].shape == values.shape and torch.equal(own[name], values.to(own[name]))
+        for name, values in weights.items()
+    )
 
 
 def _identity(file: Path) -> Hashable:
-    """What changes when the file is written; `None` where there is none."""
+    """Returns what changes when the file is written; `None` where there is none."""
     try:
         stat = file.stat()
     except OSError:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-from elmo_plugin.bilm.precision import prepare_training_product, training_dtype
+from elmo_plugin.bilm.precision import autocast_dtype, pack_for_training
 from elmo_plugin.common.errors import BiLmError
 
 # So many logits are there at a time: on a CPU as many as its cache has room for.
@@ -144,7 +144,7 @@ class _Loss(Function):
         is_grad_enabled : `bool`
             Whether it is where this function is applied; inside of it, it never is.
         """
-        dtype = training_dtype(weight)
+        dtype = autocast_dtype(weight)
         with torch.autocast(weight.device.type, enabled=False):
             hidden, shares = hidden.to(weight.dtype), shares.to(weight.dtype)
             target_logits = (hidden * target_weight).sum(dim=1) + target_bias
@@ -154,7 +154,7 @@ class _Loss(Function):
             # The gradient of so many times the loss: float16 has no numbers as small as a token's share.
             ctx.scale = max(len(hidden), 1)
             scaled_shares = shares * ctx.scale
-            product = prepare_training_product(weight, dtype)
+            product = pack_for_training(weight, dtype)
             for tokens in _some_at_a_time(len(hidden), len(weight), weight.device):
                 logits = product(hidden[tokens]).to(bias.dtype).add_(bias)
                 greatest = logits.amax(dim=1)
@@ -187,7 +187,7 @@ class _Gradient:
 
     def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> None:
         self._hidden, self._dtype = hidden, dtype
-        self._back = prepare_training_product(weight.t(), dtype)
+        self._back = pack_for_training(weight.t(), dtype)
         self.d_hidden = torch.empty_like(hidden)
         self.d_weight = torch.zeros_like(weight)
         self.d_bias = torch.zeros_like(bias)

@@ -11,7 +11,7 @@ from overrides import overrides
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.io import ArchivedBiLm, SoftmaxWeights, read_archive_with_softmax, replace_weights
+from elmo_plugin.bilm.io import ArchivedBiLm, SoftmaxWeights, read_archive, replace_weights
 
 
 @Subcommand.register("elmo-average")
@@ -44,7 +44,7 @@ def average(archives: Sequence[str | Path], output: str | Path) -> None:
     Raises `ConfigurationError` where they are no such archives; then nothing is written.
     """
     try:
-        models = {str(path): read_archive_with_softmax(path) for path in archives}
+        models = {str(path): read_archive(path) for path in archives}
         if len(models) < 2:
             raise BiLmError(f"elmo-average takes two archives or more, but was given {', '.join(models)}")
         softmaxes = _softmaxes_over_the_same_words(models)

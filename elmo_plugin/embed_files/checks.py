@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 from allennlp.common.checks import ConfigurationError, check_for_gpu
 
-from elmo_plugin.bilm import BiLmError, check_precision
+from elmo_plugin.bilm import BiLmError, get_precision
 from elmo_plugin.embed_files.formats import FORMATS
 from elmo_plugin.embed_files.settings import DTYPES, KEYS, LAYOUTS, TOKENIZERS, Settings
 from elmo_plugin.embed_files.text import STANDARD_INPUT
@@ -27,7 +27,7 @@ def check_settings(settings: Settings, output_format: str) -> None:
     if settings.placement is not None and settings.layout != "mix":
         raise ConfigurationError("a placement is for the mixture of a trained model")
     try:
-        check_precision(settings.precision)
+        get_precision(settings.precision)
         make_tokenizer(settings.tokenizer, settings.language)
     except BiLmError as error:
         raise ConfigurationError(str(error)) from None

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, bilm_digest, load_bilm
+from elmo_plugin.bilm import BiLm, load_bilm
 from elmo_plugin.embed_files.buckets import length_buckets
 from elmo_plugin.embed_files.mixture import load_mixture
 from elmo_plugin.embed_files.settings import Settings
@@ -76,7 +76,7 @@ class Embedder:
         """Tells the content of the biLM, and what a task has learned of the layout."""
         learned = {name: tensor.tolist() for name, tensor in self._layout.state_dict().items()}
         of_layout = f"{self._layout} {learned}".encode()
-        return blake2b(bilm_digest(self._bilm) + of_layout, digest_size=16).hexdigest()
+        return blake2b(self._bilm.digest() + of_layout, digest_size=16).hexdigest()
 
     @torch.no_grad()
     def embed(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, shared_with_weights
-from elmo_plugin.bilm.io import WEIGHTS_NAMES, load_plain
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, bilm_with_weights
+from elmo_plugin.bilm.io import WEIGHTS_NAMES, Checkpoint, load_plain
 
 EXTRA_STATE = "_extra_state"  # torch's name for what a module keeps beside its tensors
 BILM = "_elmo.bilm."  # where a token embedder has its biLM
@@ -90,9 +90,7 @@ def _find(
 
 
 def make_bilm(options: BiLmOptions, weights: dict[str, Tensor], precision: str, shared: bool) -> BiLm:
-    """The biLM of these sizes with these weights; where it may be shared, one that others hold."""
-    bilm = BiLm(options, precision=precision).eval().requires_grad_(False)
+    """Makes a frozen biLM of these sizes with these weights; where it may be shared, one that others hold."""
     if shared:
-        return shared_with_weights(bilm, weights)
-    bilm.load_state_dict(weights)
-    return bilm
+        return bilm_with_weights(options, weights, precision)
+    return BiLm.from_checkpoint(Checkpoint(options, weights.items()), precision)

@@ -1,13 +1,22 @@
 """ELMo in plain torch: a biLM, and one or more learned mixes of its layers."""
 
+import copy
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmState, Cache, check_precision
+from elmo_plugin.bilm import (
+    BiLm,
+    BiLmError,
+    BiLmOutput,
+    BiLmState,
+    Cache,
+    bilm_with_weights,
+    get_precision,
+    has_weights,
+)
 from elmo_plugin.bilm.lstm import map_state
 from elmo_plugin.embedding.scalar_mix import ScalarMix
 
@@ -27,9 +36,9 @@ class Elmo(nn.Module):
     ELMo representations (Peters et al., 2018, section 3.2): each is a `ScalarMix` of the biLM's layers, then
     dropout. The biLM runs once for all of them.
 
-    A frozen biLM runs without gradients and never in training mode; it is otherwise the given module itself,
-    whose parameters are frozen or released here. Several `Elmo` may have the same biLM. They then run it once
-    for the same batch if it is frozen, and its parameters are released if one of them trains it.
+    It trains the biLM if, and only if, parameters of the biLM ask for gradients, now or later
+    (`requires_grad_`). Several `Elmo` may have the same biLM: while it is frozen, it runs once for the same
+    batch. The caller's biLM is never changed: where `requires_grad` asks for another one, this is a copy.
 
     # Parameters
 
@@ -46,24 +55,26 @@ class Elmo(nn.Module):
         of the batch instead, which makes a word's vector depend on the rest of its batch.
     dropout : `float`
         The rate of dropout on the representations, in training.
-    requires_grad : `bool`
-        Whether the biLM is trained with the task.
+    requires_grad : `bool | None`
+        Whether the biLM is trained with the task. `None` to leave it as it is: biLMs are loaded frozen.
     stateful : `bool`
         Whether the LSTMs go on, row by row, where the last batch stopped, as published implementations do,
         instead of starting from zero. Gradients do not reach back into earlier batches. The state is no part
         of the `state_dict`, and copies of the module start without it.
     mixing_weights : `Sequence[float] | None`
-        Shares of the mixed layers that stay as they are (see `ScalarMix`); `gamma` stays 1. `None` to learn
+        Weights of the mixed layers that stay as they are (see `ScalarMix`); `gamma` stays 1. `None` to learn
         both.
     precision : `str | None`
-        In which numbers the biLM computes: "float32", "bfloat16" or "int8". `None` for those that it computes
-        in already. A biLM that is trained computes in "float32".
+        The numbers in which the biLM computes here: "float32", "bfloat16" or "int8". `None` for the biLM's
+        own. A biLM that is trained computes in "float32".
     cache : `Cache | None`
         Where the layers of sentences are kept between batches and epochs, such as an `ActivationCache` (see
         `docs/cache.md`). The biLM must be frozen and not stateful.
+    max_batch_tokens : `int | None`
+        The size of the chunks in which a frozen biLM computes a batch; `None` for the biLM's own.
 
     Raises `BiLmError` where `layers` or `mixing_weights` do not fit the biLM, where it cannot be trained in
-    the precision, where another `Elmo` runs it in another precision, and where it cannot have a cache.
+    the precision, and where it cannot have a cache.
     """
 
     def __init__(
@@ -73,18 +84,24 @@ class Elmo(nn.Module):
         layers: str | int | Sequence[int] = "all",
         layer_norm: bool = False,
         dropout: float = 0.5,
-        requires_grad: bool = False,
+        requires_grad: bool | None = None,
         stateful: bool = False,
         mixing_weights: Sequence[float] | None = None,
         precision: str | None = None,
         cache: Cache | None = None,
+        max_batch_tokens: int | None = None,
     ) -> None:
         super().__init__()
-        if cache is not None and (requires_grad or stateful):
+        if requires_grad is not None and requires_grad != bilm.is_trained:
+            bilm = copy.deepcopy(bilm).requires_grad_(requires_grad)
+        if cache is not None and (bilm.is_trained or stateful):
             raise BiLmError("a cache is for a biLM that is frozen (requires_grad is false) and not stateful")
-        _set_precision(bilm, precision, requires_grad)
-        self.requires_grad = requires_grad
+        precision = get_precision(precision or bilm.precision).name
+        if bilm.is_trained and precision != "float32":
+            raise BiLmError(f"a biLM is fine-tuned in float32, not in {precision}")
         self.bilm = bilm
+        self.precision = precision
+        self.max_batch_tokens = max_batch_tokens
         self.layer_numbers = _layer_numbers(layers, bilm.num_layers)
         self.layer_norm = layer_norm
         self.stateful = stateful
@@ -99,82 +116,81 @@ class Elmo(nn.Module):
             for _ in range(num_output_representations)
         )
         self._state: BiLmState | None = None
-        bilm.memo.join(self)
-        bilm.requires_grad_(self._bilm_is_trained())
-        self.train(self.training)
 
     @property
     def output_dim(self) -> int:
         return self.bilm.output_dim
-
-    @property
-    def reads_memo(self) -> bool:
-        """Whether what the biLM gives depends on nothing but its weights and the words."""
-        return not self.requires_grad and not self.stateful
-
-    def use_bilm(self, bilm: BiLm) -> None:
-        """Runs this biLM from now on. It must be of the same sizes as the one before, and frozen like it."""
-        self.bilm.memo.leave(self)
-        self.bilm = bilm
-        bilm.memo.join(self)
 
     def forward(self, character_ids: Tensor) -> ElmoOutput:
         """
         # Parameters
 
         character_ids : `Tensor`
-            Shape (batch, time, characters), any integer type, rows of zeros behind a sentence's last word.
+            Shape (batch, time, characters), any integer type, rows of zeros after a sentence's last word.
 
         # Returns
 
         `ElmoOutput`
             With zeros at padding in every representation. It is on the device of `character_ids`.
         """
-        layers, mask = self._run_bilm(character_ids)
+        layers, mask, _ = self.run_bilm(character_ids)
         layers = chosen_layers(layers, self.layer_numbers, self.layer_norm)
         return ElmoOutput([mix(layers) for mix in self.mixes], mask)
+
+    def run_bilm(self, character_ids: Tensor, boundaries: bool = False) -> BiLmOutput:
+        """
+        Returns all layers, with the sentence boundaries if asked for (no cache has these). The output is on
+        the device of `character_ids`. Others may get the same layers: they must not be changed.
+        """
+        ids = character_ids.to(self.bilm.boundaries.device)  # where another model may have moved it
+        precision, max_batch_tokens = self.precision, self.max_batch_tokens
+        if self.stateful or boundaries or self.bilm.is_trained:
+            state = self._state and map_state(lambda part: part.to(self._weight), self._state)
+            output = self.bilm(ids, state, self.stateful, boundaries, precision, max_batch_tokens)
+            if self.stateful:
+                self._state = map_state(Tensor.detach, output.state)
+        else:
+            output = self.bilm.forward_frozen(ids, precision, max_batch_tokens, self.cache)
+        device = character_ids.device
+        return BiLmOutput(output.layers.to(device), output.mask.to(device, copy=True), None)
 
     def reset_state(self) -> None:
         """Lets a stateful biLM start the next batch from zero."""
         self._state = None
 
-    def train(self, mode: bool = True) -> "Elmo":
-        """Changes the mode of all parts but a frozen biLM, which is always in evaluation mode."""
-        super().train(mode)
-        self.bilm.train(mode and self._bilm_is_trained())
-        return self
-
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_state": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self.bilm.memo.join(self)
+    @property
+    def _weight(self) -> Tensor:
+        """Has the biLM's type and device."""
+        return self.bilm.token_encoder.projection.weight
 
-    def _bilm_is_trained(self) -> bool:
-        """Whether this or another `Elmo` trains the biLM."""
-        return any(user.requires_grad for user in self.bilm.memo.users())
+    def _load_bilm_weights(self, weights: Mapping[str, Tensor]) -> None:
+        """
+        Takes a biLM that has these weights in the place of a frozen one, which others may hold too. torch
+        then loads the weights into it once more.
+        """
+        if not weights or self.bilm.is_trained or has_weights(self.bilm, weights):
+            return
+        bilm = self.bilm
+        try:
+            self.bilm = bilm_with_weights(bilm.options, weights, bilm.precision, self._weight)
+        except BiLmError:  # weights that do not fit: torch says so
+            self.bilm = copy.deepcopy(bilm)
 
-    def _run_bilm(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """All layers, shape (num_layers, batch, time, output_dim), and the mask."""
-        ids = character_ids.to(self.bilm.boundaries.device)  # where another model may have moved it
-        if self.requires_grad:
-            output = self.bilm(ids, self._state_for_bilm(), keep_state=self.stateful)
-        else:
-            with torch.no_grad(), self.bilm.in_evaluation_mode():
-                if self.reads_memo:
-                    output = self.bilm.memo.run(self.bilm, ids, self)
-                else:
-                    output = self.bilm(ids, self._state_for_bilm(), keep_state=self.stateful)
-        if self.stateful:
-            self._state = map_state(Tensor.detach, output.state)
-        device = character_ids.device
-        return output.layers.to(device), output.mask.to(device, copy=True)
+    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any) -> None:
+        start = f"{prefix}bilm."
+        self._load_bilm_weights(
+            {name[len(start) :]: state_dict[name] for name in state_dict if name.startswith(start)}
+        )
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
-    def _state_for_bilm(self) -> BiLmState | None:
-        """The last batch's state, on the biLM's device and of its type, should they have changed."""
-        weight = next(self.bilm.parameters())
-        return None if self._state is None else map_state(lambda part: part.to(weight), self._state)
+    def _apply(self, function: Callable[[Tensor], Tensor], *args: Any) -> nn.Module:
+        """A frozen biLM moves to other devices, but the numbers of another type are those of a copy."""
+        if function(self._weight.new_empty(0)).dtype != self._weight.dtype and not self.bilm.is_trained:
+            self.bilm = copy.deepcopy(self.bilm)
+        return super()._apply(function, *args)
 
 
 def chosen_layers(layers: Tensor, layer_numbers: list[int], layer_norm: bool) -> Tensor:
@@ -198,19 +214,8 @@ def chosen_layers(layers: Tensor, layer_numbers: list[int], layer_norm: bool) ->
     return nn.functional.layer_norm(layers, layers.shape[-1:]) if layer_norm else layers
 
 
-def _set_precision(bilm: BiLm, precision: str | None, requires_grad: bool) -> None:
-    precision = bilm.precision if precision is None else check_precision(precision)
-    if requires_grad and precision != "float32":
-        raise BiLmError(f"a biLM is fine-tuned in float32, not in {precision}")
-    if precision != bilm.precision and bilm.memo.users():
-        raise BiLmError(
-            f"another Elmo runs this biLM in {bilm.precision}; load it once more to run it in {precision}"
-        )
-    bilm.precision = precision
-
-
 def _layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[int]:
-    """The numbers of the layers that are mixed."""
+    """Returns the numbers of the layers that are mixed."""
     if layers == "all":
         return list(range(num_layers))
     if layers == "top":

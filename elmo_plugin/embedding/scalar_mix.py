@@ -21,10 +21,10 @@ class ScalarMix(nn.Module):
     trainable : `bool`
         Whether `w` (the parameter `weights`) and `gamma` are learned.
     initial_weights : `Sequence[float] | None`
-        The `s_j` to begin with: one share a layer, none negative, scaled here to sum to one. Unlike the
+        The `s_j` to begin with: one a layer, none negative, scaled here to sum to one. Unlike the
         pre-softmax values that other implementations ask for, `[0, 1, 0]` means the middle layer alone.
 
-    Raises `BiLmError` where `initial_weights` are no such shares.
+    Raises `BiLmError` where `initial_weights` are no such numbers.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class ScalarMix(nn.Module):
         self.gamma = nn.Parameter(torch.ones(()), requires_grad=trainable)
 
     def normalized_weights(self) -> Tensor:
-        """The shares `s`, shape (num_layers,): positive, of sum one."""
+        """Returns the weights `s`, shape (num_layers,): positive, of sum one."""
         return torch.softmax(self.weights, dim=0)
 
     def forward(self, layers: Tensor) -> Tensor:
@@ -44,23 +44,26 @@ class ScalarMix(nn.Module):
         # Parameters
 
         layers : `Tensor`
-            Shape (num_layers, ...), one layer behind the other, of any floating-point type.
+            Shape (num_layers, ...), of any floating-point type.
 
         # Returns
 
         `Tensor`
             Shape (...), of the weights' type.
         """
-        return torch.tensordot(self.gamma * self.normalized_weights(), layers.to(self.weights.dtype), dims=1)
+        # Autocast would round the vectors, and the gradients of the weights, to 16 bits.
+        with torch.autocast(layers.device.type, enabled=False):
+            weights = self.gamma * self.normalized_weights()
+            return torch.tensordot(weights, layers.to(weights.dtype), dims=1)
 
 
-def _log(shares: Sequence[float], num_layers: int) -> Tensor:
-    """Finite pre-softmax values of the shares, also of those that are zero."""
-    are_shares = all(isinstance(share, int | float) and share >= 0 for share in shares)
-    if not are_shares or len(shares) != num_layers or not 0 < sum(shares) < float("inf"):
+def _log(weights: Sequence[float], num_layers: int) -> Tensor:
+    """Returns finite pre-softmax values of weights, also of those that are zero."""
+    are_weights = all(isinstance(weight, int | float) and weight >= 0 for weight in weights)
+    if not are_weights or len(weights) != num_layers or not 0 < sum(weights) < float("inf"):
         raise BiLmError(
             f"mixing weights must be {num_layers} numbers, one a layer, none negative and not all zero, "
-            f"not {list(shares)}"
+            f"not {list(weights)}"
         )
-    values = torch.tensor(shares, dtype=torch.float)
+    values = torch.tensor(weights, dtype=torch.float)
     return (values / values.sum()).clamp_min(torch.finfo(torch.float).tiny).log()

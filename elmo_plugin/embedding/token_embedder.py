@@ -1,7 +1,6 @@
 """ELMo at the input, or anywhere, of an AllenNLP model."""
 
-import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
@@ -10,8 +9,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
-from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLmError, load_bilm, shared_with_weights
-from elmo_plugin.embedding.archive_restore import BILM, EXTRA_STATE, EmbedderMetadata, archived_bilm
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLmError, load_bilm
+from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, archived_bilm
 from elmo_plugin.embedding.cache import ActivationCache
 from elmo_plugin.embedding.elmo import Elmo
 
@@ -85,18 +84,17 @@ class ElmoTokenEmbedder(TokenEmbedder):
         try:
             archived = archived_bilm(serialization_dir, bilm, precision, shared)
             self._elmo = Elmo(
-                archived or load_bilm(bilm, precision, shared),
+                (archived or load_bilm(bilm, precision, shared)).requires_grad_(requires_grad),
                 layers=layers,
                 layer_norm=layer_norm,
                 dropout=dropout,
-                requires_grad=requires_grad,
+                max_batch_tokens=max_batch_tokens,
                 stateful=stateful,
                 mixing_weights=mixing_weights,
                 cache=cache,
             )
         except BiLmError as error:
             raise ConfigurationError(str(error)) from error
-        self._elmo.bilm.max_batch_tokens = max_batch_tokens
         self._source = bilm
 
     @overrides
@@ -125,30 +123,14 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     @overrides
     def get_extra_state(self) -> torch.Tensor:
-        """What the weights keep with them, for `archived_bilm`."""
+        """Returns what the weights keep with them, for `archived_bilm`."""
         options = self._elmo.bilm.options.to_dict()
         return EmbedderMetadata(self._source, options, self._elmo.layer_numbers).to_tensor()
 
     @overrides
     def set_extra_state(self, state: Any) -> None:
-        """It was needed before, to make the biLM."""
+        """Does nothing: the state was needed before, to make the biLM."""
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any) -> None:
-        """Other weights than those of a frozen biLM are loaded into another one: it may be shared."""
-        bilm_prefix = prefix + BILM
-        weights = {
-            name[len(bilm_prefix) :]: tensor
-            for name, tensor in state_dict.items()
-            if name.startswith(bilm_prefix)
-        }
-        if weights and not self._elmo.requires_grad:
-            self._elmo.use_bilm(shared_with_weights(self._elmo.bilm, weights))
-        state_dict = {prefix + EXTRA_STATE: self.get_extra_state(), **state_dict}  # which older archives lack
+        state_dict = {prefix + EXTRA_STATE: self.get_extra_state(), **state_dict}  # older archives lack it
         super()._load_from_state_dict(state_dict, prefix, *args)
-
-    def _apply(self, function: Callable[[torch.Tensor], torch.Tensor], *args: Any) -> torch.nn.Module:
-        """A frozen biLM moves to other devices, but the numbers of another type are those of a copy."""
-        weight = next(self._elmo.bilm.parameters())
-        if function(weight.new_empty(0)).dtype != weight.dtype and not self._elmo.requires_grad:
-            self._elmo.use_bilm(copy.deepcopy(self._elmo.bilm))
-        return super()._apply(function, *args)

@@ -1,4 +1,4 @@
-"""The token encoder without gradients: what its weights can be turned into ahead, and its arithmetic then."""
+"""The token encoder without gradients: what is derived from its weights, and its arithmetic with that."""
 
 from collections.abc import Callable, Iterable
 
@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.precision import Product, prepare_product
+from elmo_plugin.bilm.precision import PRECISIONS, PackedLinear, Precision
 
 
 class CharCnnInference:
@@ -29,8 +29,10 @@ class CharCnnInference:
         From the filters to the result.
     activation : `Callable[[Tensor], Tensor]`
         Applied to the maximum over the windows.
-    precision : `str`
-        Of the highway layers, one of `elmo_plugin.bilm.precision.PRECISIONS`.
+    precision : `Precision`
+        That of the highway layers.
+
+    Raises `BiLmError` where this machine cannot compute in the precision.
     """
 
     def __init__(
@@ -40,16 +42,15 @@ class CharCnnInference:
         highways: Iterable[tuple[nn.Linear, nn.Linear]],
         projection: nn.Linear,
         activation: Callable[[Tensor], Tensor],
-        precision: str,
+        precision: Precision,
     ) -> None:
+        precision.check(projection.weight.device)
         self._tables = [_table(character_vectors, convolution) for convolution in convolutions]
         self._highways = [
-            prepare_product(
-                torch.cat([transform.weight, gate.weight]), torch.cat([transform.bias, gate.bias]), precision
-            )
+            precision.pack(torch.cat([transform.weight, gate.weight]), torch.cat([transform.bias, gate.bias]))
             for transform, gate in highways
         ]
-        self._projection = prepare_product(projection.weight, projection.bias, "float32")
+        self._projection = PRECISIONS["float32"].pack(projection.weight, projection.bias)
         self._activation = activation
 
     def __call__(self, character_ids: Tensor) -> Tensor:
@@ -66,8 +67,8 @@ class CharCnnInference:
         """
         maxima = torch.cat([_maxima(character_ids, table) for table in self._tables], dim=1)
         features = self._activation(maxima)
-        for product in self._highways:
-            features = _highway(features, product)
+        for linear in self._highways:
+            features = _highway(features, linear)
         return self._projection(features)
 
 
@@ -88,7 +89,7 @@ def _maxima(character_ids: Tensor, table: Tensor) -> Tensor:
     return sums.view(*windows.shape[:2], filters).amax(dim=1)
 
 
-def _highway(features: Tensor, product: Product) -> Tensor:
+def _highway(features: Tensor, linear: PackedLinear) -> Tensor:
     """`Highway` of the module, with its two products in one."""
-    transformed, gate = product(features).to(features.dtype).chunk(2, dim=1)
+    transformed, gate = linear(features).to(features.dtype).chunk(2, dim=1)
     return torch.lerp(features, transformed.relu_(), gate.sigmoid_())

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-from elmo_plugin.bilm.precision import training_dtype
+from elmo_plugin.bilm.precision import autocast_dtype
 
 
 def convolution_maxima(characters: Tensor, convolutions: Sequence[nn.Conv1d]) -> Tensor:
@@ -58,7 +58,7 @@ def conv_max_pool(characters: Tensor, filters: Tensor) -> Tensor:
 class _WindowMaxima(Function):
     @staticmethod
     def forward(ctx: Any, characters: Tensor, filters: Tensor, is_grad_enabled: bool) -> Tensor:
-        dtype = training_dtype(characters)
+        dtype = autocast_dtype(characters)
         words, slots, channels = characters.shape
         width = len(filters) // channels
         sizes = (words, slots - width + 1, width * channels)

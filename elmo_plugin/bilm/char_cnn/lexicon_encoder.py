@@ -9,7 +9,9 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.char_cnn.cached_token_encoder import CachedTokenEncoder
 from elmo_plugin.bilm.char_cnn.lexicon import LexiconReader, number_of_rows
 from elmo_plugin.bilm.char_cnn.token_encoder import Highway, by_length
+from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.options import LexiconCnnOptions
+from elmo_plugin.bilm.precision import PRECISIONS, Precision
 
 
 class LexiconTokenEncoder(CachedTokenEncoder):
@@ -48,7 +50,12 @@ class LexiconTokenEncoder(CachedTokenEncoder):
             features += options.n_filters
         self.projection = nn.Linear(features, projection_dim)
 
-    def encode_types(self, character_ids: Tensor) -> Tensor:
+    def encode_types(
+        self,
+        character_ids: Tensor,
+        precision: Precision = PRECISIONS["float32"],
+        weights: InferenceWeights | None = None,
+    ) -> Tensor:
         weight = self.projection.weight
         if len(character_ids) == 0:
             return weight.new_zeros(0, len(weight))

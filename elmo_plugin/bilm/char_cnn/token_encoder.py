@@ -1,7 +1,8 @@
 """A word's context-independent vector: character CNN, highway layers, projection."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from functools import partial
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -10,12 +11,12 @@ from elmo_plugin.bilm.char_cnn.cached_token_encoder import TYPE_CACHE_SIZE, Cach
 from elmo_plugin.bilm.char_cnn.char_cnn_inference import CharCnnInference
 from elmo_plugin.bilm.char_cnn.conv_max_pool import conv_max_pool, convolution_maxima, filter_matrix
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
-from elmo_plugin.bilm.kept import Kept, need_gradient
+from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.options import CharCnnOptions
+from elmo_plugin.bilm.precision import PRECISIONS, Precision
 from elmo_plugin.common.errors import BiLmError
 
-# Words of similar length are encoded together, so many at a time on a CPU (their windows stay in its cache)
-# and elsewhere.
+# Words of similar length are encoded together, this many at a time: on a CPU their windows stay in its cache.
 TYPES_AT_A_TIME_ON_CPU = 64
 TYPES_AT_A_TIME = 1024
 
@@ -49,8 +50,8 @@ class TokenEncoder(CachedTokenEncoder):
     """
     The token layer of a biLM (Kim et al., 2016; section 3.4 of Peters et al., 2018).
 
-    While all parameters are frozen (`requires_grad_(False)`) it computes with weights that are laid out once,
-    until a parameter changes or the module is moved.
+    Where no gradient is asked for, the highway layers, which take most of the time, are in the precision of
+    the biLM, and the other layers in float32.
 
     # Parameters
 
@@ -58,23 +59,14 @@ class TokenEncoder(CachedTokenEncoder):
         The sizes of its parts.
     projection_dim : `int`
         The size of a token's vector.
-    precision : `str`
-        Of the highway layers where no gradient is asked for: one of `elmo_plugin.bilm.precision.PRECISIONS`.
-        The other layers, which take little time, are in float32.
     type_cache_size : `int`
         See `CachedTokenEncoder`.
-
-    Raises `BiLmError` where there is no such precision.
     """
 
     def __init__(
-        self,
-        options: CharCnnOptions,
-        projection_dim: int,
-        precision: str = "float32",
-        type_cache_size: int = TYPE_CACHE_SIZE,
+        self, options: CharCnnOptions, projection_dim: int, type_cache_size: int = TYPE_CACHE_SIZE
     ) -> None:
-        super().__init__(precision, type_cache_size)
+        super().__init__(type_cache_size)
         self.activation = torch.relu if options.activation == "relu" else torch.tanh
         self.character_embedding = nn.Embedding(NUM_CHARACTERS, options.embedding_dim, padding_idx=0)
         self.convolutions = nn.ModuleList(
@@ -83,7 +75,6 @@ class TokenEncoder(CachedTokenEncoder):
         self.highways = nn.ModuleList(Highway(options.n_filters) for _ in range(options.n_highway))
         self.projection = nn.Linear(options.n_filters, projection_dim)
         self._widest_filter = max(width for width, _ in options.filters)
-        self._prepared: Kept[CharCnnInference] = Kept()
         self._initialize(options)
 
     def _initialize(self, options: CharCnnOptions) -> None:
@@ -101,55 +92,59 @@ class TokenEncoder(CachedTokenEncoder):
         nn.init.normal_(self.projection.weight, std=options.n_filters**-0.5)
         nn.init.zeros_(self.projection.bias)
 
-    def encode_types(self, character_ids: Tensor) -> Tensor:
+    def encode_types(
+        self,
+        character_ids: Tensor,
+        precision: Precision = PRECISIONS["float32"],
+        weights: InferenceWeights | None = None,
+    ) -> Tensor:
         weight = self.projection.weight
         if len(character_ids) == 0:
             return weight.new_zeros(0, len(weight))
         _check_range(character_ids)
-        if need_gradient(self.parameters()) and (torch.is_grad_enabled() or self.precision == "float32"):
-            convolutions = cast("Sequence[nn.Conv1d]", self.convolutions)
-            filters, all_slots = filter_matrix(convolutions), character_ids.size(1)
-
-            def convolve(some_ids: Tensor) -> Tensor:
-                characters = self.character_embedding(some_ids)
-                if some_ids.size(1) == all_slots:  # there may be no room for the widest filter behind a word
-                    return convolution_maxima(characters, convolutions)
-                return conv_max_pool(characters, filters)
-
-            parts, order = by_length(character_ids, self._widest_filter, convolve)
-            vectors = self._combine(torch.cat(parts))  # of all words at once, for large products
+        is_trained = any(parameter.requires_grad for parameter in self.parameters())
+        if is_trained and (torch.is_grad_enabled() or precision.name == "float32"):
+            vectors, order = self._encode_for_training(character_ids)
         else:
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
-                parts, order = by_length(character_ids, self._widest_filter, self._prepare())
+                weights = weights or InferenceWeights([])
+                derive = partial(self._inference_layers, precision)
+                encode = weights.get(("char_cnn", precision.name), derive)
+                parts, order = by_length(character_ids, self._widest_filter, encode)
                 vectors = torch.cat(parts)
         return vectors[order.argsort()].to(weight.dtype)
 
+    def _encode_for_training(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns the vectors, with gradients, and which of the words each of them is for."""
+        convolutions = cast("Sequence[nn.Conv1d]", self.convolutions)
+        filters, all_slots = filter_matrix(convolutions), character_ids.size(1)
+
+        def convolve(some_ids: Tensor) -> Tensor:
+            characters = self.character_embedding(some_ids)
+            if some_ids.size(1) == all_slots:  # there may be no room for the widest filter after a word
+                return convolution_maxima(characters, convolutions)
+            return conv_max_pool(characters, filters)
+
+        parts, order = by_length(character_ids, self._widest_filter, convolve)
+        return self._combine(torch.cat(parts)), order  # of all words at once, for large products
+
     def _combine(self, features: Tensor) -> Tensor:
-        """All behind the convolutions, for gradients: (types, n_filters) to (types, projection_dim)."""
+        """Runs the layers after the convolutions: (types, n_filters) to (types, projection_dim)."""
         biases = [cast(nn.Conv1d, convolution).bias for convolution in self.convolutions]
         features = self.activation(features + torch.cat(cast("list[Tensor]", biases)))
         for highway in self.highways:
             features = highway(features)
         return self.projection(features)
 
-    def _prepare(self) -> CharCnnInference:
-        return self._prepared.get(
-            self.parameters(),
-            self.precision,
-            lambda: CharCnnInference(
-                self.character_embedding.weight,
-                cast("Iterable[nn.Conv1d]", self.convolutions),
-                [(layer.transform, layer.carry) for layer in cast("Iterable[Highway]", self.highways)],
-                self.projection,
-                self.activation,
-                self.precision,
-            ),
+    def _inference_layers(self, precision: Precision) -> CharCnnInference:
+        return CharCnnInference(
+            self.character_embedding.weight,
+            cast("Iterable[nn.Conv1d]", self.convolutions),
+            [(layer.transform, layer.carry) for layer in cast("Iterable[Highway]", self.highways)],
+            self.projection,
+            self.activation,
+            precision,
         )
-
-    def _apply(self, *args: Any, **kwargs: Any) -> "TokenEncoder":
-        self._prepared.forget()
-        super()._apply(*args, **kwargs)
-        return self
 
 
 def by_length(

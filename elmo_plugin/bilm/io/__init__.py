@@ -7,15 +7,23 @@ from elmo_plugin.bilm.io.allennlp_layout import (
     split_highway,
     swap_gates,
 )
+from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, SoftmaxWeights, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
-from elmo_plugin.bilm.io.sources import OPTIONS_NAME, WEIGHTS_NAME, Checkpoint, read_checkpoint
+from elmo_plugin.bilm.io.sources import (
+    OPTIONS_NAME,
+    WEIGHTS_NAME,
+    Checkpoint,
+    Source,
+    read_checkpoint,
+    source_files,
+)
 from elmo_plugin.bilm.io.training_archive import (
     WEIGHTS_NAMES,
     ArchivedBiLm,
     load_plain,
     options_from_state,
-    read_archive_with_softmax,
+    read_archive,
     read_state,
     replace_weights,
 )
@@ -29,17 +37,20 @@ __all__ = [
     "ArchivedBiLm",
     "Checkpoint",
     "SoftmaxWeights",
+    "Source",
     "bias_from_allennlp",
     "bias_to_allennlp",
     "fetch",
     "join_highway",
     "load_plain",
     "options_from_state",
-    "read_archive_with_softmax",
+    "read_archive",
     "read_checkpoint",
     "read_state",
     "replace_weights",
+    "source_files",
     "split_highway",
     "swap_gates",
+    "weights_digest",
     "write_weights",
 ]

@@ -1,88 +1,99 @@
-"""One way to say which biLM is meant: by name, by archive, by its two files, or by its folder."""
+"""All that a biLM can come from: a name, an archive, two files, a folder; each by path or URL."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from torch import Tensor
 
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights, read_dtype, read_softmax, read_weights
-from elmo_plugin.bilm.io.manylangs_weights import is_model_folder, read_folder
+from elmo_plugin.bilm.io.manylangs_weights import is_model_folder, model_files, read_folder
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
-from elmo_plugin.bilm.io.training_archive import (
-    CONFIG_NAME,
-    read_archive,
-    read_archive_with_softmax,
-)
+from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, WEIGHTS_NAMES, read_archive
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 
 OPTIONS_NAME = "options.json"
 WEIGHTS_NAME = "weights.hdf5"
 
+Source = str | Path | Mapping[str, str]
+
 
 class Checkpoint(NamedTuple):
     """
-    options: its sizes
-    weights: for `BiLm.load_state_dict`
-    softmax: what it was trained with, where it is stored beside the biLM
-    dtype: one of `weights.DTYPES`, in which it is stored
+    options: the sizes
+    weights: names and tensors for `BiLm.load_weights`; they may be read only while they are iterated over
+    softmax: what the biLM was trained with, where it is stored with it and was asked for
+    dtype: one of `DTYPES`, in which it is stored
     """
 
     options: BiLmOptions
-    weights: dict[str, Tensor]
-    softmax: SoftmaxWeights | None
-    dtype: str
+    weights: Iterable[tuple[str, Tensor]]
+    softmax: SoftmaxWeights | None = None
+    dtype: str = "float32"
 
 
-def read_checkpoint(source: str | Mapping[str, str], with_softmax: bool = True) -> Checkpoint:
+def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     """
-    Reads all that is stored of a biLM, to go on training or to write it elsewhere.
+    Reads what is stored of a biLM.
 
     # Parameters
 
-    source : `str | Mapping[str, str]`
-        As for `load_bilm`.
+    source : `str | Path | Mapping[str, str]`
+        A name of `MODELS`, the path or URL of a training archive, the directory of a training, of a published
+        pair of files (one `*options.json`, one `*weights.hdf5`) or of a model of ELMoForManyLangs, or
+        `{"options": ..., "weights": ...}` with a pair of paths or URLs. A `Path` is never a name.
     with_softmax : `bool`
         Whether the softmax is read, too.
 
     Raises `BiLmError` where it names no usable model.
     """
-    found = find_files(source)
-    if isinstance(found, Path) and is_model_folder(found):
-        return Checkpoint(*read_folder(found), None, "float32")
+    found = _locate(source)
     if isinstance(found, Path):
-        stored = read_archive_with_softmax(found) if with_softmax else (*read_archive(found), None)
-        return Checkpoint(*stored, "float32")
+        if is_model_folder(found):
+            options, weights = read_folder(found)
+            return Checkpoint(options, weights.items())
+        options, weights, softmax = read_archive(found, with_softmax)
+        return Checkpoint(options, weights.items(), softmax)
     options_file, weights_file = found
     options = BiLmOptions.from_file(options_file)
-    weights = dict(read_weights(weights_file, options))
     softmax = read_softmax(weights_file, options) if with_softmax else None
-    return Checkpoint(options, weights, softmax, read_dtype(weights_file))
+    return Checkpoint(options, read_weights(weights_file, options), softmax, read_dtype(weights_file))
 
 
-def find_files(source: str | Mapping[str, str]) -> Path | tuple[Path, Path]:
-    """A training archive (or its directory), a model's folder, or an options and a weight file."""
+def source_files(source: Source) -> list[Path]:
+    """Returns the files that `read_checkpoint` may read; `BiLmError` where it names no model."""
+    found = _locate(source)
+    if not isinstance(found, Path):
+        return list(found)
+    if is_model_folder(found):
+        return model_files(found)
+    return [found / name for name in (CONFIG_NAME, *WEIGHTS_NAMES)] if found.is_dir() else [found]
+
+
+def _locate(source: Source) -> Path | tuple[Path, Path]:
+    """Returns an archive or the folder of a model, or an options and a weight file."""
     if isinstance(source, Mapping) and set(source) == {"options", "weights"}:
         return fetch(source["options"]), fetch(source["weights"])
-    if not isinstance(source, str):
+    if not isinstance(source, str | Path):
         raise BiLmError(
             f'a biLM is given by name, by archive, or as {{"options": …, "weights": …}}, not as {source!r}'
         )
-    if source in MODELS:
+    if isinstance(source, str) and source in MODELS:
         options, weights = MODELS[source]
         return fetch(options), fetch(weights)
     path = fetch(source)
     if not path.exists():
         raise BiLmError(
-            f"there is no biLM {source!r}: it is neither one of {', '.join(MODELS)} nor a training archive"
+            f"there is no biLM {str(source)!r}: it is neither one of {', '.join(MODELS)} "
+            "nor a training archive"
         )
     is_pair = path.is_dir() and not (path / CONFIG_NAME).is_file() and not is_model_folder(path)
     return _pair_in(path) if is_pair else path
 
 
 def _pair_in(folder: Path) -> tuple[Path, Path]:
-    """Published files often have the model's name before `options.json` and `weights.hdf5`."""
+    """Finds the two files; published ones often have the model's name before the names here."""
     options, weights = (list(folder.glob(f"*{name}")) for name in (OPTIONS_NAME, WEIGHTS_NAME))
     if len(options) != 1 or len(weights) != 1:
         raise BiLmError(

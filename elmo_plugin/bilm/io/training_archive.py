@@ -23,32 +23,34 @@ PREFIX = "bilm."
 ArchivedBiLm = tuple[BiLmOptions, dict[str, Tensor], SoftmaxWeights | None]
 
 
-def read_archive(path: str | Path) -> tuple[BiLmOptions, dict[str, Tensor]]:
+def read_archive(path: str | Path, with_softmax: bool = True) -> ArchivedBiLm:
     """
     # Parameters
 
     path : `str | Path`
         A `model.tar.gz`, or the serialization directory of a training.
+    with_softmax : `bool`
+        Whether the softmax is read, too.
 
     # Returns
 
     `BiLmOptions`, `dict[str, Tensor]`
         The sizes, and the weights for `BiLm.load_state_dict`.
+    `SoftmaxWeights | None`
+        The softmax that the biLM was trained with: its words are from the archive's vocabulary, in the
+        vocabulary's numbering. `None` where the archive has no softmax.
 
-    Raises `BiLmError` where this is no archive of a `bilm` model.
-    """
-    return _bilm(path, _read_config(path), read_state(path))
-
-
-def read_archive_with_softmax(path: str | Path) -> ArchivedBiLm:
-    """
-    What `read_archive` gives, and the softmax that the biLM of the archive was trained with: its words are
-    from the archive's vocabulary, in the vocabulary's numbering. `None` where the archive has no softmax.
-
-    Raises `BiLmError` as `read_archive`, and where the vocabulary is missing or of another size.
+    Raises `BiLmError` where this is no archive of a `bilm` model, and where the vocabulary is missing or of
+    another size than the softmax.
     """
     config, state = _read_config(path), read_state(path)
-    return *_bilm(path, config, state), _softmax(path, config, state)
+    options = config["model"].get("options") or options_from_state(state, name=f"archive {path}")
+    weights = {name.removeprefix(PREFIX): state[name] for name in state if name.startswith(PREFIX)}
+    return (
+        BiLmOptions.from_dict(options, source=f"archive {path}, model.options"),
+        weights,
+        _softmax(path, config, state) if with_softmax else None,
+    )
 
 
 def replace_weights(
@@ -84,14 +86,6 @@ def replace_weights(
                 member.size = len(content.getvalue())
                 file = io.BytesIO(content.getvalue())
             new.addfile(member, file)
-
-
-def _bilm(
-    path: str | Path, config: dict[str, Any], state: dict[str, Any]
-) -> tuple[BiLmOptions, dict[str, Tensor]]:
-    options = config["model"].get("options") or options_from_state(state, name=f"archive {path}")
-    weights = {name.removeprefix(PREFIX): state[name] for name in state if name.startswith(PREFIX)}
-    return BiLmOptions.from_dict(options, source=f"archive {path}, model.options"), weights
 
 
 def _softmax(path: str | Path, config: dict[str, Any], state: dict[str, Any]) -> SoftmaxWeights | None:

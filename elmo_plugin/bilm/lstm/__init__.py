@@ -1,20 +1,32 @@
-"""The LSTMs of the biLM: their layers, and several ways to run them."""
+"""The LSTMs of the biLM: their layers, their states, and several ways to run them."""
 
-from elmo_plugin.bilm.lstm.directional import RECURRENCES, DirectionalLstm, run_layers, stack_states
-from elmo_plugin.bilm.lstm.layer import LstmState, ProjectedLstmLayer, Recurrence
-from elmo_plugin.bilm.lstm.state import BiLmState, initial_state, map_state, of_layers, select
+from elmo_plugin.bilm.lstm.directional import RECURRENCES, DirectionalLstm, run_layers
+from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, ProjectedLstmLayer
+from elmo_plugin.bilm.lstm.recurrence import Recurrence
+from elmo_plugin.bilm.lstm.state import (
+    BiLmState,
+    LstmState,
+    concat_states,
+    map_state,
+    merge_state,
+    pad_state,
+    select_state,
+    stack_layers,
+)
 
 __all__ = [
+    "FORGET_BIAS",
     "RECURRENCES",
     "BiLmState",
     "DirectionalLstm",
     "LstmState",
     "ProjectedLstmLayer",
     "Recurrence",
-    "initial_state",
+    "concat_states",
     "map_state",
-    "of_layers",
+    "merge_state",
+    "pad_state",
     "run_layers",
-    "select",
-    "stack_states",
+    "select_state",
+    "stack_layers",
 ]

@@ -1,101 +1,91 @@
 """
-The recurrence without gradients that runs all directions together, in one batched product a time step: on a
-GPU, where a time step is four kernels, and on a CPU where products are so small that starting them counts.
-
-Nothing in the loop over time waits for the device.
+The recurrence without gradients that runs all directions in one batched product a time step: on a GPU, and on
+a CPU where products are so small that starting them counts. Nothing in the loop over time waits for the
+device.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.lstm.layer import LstmState, ProjectedLstmLayer, Recurrence
-from elmo_plugin.bilm.lstm.steps import BatchedWeights, Directions, Int8Weights, Weights, input_gates
-from elmo_plugin.bilm.precision import Product, prepare_product
+from elmo_plugin.bilm.lstm.layer import ProjectedLstmLayer, clip_
+from elmo_plugin.bilm.lstm.pointwise import InPlacePointwise
+from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload, input_gates
+from elmo_plugin.bilm.lstm.state import LstmState
+from elmo_plugin.bilm.precision import PackedDirections, PackedLinear, Precision
 
 
-class StackedLayers(NamedTuple):
+class PackedLayers(NamedTuple):
     """
-    One layer of each direction, laid out and folded as `lstm_pointwise` wants it.
+    A layer of each direction, of the same sizes and clips, with fused weights.
 
-    input: one product a direction
-    weights: of the time steps
-    dtype: of gates and outputs
+    input_linear: one product a direction
+    recurrent_linear, projection: one product for all directions
+    dtype: the type of hidden states and outputs
     """
 
-    input: list[Product]
-    weights: Weights
+    input_linear: list[PackedLinear]
+    recurrent_linear: PackedDirections
+    projection: PackedDirections
+    cell_clip: float | None
+    proj_clip: float | None
     dtype: torch.dtype
 
 
-def together(precision: str) -> Recurrence:
-    """A `Recurrence` without gradients, in this precision, with a float32 cell."""
+class BatchedDirectionsRecurrence(Recurrence):
+    """Computes in any precision, with a float32 cell."""
+
+    name = "batched_directions"
+
+    def is_fastest(self, work: Workload, precision: Precision) -> bool:
+        if work.needs_gradient:
+            return False
+        return work.is_cuda or precision.prefers_batched_directions(work.rows, work.multiplications)
+
+    def pack(self, layers: Sequence[ProjectedLstmLayer], precision: Precision) -> PackedLayers:
+        precision.check(layers[0].bias.device)
+        fused = [layer.fused_weights() for layer in layers]
+        return PackedLayers(
+            [precision.pack(input_weight, bias) for input_weight, _, bias in fused],
+            precision.pack_directions([recurrent_weight for _, recurrent_weight, _ in fused]),
+            precision.pack_directions([layer.projection_weight for layer in layers]),
+            layers[0].cell_clip,
+            layers[0].proj_clip,
+            precision.activation_dtype(layers[0].bias),
+        )
 
     def run(
-        layers: Sequence[ProjectedLstmLayer],
+        self,
+        packed: PackedLayers,
         inputs: Sequence[Tensor],
         batch_sizes: Sequence[int],
         states: Sequence[LstmState],
-    ) -> tuple[list[Tensor], list[LstmState]]:
-        weights = [weight for layer in layers for weight in layer.weights]
-        make = partial(stack_layers, layers, precision)
-        stacked = layers[0].laid_out.get(weights, ("together", precision), make)
-        return run_stacked(stacked, inputs, batch_sizes, states)
-
-    return run
-
-
-def stack_layers(layers: Sequence[ProjectedLstmLayer], precision: str) -> StackedLayers:
-    """
-    Lays out the layers of one depth, one of each direction; they have the same sizes and clips. Later changes
-    of their weights do not reach the result.
-    """
-    input_weights, recurrent_weights, biases = zip(*(layer.folded() for layer in layers), strict=True)
-    projection_weights = [layer.projection_weight.detach() for layer in layers]
-    directions = Directions(recurrent_weights, projection_weights, layers[0].cell_clip, layers[0].proj_clip)
-    dtype = torch.bfloat16 if precision == "bfloat16" else biases[0].dtype
-    return StackedLayers(
-        [
-            prepare_product(weight, bias, precision)
-            for weight, bias in zip(input_weights, biases, strict=True)
-        ],
-        Int8Weights(directions) if precision == "int8" else BatchedWeights(directions, dtype),
-        dtype,
-    )
-
-
-def run_stacked(
-    stacked: StackedLayers,
-    inputs: Sequence[Tensor],
-    batch_sizes: Sequence[int],
-    states: Sequence[LstmState],
-) -> tuple[list[Tensor], list[LstmState]]:
-    """
-    Runs one depth of the stack, without gradients: see `Recurrence`. Whatever the type of the weights, cells
-    are computed in the type of the states, and outputs have the type of `inputs`.
-    """
-    with torch.no_grad(), torch.autocast(states[0].cell.device.type, enabled=False):
-        hidden = torch.stack([state.hidden for state in states])  # Shape: (directions, rows, projection_dim)
-        cell = torch.stack([state.cell for state in states])  # Shape: (directions, rows, dim)
-        outputs = _run(stacked, inputs, batch_sizes, hidden, cell).to(inputs[0].dtype)
-    return list(outputs), [LstmState(*state) for state in zip(hidden, cell, strict=True)]
+    ) -> LayerOutput:
+        with torch.no_grad(), torch.autocast(states[0].cell.device.type, enabled=False):
+            hidden = torch.stack([state.hidden for state in states])  # Shape: (directions, rows, projection)
+            cell = torch.stack([state.cell for state in states])  # Shape: (directions, rows, dim)
+            outputs = _run(packed, inputs, batch_sizes, hidden, cell).to(inputs[0].dtype)
+        return list(outputs), [LstmState(*state) for state in zip(hidden, cell, strict=True)]
 
 
 def _run(
-    stacked: StackedLayers, inputs: Sequence[Tensor], batch_sizes: Sequence[int], hidden: Tensor, cell: Tensor
+    layers: PackedLayers,
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    hidden: Tensor,
+    cell: Tensor,
 ) -> Tensor:
     """
-    The outputs, shape (directions, N, projection_dim). `hidden` and `cell` become the final states: rows are
-    sorted by length, so that the first of them go on, and the others keep what they have.
+    Returns the outputs, shape (directions, N, projection_dim). `hidden` and `cell` become the final states:
+    rows are sorted by length, so that the first of them go on, and the others keep what they have.
     """
-    outputs = hidden.new_empty(len(inputs), len(inputs[0]), hidden.size(2), dtype=stacked.dtype)
+    outputs = hidden.new_empty(len(inputs), len(inputs[0]), hidden.size(2), dtype=layers.dtype)
 
     def project(start: int, stop: int) -> Tensor:
-        rows = zip(stacked.input, inputs, strict=True)
-        return torch.stack([product(direction[start:stop]) for product, direction in rows])
+        rows = zip(layers.input_linear, inputs, strict=True)
+        return torch.stack([linear(direction[start:stop]) for linear, direction in rows])
 
     steps = zip(
         input_gates(project, batch_sizes),  # each (directions, size, 4 * dim)
@@ -107,9 +97,34 @@ def _run(
     step, before = None, hidden
     for gates, output, size, next_size in steps:
         if step is None:
-            step = stacked.weights.step(before[:, :size], cell[:, :size])
+            step = _Step(layers, before[:, :size], cell[:, :size])
         step(gates, output)
         if next_size < size:
             hidden[:, next_size:size] = output[:, next_size:]
             step, before = None, output
     return outputs
+
+
+class _Step:
+    """
+    A time step of a fixed number of rows, which is written to the same memory each time. The cell changes in
+    place. (An output with gaps, as `output` has, would be computed elsewhere first.)
+    """
+
+    def __init__(self, layers: PackedLayers, hidden: Tensor, cell: Tensor) -> None:
+        self._layers = layers
+        self._hidden = hidden.to(layers.dtype, copy=True, memory_format=torch.contiguous_format)
+        self._pointwise = InPlacePointwise(cell, layers.cell_clip)
+
+    def __call__(self, gates: Tensor, output: Tensor) -> None:
+        """
+        # Parameters
+
+        gates : `Tensor`
+            Shape (directions, rows, 4 * dim), the part that comes from the inputs.
+        output : `Tensor`
+            Shape (directions, rows, projection_dim). It gets the new hidden state.
+        """
+        self._layers.recurrent_linear(self._hidden, out=self._pointwise.gates, added=gates)
+        self._layers.projection(self._pointwise(), out=self._hidden)
+        output.copy_(clip_(self._hidden, self._layers.proj_clip))

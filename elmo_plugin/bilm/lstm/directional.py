@@ -1,29 +1,37 @@
 """The layers of one direction, and how those of both are run: the one place that chooses the recurrence.
 
-The backward language model is the same stack over reversed sentences; `network.py` reverses them.
+The backward language model is the same layers over reversed sentences; `packed_pass.py` reverses them.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import cast
 
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.kept import need_gradient
-from elmo_plugin.bilm.lstm.batched_directions import together
-from elmo_plugin.bilm.lstm.layer import LstmState, ProjectedLstmLayer, Recurrence
-from elmo_plugin.bilm.lstm.reference import reference_recurrence
-from elmo_plugin.bilm.lstm.sequential import in_turn
-from elmo_plugin.bilm.lstm.training import training_recurrence
+from elmo_plugin.bilm.inference_weights import InferenceWeights
+from elmo_plugin.bilm.lstm.batched_directions import BatchedDirectionsRecurrence
+from elmo_plugin.bilm.lstm.layer import ProjectedLstmLayer
+from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload
+from elmo_plugin.bilm.lstm.reference import ReferenceRecurrence
+from elmo_plugin.bilm.lstm.sequential import SequentialRecurrence
+from elmo_plugin.bilm.lstm.state import LstmState, stack_layers
+from elmo_plugin.bilm.lstm.training import TrainingRecurrence
 from elmo_plugin.bilm.options import LstmOptions
-from elmo_plugin.bilm.precision import has_int8_row
+from elmo_plugin.bilm.precision import PRECISIONS, Precision
 from elmo_plugin.common.errors import BiLmError
 
-RECURRENCES = ("auto", "reference", "training", "in_turn", "together")
-
-# On a CPU, with no more multiplications than this in the recurrent product of a time step and direction,
-# starting products takes so long that the directions run together. Measured on two cores with AVX-512.
-SMALL_PRODUCT = {"float32": 1 << 21, "bfloat16": 1 << 20, "int8": -1}
+# "auto" takes the first that is the fastest.
+RECURRENCES: dict[str, Recurrence] = {
+    recurrence.name: recurrence
+    for recurrence in (
+        ReferenceRecurrence(),
+        TrainingRecurrence(),
+        BatchedDirectionsRecurrence(),
+        SequentialRecurrence(),
+    )
+}
 
 
 class DirectionalLstm(nn.Module):
@@ -64,7 +72,7 @@ class DirectionalLstm(nn.Module):
         state : `LstmState | None`
             The state to start from; `None` for zeros.
         recurrence : `str`
-            One of `RECURRENCES`.
+            "auto", or one of `RECURRENCES`.
 
         # Returns
 
@@ -75,11 +83,12 @@ class DirectionalLstm(nn.Module):
         """
         if state is None:
             state = self.zero_state(inputs, batch_sizes[0] if batch_sizes else 0)
-        layers, states = zip(*run_layers([self], [inputs], batch_sizes, [state], recurrence), strict=True)
-        return [output for (output,) in layers], stack_states([end for (end,) in states])
+        results = run_layers([self], [inputs], batch_sizes, [state], recurrence, dropout=self.training)
+        layers, states = zip(*results, strict=True)
+        return [output for (output,) in layers], stack_layers([final for (final,) in states])
 
     def zero_state(self, like: Tensor, sentences: int) -> LstmState:
-        """Zeros for so many sentences, of the type of `like` and on its device."""
+        """Returns zeros for this many sentences, of the type of `like` and on its device."""
         options = self.options
         return LstmState(
             like.new_zeros(options.n_layers, sentences, options.projection_dim),
@@ -87,90 +96,77 @@ class DirectionalLstm(nn.Module):
         )
 
 
-def stack_states(states: Sequence[LstmState]) -> LstmState:
-    """The state of a direction, from those of its layers."""
-    return LstmState(*(torch.stack(parts) for parts in zip(*states, strict=True)))
-
-
 def run_layers(
-    language_models: Sequence[DirectionalLstm],
+    directions: Sequence[DirectionalLstm],
     inputs: Sequence[Tensor],
     batch_sizes: Sequence[int],
     states: Sequence[LstmState],
     recurrence: str = "auto",
-    precision: str = "float32",
-) -> Iterator[tuple[list[Tensor], list[LstmState]]]:
+    precision: Precision = PRECISIONS["float32"],
+    weights: InferenceWeights | None = None,
+    dropout: bool = False,
+) -> Iterator[LayerOutput]:
     """
     Runs the layers one after the other.
 
     # Parameters
 
-    language_models : `Sequence[DirectionalLstm]`
-        One or both directions.
-    inputs : `Sequence[Tensor]`
-        Per direction, shape (rows, projection_dim), packed; see `Recurrence`.
-    batch_sizes : `Sequence[int]`
-        The number of rows of each time step.
-    states : `Sequence[LstmState]`
-        Per direction, the state to start from, in packed order.
+    directions : `Sequence[DirectionalLstm]`
+        One or both.
+    inputs, batch_sizes, states
+        See `Recurrence.run`; the states are those of all layers.
     recurrence : `str`
-        One of `RECURRENCES`; "auto" takes the fastest that the device has and that gives the gradients
-        that are asked for.
-    precision : `str`
-        The precision of a recurrence without gradients (see `products.py`).
+        One of `RECURRENCES`, or "auto" for the fastest that the device has and that gives the gradients that
+        are asked for.
+    precision : `Precision`
+        The numbers in which a recurrence without gradients computes.
+    weights : `InferenceWeights | None`
+        Where packed weights are kept; `None` to pack them for this call.
+    dropout : `bool`
+        Whether dropout is applied.
 
     # Returns
 
-    `Iterator[tuple[list[Tensor], list[LstmState]]]`
-        Per layer: for each direction its output, shape (rows, projection_dim), and its state after the last
-        time step.
+    `Iterator[LayerOutput]`
+        For each layer what `Recurrence.run` gives.
     """
-    if recurrence == "auto":
-        recurrence = _fastest(language_models, inputs, batch_sizes, states, precision)
-    run = _find(recurrence, precision)
-    depth = language_models[0].options.n_layers
-    for number in range(depth):
-        inputs = [lm.dropout(rows) for lm, rows in zip(language_models, inputs, strict=True)]
-        outputs, ends = run(
-            [cast(ProjectedLstmLayer, lm.layers[number]) for lm in language_models],
-            inputs,
-            batch_sizes,
-            [LstmState(state.hidden[number], state.cell[number]) for state in states],
+    chosen = _fastest(directions, inputs, batch_sizes, states, precision)
+    if recurrence != "auto":
+        if recurrence not in RECURRENCES:
+            raise BiLmError(f"a recurrence is auto or one of {', '.join(RECURRENCES)}, not {recurrence!r}")
+        chosen = RECURRENCES[recurrence]
+    weights = weights or InferenceWeights([])
+    options = directions[0].options
+    for number in range(options.n_layers):
+        if dropout:
+            inputs = [lstm.dropout(rows) for lstm, rows in zip(directions, inputs, strict=True)]
+        layers = [cast(ProjectedLstmLayer, lstm.layers[number]) for lstm in directions]
+        packed = weights.get(
+            ("lstm", number, chosen.name, precision.name), partial(chosen.pack, layers, precision)
         )
-        if number > 0 and language_models[0].options.use_skip_connections:
+        of_layer = [LstmState(state.hidden[number], state.cell[number]) for state in states]
+        outputs, final_states = chosen.run(packed, inputs, batch_sizes, of_layer)
+        if number > 0 and options.use_skip_connections:
             outputs = [output + rows for output, rows in zip(outputs, inputs, strict=True)]
         inputs = outputs
-        if number == depth - 1:
-            outputs = [lm.dropout(output) for lm, output in zip(language_models, outputs, strict=True)]
-        yield outputs, ends
+        if dropout and number == options.n_layers - 1:
+            outputs = [lstm.dropout(output) for lstm, output in zip(directions, outputs, strict=True)]
+        yield outputs, final_states
 
 
 def _fastest(
-    language_models: Sequence[DirectionalLstm],
+    directions: Sequence[DirectionalLstm],
     inputs: Sequence[Tensor],
     batch_sizes: Sequence[int],
     states: Sequence[LstmState],
-    precision: str,
-) -> str:
-    """The name of the fastest recurrence that gives the gradients that are asked for."""
+    precision: Precision,
+) -> Recurrence:
+    needs_gradient = False
     if torch.is_grad_enabled():
-        parameters = (parameter for lm in language_models for parameter in lm.parameters())
+        parameters = (parameter for lstm in directions for parameter in lstm.parameters())
         given = (part for state in states for part in state)
-        if need_gradient((*parameters, *inputs, *given)):
-            return "training"
-    options = language_models[0].options
-    rows = len(inputs[0]) / max(len(batch_sizes), 1)  # of a time step, on average
-    if inputs[0].is_cuda or rows * 4 * options.dim * options.projection_dim <= SMALL_PRODUCT[precision]:
-        return "together"
-    is_row = batch_sizes[:1] == [1]
-    return "together" if precision == "int8" and is_row and has_int8_row() else "in_turn"
-
-
-def _find(name: str, precision: str) -> Recurrence:
-    if name not in RECURRENCES:
-        raise BiLmError(f"a recurrence is one of {', '.join(RECURRENCES)}, not {name!r}")
-    if name in ("in_turn", "together"):
-        return in_turn(precision) if name == "in_turn" else together(precision)
-    if precision != "float32":
-        raise BiLmError(f"the {name} recurrence computes in float32, not in {precision}")
-    return reference_recurrence if name == "reference" else training_recurrence
+        needs_gradient = any(tensor.requires_grad for tensor in (*parameters, *inputs, *given))
+    options = directions[0].options
+    rows = len(inputs[0]) / max(len(batch_sizes), 1)
+    work = Workload(needs_gradient, inputs[0].is_cuda, rows, rows * 4 * options.dim * options.projection_dim)
+    return next(each for each in RECURRENCES.values() if each.is_fastest(work, precision))

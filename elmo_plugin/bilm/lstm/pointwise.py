@@ -10,7 +10,7 @@ from elmo_plugin.bilm.lstm.layer import clip_
 
 def lstm_pointwise(gates: Tensor, cell: Tensor, cell_clip: float | None) -> Tensor:
     """
-    Computes the new cell, in place, and what the projection takes:
+    Computes the new cell, in place, and returns what the projection takes:
 
         c = clip(sigmoid(f) * c + sigmoid(i) * tanh(j))
         sigmoid(o) * tanh(c)
@@ -37,12 +37,12 @@ def lstm_pointwise(gates: Tensor, cell: Tensor, cell_clip: float | None) -> Tens
     return _update(parts, cell, cell_clip, torch.empty_like(cell)).to(gates.dtype)
 
 
-class SmallPointwise:
+class InPlacePointwise:
     """
-    `lstm_pointwise` for arrays so small that starting an operation takes longer than its arithmetic: with
-    memory and views that are made once for many time steps. It is for float32 and float64 on a CPU.
+    Does the same for arrays so small that starting an operation takes longer than its arithmetic: with
+    memory and views that are made once for many time steps.
 
-    `gates` is for the caller to fill.
+    `gates`, of the type of the cell, is for the caller to fill.
 
     # Parameters
 
@@ -59,13 +59,13 @@ class SmallPointwise:
         self._activated = torch.empty_like(cell)
 
     def __call__(self) -> Tensor:
-        """What the projection takes, shape (..., rows, dim); the next call overwrites it."""
+        """Returns what the projection takes, shape (..., rows, dim); the next call overwrites it."""
         self.gates.sigmoid_()
         return _update(self._parts, self._cell, self._cell_clip, self._activated)
 
 
 def _update(parts: Sequence[Tensor], cell: Tensor, cell_clip: float | None, out: Tensor) -> Tensor:
-    """From the sigmoids of i, 2j, f and o: the new cell, in place, and in `out` what the projection takes."""
+    """Updates the cell from the sigmoids of i, 2j, f and o, and writes what the projection takes to `out`."""
     i, j, f, o = parts
     clip_(cell.mul_(f).addcmul_(i, j, value=2).sub_(i), cell_clip)
     torch.mul(cell, -2, out=out).sigmoid_()

@@ -5,13 +5,43 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.lstm.layer import (
-    FORGET_BIAS,
-    LstmState,
-    ProjectedLstmLayer,
-    clip,
-    each_by_itself,
-)
+from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, ProjectedLstmLayer, clip
+from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload
+from elmo_plugin.bilm.lstm.state import LstmState
+from elmo_plugin.bilm.precision import Precision
+from elmo_plugin.common.errors import BiLmError
+
+
+class ReferenceRecurrence(Recurrence):
+    """Consists of plain, differentiable operations on the layers' own parameters."""
+
+    name = "reference"
+
+    def is_fastest(self, work: Workload, precision: Precision) -> bool:
+        return False
+
+    def pack(
+        self, layers: Sequence[ProjectedLstmLayer], precision: Precision
+    ) -> Sequence[ProjectedLstmLayer]:
+        require_float32(self, precision)
+        return layers
+
+    def run(
+        self,
+        packed: Sequence[ProjectedLstmLayer],
+        inputs: Sequence[Tensor],
+        batch_sizes: Sequence[int],
+        states: Sequence[LstmState],
+    ) -> LayerOutput:
+        directions = zip(packed, inputs, states, strict=True)
+        results = [_run(layer, rows, batch_sizes, state) for layer, rows, state in directions]
+        return [output for output, _ in results], [state for _, state in results]
+
+
+def require_float32(recurrence: Recurrence, precision: Precision) -> None:
+    """Raises `BiLmError` for another precision: recurrences with gradients have no other."""
+    if precision.name != "float32":
+        raise BiLmError(f"the {recurrence.name} recurrence computes in float32, not in {precision.name}")
 
 
 def _run(
@@ -20,10 +50,10 @@ def _run(
     hidden, cell = state
     outputs = []
     for step in inputs.split(list(batch_sizes)):
-        going_on = len(step)
-        new_hidden, new_cell = _step(layer, step, hidden[:going_on], cell[:going_on])
-        hidden = torch.cat([new_hidden, hidden[going_on:]])
-        cell = torch.cat([new_cell, cell[going_on:]])
+        rows = len(step)
+        new_hidden, new_cell = _step(layer, step, hidden[:rows], cell[:rows])
+        hidden = torch.cat([new_hidden, hidden[rows:]])
+        cell = torch.cat([new_cell, cell[rows:]])
         outputs.append(new_hidden)
     if not outputs:
         return inputs.new_zeros(0, hidden.size(1)), state
@@ -37,6 +67,3 @@ def _step(layer: ProjectedLstmLayer, inputs: Tensor, hidden: Tensor, cell: Tenso
     cell = clip(cell, layer.cell_clip)
     hidden = (torch.sigmoid(output_gate) * torch.tanh(cell)) @ layer.projection_weight.t()
     return clip(hidden, layer.proj_clip), cell
-
-
-reference_recurrence = each_by_itself(_run)  # of plain, differentiable operations

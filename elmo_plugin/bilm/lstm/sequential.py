@@ -1,66 +1,69 @@
-"""The recurrence without gradients on a CPU: one direction after the other, weights laid out once."""
+"""The recurrence without gradients that runs one direction after the other, each on all cores."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 from torch import Tensor
 
-from elmo_plugin.bilm.lstm.layer import (
-    LstmState,
-    ProjectedLstmLayer,
-    Recurrence,
-    clip_,
-    each_by_itself,
-)
+from elmo_plugin.bilm.lstm.layer import ProjectedLstmLayer, clip_
 from elmo_plugin.bilm.lstm.pointwise import lstm_pointwise
-from elmo_plugin.bilm.lstm.steps import input_gates
-from elmo_plugin.bilm.precision import Product, prepare_product
+from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload, input_gates
+from elmo_plugin.bilm.lstm.state import LstmState
+from elmo_plugin.bilm.precision import PackedLinear, Precision
 
 
-class PreparedLayer(NamedTuple):
-    """A layer's weights, laid out, with the forget bias in the bias and the rows of j doubled."""
+class PackedLayer(NamedTuple):
+    """A layer's packed weights, with the forget bias in the bias and the rows of j doubled."""
 
-    input: Product
-    recurrent: Product
-    projection: Product
+    input_linear: PackedLinear
+    recurrent_linear: PackedLinear
+    projection: PackedLinear
     cell_clip: float | None
     proj_clip: float | None
 
 
-def in_turn(precision: str) -> Recurrence:
-    """
-    A `Recurrence` without gradients, in this precision, with a float32 cell. Each direction uses all cores in
-    its turn.
-    """
+class SequentialRecurrence(Recurrence):
+    """Computes in any precision, with a float32 cell. It is for products large enough to use all cores."""
+
+    name = "sequential"
+
+    def is_fastest(self, work: Workload, precision: Precision) -> bool:
+        return not work.needs_gradient
+
+    def pack(self, layers: Sequence[ProjectedLstmLayer], precision: Precision) -> list[PackedLayer]:
+        return [_pack(layer, precision) for layer in layers]
 
     def run(
-        layer: ProjectedLstmLayer, inputs: Tensor, batch_sizes: Sequence[int], state: LstmState
-    ) -> tuple[Tensor, LstmState]:
-        prepared = layer.laid_out.get(layer.weights, precision, partial(_prepare, layer, precision))
-        return _run(prepared, inputs, batch_sizes, state)
+        self,
+        packed: Sequence[PackedLayer],
+        inputs: Sequence[Tensor],
+        batch_sizes: Sequence[int],
+        states: Sequence[LstmState],
+    ) -> LayerOutput:
+        directions = zip(packed, inputs, states, strict=True)
+        results = [_run(layer, rows, batch_sizes, state) for layer, rows, state in directions]
+        return [output for output, _ in results], [state for _, state in results]
 
-    return each_by_itself(run)
 
-
-def _prepare(layer: ProjectedLstmLayer, precision: str) -> PreparedLayer:
-    input_weight, recurrent_weight, bias = layer.folded()
-    return PreparedLayer(
-        prepare_product(input_weight, bias, precision),
-        prepare_product(recurrent_weight, None, precision),
-        prepare_product(layer.projection_weight, None, precision),
+def _pack(layer: ProjectedLstmLayer, precision: Precision) -> PackedLayer:
+    precision.check(layer.bias.device)
+    input_weight, recurrent_weight, bias = layer.fused_weights()
+    return PackedLayer(
+        precision.pack(input_weight, bias),
+        precision.pack(recurrent_weight, None),
+        precision.pack(layer.projection_weight, None),
         layer.cell_clip,
         layer.proj_clip,
     )
 
 
 def _run(
-    layer: PreparedLayer, inputs: Tensor, batch_sizes: Sequence[int], state: LstmState
+    layer: PackedLayer, inputs: Tensor, batch_sizes: Sequence[int], state: LstmState
 ) -> tuple[Tensor, LstmState]:
     final_hidden, cell = state.hidden.clone(), state.cell.clone()
     outputs = inputs.new_empty(len(inputs), final_hidden.size(1))
     steps = zip(
-        input_gates(lambda start, stop: layer.input(inputs[start:stop]), batch_sizes),
+        input_gates(lambda start, stop: layer.input_linear(inputs[start:stop]), batch_sizes),
         outputs.split(list(batch_sizes)),
         batch_sizes,
         [*batch_sizes, 0][1:],
@@ -68,7 +71,7 @@ def _run(
     )
     hidden = final_hidden[: batch_sizes[0]] if batch_sizes else final_hidden
     for gates, output, rows, next_rows in steps:
-        gates = layer.recurrent(hidden, gates)
+        gates = layer.recurrent_linear(hidden, gates)
         activated = lstm_pointwise(gates, cell[:rows], layer.cell_clip)
         hidden = clip_(layer.projection(activated), layer.proj_clip)
         output.copy_(hidden)

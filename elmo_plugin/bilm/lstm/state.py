@@ -1,4 +1,4 @@
-"""What the biLM's LSTMs remember between two batches."""
+"""What LSTMs carry from one batch to the next."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -6,7 +6,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.lstm import LstmState, stack_states
+
+class LstmState(NamedTuple):
+    """
+    The state of one direction.
+
+    hidden: (layers, batch, projection_dim), or without the first dimension the state of one layer
+    cell: (layers, batch, dim), likewise
+    """
+
+    hidden: Tensor
+    cell: Tensor
 
 
 class BiLmState(NamedTuple):
@@ -16,38 +26,38 @@ class BiLmState(NamedTuple):
     backward: LstmState
 
 
+def stack_layers(states: Sequence[LstmState]) -> LstmState:
+    """Stacks the states of the layers of one direction."""
+    return LstmState(*(torch.stack(parts) for parts in zip(*states, strict=True)))
+
+
 def map_state(function: Callable[..., Tensor], *states: BiLmState) -> BiLmState:
-    """The state whose tensors `function` makes of the tensors of the given states."""
+    """Applies `function` to the tensors of the given states."""
     return BiLmState(*(LstmState(*map(function, *directions)) for directions in zip(*states, strict=True)))
 
 
-def select(state: BiLmState, sentences: Tensor | slice) -> BiLmState:
-    """The state of these sentences, in their order."""
+def select_state(state: BiLmState, sentences: Tensor | slice) -> BiLmState:
+    """Returns the state of these sentences, in their order."""
     return map_state(lambda part: part[:, sentences], state)
 
 
-def join(states: Sequence[BiLmState]) -> BiLmState:
-    """The state of the sentences of all states, one behind the other."""
+def concat_states(states: Sequence[BiLmState]) -> BiLmState:
+    """Concatenates the sentences of all states."""
     return map_state(lambda *parts: torch.cat(parts, dim=1), *states)
 
 
-def of_layers(ends: Sequence[Sequence[LstmState]]) -> BiLmState:
-    """The state from those of each layer, forward and backward."""
-    return BiLmState(*(stack_states(direction) for direction in zip(*ends, strict=True)))
-
-
-def initial_state(state: BiLmState, zeros: BiLmState) -> BiLmState:
+def pad_state(state: BiLmState, zeros: BiLmState) -> BiLmState:
     """
-    The state before the first word of each sentence of a batch: sentences that `state` does not know start
-    from zero. `zeros` is for as many sentences as the batch has.
+    Returns the state to start a batch from: sentences that `state` does not have start from zero, and those
+    that the batch does not have are left out. `zeros` has as many sentences as the batch.
     """
 
-    def overlay(known: Tensor, zero: Tensor) -> Tensor:
+    def pad(known: Tensor, zero: Tensor) -> Tensor:
         return torch.cat([known[:, : zero.size(1)], zero[:, known.size(1) :]], dim=1)
 
-    return map_state(overlay, state, zeros)
+    return map_state(pad, state, zeros)
 
 
-def merge_state(before: BiLmState, after: BiLmState) -> BiLmState:
-    """The state to hand out behind a batch: sentences that the batch did not have stay as they were."""
-    return map_state(lambda new, old: torch.cat([new, old[:, new.size(1) :]], dim=1), after, before)
+def merge_state(initial: BiLmState, final: BiLmState) -> BiLmState:
+    """Returns the state to hand out after a batch: sentences that it did not have stay as they were."""
+    return map_state(lambda new, old: torch.cat([new, old[:, new.size(1) :]], dim=1), final, initial)

@@ -13,33 +13,49 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, LstmState, ProjectedLstmLayer, clip
-from elmo_plugin.bilm.lstm.steps import input_gates
-from elmo_plugin.bilm.precision import Product, prepare_training_product, training_dtype
+from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, ProjectedLstmLayer, clip
+from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload, input_gates
+from elmo_plugin.bilm.lstm.reference import require_float32
+from elmo_plugin.bilm.lstm.state import LstmState
+from elmo_plugin.bilm.precision import PackedLinear, Precision, autocast_dtype, pack_for_training
 
 
-def training_recurrence(
-    layers: Sequence[ProjectedLstmLayer],
-    inputs: Sequence[Tensor],
-    batch_sizes: Sequence[int],
-    states: Sequence[LstmState],
-) -> tuple[list[Tensor], list[LstmState]]:
+class TrainingRecurrence(Recurrence):
     """
-    A `Recurrence` with gradients for inputs, states and parameters. On a GPU all directions are one batch, as
-    starting an operation takes long there; on a CPU each is run by itself, which its cache has room for.
+    Has gradients for inputs, states and parameters. On a GPU all directions are one batch, as starting an
+    operation takes long there; on a CPU one runs after the other, which its cache has room for.
     """
-    size = len(layers) if _run_as_one_batch(inputs) else 1
-    outputs: list[Tensor] = []
-    ends: list[LstmState] = []
-    for start in range(0, len(layers), size):
-        numbers = range(start, start + size)
-        tensors = [(inputs[number], *states[number], *layers[number].weights) for number in numbers]
-        stacked = map(_stack, zip(*tensors, strict=True))
-        clips = layers[start].cell_clip, layers[start].proj_clip
-        output, hidden, cell = _ProjectedLstm.apply(*stacked, list(batch_sizes), *clips)
-        outputs += output
-        ends += map(LstmState, hidden, cell)
-    return outputs, ends
+
+    name = "training"
+
+    def is_fastest(self, work: Workload, precision: Precision) -> bool:
+        return work.needs_gradient
+
+    def pack(
+        self, layers: Sequence[ProjectedLstmLayer], precision: Precision
+    ) -> Sequence[ProjectedLstmLayer]:
+        require_float32(self, precision)
+        return layers
+
+    def run(
+        self,
+        packed: Sequence[ProjectedLstmLayer],
+        inputs: Sequence[Tensor],
+        batch_sizes: Sequence[int],
+        states: Sequence[LstmState],
+    ) -> LayerOutput:
+        size = len(packed) if _run_as_one_batch(inputs) else 1
+        outputs: list[Tensor] = []
+        final_states: list[LstmState] = []
+        for start in range(0, len(packed), size):
+            numbers = range(start, start + size)
+            tensors = [(inputs[number], *states[number], *packed[number].weights) for number in numbers]
+            stacked = map(_stack, zip(*tensors, strict=True))
+            clips = packed[start].cell_clip, packed[start].proj_clip
+            output, hidden, cell = _ProjectedLstm.apply(*stacked, list(batch_sizes), *clips)
+            outputs += output
+            final_states += map(LstmState, hidden, cell)
+        return outputs, final_states
 
 
 def _run_as_one_batch(inputs: Sequence[Tensor]) -> bool:
@@ -47,7 +63,7 @@ def _run_as_one_batch(inputs: Sequence[Tensor]) -> bool:
 
 
 def _stack(parts: Sequence[Tensor]) -> Tensor:
-    """One behind the other; a single one is not copied."""
+    """Stacks the tensors; a single one is not copied."""
     return torch.stack(tuple(parts)) if len(parts) > 1 else parts[0].unsqueeze(0)
 
 
@@ -88,10 +104,10 @@ class _ProjectedLstm(Function):
         `tuple[Tensor, Tensor, Tensor]`
             The outputs, shape (directions, N, projection_dim), and the last states.
         """
-        dim, dtype = first_cell.size(-1), training_dtype(input_weight)
+        dim, dtype = first_cell.size(-1), autocast_dtype(input_weight)
         input_weight, recurrent_weight, bias = map(_double_new, (input_weight, recurrent_weight, bias))
         bias[:, 2 * dim : 3 * dim] += FORGET_BIAS
-        take_in, recur, project = (
+        input_linear, recurrent_linear, project = (
             _prepare(weight, dtype) for weight in (input_weight, recurrent_weight, projection_weight)
         )
         bias = bias[:, None].to(dtype)
@@ -100,10 +116,12 @@ class _ProjectedLstm(Function):
         cells, cell_sigmoids = (inputs.new_empty(*packed, dim) for _ in range(2))
         hiddens = inputs.new_empty(*packed, first_hidden.size(-1))
         hidden, cell = first_hidden.clone(), first_cell.clone()
-        from_inputs = input_gates(lambda start, stop: take_in(inputs[:, start:stop]).add_(bias), batch_sizes)
+        from_inputs = input_gates(
+            lambda start, stop: input_linear(inputs[:, start:stop]).add_(bias), batch_sizes
+        )
         for step, size, added in zip(_steps(batch_sizes), batch_sizes, from_inputs, strict=True):
             gates, cell_sigmoid, cell_now = all_gates[:, step], cell_sigmoids[:, step], cells[:, step]
-            gates.copy_(recur(hidden[:, :size], added)).sigmoid_()
+            gates.copy_(recurrent_linear(hidden[:, :size], added)).sigmoid_()
             i, j, f, o = gates.chunk(4, dim=-1)
             before = cell[:, :size]
             torch.mul(before, f, out=cell_now)
@@ -126,8 +144,8 @@ class _ProjectedLstm(Function):
             inputs, first_hidden, first_cell, input_weight, recurrent_weight, projection_weight,
             all_gates, cells, cell_sigmoids, hiddens,
         ) = ctx.saved_tensors  # fmt: skip
-        cells_before = _before(first_cell, clip(cells, ctx.cell_clip), ctx.batch_sizes)
-        recur, project = (
+        previous_cells = _previous(first_cell, clip(cells, ctx.cell_clip), ctx.batch_sizes)
+        recurrent_linear, project = (
             _prepare(weight.transpose(1, 2), ctx.dtype) for weight in (recurrent_weight, projection_weight)
         )
         d_hidden, d_cell = d_hidden.clone(), d_cell.clone()
@@ -141,13 +159,13 @@ class _ProjectedLstm(Function):
             torch.addcmul(d_activated, d_activated, cell_sigmoid, value=-2, out=d_o)
             d_tanh = torch.ops.aten.sigmoid_backward(d_activated.mul_(o), cell_sigmoid)
             d_cell_now = _unclip_(d_cell[:, :size].add_(d_tanh, alpha=4), cells[:, step], ctx.cell_clip)
-            torch.mul(d_cell_now, cells_before[:, step], out=d_f)
+            torch.mul(d_cell_now, previous_cells[:, step], out=d_f)
             doubled = d_cell_now + d_cell_now
             torch.mul(doubled, i, out=d_j)
             torch.mul(doubled, j, out=d_i).sub_(d_cell_now)
             d_cell_now.mul_(f)
             torch.ops.aten.sigmoid_backward.grad_input(d_gates, gates, grad_input=d_gates)
-            d_hidden[:, :size] = recur(d_gates)
+            d_hidden[:, :size] = recurrent_linear(d_gates)
         needs_inputs, _, _, needs_input_weight, needs_recurrent_weight, needs_bias, needs_projection, *_ = (
             ctx.needs_input_grad
         )
@@ -158,8 +176,8 @@ class _ProjectedLstm(Function):
         if needs_input_weight:
             d_input_weight = _double_new(_sum_of_outer(narrow, inputs))
         if needs_recurrent_weight:
-            hiddens_before = _before(first_hidden, clip(hiddens, ctx.proj_clip), ctx.batch_sizes)
-            d_recurrent_weight = _double_new(_sum_of_outer(narrow, hiddens_before))
+            previous_hiddens = _previous(first_hidden, clip(hiddens, ctx.proj_clip), ctx.batch_sizes)
+            d_recurrent_weight = _double_new(_sum_of_outer(narrow, previous_hiddens))
         if needs_bias:
             d_bias = _double_new(d_all_gates.sum(dim=1))
         if needs_projection:
@@ -172,11 +190,11 @@ class _ProjectedLstm(Function):
         )  # fmt: skip
 
 
-def _prepare(weights: Tensor, dtype: torch.dtype) -> Product:
+def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     """Products with a weight of each direction, shape (directions, outputs, inputs)."""
     if len(weights) > 1:
         return _BatchedProduct(weights, dtype)
-    product = prepare_training_product(weights[0], dtype)
+    product = pack_for_training(weights[0], dtype)
     return lambda rows, added=None: product(rows[0], None if added is None else added[0]).unsqueeze(0)
 
 
@@ -217,7 +235,7 @@ def _steps(batch_sizes: Sequence[int]) -> list[slice]:
     return [slice(start, start + size) for start, size in zip(starts, batch_sizes, strict=False)]
 
 
-def _before(first: Tensor, values: Tensor, batch_sizes: Sequence[int]) -> Tensor:
+def _previous(first: Tensor, values: Tensor, batch_sizes: Sequence[int]) -> Tensor:
     """Each row's value one time step earlier."""
     if not batch_sizes:
         return values

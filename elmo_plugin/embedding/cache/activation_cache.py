@@ -1,6 +1,6 @@
 """The caches that a configuration can name, and how a biLM is run through them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -10,7 +10,7 @@ from allennlp.common import Registrable
 from allennlp.common.checks import ConfigurationError
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, BiLmOutput, bilm_digest
+from elmo_plugin.bilm import BiLmOutput
 from elmo_plugin.embedding.cache.keys import sentence_keys
 from elmo_plugin.embedding.cache.lmdb_store import lmdb_store
 from elmo_plugin.embedding.cache.memory_store import memory_store
@@ -61,7 +61,14 @@ class ActivationCache(Registrable):
     def __hash__(self) -> int:
         return hash((self.store, self.dtype))
 
-    def run(self, bilm: BiLm, character_ids: Tensor) -> BiLmOutput:
+    def run(
+        self,
+        compute: Callable[[Tensor], BiLmOutput],
+        digest: bytes,
+        character_ids: Tensor,
+        num_layers: int,
+        output_dim: int,
+    ) -> BiLmOutput:
         """
         # Parameters
 
@@ -79,17 +86,17 @@ class ActivationCache(Registrable):
         """
         with torch.inference_mode(False), torch.no_grad():
             mask = (character_ids > 0).any(dim=-1)
-            keys, lengths = sentence_keys(character_ids, bilm_digest(bilm), self.dtype)
-            layers = np.zeros((bilm.num_layers, *mask.shape, bilm.output_dim), self.dtype)
+            keys, lengths = sentence_keys(character_ids, digest, self.dtype)
+            layers = np.zeros((num_layers, *mask.shape, output_dim), self.dtype)
             rows = [layers[:, number, :length] for number, length in enumerate(lengths)]
             missing = self.store.read(keys, rows)
             if missing:
-                layers[:, missing] = self._compute(bilm, character_ids[missing])
+                layers[:, missing] = self._compute(compute, character_ids[missing])
                 self.store.write([keys[number] for number in missing], [rows[number] for number in missing])
-            return BiLmOutput(torch.from_numpy(layers).to(next(bilm.parameters())), mask, None)
+            return BiLmOutput(torch.from_numpy(layers).to(character_ids.device, torch.float32), mask, None)
 
-    def _compute(self, bilm: BiLm, character_ids: Tensor) -> np.ndarray:
-        layers = bilm(character_ids, keep_state=False).layers
+    def _compute(self, compute: Callable[[Tensor], BiLmOutput], character_ids: Tensor) -> np.ndarray:
+        layers = compute(character_ids).layers
         rounded = layers.to("cpu", getattr(torch, self.dtype))
         if self.dtype == "float16" and not rounded.isfinite().all():
             raise ConfigurationError(

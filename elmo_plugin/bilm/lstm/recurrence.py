@@ -1,0 +1,101 @@
+"""What a recurrence is: one way to run a layer of each direction over packed rows."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from elmo_plugin.bilm.lstm.layer import ProjectedLstmLayer
+from elmo_plugin.bilm.lstm.state import LstmState
+from elmo_plugin.bilm.packing import split_by_rows
+from elmo_plugin.bilm.precision import Precision
+
+MAX_PROJECTED_ROWS = 512  # of a direction: their gates take 32 MiB with 4096 cells in float32
+
+LayerOutput = tuple[list[Tensor], list[LstmState]]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """
+    What the choice of the fastest recurrence depends on.
+
+    needs_gradient: whether gradients are asked for
+    is_cuda: whether the tensors are on a GPU
+    rows: the mean number of rows of a time step
+    multiplications: how many the recurrent product of a time step has in one direction
+    """
+
+    needs_gradient: bool
+    is_cuda: bool
+    rows: float
+    multiplications: float
+
+
+class Recurrence(ABC):
+    """
+    Runs one layer of each given direction. A new recurrence is a subclass in a file of its own, and a line
+    in `RECURRENCES`.
+
+    name: what people type
+    """
+
+    name: str
+
+    @abstractmethod
+    def is_fastest(self, work: Workload, precision: Precision) -> bool:
+        """Tells whether it is the one to take, where those before it in `RECURRENCES` are not."""
+
+    @abstractmethod
+    def pack(self, layers: Sequence[ProjectedLstmLayer], precision: Precision) -> Any:
+        """
+        Derives from the layers of one depth, one of each direction, what `run` takes. Where it has no
+        gradients, later changes of the weights do not reach the result.
+
+        Raises `BiLmError` where it does not compute in the precision.
+        """
+
+    @abstractmethod
+    def run(
+        self, packed: Any, inputs: Sequence[Tensor], batch_sizes: Sequence[int], states: Sequence[LstmState]
+    ) -> LayerOutput:
+        """
+        # Parameters
+
+        packed : `Any`
+            From `pack`.
+        inputs : `Sequence[Tensor]`
+            Per direction, shape (rows, input_dim), packed (see `packing.py`).
+        batch_sizes : `Sequence[int]`
+            The number of rows of each time step, never increasing.
+        states : `Sequence[LstmState]`
+            Per direction, the state of each sentence before its first time step, in packed order. There may
+            be more sentences than the first time step has: those keep their state.
+
+        # Returns
+
+        `list[Tensor]`
+            Per direction, shape (rows, projection_dim).
+        `list[LstmState]`
+            Per direction, each sentence's state after its last time step.
+        """
+
+
+def input_gates(project: Callable[[int, int], Tensor], batch_sizes: Sequence[int]) -> Iterator[Tensor]:
+    """
+    Yields for each time step the part of the gates that comes from the inputs, shape (..., rows, 4 * dim).
+
+    # Parameters
+
+    project : `Callable[[int, int], Tensor]`
+        Gives it for the packed rows from one number to another: one product makes many time steps.
+    batch_sizes : `Sequence[int]`
+        The number of rows of each time step.
+    """
+    start = 0
+    for sizes in split_by_rows(batch_sizes, MAX_PROJECTED_ROWS):
+        stop = start + sum(sizes)
+        yield from project(start, stop).split(sizes, dim=-2)
+        start = stop

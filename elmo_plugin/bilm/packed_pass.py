@@ -1,0 +1,185 @@
+"""The one pass through token encoder and LSTMs that embedding, training and scoring share."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from elmo_plugin.bilm.char_cnn import CachedTokenEncoder, LexiconTokenEncoder, TokenEncoder
+from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, word_to_character_ids
+from elmo_plugin.bilm.inference_weights import InferenceWeights, parameter_versions
+from elmo_plugin.bilm.lstm import BiLmState, DirectionalLstm, run_layers, select_state, stack_layers
+from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
+from elmo_plugin.bilm.packing import Packing, pack
+from elmo_plugin.bilm.precision import get_precision
+from elmo_plugin.common.errors import BiLmError
+
+
+class PackedOutput(NamedTuple):
+    """
+    layers: per layer, and in it per direction, shape (rows, projection_dim); layer 0 is the token layer
+    state: after the last token of each sentence, in the order of the batch
+    """
+
+    layers: list[list[Tensor]]
+    state: BiLmState
+
+
+class BiLmNetwork(nn.Module):
+    """
+    The parameters of a biLM, and their pass over packed rows. What batches are made of is in `BiLm`.
+
+    # Parameters
+
+    options : `BiLmOptions`
+        All sizes.
+    dropout : `float`
+        In training, the rate of dropout in the language models (see `DirectionalLstm`).
+    precision : `str`
+        The numbers in which it computes where no gradient is asked for, if a call does not say otherwise.
+    """
+
+    boundaries: Tensor
+
+    def __init__(self, options: BiLmOptions, dropout: float, precision: str) -> None:
+        super().__init__()
+        self.options = options
+        self.precision = get_precision(precision).name
+        self.recurrence = "auto"
+        self.token_encoder = _token_encoder(options)
+        self.forward_lm = DirectionalLstm(options.lstm, dropout)
+        self.backward_lm = DirectionalLstm(options.lstm, dropout)
+        begin, end = (
+            torch.from_numpy(word_to_character_ids(token, options.char_cnn.max_characters_per_token).copy())
+            for token in (BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN)
+        )
+        # In integers that can be sent from process to process, as distributed training does at its start.
+        self.register_buffer("boundaries", torch.stack([begin, end]).int(), persistent=False)
+        self._inference_weights: InferenceWeights | None = None
+
+    @property
+    def output_dim(self) -> int:
+        return 2 * self.options.lstm.projection_dim
+
+    @property
+    def num_layers(self) -> int:
+        return self.options.lstm.n_layers + 1
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether gradients of any weight are asked for; if not, the biLM is frozen."""
+        return any(parameter.requires_grad for parameter in self.parameters())
+
+    def inference_weights(self) -> InferenceWeights | None:
+        """
+        Returns what is derived from the weights as they are now; `None` where they are trained, so that
+        nothing is kept. A change of weights, device or type drops what was derived before.
+        """
+        parameters = list(self.parameters())
+        versions = parameter_versions(parameters)
+        if versions is None:
+            self._inference_weights = None
+        elif self._inference_weights is None or self._inference_weights.versions != versions:
+            self._inference_weights = InferenceWeights(parameters)
+        return self._inference_weights
+
+    def run_packed(
+        self,
+        character_ids: Tensor,
+        rows: Sequence[Tensor],
+        packing: Packing,
+        state: BiLmState | None = None,
+        precision: str | None = None,
+        dropout: bool = False,
+        are_distinct: bool = False,
+    ) -> PackedOutput:
+        """
+        Encodes words and runs both directions over them, with gradients where they are asked for.
+
+        # Parameters
+
+        character_ids : `Tensor`
+            Shape (words, characters).
+        rows : `Sequence[Tensor]`
+            For the forward and for the backward direction, shape (rows,): the word of each packed row.
+        packing : `Packing`
+            The sentences that the rows belong to; the same for both directions.
+        state : `BiLmState | None`
+            Before the first token of each sentence, in the order of the batch; `None` for zeros.
+        precision : `str | None`
+            The numbers in which it computes without gradients; `None` for those of the biLM.
+        dropout : `bool`
+            Whether dropout is applied.
+        are_distinct : `bool`
+            Whether no word comes twice, so that nobody need look for repetitions.
+
+        Raises `BiLmError` where this machine cannot compute in the precision.
+        """
+        weights = self.inference_weights()
+        numbers = get_precision(precision or self.precision)
+        encode = self.token_encoder.encode_types if are_distinct and weights is None else self.token_encoder
+        vectors = encode(character_ids, numbers, weights)
+        inputs = [nn.functional.embedding(direction, vectors) for direction in rows]
+        results = list(
+            run_layers(
+                (self.forward_lm, self.backward_lm),
+                inputs,
+                packing.batch_sizes,
+                select_state(state or self.zero_state(len(packing.sentences)), packing.sentences),
+                self.recurrence,
+                numbers,
+                weights,
+                dropout,
+            )
+        )
+        final = zip(
+            *(states for _, states in results), strict=True
+        )  # per direction, the states of its layers
+        in_packed_order = BiLmState(*map(stack_layers, final))
+        return PackedOutput(
+            [inputs, *(outputs for outputs, _ in results)],
+            select_state(in_packed_order, packing.sentences.argsort()),
+        )
+
+    def state_after_boundary(self, precision: str | None = None) -> BiLmState:
+        """Returns the state of one sentence after the boundary that each direction reads first."""
+
+        def read() -> BiLmState:
+            rows = torch.arange(2, device=self.boundaries.device).unsqueeze(1).unbind()
+            packing = pack(torch.ones(1, dtype=torch.long, device=self.boundaries.device))
+            return self.run_packed(self.boundaries, rows, packing, precision=precision).state
+
+        weights = self.inference_weights()
+        if weights is None:
+            return read()
+        return weights.get(("bos_state", precision or self.precision, self.recurrence), read)
+
+    def zero_state(self, sentences: int) -> BiLmState:
+        """Returns the state of this many sentences before anything was read."""
+        like = self.token_encoder.projection.weight
+        return BiLmState(
+            self.forward_lm.zero_state(like, sentences), self.backward_lm.zero_state(like, sentences)
+        )
+
+    def _apply(self, *args: Any, **kwargs: Any) -> "BiLmNetwork":
+        """Drops what was derived, so that moving the weights does not take the memory of both."""
+        self._inference_weights = None
+        super()._apply(*args, **kwargs)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leaves out what is derived: copies and pickles derive their own."""
+        return {**self.__dict__, "_inference_weights": None}
+
+    def _replicate_for_data_parallel(self) -> "BiLmNetwork":
+        raise BiLmError(
+            "nn.DataParallel cannot run a biLM: its replicas have no parameters of their own. Use one "
+            'process for each GPU: "distributed" in a configuration, or torch\'s DistributedDataParallel'
+        )
+
+
+def _token_encoder(options: BiLmOptions) -> CachedTokenEncoder:
+    if isinstance(options.char_cnn, LexiconCnnOptions):
+        return LexiconTokenEncoder(options.char_cnn, options.lstm.projection_dim)
+    return TokenEncoder(options.char_cnn, options.lstm.projection_dim)

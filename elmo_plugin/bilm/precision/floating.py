@@ -1,0 +1,155 @@
+"""float32 and bfloat16: oneDNN's products on a CPU, torch's own elsewhere, and the products of training.
+
+bfloat16 rounds the factors and the result; products are summed in float32.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm.precision.base import PackedDirections, PackedLinear, Precision
+from elmo_plugin.common.errors import BiLmError
+
+
+class Float32(Precision):
+    """The type of the parameters themselves: float64 where these are."""
+
+    name = fingerprint = "float32"
+
+    def check(self, device: torch.device) -> None:
+        """Every machine computes in it."""
+
+    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
+        return _pack(weight.detach(), None if bias is None else bias.detach().clone())
+
+    def pack_directions(self, weights: Sequence[Tensor]) -> PackedDirections:
+        return FloatDirections(weights, weights[0].dtype)
+
+    def activation_dtype(self, weight: Tensor) -> torch.dtype:
+        return weight.dtype
+
+    def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
+        return multiplications <= 1 << 21  # measured on two cores with AVX-512
+
+
+class BFloat16(Precision):
+    """Half the memory traffic of float32, where the CPU has instructions for it, and on GPUs."""
+
+    name = fingerprint = "bfloat16"
+
+    def check(self, device: torch.device) -> None:
+        if device.type == "cpu" and not has_bfloat16():
+            raise BiLmError(
+                "the precision bfloat16 needs a CPU with bfloat16 instructions and a torch with oneDNN, "
+                "which are not here; use float32"
+            )
+
+    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
+        return _pack(weight.detach().bfloat16(), None if bias is None else bias.detach().bfloat16())
+
+    def pack_directions(self, weights: Sequence[Tensor]) -> PackedDirections:
+        return FloatDirections(weights, torch.bfloat16)
+
+    def activation_dtype(self, weight: Tensor) -> torch.dtype:
+        return torch.bfloat16
+
+    def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
+        return multiplications <= 1 << 20  # measured on two cores with AVX-512
+
+
+class PlainLinear:
+    """Torch's own product."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self._weight = weight.t().clone(memory_format=torch.contiguous_format)
+        self._bias = bias
+
+    def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        inputs = inputs.to(self._weight.dtype)
+        if added is not None:
+            result = torch.addmm(added, inputs, self._weight)
+            return result if self._bias is None else result.add_(self._bias)
+        if self._bias is not None:
+            return torch.addmm(self._bias, inputs, self._weight)
+        return inputs @ self._weight
+
+
+class OneDnnLinear:
+    """oneDNN's product with a weight in oneDNN's blocked layout."""
+
+    ROWS = 32  # the number of input rows that the layout is chosen for; it fits others as well
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self._dtype = weight.dtype
+        self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), self.ROWS)
+        self._bias = bias
+
+    def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        inputs = inputs.to(self._dtype)
+        if added is None:
+            return torch.ops.mkldnn._linear_pointwise(inputs, self._weight, self._bias, "none", [], "")
+        return torch.ops.mkldnn._linear_pointwise.binary(inputs, added, self._weight, self._bias, "add")
+
+
+class FloatDirections:
+    """One batched product for all directions."""
+
+    def __init__(self, weights: Sequence[Tensor], dtype: torch.dtype) -> None:
+        # Shape: (directions, inputs, outputs)
+        self._weights = torch.stack([weight.detach().t() for weight in weights]).to(dtype)
+
+    def __call__(self, inputs: Tensor, out: Tensor, added: Tensor | None = None) -> None:
+        weights = self._weights
+        inputs = inputs.to(weights.dtype)
+        if out.dtype != weights.dtype:
+            products = torch.bmm(inputs, weights) if added is None else torch.baddbmm(added, inputs, weights)
+            out.copy_(products)
+        elif added is None:
+            torch.bmm(inputs, weights, out=out)
+        else:
+            torch.baddbmm(added, inputs, weights, out=out)
+
+
+def pack_for_training(weight: Tensor, dtype: torch.dtype) -> PackedLinear:
+    """
+    Packs a weight for products in training; see `autocast_dtype`.
+
+    # Parameters
+
+    weight : `Tensor`
+        Shape (outputs, inputs). Later changes of it do not reach the product.
+    dtype : `torch.dtype`
+        The type of factors and result.
+    """
+    return _pack(weight.detach().to(dtype), None)
+
+
+def autocast_dtype(like: Tensor) -> torch.dtype:
+    """The type that products are to be computed in: autocast's where it is on, else that of `like`."""
+    device = like.device.type
+    if not hasattr(torch, "get_autocast_dtype"):  # torch before 2.4
+        if device == "cuda":
+            return torch.get_autocast_gpu_dtype() if torch.is_autocast_enabled() else like.dtype
+        return torch.get_autocast_cpu_dtype() if torch.is_autocast_cpu_enabled() else like.dtype
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else like.dtype
+
+
+def has_onednn() -> bool:
+    """Tells whether this torch can pack weights for oneDNN."""
+    return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_reorder_linear_weight")
+
+
+def has_bfloat16() -> bool:
+    """Tells whether this CPU multiplies bfloat16 numbers."""
+    if not has_onednn() or not hasattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported"):
+        return False
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+def _pack(weight: Tensor, bias: Tensor | None) -> PackedLinear:
+    is_onednns = weight.device.type == "cpu" and has_onednn()
+    if weight.dtype == torch.bfloat16:
+        is_onednns = is_onednns and has_bfloat16()
+    is_onednns = is_onednns and weight.dtype in (torch.float, torch.bfloat16)
+    return OneDnnLinear(weight, bias) if is_onednns else PlainLinear(weight, bias)
