@@ -11,13 +11,13 @@ import torch
 from elmo_plugin.bilm import BiLm, VocabularySoftmax, pack
 from elmo_plugin.bilm.lstm import BiLmState, of_layers, run_layers, select
 from elmo_plugin.language_model.batches.blocks import EvaluationWindow
-from elmo_plugin.language_model.batches.windows import Text, batch_arrays
+from elmo_plugin.language_model.batches.windows import IndexedCorpus, batch_arrays
 from elmo_plugin.language_model.metrics import perplexity
 
 
 class SentenceScores(NamedTuple):
     """
-    `-log p` in nats, float64, of each word of a sentence, and behind them of the boundary that is predicted
+    `-log p` in nats, float64, of each word of a sentence, and after them of the boundary that is predicted
     last.
 
     forward: shape (words + 1,), the boundary is `</S>`
@@ -74,14 +74,14 @@ class TextScores:
         }
 
 
-def read_words(text: Text) -> Iterator[tuple[list[str], np.ndarray]]:
-    """The words of each sentence, and for each word whether it is unknown, shape (words,)."""
-    for number in range(len(text.pieces)):
-        piece = text.open(number)
-        is_unknown = piece.vocabulary_numbers(text.numbers, text.unknown) == text.unknown
-        for begin, end in pairwise(piece.starts.tolist()):
-            types = piece.types[begin:end]
-            yield [piece.words[word] for word in types.tolist()], is_unknown[types]
+def read_words(corpus: IndexedCorpus) -> Iterator[tuple[list[str], np.ndarray]]:
+    """Yields the words of each sentence, and whether each of them is unknown, shape (words,)."""
+    for number in range(len(corpus.chunks)):
+        chunk = corpus.open(number)
+        is_unknown = chunk.vocabulary_numbers(corpus.numbers, corpus.unknown) == corpus.unknown
+        for begin, end in pairwise(chunk.starts.tolist()):
+            types = chunk.types[begin:end]
+            yield [chunk.words[word] for word in types.tolist()], is_unknown[types]
 
 
 def score_sentences(
@@ -102,7 +102,7 @@ def score_sentences(
     # Returns
 
     `Iterator[SentenceScores]`
-        One for each sentence, in the order of the text. No more than the blocks that are read side by side
+        One for each sentence, in the order of the text. No more than the blocks that are read in parallel
         are in memory.
     """
     state: BiLmState | None = None
