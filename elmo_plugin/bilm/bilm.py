@@ -25,8 +25,18 @@ MAX_BATCH_TOKENS = 8192
 class Cache(Protocol):
     """Keeps the layers of sentences for longer than a few batches. Equal ones keep the same."""
 
-    def run(self, bilm: "BiLm", character_ids: Tensor, compute: Callable[[Tensor], BiLmOutput]) -> BiLmOutput:
-        """Returns what `compute(character_ids)` gives, which it calls for the sentences that it lacks."""
+    def run(
+        self,
+        compute: Callable[[Tensor], BiLmOutput],
+        digest: bytes,
+        character_ids: Tensor,
+        num_layers: int,
+        output_dim: int,
+    ) -> BiLmOutput:
+        """
+        Returns what `compute(character_ids)` gives, which it calls for the sentences that it lacks. `digest`
+        tells the biLM from others.
+        """
 
 
 class BiLm(BiLmNetwork):
@@ -186,7 +196,11 @@ class BiLm(BiLmNetwork):
         output = recent.find(character_ids, key)
         if output is None:
             character_ids = character_ids.clone()  # the caller may change its own
-            output = compute(character_ids) if cache is None else cache.run(self, character_ids, compute)
+            if cache is None:
+                output = compute(character_ids)
+            else:
+                digest = self.digest(precision)
+                output = cache.run(compute, digest, character_ids, self.num_layers, self.output_dim)
             recent.add(character_ids, key, output)
         return output
 

@@ -41,11 +41,11 @@ class InferenceWeights:
 
     def __init__(self, parameters: Iterable[Tensor]) -> None:
         self._parameters = [parameter.detach() for parameter in parameters]
-        self._values: dict[Hashable, Any] = {}
+        self._values: dict[tuple[Hashable, ...], Any] = {}
         self._lock = threading.Lock()
         self.versions = parameter_versions(self._parameters)
 
-    def get(self, key: Hashable, derive: Callable[[], Value]) -> Value:
+    def get(self, key: tuple[Hashable, ...], derive: Callable[[], Value]) -> Value:
         """Returns the value of this key, from `derive` at the first call."""
         if key not in self._values:
             value = derive()  # may need other values: no lock is held, and two threads may do it twice

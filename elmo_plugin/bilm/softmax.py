@@ -37,7 +37,9 @@ class VocabularySoftmax(nn.Module):
         self.bias = nn.Parameter(torch.zeros(num_words))
         nn.init.normal_(self.weight, std=dim**-0.5)
 
-    def forward(self, hidden: Tensor, targets: Tensor, shares: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, hidden: Tensor, targets: Tensor, token_weights: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """
         The full softmax.
 
@@ -47,25 +49,30 @@ class VocabularySoftmax(nn.Module):
             Shape (tokens, dim).
         targets : `Tensor`
             Shape (tokens,), the number of each token's word.
-        shares : `Tensor`, optional
-            Shape (tokens,), the share of each token in the loss; by default all have the same.
+        token_weights : `Tensor`, optional
+            Shape (tokens,), the weight of each token in the loss; by default all have the same.
 
         # Returns
 
         `Tensor`
-            The loss, `sum(shares * losses)`. It alone has a gradient.
+            The loss, `sum(token_weights * losses)`. It alone has a gradient.
         `Tensor`
             Shape (tokens,), the losses: `-log p(target | hidden)` in nats.
         """
         every = torch.ones_like(targets, dtype=torch.bool)
         of_targets = nn.functional.embedding(targets, self.weight), self.bias[targets]
-        shares = self._equal_shares(targets) if shares is None else shares
+        token_weights = self._equal_weights(targets) if token_weights is None else token_weights
         return _Loss.apply(
-            hidden, self.weight, self.bias, *of_targets, every, shares, torch.is_grad_enabled()
+            hidden, self.weight, self.bias, *of_targets, every, token_weights, torch.is_grad_enabled()
         )
 
     def sampled(
-        self, hidden: Tensor, targets: Tensor, num_negatives: int, shares: Tensor | None = None
+        self,
+        hidden: Tensor,
+        targets: Tensor,
+        num_negatives: int,
+        token_weights: Tensor | None = None,
+        generator: torch.Generator | None = None,
     ) -> tuple[Tensor, Tensor]:
         """
         The sampled softmax of Jean et al. (2015): each target against one sample of other words, drawn by
@@ -74,21 +81,28 @@ class VocabularySoftmax(nn.Module):
 
         # Parameters
 
-        hidden, targets, shares : `Tensor`
+        hidden, targets, token_weights : `Tensor`
             As for the full softmax.
         num_negatives : `int`
             The number of distinct words in the sample. With all words it is the full softmax.
+        generator : `torch.Generator`, optional
+            What the sample is drawn from, on the device of `targets`; by default torch's random state.
 
         # Returns
 
         `tuple[Tensor, Tensor]`
             The loss and the losses, as of the full softmax.
         """
-        negatives, tries = sample_log_uniform(num_negatives, len(self.weight), targets.device)
-        return self.against(negatives, tries, hidden, targets, shares)
+        negatives, tries = sample_log_uniform(num_negatives, len(self.weight), targets.device, generator)
+        return self.sampled_with(negatives, tries, hidden, targets, token_weights)
 
-    def against(
-        self, negatives: Tensor, tries: Tensor, hidden: Tensor, targets: Tensor, shares: Tensor | None = None
+    def sampled_with(
+        self,
+        negatives: Tensor,
+        tries: Tensor,
+        hidden: Tensor,
+        targets: Tensor,
+        token_weights: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """`sampled` against a given sample: what `sample_log_uniform` returns."""
         words = torch.cat([negatives, targets])
@@ -99,19 +113,19 @@ class VocabularySoftmax(nn.Module):
         is_negative = torch.zeros_like(self.bias, dtype=torch.bool)
         is_negative[negatives] = True
         is_hit = is_negative[targets]
-        shares = self._equal_shares(targets) if shares is None else shares
+        token_weights = self._equal_weights(targets) if token_weights is None else token_weights
         return _Loss.apply(
-            hidden, weight, bias, target_weight, target_bias, is_hit, shares, torch.is_grad_enabled()
+            hidden, weight, bias, target_weight, target_bias, is_hit, token_weights, torch.is_grad_enabled()
         )
 
-    def _equal_shares(self, targets: Tensor) -> Tensor:
+    def _equal_weights(self, targets: Tensor) -> Tensor:
         return self.weight.new_full(targets.shape, 1 / max(len(targets), 1))
 
 
 class _Loss(Function):
     """
     `log(sum over the candidates and the target of exp(logit)) - logit of the target` for each token, and the
-    sum of these losses by shares.
+    weighted sum of these losses.
 
     A target that is a candidate, too ("accidental hit"), counts once: its logit is the same in both roles.
     """
@@ -125,7 +139,7 @@ class _Loss(Function):
         target_weight: Tensor,
         target_bias: Tensor,
         is_candidate: Tensor,
-        shares: Tensor,
+        token_weights: Tensor,
         is_grad_enabled: bool,
     ) -> tuple[Tensor, Tensor]:
         """
@@ -139,21 +153,21 @@ class _Loss(Function):
             Shapes (tokens, dim) and (tokens,).
         is_candidate : `Tensor`
             Shape (tokens,), whether the target is one of the candidates.
-        shares : `Tensor`
+        token_weights : `Tensor`
             Shape (tokens,).
         is_grad_enabled : `bool`
             Whether it is where this function is applied; inside of it, it never is.
         """
         dtype = autocast_dtype(weight)
         with torch.autocast(weight.device.type, enabled=False):
-            hidden, shares = hidden.to(weight.dtype), shares.to(weight.dtype)
+            hidden, token_weights = hidden.to(weight.dtype), token_weights.to(weight.dtype)
             target_logits = (hidden * target_weight).sum(dim=1) + target_bias
             losses = torch.empty_like(target_logits)
             needs_gradient = is_grad_enabled and any(ctx.needs_input_grad)
             gradient = _Gradient(hidden, weight, bias, dtype) if needs_gradient else None
-            # The gradient of so many times the loss: float16 has no numbers as small as a token's share.
+            # The gradient of `scale` times the loss: float16 has no numbers as small as a token's weight.
             ctx.scale = max(len(hidden), 1)
-            scaled_shares = shares * ctx.scale
+            scaled_weights = token_weights * ctx.scale
             product = pack_for_training(weight, dtype)
             for tokens in _some_at_a_time(len(hidden), len(weight), weight.device):
                 logits = product(hidden[tokens]).to(bias.dtype).add_(bias)
@@ -164,16 +178,16 @@ class _Loss(Function):
                 total = torch.where(is_candidate[tokens], total, torch.logaddexp(total, of_target))
                 losses[tokens] = total - of_target
                 if gradient is not None:
-                    gradient.add(tokens, powers, scaled_shares[tokens] * torch.exp(greatest - total))
+                    gradient.add(tokens, powers, scaled_weights[tokens] * torch.exp(greatest - total))
         if gradient is not None:
             # A target outside of the candidates has a part in the sum, of exp(-loss).
-            d_target = torch.where(is_candidate, -1.0, torch.expm1(-losses)).mul_(scaled_shares)
+            d_target = torch.where(is_candidate, -1.0, torch.expm1(-losses)).mul_(scaled_weights)
             d_hidden = gradient.d_hidden.addcmul_(d_target[:, None], target_weight)
             ctx.save_for_backward(
                 d_hidden, gradient.d_weight, gradient.d_bias, hidden * d_target[:, None], d_target
             )
         ctx.mark_non_differentiable(losses)
-        return (losses * shares).sum(), losses
+        return (losses * token_weights).sum(), losses
 
     @staticmethod
     @once_differentiable
@@ -199,7 +213,7 @@ class _Gradient:
         powers : `Tensor`
             Shape (some tokens, candidates): the probabilities of the candidates, but for a factor.
         factors : `Tensor`
-            Shape (some tokens,): this factor, times the share of the token.
+            Shape (some tokens,): this factor, times the weight of the token.
         """
         powers, factors = powers.to(self._dtype), factors[:, None]
         torch.mul(self._back(powers), factors, out=self.d_hidden[tokens])
@@ -215,11 +229,15 @@ def _some_at_a_time(tokens: int, candidates: int, device: torch.device) -> list[
 
 
 def sample_log_uniform(
-    num_samples: int, num_words: int, device: torch.device | None = None
+    num_samples: int,
+    num_words: int,
+    device: torch.device | None = None,
+    generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
     """
     The first `num_samples` distinct words of draws by Zipf's law, `p(k) = log((k + 2) / (k + 1)) /
-    log(num_words + 1)` for rank k from 0. Uses torch's random state of the device, and does not wait for it.
+    log(num_words + 1)` for rank k from 0. Uses the generator, or torch's random state of the device, and does
+    not wait for it.
 
     The draws are thought of as a Poisson process, one draw per unit of time on average: then each word comes
     for the first time at an exponentially distributed time of its own, and the words that come first are
@@ -233,7 +251,7 @@ def sample_log_uniform(
         The number of draws that it took: the time at which the next word would have come, infinite when
         there is none left.
 
-    Raises `BiLmError` where there are not so many words.
+    Raises `BiLmError` where there are fewer words.
     """
     if not 0 < num_samples <= num_words:
         raise BiLmError(
@@ -241,7 +259,7 @@ def sample_log_uniform(
             "give a smaller number, or none to use the full softmax"
         )
     probability = _zipf(torch.arange(num_words, device=device), num_words)
-    first_time = torch.empty_like(probability).exponential_() / probability
+    first_time = torch.empty_like(probability).exponential_(generator=generator) / probability
     if num_samples == num_words:
         return torch.arange(num_words, device=device), first_time.new_tensor(math.inf)
     times, ranks = first_time.topk(num_samples + 1, largest=False)

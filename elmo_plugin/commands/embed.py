@@ -54,7 +54,7 @@ def _add_bilm(parser: argparse.ArgumentParser) -> None:
     add("--bilm", metavar="NAME", help="tiny, original, …, the archive of a trained biLM, or a folder")
     add("--options-file", metavar="FILE", help="options.json, path or URL, with --weight-file")
     add("--weight-file", metavar="FILE", help="weights.hdf5, path or URL, with --options-file")
-    add("--precision", choices=PRECISIONS, default=PRECISIONS[0], help="that of the biLM's products")
+    add("--precision", choices=PRECISIONS, default="float32", help="that of the biLM's products")
 
 
 def _add_text(parser: argparse.ArgumentParser) -> None:

@@ -64,7 +64,9 @@ def export(
     weights_file, options_file = (Path(output_directory) / name for name in (WEIGHTS_NAME, OPTIONS_NAME))
     try:
         stored = read_checkpoint(source, with_softmax)
-        write_weights(weights_file, stored.weights, stored.options, dtype or stored.dtype, stored.softmax)
+        write_weights(
+            weights_file, dict(stored.weights), stored.options, dtype or stored.dtype, stored.softmax
+        )
     except BiLmError as error:
         raise ConfigurationError(str(error)) from None
     stored.options.to_file(options_file)

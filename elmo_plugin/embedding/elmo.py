@@ -179,7 +179,7 @@ class Elmo(nn.Module):
         except BiLmError:  # weights that do not fit: torch says so
             self.bilm = copy.deepcopy(bilm)
 
-    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any) -> None:
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         start = f"{prefix}bilm."
         self._load_bilm_weights(
             {name[len(start) :]: state_dict[name] for name in state_dict if name.startswith(start)}

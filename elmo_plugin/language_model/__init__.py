@@ -2,14 +2,15 @@
 
 from elmo_plugin.language_model.batches.data_loader import BiLmStreamLoader
 from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
-from elmo_plugin.language_model.evaluation import SentenceScores, TextScores, read_words, score_sentences
 from elmo_plugin.language_model.model import BiLmLanguageModel
+from elmo_plugin.language_model.perplexity import STATES, measure_perplexity
 from elmo_plugin.language_model.training.callbacks import MatmulPrecision
 from elmo_plugin.language_model.training.checkpointer import AtomicCheckpointer
 from elmo_plugin.language_model.training.progress import BiLmProgress
 from elmo_plugin.language_model.training.trainer import BiLmTrainer
 
 __all__ = [
+    "STATES",
     "AtomicCheckpointer",
     "BiLmLanguageModel",
     "BiLmProgress",
@@ -17,8 +18,5 @@ __all__ = [
     "BiLmTextReader",
     "BiLmTrainer",
     "MatmulPrecision",
-    "SentenceScores",
-    "TextScores",
-    "read_words",
-    "score_sentences",
+    "measure_perplexity",
 ]

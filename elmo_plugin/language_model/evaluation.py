@@ -9,15 +9,15 @@ import numpy as np
 import torch
 
 from elmo_plugin.bilm import BiLm, VocabularySoftmax, pack
-from elmo_plugin.bilm.lstm import BiLmState, of_layers, run_layers, select
+from elmo_plugin.bilm.lstm import BiLmState
 from elmo_plugin.language_model.batches.blocks import EvaluationWindow
-from elmo_plugin.language_model.batches.windows import Text, batch_arrays
+from elmo_plugin.language_model.batches.windows import IndexedCorpus, batch_arrays
 from elmo_plugin.language_model.metrics import perplexity
 
 
 class SentenceScores(NamedTuple):
     """
-    `-log p` in nats, float64, of each word of a sentence, and behind them of the boundary that is predicted
+    `-log p` in nats, float64, of each word of a sentence, and after them of the boundary that is predicted
     last.
 
     forward: shape (words + 1,), the boundary is `</S>`
@@ -74,14 +74,14 @@ class TextScores:
         }
 
 
-def read_words(text: Text) -> Iterator[tuple[list[str], np.ndarray]]:
-    """The words of each sentence, and for each word whether it is unknown, shape (words,)."""
-    for number in range(len(text.pieces)):
-        piece = text.open(number)
-        is_unknown = piece.vocabulary_numbers(text.numbers, text.unknown) == text.unknown
-        for begin, end in pairwise(piece.starts.tolist()):
-            types = piece.types[begin:end]
-            yield [piece.words[word] for word in types.tolist()], is_unknown[types]
+def read_words(corpus: IndexedCorpus) -> Iterator[tuple[list[str], np.ndarray]]:
+    """Yields the words of each sentence, and whether each of them is unknown, shape (words,)."""
+    for number in range(len(corpus.chunks)):
+        chunk = corpus.open(number)
+        is_unknown = chunk.vocabulary_numbers(corpus.numbers, corpus.unknown) == corpus.unknown
+        for begin, end in pairwise(chunk.starts.tolist()):
+            types = chunk.types[begin:end]
+            yield [chunk.words[word] for word in types.tolist()], is_unknown[types]
 
 
 def score_sentences(
@@ -102,7 +102,7 @@ def score_sentences(
     # Returns
 
     `Iterator[SentenceScores]`
-        One for each sentence, in the order of the text. No more than the blocks that are read side by side
+        One for each sentence, in the order of the text. No more than the blocks that are read in parallel
         are in memory.
     """
     state: BiLmState | None = None
@@ -121,33 +121,23 @@ def _read(
     bilm: BiLm, softmax: VocabularySoftmax, window: EvaluationWindow, state: BiLmState | None
 ) -> tuple[np.ndarray, BiLmState]:
     """
-    The losses, shape (2, batch, time), 0 where there is no target, and the state behind the window. Rows in
-    which nothing is read take no time: both directions read as many words of a block.
+    Returns the losses, shape (2, batch, time), 0 where there is no target, and the state after the window.
+    Rows in which nothing is read take no time: both directions read as many words of a block.
     """
-    packing = pack(torch.from_numpy((window.sentences[0] >= 0).sum(axis=1)))
-    places = packing.sentence.numpy(), packing.time.numpy()
+    device = softmax.weight.device
+    packing = pack(torch.from_numpy((window.sentences[0] >= 0).sum(axis=1)).to(device))
+    places = packing.sentence.cpu().numpy(), packing.time.cpu().numpy()
     batch = batch_arrays(window.forward, window.backward)
     types, targets = (
         torch.from_numpy(np.stack([batch[f"forward_{name}"][places], batch[f"backward_{name}"][places]]))
         for name in ("types", "targets")
     )
-    device = softmax.weight.device
-    vectors = bilm.token_encoder(torch.from_numpy(batch["character_ids"]).to(device))
-    layers = list(
-        run_layers(
-            (bilm.forward_lm, bilm.backward_lm),
-            list(vectors[types.to(device)]),
-            packing.batch_sizes,
-            select(state or bilm.zero_state(len(packing.sentences)), packing.sentences.to(device)),
-            bilm.recurrence,
-            bilm.precision,
-        )
-    )
-    _, of_targets = softmax(torch.cat(layers[-1][0]), targets.flatten().to(device))
+    character_ids = torch.from_numpy(batch["character_ids"]).to(device)
+    output = bilm.run_packed(character_ids, types.to(device).unbind(), packing, state)
+    _, of_targets = softmax(torch.cat(output.layers[-1]), targets.flatten().to(device))
     losses = np.zeros(window.sentences.shape)
     losses[:, places[0], places[1]] = of_targets.view(2, -1).cpu().numpy()
-    behind = of_layers([ends for _, ends in layers])
-    return losses, select(behind, packing.sentences.argsort().to(device))
+    return losses, output.state
 
 
 def _in_order(read: list[tuple[np.ndarray, np.ndarray]]) -> Iterator[SentenceScores]:

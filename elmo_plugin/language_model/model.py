@@ -17,12 +17,13 @@ from allennlp.nn.util import dist_reduce_sum
 from overrides import overrides
 from torch import Tensor, distributed
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, VocabularySoftmax, has_bfloat16
-from elmo_plugin.bilm.lstm import LstmState, run_layers, stack_states
+from elmo_plugin.bilm import BiLm, VocabularySoftmax, has_bfloat16, pack
+from elmo_plugin.bilm.lstm import BiLmState, LstmState, map_state
 from elmo_plugin.language_model.metrics import TokenAverage, perplexity
 from elmo_plugin.language_model.warm_start import (
-    initial_softmax,
-    read_initial,
+    adapt_softmax,
+    read_options,
+    read_warm_start,
     take_options_from_weights,
 )
 
@@ -46,16 +47,17 @@ class BiLmLanguageModel(Model):
     options : `dict`, optional
         The sizes of a biLM that starts from random weights, in the layout of a published `options.json`.
     initial : `str | dict`, optional
-        Instead of `options`: the biLM to start from, as `elmo_plugin.bilm.io.sources.load_bilm` takes it. Its
-        softmax comes along where it has one, with rows for the words of `vocab`; else it is new.
+        Instead of `options`: the biLM to start from, as `elmo_plugin.bilm.load_bilm` takes it. Its softmax
+        comes along where it has one, with rows for the words of `vocab`; else it is new.
     warm_up_batches : `int`
-        For so many batches of training only the softmax learns. (In distributed training, these need
-        `ddp_accelerator: {type: "torch", find_unused_parameters: true}` of the trainer.)
+        The number of batches, at the beginning of training, in which only the softmax learns. (In distributed
+        training, these need `ddp_accelerator: {type: "torch", find_unused_parameters: true}`.)
     dropout : `float`
         The rate of dropout on the input of every LSTM layer and on the output of the last.
     num_negatives : `int`, optional
         In training, the number of words that each target is told apart from. By default all words: the full
-        softmax. Evaluation always takes the full softmax.
+        softmax. Evaluation always takes the full softmax. The words are drawn from a random state of their
+        own, which is the same in all processes of a distributed training.
     loss_scale : `float`
         What the loss is multiplied by. bilm-tf descends on `unroll_steps` times the mean loss per token,
         which matters to Adagrad and to the clipping of gradients.
@@ -67,7 +69,7 @@ class BiLmLanguageModel(Model):
         The vocabulary's namespace of the words.
     """
 
-    authorized_missing_keys = (r"^_extra_state$",)  # of archives from before the sizes were kept
+    authorized_missing_keys = (r"^_extra_state$",)  # of archives from before the weights held the sizes
 
     def __init__(
         self,
@@ -91,22 +93,18 @@ class BiLmLanguageModel(Model):
             )
         if precision not in PRECISIONS:
             raise ConfigurationError(f"model.precision must be one of {PRECISIONS}, not {precision!r}")
-        stored = None
-        if initial is not None and options is None:
-            stored = read_initial(initial)
-            sizes = stored.options
-        elif options is not None and initial is None:
-            sizes = _read_options(options)
-        else:
+        if (options is None) == (initial is None):
             raise ConfigurationError(
                 "model `bilm` takes either options or initial: one of them must be given"
             )
+        stored = None if initial is None else read_warm_start(initial)
+        sizes = read_options(options) if stored is None else stored.options
         self.bilm = BiLm(sizes, dropout=dropout)
         self.softmax = VocabularySoftmax(num_words, sizes.lstm.projection_dim)
         if stored is not None:
-            self.bilm.load_state_dict(stored.weights)
+            self.bilm.load_weights(stored.weights)
             if stored.softmax is not None:
-                weight, bias, new_words = initial_softmax(stored.softmax, vocab, namespace)
+                weight, bias, new_words = adapt_softmax(stored.softmax, vocab, namespace)
                 self.softmax.load_state_dict({"weight": weight, "bias": bias})
                 logger.info("The softmax of %s goes on; %d words are new to it", initial, new_words)
         self._num_negatives = num_negatives
@@ -114,8 +112,11 @@ class BiLmLanguageModel(Model):
         self._precision = precision
         self._warm_up_batches = warm_up_batches
         self._trained_batches = 0
-        self._states: list[LstmState] | None = None
+        self._state: BiLmState | None = None
         self._losses = [TokenAverage() for _ in DIRECTIONS]
+        # Seeds are the same in all processes when the model is made, and so are the negatives.
+        self._sampler_seed = torch.initial_seed()
+        self._sampler: torch.Generator | None = None  # on the device of the first batch
 
     def forward(
         self,
@@ -130,7 +131,7 @@ class BiLmLanguageModel(Model):
         # Parameters
 
         character_ids : `Tensor`
-            Shape (types, characters), the distinct words of the batch.
+            Shape (types, characters), the unique words of the batch.
         forward_types, backward_types : `Tensor`
             Shape (batch, time), which of them stands where in each direction's stream.
         forward_targets, backward_targets : `Tensor`
@@ -150,7 +151,7 @@ class BiLmLanguageModel(Model):
                 f"{slots}: max_characters_per_token of the two must agree"
             )
         if stream_starts:
-            self._states = None
+            self._state = None
         warms_up = self.training and self._trained_batches < self._warm_up_batches
         with self._in_precision(character_ids.device):
             with torch.no_grad() if warms_up else nullcontext():
@@ -161,18 +162,17 @@ class BiLmLanguageModel(Model):
 
     def _read(self, character_ids: Tensor, types: Tensor) -> Tensor:
         """
-        The last layer's output for `types`, shape (directions, batch, time): shape (directions, time * batch,
-        projection_dim). Carries the state on.
+        Returns the last layer's output for `types`, shape (directions, batch, time): shape (directions,
+        time * batch, projection_dim). Carries the state on.
         """
         _, batch_size, steps = types.shape
-        vectors = self.bilm.token_encoder.encode_types(character_ids)
-        rows = torch.nn.functional.embedding(types.transpose(1, 2).flatten(1), vectors)
-        language_models = (self.bilm.forward_lm, self.bilm.backward_lm)
-        states = self._states or [lm.zero_state(vectors, batch_size) for lm in language_models]
-        layers = list(run_layers(language_models, rows.unbind(), [batch_size] * steps, states))
-        ends = zip(*(ends for _, ends in layers), strict=True)  # of each direction's layers
-        self._states = [LstmState(*(part.detach() for part in stack_states(of_layers))) for of_layers in ends]
-        return torch.stack(layers[-1][0])
+        rows = types.transpose(1, 2).flatten(1).unbind()
+        packing = pack(torch.full((batch_size,), steps, device=types.device))
+        output = self.bilm.run_packed(
+            character_ids, rows, packing, self._state, dropout=self.training, are_distinct=True
+        )
+        self._state = map_state(Tensor.detach, output.state)
+        return torch.stack(output.layers[-1])
 
     def _loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
         targets = targets.transpose(1, 2).flatten(1)  # Shape: (directions, time * batch)
@@ -180,13 +180,17 @@ class BiLmLanguageModel(Model):
         counts = is_target.sum(dim=1, keepdim=True).double()
         if is_distributed():  # the mean over processes, as gradients are averaged over them
             counts = dist_reduce_sum(counts) / distributed.get_world_size()
-        shares = 0.5 * is_target / counts.clamp(min=torch.finfo(counts.dtype).tiny)
+        token_weights = 0.5 * is_target / counts.clamp(min=torch.finfo(counts.dtype).tiny)
         arguments = (hidden.flatten(0, 1), targets.flatten())
         num_negatives = self._negatives_now()
         if num_negatives is None:
-            loss, losses = self.softmax(*arguments, shares.flatten())
+            loss, losses = self.softmax(*arguments, token_weights.flatten())
         else:
-            loss, losses = self.softmax.sampled(*arguments, num_negatives, shares.flatten())
+            if self._sampler is None:
+                self._sampler = torch.Generator(hidden.device).manual_seed(self._sampler_seed)
+            loss, losses = self.softmax.sampled(
+                *arguments, num_negatives, token_weights.flatten(), self._sampler
+            )
         for average, of_tokens, mask in zip(self._losses, losses.view_as(targets), is_target, strict=True):
             average(of_tokens, mask)
         return self._loss_scale * loss
@@ -206,8 +210,8 @@ class BiLmLanguageModel(Model):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        Perplexities over all tokens since the last reset, by direction and for the mean of the two. In
-        training with a sampled softmax it is `sampled_loss` instead, from which no perplexity follows.
+        Returns perplexities over all tokens since the last reset, by direction and for the mean of the two.
+        In training with a sampled softmax it is `sampled_loss` instead, from which no perplexity follows.
         """
         forward, backward = (average.get_metric(reset) for average in self._losses)
         average = 0.5 * (forward + backward)
@@ -220,13 +224,15 @@ class BiLmLanguageModel(Model):
         }
 
     def stream_state(self) -> dict[str, Any]:
-        """What the next batch depends on beside the parameters: tensors, numbers and lists of numbers."""
+        """Returns what the next batch depends on besides the parameters: tensors and plain numbers."""
         state: dict[str, Any] = {
             "trained_batches": self._trained_batches,
             "losses": [list(average.state()) for average in self._losses],
         }
-        for direction, (hidden, cell) in zip(DIRECTIONS, self._states or (), strict=False):
+        for direction, (hidden, cell) in zip(DIRECTIONS, self._state or (), strict=False):
             state |= {f"{direction}_hidden": hidden, f"{direction}_cell": cell}
+        if self._sampler is not None:
+            state["sampler"] = self._sampler.get_state()
         return state
 
     def load_stream_state(self, state: dict[str, Any]) -> None:
@@ -234,16 +240,21 @@ class BiLmLanguageModel(Model):
         self._trained_batches = state["trained_batches"]
         for average, sums in zip(self._losses, state["losses"], strict=True):
             average.restore(tuple(sums))
-        self._states = None
+        self._state = self._sampler = None
+        if "sampler" in state:
+            self._sampler = torch.Generator(self.softmax.weight.device)
+            self._sampler.set_state(state["sampler"].cpu())
         if f"{DIRECTIONS[0]}_hidden" in state:
-            self._states = [
-                LstmState(state[f"{direction}_hidden"], state[f"{direction}_cell"])
-                for direction in DIRECTIONS
-            ]
+            self._state = BiLmState(
+                *(
+                    LstmState(state[f"{direction}_hidden"], state[f"{direction}_cell"])
+                    for direction in DIRECTIONS
+                )
+            )
 
     @overrides
     def get_extra_state(self) -> dict[str, Any]:
-        """What the weights keep with them: the sizes that they are for."""
+        """Returns the sizes that the weights are for, which are stored with them."""
         return {"options": self.bilm.options.to_dict()}
 
     @overrides
@@ -259,14 +270,7 @@ class BiLmLanguageModel(Model):
         weights_file: str | PathLike | None = None,
         cuda_device: int = -1,
     ) -> Model:
-        """An archive is loaded without what its training started from."""
+        """Loads an archive without what its training started from."""
         weights_file = weights_file or Path(serialization_dir) / "best.th"
         take_options_from_weights(config["model"], weights_file)
         return super()._load(config, serialization_dir, weights_file, cuda_device)
-
-
-def _read_options(options: dict[str, Any]) -> BiLmOptions:
-    try:
-        return BiLmOptions.from_dict(options, "model.options")
-    except BiLmError as error:
-        raise ConfigurationError(str(error)) from None

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import torch
 from allennlp.common import Params
@@ -11,21 +12,26 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLmError
+from elmo_plugin.bilm import BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import Checkpoint, SoftmaxWeights, load_plain, options_from_state, read_checkpoint
 
 
-def read_initial(source: str | Mapping[str, str]) -> Checkpoint:
+def read_options(options: Any) -> BiLmOptions:
+    """Reads the sizes of a biLM in the layout of a published `options.json`."""
+    try:
+        return BiLmOptions.from_dict(options, "model.options")
+    except BiLmError as error:
+        raise ConfigurationError(str(error)) from None
+
+
+def read_warm_start(source: str | Mapping[str, str]) -> Checkpoint:
     """
+    Reads the options, the weights and, where the source has one, the softmax of a biLM.
+
     # Parameters
 
     source : `str | Mapping[str, str]`
         Whatever `load_bilm` takes: a name, a training archive, a directory, a pair of files.
-
-    # Returns
-
-    `Checkpoint`
-        Its options, the biLM's weights and, where the source has one, its softmax.
 
     Raises `ConfigurationError` where the source holds no biLM.
     """
@@ -35,14 +41,14 @@ def read_initial(source: str | Mapping[str, str]) -> Checkpoint:
         raise ConfigurationError(f"model.initial: {error}") from None
 
 
-def initial_softmax(
+def adapt_softmax(
     known: SoftmaxWeights, vocab: Vocabulary, namespace: str = "words"
 ) -> tuple[Tensor, Tensor, int]:
     """
-    A softmax for another vocabulary. Words that the known softmax has keep their row and bias. Every other
-    word was one of the unknown ones to it, so the new words and the unknown word share the unknown word's
-    row, and its probability in equal parts: the bias is less by `log(number of new words + 1)`. Where no
-    known word is left out, all of them are then as probable as before.
+    Makes a softmax for another vocabulary. Words that the known softmax has keep their row and bias. Every
+    other word was one of the unknown ones to it, so the new words and the unknown word share the unknown
+    word's row, and its probability in equal parts: the bias is less by `log(number of new words + 1)`. Where
+    no known word is left out, all of them are then as probable as before.
 
     # Parameters
 
@@ -78,8 +84,8 @@ def initial_softmax(
 
 def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:
     """
-    Puts the options that the weights of a trained `bilm` keep in the place of `initial`, so that the model
-    can be made again when what its training started from is gone.
+    Puts the options that are stored with the weights of a trained `bilm` in the place of `initial`, so that
+    the model can be made again when what its training started from is gone.
 
     # Parameters
 

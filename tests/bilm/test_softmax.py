@@ -55,19 +55,27 @@ def _by_the_book(
     return torch.stack(losses) if losses else hidden.new_zeros(0)
 
 
-def _against(softmax: VocabularySoftmax, sample: Sample, *arguments: Tensor | None) -> tuple[Tensor, Tensor]:
+def _sampled_with(
+    softmax: VocabularySoftmax, sample: Sample, *arguments: Tensor | None
+) -> tuple[Tensor, Tensor]:
     words, draws = sample
-    return softmax.against(torch.tensor(words), torch.tensor(draws, dtype=torch.double), *arguments)
+    return softmax.sampled_with(torch.tensor(words), torch.tensor(draws, dtype=torch.double), *arguments)
 
 
-def _check(softmax: VocabularySoftmax, targets: Tensor, shares: Tensor | None, sample: Sample | None) -> None:
+def _check(
+    softmax: VocabularySoftmax, targets: Tensor, token_weights: Tensor | None, sample: Sample | None
+) -> None:
     """Loss, losses and all gradients of twice the loss."""
     hidden = _hidden(len(targets))
     leaves = [hidden, softmax.weight, softmax.bias]
-    arguments = (hidden, targets, shares)
-    loss, losses = softmax(*arguments) if sample is None else _against(softmax, sample, *arguments)
+    arguments = (hidden, targets, token_weights)
+    loss, losses = softmax(*arguments) if sample is None else _sampled_with(softmax, sample, *arguments)
     expected_losses = _by_the_book(softmax, hidden, targets, sample)
-    parts = shares if shares is not None else torch.ones(len(targets)).double() / max(len(targets), 1)
+    parts = (
+        token_weights
+        if token_weights is not None
+        else torch.ones(len(targets)).double() / max(len(targets), 1)
+    )
     expected = (parts * expected_losses).sum()
     torch.testing.assert_close(losses, expected_losses.detach())
     torch.testing.assert_close(loss, expected.detach())
@@ -82,28 +90,28 @@ def _check(softmax: VocabularySoftmax, targets: Tensor, shares: Tensor | None, s
     targets=st.lists(st.integers(0, 11), max_size=7),
     words=st.none() | st.lists(st.integers(0, 11), min_size=1, max_size=11, unique=True),
     draws=st.floats(1, 100),
-    with_shares=st.booleans(),
+    with_weights=st.booleans(),
     logits_at_a_time=st.integers(1, 60),
 )
 def test_losses_and_gradients_are_those_of_the_formulas(
-    targets: list[int], words: list[int] | None, draws: float, with_shares: bool, logits_at_a_time: int
+    targets: list[int], words: list[int] | None, draws: float, with_weights: bool, logits_at_a_time: int
 ) -> None:
-    shares = torch.rand(len(targets)).double() if with_shares else None
+    token_weights = torch.rand(len(targets)).double() if with_weights else None
     sample = None if words is None else (words, draws)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(softmax_module, "LOGITS_AT_A_TIME_ON_CPU", logits_at_a_time)
-        _check(_softmax(num_words=12), torch.tensor(targets, dtype=torch.long), shares, sample)
+        _check(_softmax(num_words=12), torch.tensor(targets, dtype=torch.long), token_weights, sample)
 
 
 @pytest.mark.parametrize("sample", [None, ([4, 0, 9, 2, 25], 8.5)])
-def test_a_token_without_a_share_has_no_part_in_the_gradient(sample: Sample | None) -> None:
-    shares = torch.tensor([0.5, 0.0, 0.25, 0.0], dtype=torch.double)
+def test_a_token_without_weight_has_no_part_in_the_gradient(sample: Sample | None) -> None:
+    token_weights = torch.tensor([0.5, 0.0, 0.25, 0.0], dtype=torch.double)
     softmax, targets = _softmax(), torch.tensor([0, 0, 29, 7])
-    _check(softmax, targets, shares, sample)
+    _check(softmax, targets, token_weights, sample)
     hidden = _hidden(4)
-    loss, _ = softmax(hidden, targets, shares)
+    loss, _ = softmax(hidden, targets, token_weights)
     loss.backward()
-    assert bool((hidden.grad != 0).any(dim=1).eq(shares > 0).all())
+    assert bool((hidden.grad != 0).any(dim=1).eq(token_weights > 0).all())
 
 
 @pytest.mark.parametrize(
@@ -120,13 +128,13 @@ def test_accidental_hits_are_removed(case: str, targets: list[int]) -> None:
 
 def test_gradients_are_those_of_finite_differences() -> None:
     softmax, targets = _softmax(num_words=9), torch.tensor([0, 3, 8, 3])
-    shares = torch.tensor([0.1, 0.4, 0.0, 0.5]).double()
+    token_weights = torch.tensor([0.1, 0.4, 0.0, 0.5]).double()
     leaves = (_hidden(4), softmax.weight, softmax.bias)
     assert torch.autograd.gradcheck(
-        lambda hidden, *_: softmax(hidden, targets, shares)[0], leaves, fast_mode=True
+        lambda hidden, *_: softmax(hidden, targets, token_weights)[0], leaves, fast_mode=True
     )
     assert torch.autograd.gradcheck(
-        lambda hidden, *_: _against(softmax, ([3, 1, 0], 4.0), hidden, targets, shares)[0],
+        lambda hidden, *_: _sampled_with(softmax, ([3, 1, 0], 4.0), hidden, targets, token_weights)[0],
         leaves,
         fast_mode=True,
     )
@@ -171,7 +179,7 @@ def test_without_gradients_none_are_computed_and_the_result_is_the_same(
     assert torch.equal(loss, expected[0]) and torch.equal(of_tokens, expected[1])
 
 
-# With more tokens than float16 has small numbers for the shares of.
+# With more tokens than float16 has small numbers for the weights of.
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 0.01), (torch.float16, 0.001)])
 @pytest.mark.parametrize("num_negatives", [None, 200])
 def test_under_autocast_loss_and_gradients_are_near_those_of_float32(

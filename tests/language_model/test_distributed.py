@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
@@ -50,15 +49,11 @@ class WatchedProcess(TrainerCallback):
 
 
 @pytest.fixture(autouse=True)
-def _quick_processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _quick_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """AllenNLP's processes are copies of this one, which has imported everything already."""
     if not torch.cuda.is_available():  # a copy of a process that has used a GPU cannot train
         fork = partial(multiprocessing.start_processes, start_method="fork")
         monkeypatch.setattr(multiprocessing, "spawn", fork)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # more would not be copied
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture

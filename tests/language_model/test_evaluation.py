@@ -14,7 +14,7 @@ from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.language_model.batches.blocks import EvaluationWindow, evaluation_windows
-from elmo_plugin.language_model.batches.windows import Rows, Text
+from elmo_plugin.language_model.batches.windows import IndexedCorpus, StreamLayout
 from elmo_plugin.language_model.evaluation import (
     SentenceScores,
     TextScores,
@@ -24,7 +24,7 @@ from elmo_plugin.language_model.evaluation import (
 from tests.language_model.in_memory import LENGTHS, Sentence, distinct_words, in_memory
 from tests.small_bilm import small_options
 
-PIECES = distinct_words([[3, 1, 9], [2], [5, 7, 4, 1]])
+CHUNKS = distinct_words([[3, 1, 9], [2], [5, 7, 4, 1]])
 Scores = list[SentenceScores]
 
 
@@ -38,19 +38,19 @@ def _model(num_words: int) -> tuple[BiLm, VocabularySoftmax]:
     return bilm.eval().requires_grad_(False), softmax.requires_grad_(False)
 
 
-def _text(pieces: list[list[Sentence]]) -> Text:
+def _text(chunks: list[list[Sentence]]) -> IndexedCorpus:
     """Every third word is unknown."""
-    text = in_memory(pieces)
+    text = in_memory(chunks)
     known = [word for place, word in enumerate(text.numbers) if place % 3 or word in ("<S>", "</S>")]
     return replace(text, numbers={word: number for number, word in enumerate(known, start=2)})
 
 
-def _scores(text: Text, batch_size: int, steps: int, block_words: int) -> Scores:
-    windows = evaluation_windows(text, Rows(batch_size), steps, block_words)
+def _scores(text: IndexedCorpus, batch_size: int, steps: int, block_words: int) -> Scores:
+    windows = evaluation_windows(text, StreamLayout(batch_size, steps), block_words)
     return list(score_sentences(*_model(len(text.numbers) + 2), windows))
 
 
-def _plain_scores(text: Text, sentences: list[Sentence], block_words: int) -> Scores:
+def _plain_scores(text: IndexedCorpus, sentences: list[Sentence], block_words: int) -> Scores:
     """In float64, one sentence after the other, by the formulas."""
     bilm, softmax = _model(len(text.numbers) + 2)
     forward = _plain_direction(bilm, softmax, text, sentences, block_words, reverse=False)
@@ -59,7 +59,12 @@ def _plain_scores(text: Text, sentences: list[Sentence], block_words: int) -> Sc
 
 
 def _plain_direction(
-    bilm: BiLm, softmax: VocabularySoftmax, text: Text, sentences: list[Sentence], block_words: int, reverse
+    bilm: BiLm,
+    softmax: VocabularySoftmax,
+    text: IndexedCorpus,
+    sentences: list[Sentence],
+    block_words: int,
+    reverse,
 ) -> list[np.ndarray]:
     lm = deepcopy(bilm.backward_lm if reverse else bilm.forward_lm).double()
     weight, bias = softmax.weight.double(), softmax.bias.double()
@@ -96,21 +101,21 @@ def _assert_equal(found: Scores, expected: Scores, rtol: float) -> None:
 
 @pytest.mark.parametrize("block_words", [1, 6, 1000])
 def test_scores_are_those_of_a_plain_loop_over_sentences(block_words: int) -> None:
-    text = _text(PIECES)
-    expected = _plain_scores(text, list(chain.from_iterable(PIECES)), block_words)
+    text = _text(CHUNKS)
+    expected = _plain_scores(text, list(chain.from_iterable(CHUNKS)), block_words)
     _assert_equal(_scores(text, 3, 4, block_words), expected, rtol=2e-5)
 
 
 @settings(deadline=None, max_examples=15)
 @given(LENGTHS, st.integers(2, 6), st.integers(1, 40), st.sampled_from([1, 5, 1000]))
-def test_neither_batch_size_nor_windows_nor_pieces_change_the_scores(
+def test_neither_batch_size_nor_windows_nor_chunks_change_the_scores(
     lengths: list[list[int]], batch_size: int, steps: int, block_words: int
 ) -> None:
-    pieces = distinct_words(lengths)
-    in_one_piece = _text([list(chain.from_iterable(pieces))])
+    chunks = distinct_words(lengths)
+    in_one_chunk = _text([list(chain.from_iterable(chunks))])
     found, expected = (
-        _scores(_text(pieces), batch_size, steps, block_words),
-        _scores(in_one_piece, 1, 7, block_words),
+        _scores(_text(chunks), batch_size, steps, block_words),
+        _scores(in_one_chunk, 1, 7, block_words),
     )
     _assert_equal(found, expected, rtol=1e-5)
     sums = [
@@ -120,7 +125,7 @@ def test_neither_batch_size_nor_windows_nor_pieces_change_the_scores(
 
 
 def test_read_by_itself_a_sentence_has_the_same_score_wherever_it_stands() -> None:
-    sentence, *others = chain.from_iterable(PIECES)
+    sentence, *others = chain.from_iterable(CHUNKS)
     text = _text([[sentence, *others, sentence], [*others[:2], sentence, others[3]]])
     scores = _scores(text, 4, 5, block_words=1)
     places = [0, len(others) + 1, len(others) + 4]
@@ -128,17 +133,17 @@ def test_read_by_itself_a_sentence_has_the_same_score_wherever_it_stands() -> No
 
 
 def test_in_a_block_the_score_depends_on_what_was_read_before() -> None:
-    sentence, other = PIECES[0][0], PIECES[0][2]
+    sentence, other = CHUNKS[0][0], CHUNKS[0][2]
     scores = _scores(_text([[sentence, other, sentence]]), 2, 5, block_words=1000)
     assert not np.allclose(scores[0].forward, scores[2].forward, rtol=1e-3)
     assert not np.allclose(scores[0].backward, scores[2].backward, rtol=1e-3)
 
 
 def test_no_more_of_the_text_is_read_than_the_blocks_side_by_side() -> None:
-    text, taken = _text(PIECES), []
+    text, taken = _text(CHUNKS), []
 
     def windows() -> Iterator[EvaluationWindow]:
-        for window in evaluation_windows(text, Rows(2), 50, block_words=1):
+        for window in evaluation_windows(text, StreamLayout(2, 50), block_words=1):
             taken.append(window)
             yield window
 
@@ -163,16 +168,16 @@ def test_sums_over_a_text_give_its_perplexities() -> None:
 
 
 def test_the_perplexity_of_a_sentence_is_that_of_a_text_with_it_alone() -> None:
-    (score,) = _scores(_text([[PIECES[0][2]]]), 1, 5, block_words=1)
+    (score,) = _scores(_text([[CHUNKS[0][2]]]), 1, 5, block_words=1)
     sums = TextScores()
     sums.add(score, np.zeros(9, dtype=bool))
     assert score.perplexity == pytest.approx(sums.perplexities()["perplexity"])
 
 
 def test_words_come_with_whether_they_are_unknown() -> None:
-    text = _text(PIECES)
+    text = _text(CHUNKS)
     read = list(read_words(text))
-    assert [words for words, _ in read] == list(chain.from_iterable(PIECES))
+    assert [words for words, _ in read] == list(chain.from_iterable(CHUNKS))
     for words, is_unknown in read:
         assert is_unknown.tolist() == [word not in text.numbers for word in words]
     assert any(is_unknown.any() for _, is_unknown in read)

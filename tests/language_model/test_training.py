@@ -88,7 +88,7 @@ def test_the_bundled_models_configuration_has_the_options_of_the_bundled_model(
 ) -> None:
     for name in ("BILM_TRAIN_DATA_PATH", "BILM_VALIDATION_DATA_PATH"):
         monkeypatch.setenv(name, "text.txt")
-    repository = Path(__file__).parents[3]
+    repository = Path(__file__).parents[2]
     params = Params.from_file(repository / "training_config" / "bilm_tiny.jsonnet")
     options = params["model"]["options"].as_dict()
     assert options == BiLm.pretrained("tiny").options.to_dict()

@@ -18,8 +18,8 @@ from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights, write_weights
 from elmo_plugin.commands.export import export
 from elmo_plugin.language_model.warm_start import (
-    initial_softmax,
-    read_initial,
+    adapt_softmax,
+    read_warm_start,
     take_options_from_weights,
 )
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
@@ -40,7 +40,7 @@ def test_a_training_starts_from_any_source(source: str, tmp_path: Path) -> None:
     bilm = random_bilm()
     archive = write_training(tmp_path / "run", bilm)
     export(str(archive), tmp_path / "exported")
-    initial = read_initial(
+    initial = read_warm_start(
         {
             "archive": str(archive),
             "directory of a training": str(tmp_path / "run"),
@@ -66,18 +66,18 @@ def test_a_published_model_has_no_softmax(tmp_path: Path) -> None:
     bilm = random_bilm()
     bilm.options.to_file(tmp_path / "options.json")
     write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options)
-    assert read_initial(str(tmp_path)).softmax is None
+    assert read_warm_start(str(tmp_path)).softmax is None
 
 
 def test_what_is_no_bilm_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"model\.initial: there is no biLM 'absent'"):
-        read_initial("absent")
+        read_warm_start("absent")
 
 
 def test_the_softmax_for_the_same_words_is_the_same_in_their_new_order() -> None:
     known = random_softmax(words_of(_vocabulary(COUNTS)))
     vocab = _vocabulary(dict.fromkeys(reversed(list(COUNTS)), 1))
-    weight, bias, number_new = initial_softmax(known, vocab)
+    weight, bias, number_new = adapt_softmax(known, vocab)
     assert number_new == 0 and words_of(vocab) != known.words
     for number, word in enumerate(words_of(vocab)):
         before = known.words.index(word)
@@ -91,7 +91,7 @@ def test_new_words_share_the_probability_of_the_unknown_word_and_leave_the_other
 ) -> None:
     known = random_softmax(words_of(_vocabulary(before)))
     vocab = _vocabulary(before | new)
-    weight, bias, number_new = initial_softmax(known, vocab)
+    weight, bias, number_new = adapt_softmax(known, vocab)
     assert number_new == len(new)
     hidden = torch.randn(5, 6, dtype=torch.float64)
     was = dict(zip(known.words, _log_probabilities(known.weight, known.bias, hidden).exp().t(), strict=True))
@@ -104,7 +104,7 @@ def test_new_words_share_the_probability_of_the_unknown_word_and_leave_the_other
 def test_new_words_need_an_unknown_word_to_be_made_from() -> None:
     known = random_softmax(["the", "cat"])
     with pytest.raises(ConfigurationError, match=r"9 words .* has no word @@UNKNOWN@@ to make them from"):
-        initial_softmax(SoftmaxWeights(known.weight, known.bias, ["a", "b"]), _vocabulary(COUNTS))
+        adapt_softmax(SoftmaxWeights(known.weight, known.bias, ["a", "b"]), _vocabulary(COUNTS))
 
 
 def _fine_tuned(folder: Path) -> Path:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -13,14 +13,19 @@ from overrides import overrides
 from torch import distributed
 
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN
-from elmo_plugin.language_model.batches.blocks import count_evaluation_windows
-from elmo_plugin.language_model.batches.epoch_batches import BatchesOfPass, in_workers
-from elmo_plugin.language_model.batches.windows import Rows, Text
+from elmo_plugin.language_model.batches.blocks import count_evaluation_windows, evaluation_windows
+from elmo_plugin.language_model.batches.epoch_batches import EpochBatches, in_workers
+from elmo_plugin.language_model.batches.streams import training_windows
+from elmo_plugin.language_model.batches.windows import IndexedCorpus, StreamLayout
 from elmo_plugin.language_model.corpus.corpus import Corpus, prepare_corpus
 from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
-from elmo_plugin.language_model.corpus.vocabulary import check_vocabulary, counting_instances
+from elmo_plugin.language_model.corpus.vocabulary import (
+    check_vocabulary,
+    counting_instances,
+    vocabulary_fingerprint,
+)
 
-LEAST = {  # of each option
+MINIMUM = {  # of each option
     "batch_size": 1,
     "unroll_steps": 1,
     "seed": 0,
@@ -37,8 +42,8 @@ class BiLmStreamLoader(DataLoader):
     with it. Each direction's language model reads a text of its own.
 
     With `shuffle`, to train: each row of a batch is a stream of sentences in random order that goes on in the
-    next batch, another for each direction. A pass has every sentence once in each direction; in its last
-    batches, rows that have run out of sentences are empty. Each pass has an order of its own.
+    next batch, another for each direction. An epoch has every sentence once in each direction; in its last
+    batches, rows that have run out of sentences are empty. Each epoch has an order of its own.
 
     Without, to evaluate: the text in its order is cut into blocks of sentences, and each is read from the
     zero state, backward from its end, so that no other option changes what is predicted from what.
@@ -53,7 +58,7 @@ class BiLmStreamLoader(DataLoader):
     data_path : `str`
         A file or a pattern.
     batch_size : `int`
-        The number of streams, or blocks, that are read side by side.
+        The number of streams, or blocks, that are read in parallel.
     unroll_steps : `int`
         The number of words of each in a batch, over which the gradient goes back.
     shuffle : `bool`
@@ -61,13 +66,14 @@ class BiLmStreamLoader(DataLoader):
     seed : `int`
         Of the order in streams.
     block_words : `int`
-        A block is as many sentences as have at least so many words. With 1, it is a single sentence.
+        A block is the fewest sentences that have at least this number of words. With 1, it is a single
+        sentence.
     num_workers : `int`
-        How many processes prepare batches; 0 for this one. They change nothing in the batches.
+        How many processes prepare batches; 0 for this one. The batches are the same.
     max_characters_per_token : `int`
         Must be the model's.
     cache_directory : `str`, optional
-        Where the tokenised text is kept. The default is `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub
+        Where the tokenised text is. The default is `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub
         folder.
     """
 
@@ -85,9 +91,11 @@ class BiLmStreamLoader(DataLoader):
         cache_directory: str | None = None,
     ) -> None:
         options = locals()
-        for name, least in LEAST.items():
-            if options[name] < least:
-                raise ConfigurationError(f"bilm_stream: {name} must be at least {least}, not {options[name]}")
+        for name, minimum in MINIMUM.items():
+            if options[name] < minimum:
+                raise ConfigurationError(
+                    f"bilm_stream: {name} must be at least {minimum}, not {options[name]}"
+                )
         self._reader = reader
         self._data_path = data_path
         self._shards = reader.shards(data_path)
@@ -100,9 +108,9 @@ class BiLmStreamLoader(DataLoader):
         self._max_characters = max_characters_per_token
         self._cache_directory = cache_directory
         self._vocab: Vocabulary | None = None
+        self._vocabulary_fingerprint: str | None = None
         self._device: torch.device | None = None
-        self._length: int | None = None
-        self._finished_passes: list[int] = []
+        self._finished_epochs: list[int] = []
         self._done_before: list[int] = []
         self._then: Callable[[], None] | None = None
 
@@ -111,107 +119,105 @@ class BiLmStreamLoader(DataLoader):
         return prepare_corpus(self._shards, self._cache_directory, max(1, self._num_workers))
 
     @property
-    def _rows(self) -> Rows:
+    def _layout(self) -> StreamLayout:
         if is_distributed():
-            return Rows(self._batch_size, distributed.get_rank(), distributed.get_world_size())
-        return Rows(self._batch_size)
+            return StreamLayout(
+                self._batch_size, self._unroll_steps, distributed.get_rank(), distributed.get_world_size()
+            )
+        return StreamLayout(self._batch_size, self._unroll_steps)
 
     @property
-    def fingerprint(self) -> str:
-        """What must be the same for `resume`: the text, how it is laid out, and the order."""
-        return (
-            f"text {self._corpus.fingerprint}, batch_size {self._batch_size}, "
-            f"unroll_steps {self._unroll_steps}, seed {self._seed}, processes {self._rows.processes}"
-        )
+    def fingerprint(self) -> dict[str, str]:
+        """What must be the same for `resume`: the text, its vocabulary and layout, and the order."""
+        parts = {
+            "text": self._corpus.fingerprint,
+            "vocabulary": self._vocabulary_fingerprint,
+            "batch_size": self._batch_size,
+            "unroll_steps": self._unroll_steps,
+            "seed": self._seed,
+            "processes": self._layout.processes,
+        }
+        return {name: str(part) for name, part in parts.items()}
 
     @overrides
     def __len__(self) -> int:
-        """The number of batches in a pass, without the few at its end in which only some streams go on."""
-        if self._length is None:
-            if self._shuffle:
-                # A sentence of n words has n + 1 targets.
-                targets = self._corpus.tokens + self._corpus.sentences
-                self._length = math.ceil(targets / (self._rows.total * self._unroll_steps))
-            else:
-                text = Text(self._corpus.pieces, {}, unknown=1, max_characters=self._max_characters)
-                self._length = count_evaluation_windows(
-                    text, self._rows, self._unroll_steps, self._block_words
-                )
+        """Returns the batches in an epoch, without the few at its end that only some streams reach."""
         return self._length
+
+    @cached_property
+    def _length(self) -> int:
+        if not self._shuffle:
+            corpus = IndexedCorpus(self._corpus.chunks, {}, unknown=1, max_characters=self._max_characters)
+            return count_evaluation_windows(corpus, self._layout, self._block_words)
+        targets = self._corpus.tokens + self._corpus.sentences  # n + 1 in a sentence of n words
+        return math.ceil(targets / (self._layout.rows * self._unroll_steps))
 
     @overrides
     def iter_instances(self) -> Iterator[Instance]:
-        """What `Vocabulary.from_instances` counts the words of the text from; they are not sentences."""
+        """Yields what `Vocabulary.from_instances` counts the words of the text from; it is no sentence."""
         return counting_instances(self._corpus, self._reader.namespace)
 
     @overrides
     def index_with(self, vocab: Vocabulary) -> None:
         check_vocabulary(vocab, self._reader.namespace, self._corpus)
         self._vocab = vocab
+        self._vocabulary_fingerprint = vocabulary_fingerprint(vocab, self._reader.namespace)
 
     @overrides
     def set_target_device(self, device: torch.device) -> None:
         self._device = device
 
     def progress(self) -> list[int]:
-        """The number of batches of each finished pass."""
-        return list(self._finished_passes)
+        """Returns the number of batches of each finished epoch."""
+        return list(self._finished_epochs)
 
-    def resume(self, finished_passes: list[int], batches: int, then: Callable[[], None]) -> None:
+    def resume(self, finished_epochs: list[int], batches: int, then: Callable[[], None]) -> None:
         """
         Goes on where another loader of the same fingerprint was: the batches that it gave are not made again;
         an empty dictionary stands for each.
 
         # Parameters
 
-        finished_passes : `list[int]`
+        finished_epochs : `list[int]`
             The other's `progress()`.
         batches : `int`
-            How many batches it gave in the pass that was not finished.
+            How many batches it gave in the epoch that was not finished.
         then : `Callable[[], None]`
             Called just before the first real batch is given.
         """
-        self._done_before = [*finished_passes, batches]
+        self._done_before = [*finished_epochs, batches]
         self._then = then
 
     @overrides
     def __iter__(self) -> Iterator[TensorDict]:
-        number = len(self._finished_passes)
-        batches = self._done_before[number] if number < len(self._done_before) else 0
+        epoch = len(self._finished_epochs)
+        batches = self._done_before[epoch] if epoch < len(self._done_before) else 0
         for _ in range(batches):
             yield {}
-        if number + 1 >= len(self._done_before):
-            for batch in self._batches(number, first=batches):
+        if epoch + 1 >= len(self._done_before):
+            for batch in in_workers(self._batches(epoch, first=batches), self._num_workers):
                 batches += 1
                 if self._then is not None:
                     self._then()
                     self._then = None
-                yield batch
-        self._finished_passes.append(batches)
+                yield batch if self._device is None else move_to_device(batch, self._device)
+        self._finished_epochs.append(batches)
 
-    def _batches(self, number: int, first: int) -> Iterator[TensorDict]:
-        batches = BatchesOfPass(
-            text=self._text(),
-            rows=self._rows,
-            unroll_steps=self._unroll_steps,
-            shuffle=self._shuffle,
-            seed=self._seed,
-            block_words=self._block_words,
-            number=number,
-            first=first,
-        )
-        for batch in in_workers(batches, self._num_workers):
-            yield batch if self._device is None else move_to_device(batch, self._device)
+    def _batches(self, epoch: int, first: int) -> EpochBatches:
+        corpus, layout = self._indexed_corpus(), self._layout
+        if self._shuffle:
+            return EpochBatches(partial(training_windows, corpus, layout, self._seed, epoch, first))
+        return EpochBatches(partial(evaluation_windows, corpus, layout, self._block_words, first))
 
-    def _text(self) -> Text:
+    def _indexed_corpus(self) -> IndexedCorpus:
         if self._vocab is None:
             raise ConfigurationError("bilm_stream: index_with(vocab) must come before the first batch")
-        sentences, rows = self._corpus.sentences, self._rows
-        if self._shuffle and sentences < rows.total:
+        sentences, rows = self._corpus.sentences, self._layout.rows
+        if self._shuffle and sentences < rows:
             raise ConfigurationError(
-                f"bilm_stream: {self._data_path} has {sentences} sentences, fewer than the {rows.total} "
-                "streams that all processes together read side by side; choose a smaller batch_size"
+                f"bilm_stream: {self._data_path} has {sentences} sentences, fewer than the {rows} "
+                "streams that all processes together read in parallel; choose a smaller batch_size"
             )
         numbers = self._vocab.get_token_to_index_vocabulary(self._reader.namespace)
         unknown = numbers[self._vocab._oov_token]
-        return Text(self._corpus.pieces, numbers, unknown, self._max_characters)
+        return IndexedCorpus(self._corpus.chunks, numbers, unknown, self._max_characters)

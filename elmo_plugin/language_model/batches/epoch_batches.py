@@ -1,8 +1,8 @@
-"""The batches of one pass over a text, made in this process or in several others."""
+"""The batches of one epoch, made in this process or in several others."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,69 +11,35 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import TensorDict
 from torch.utils import data
 
-from elmo_plugin.language_model.batches.blocks import evaluation_windows
-from elmo_plugin.language_model.batches.streams import stream_windows
-from elmo_plugin.language_model.batches.windows import Rows, Text, Window, batch_arrays
+from elmo_plugin.language_model.batches.windows import batch_arrays
 
 
 @dataclass(frozen=True)
-class BatchesOfPass(data.IterableDataset):
+class EpochBatches(data.IterableDataset):
     """
-    The batches of one pass as numpy arrays: in a worker of torch's data loader, that worker's share of them.
-    A `ConfigurationError` is given in place of a batch, because torch would change its message.
+    Batches as numpy arrays; in a worker of torch's data loader, those whose turn it is. A
+    `ConfigurationError` is given in place of a batch, because torch would change its message.
 
     # Parameters
 
-    text : `Text`
-    rows : `Rows`
-    unroll_steps, shuffle, seed, block_words
-        As for `bilm_stream`.
-    number : `int`
-        The number of the pass.
-    first : `int`
-        The number of its first batch that is wanted.
+    windows : `Callable[[], Iterable[tuple]]`
+        Gives, for each batch, the window of both directions, and whether streams start with it.
     """
 
-    text: Text
-    rows: Rows
-    unroll_steps: int
-    shuffle: bool
-    seed: int
-    block_words: int
-    number: int
-    first: int
+    windows: Callable[[], Iterable[tuple]]
 
     def __iter__(self) -> Iterator[dict[str, Any] | ConfigurationError]:
         worker = data.get_worker_info()
-        share = (worker.id, None, worker.num_workers) if worker else (None,)
-        windows = self._streams() if self.shuffle else self._blocks()
+        turn = (worker.id, None, worker.num_workers) if worker else (None,)
         try:
-            for forward, backward, stream_starts in islice(windows, *share):
+            for forward, backward, stream_starts, *_ in islice(self.windows(), *turn):
                 yield {**batch_arrays(forward, backward), "stream_starts": stream_starts}
         except ConfigurationError as error:
             yield error
 
-    def _streams(self) -> Iterator[tuple[Window, Window, bool]]:
-        nothing = np.zeros((self.rows.batch_size, self.unroll_steps), dtype=np.int32)
-        run_out = Window(nothing, nothing, self.text.no_words())
-        windows = zip_longest(self._stream(False), self._stream(True), fillvalue=run_out)
-        return ((*directions, number == 0) for number, directions in enumerate(windows, start=self.first))
 
-    def _stream(self, reverse: bool) -> Iterator[Window]:
-        return stream_windows(
-            self.text, self.rows, self.unroll_steps, self.seed, self.number, reverse, self.first
-        )
-
-    def _blocks(self) -> Iterator[tuple[Window, Window, bool]]:
-        windows = evaluation_windows(self.text, self.rows, self.unroll_steps, self.block_words)
-        return (
-            (window.forward, window.backward, window.stream_starts)
-            for window in islice(windows, self.first, None)
-        )
-
-
-def in_workers(batches: BatchesOfPass, num_workers: int) -> Iterator[TensorDict]:
-    """The same batches as tensors, in the same order, made in so many processes; 0 for this one."""
+def in_workers(batches: EpochBatches, num_workers: int) -> Iterator[TensorDict]:
+    """Yields the batches as tensors, in the same order, made in `num_workers` processes; 0 for this one."""
     loader = data.DataLoader(
         batches,
         batch_size=None,

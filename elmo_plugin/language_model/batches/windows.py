@@ -1,4 +1,4 @@
-"""From the types in pieces of text to batches with the distinct words of both directions."""
+"""From the types in chunks of text to batches with the unique words of both directions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,19 +10,21 @@ from elmo_plugin.language_model.corpus.chunks import (
     BEGIN_SENTENCE_TYPE,
     END_SENTENCE_TYPE,
     RESERVED_WORDS,
-    Piece,
-    PieceFiles,
+    ChunkFiles,
+    CorpusChunk,
 )
 
 
-class Rows(NamedTuple):
+class StreamLayout(NamedTuple):
     """
-    All processes together read so many rows of text side by side, and each has its own among them.
+    How text is divided into the rows of all processes, and into windows.
 
     # Parameters
 
     batch_size : `int`
         The rows of each process.
+    unroll_steps : `int`
+        The time steps in a window.
     process : `int`
         The number of this process.
     processes : `int`
@@ -30,21 +32,26 @@ class Rows(NamedTuple):
     """
 
     batch_size: int
+    unroll_steps: int
     process: int = 0
     processes: int = 1
 
     @property
-    def total(self) -> int:
+    def rows(self) -> int:
+        """The number of rows of all processes."""
         return self.batch_size * self.processes
 
     @property
     def own(self) -> slice:
+        """Which of them are those of this process."""
         return slice(self.process * self.batch_size, (self.process + 1) * self.batch_size)
 
 
-class Words(NamedTuple):
+class TypeTable(NamedTuple):
     """
-    hashes: shape (types,), equal for equal words only, whatever piece they are from; 0 for no word
+    What is known of each type of a text.
+
+    hashes: shape (types,), equal for equal words only, whatever chunk they are from; 0 for no word
     character_ids: shape (types, max_characters), zeros for no word
     numbers: shape (types,), the vocabulary's; 0 for no word
     """
@@ -53,37 +60,35 @@ class Words(NamedTuple):
     character_ids: np.ndarray
     numbers: np.ndarray
 
-    def joined(self, others: "Words", types: np.ndarray) -> tuple["Words", np.ndarray]:
+    def concat(self, other: "TypeTable", types: np.ndarray) -> tuple["TypeTable", np.ndarray]:
         """
         # Parameters
 
-        others : `Words`
+        other : `TypeTable`
         types : `numpy.ndarray`
-            Text, in types of the others, in any shape.
+            Text, in types of the other table, in any shape.
 
         # Returns
 
-        `tuple[Words, numpy.ndarray]`
-            These words followed by those of the others that are in the text, and the text in their types.
+        `tuple[TypeTable, numpy.ndarray]`
+            This table followed by the types of the other that are in the text, and the text in its types.
         """
-        distinct, places = np.unique(types, return_inverse=True)
-        added = distinct[distinct >= len(RESERVED_WORDS)]
-        renumbered = distinct.astype(np.int32)
-        renumbered[len(distinct) - len(added) :] = np.arange(len(added)) + len(self.hashes)
-        words = Words(
-            *(np.concatenate([mine, theirs[added]]) for mine, theirs in zip(self, others, strict=True))
-        )
-        return words, renumbered[places].reshape(types.shape)
+        unique, places = np.unique(types, return_inverse=True)
+        added = unique[unique >= len(RESERVED_WORDS)]
+        renumbered = unique.astype(np.int32)
+        renumbered[len(unique) - len(added) :] = np.arange(len(added)) + len(self.hashes)
+        columns = (np.concatenate([mine, its[added]]) for mine, its in zip(self, other, strict=True))
+        return TypeTable(*columns), renumbered[places].reshape(types.shape)
 
 
 @dataclass(frozen=True)
-class Text:
+class IndexedCorpus:
     """
     A corpus as a model with a vocabulary reads it.
 
     # Parameters
 
-    pieces : `Sequence[PieceFiles]`
+    chunks : `Sequence[ChunkFiles]`
         Of the corpus.
     numbers : `Mapping[str, int]`
         The words of the vocabulary.
@@ -93,48 +98,50 @@ class Text:
         Character slots per word.
     """
 
-    pieces: Sequence[PieceFiles]
+    chunks: Sequence[ChunkFiles]
     numbers: Mapping[str, int]
     unknown: int
     max_characters: int
 
-    def open(self, number: int) -> Piece:
-        return self.pieces[number].open(self.max_characters)
+    def open(self, number: int) -> CorpusChunk:
+        """Opens the chunk of this number."""
+        return self.chunks[number].open(self.max_characters)
 
-    def words(self, piece: Piece) -> Words:
-        numbers = piece.vocabulary_numbers(self.numbers, self.unknown)
-        return Words(np.asarray(piece.hashes), piece.character_ids, numbers)
+    def type_table(self, chunk: CorpusChunk) -> TypeTable:
+        """Looks up the types of a chunk."""
+        numbers = chunk.vocabulary_numbers(self.numbers, self.unknown)
+        return TypeTable(np.asarray(chunk.hashes), chunk.character_ids, numbers)
 
-    def no_words(self) -> Words:
-        """What `words` gives for a piece without text."""
+    def empty_table(self) -> TypeTable:
+        """Returns what `type_table` gives for a chunk without text."""
         reserved = len(RESERVED_WORDS)
         character_ids = np.zeros((reserved, self.max_characters), dtype=np.int16)
-        return Words(np.zeros(reserved, np.int64), character_ids, np.zeros(reserved, np.int64))
+        return TypeTable(np.zeros(reserved, np.int64), character_ids, np.zeros(reserved, np.int64))
 
 
 class Window(NamedTuple):
     """
     inputs: shape (batch, time), types; 0 where nothing is read
     targets: shape (batch, time), the types of the words that follow; 0 where there is none
-    words: of these types
+    table: of these types
     """
 
     inputs: np.ndarray
     targets: np.ndarray
-    words: Words
+    table: TypeTable
 
 
 def sentences_in_a_row(
     types: np.ndarray, starts: np.ndarray, sentences: np.ndarray, reverse: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    What a language model reads and predicts in sentences one after another: `<S> w_1 ... w_n` and
+    Returns what a language model reads and predicts in sentences one after another: `<S> w_1 ... w_n` and
     `w_1 ... w_n </S>` forward, `</S> w_n ... w_1` and `w_n ... w_1 <S>` backward.
 
     # Parameters
 
     types, starts : `numpy.ndarray`
-        As in a `Piece`.
+        As in a `CorpusChunk`.
     sentences : `numpy.ndarray`
         Shape (any number,), which sentences.
     reverse : `bool`
@@ -164,28 +171,59 @@ def sentences_in_a_row(
     return inputs, targets
 
 
+def append_to_rows(
+    rows: np.ndarray, positions: np.ndarray, items: np.ndarray, lengths: np.ndarray
+) -> np.ndarray:
+    """
+    # Parameters
+
+    rows : `numpy.ndarray`
+        Shape (any, rows, width), zeros after the end of each row.
+    positions : `numpy.ndarray`
+        Shape (rows,), where each row ends. Negative where that many of its new items are to be left out.
+    items : `numpy.ndarray`
+        Shape (any, sum of lengths), what follows in each row, one row's items after the other's.
+    lengths : `numpy.ndarray`
+        Shape (rows,), how many items follow in each row.
+
+    # Returns
+
+    `numpy.ndarray`
+        Shape (any, rows, width), int32, as wide as before or as the longest row is now.
+    """
+    width = max(rows.shape[2], (positions + lengths).max())
+    longer = np.zeros((*rows.shape[:2], width), dtype=np.int32)
+    longer[:, :, : rows.shape[2]] = rows
+    begins = np.cumsum(lengths) - lengths
+    for row, (position, begin, length) in enumerate(zip(positions, begins, lengths, strict=True)):
+        left_out = min(length, max(0, -position))
+        position += left_out
+        longer[:, row, position : position + length - left_out] = items[:, begin + left_out : begin + length]
+    return longer
+
+
 def batch_arrays(forward: Window, backward: Window) -> dict[str, np.ndarray]:
     """
     # Returns
 
     `dict[str, numpy.ndarray]`
-        `character_ids` of the distinct inputs of both windows, shape (words, max_characters);
+        `character_ids` of the unique inputs of both windows, shape (types, max_characters);
         `forward_types` and `backward_types`, which of them is read where, and `forward_targets` and
         `backward_targets`, the vocabulary's numbers of the words that follow, all of shape (batch, time).
     """
     inputs = np.concatenate([forward.inputs.ravel(), backward.inputs.ravel()])
     split = forward.inputs.size
-    hashes = np.concatenate([forward.words.hashes[inputs[:split]], backward.words.hashes[inputs[split:]]])
+    hashes = np.concatenate([forward.table.hashes[inputs[:split]], backward.table.hashes[inputs[split:]]])
     _, examples, places = np.unique(hashes, return_index=True, return_inverse=True)
     is_forward = examples < split
-    character_ids = np.empty((len(examples), forward.words.character_ids.shape[1]), dtype=np.int16)
-    character_ids[is_forward] = forward.words.character_ids[inputs[examples[is_forward]]]
-    character_ids[~is_forward] = backward.words.character_ids[inputs[examples[~is_forward]]]
+    character_ids = np.empty((len(examples), forward.table.character_ids.shape[1]), dtype=np.int16)
+    character_ids[is_forward] = forward.table.character_ids[inputs[examples[is_forward]]]
+    character_ids[~is_forward] = backward.table.character_ids[inputs[examples[~is_forward]]]
     forward_types, backward_types = places.reshape(2, *forward.inputs.shape)
     return {
         "character_ids": character_ids,
         "forward_types": forward_types,
-        "forward_targets": forward.words.numbers[forward.targets],
+        "forward_targets": forward.table.numbers[forward.targets],
         "backward_types": backward_types,
-        "backward_targets": backward.words.numbers[backward.targets],
+        "backward_targets": backward.table.numbers[backward.targets],
     }

@@ -1,4 +1,4 @@
-"""Pieces of tokenised text in files that are mapped into memory; they know nothing of any vocabulary."""
+"""Chunks of tokenised text in files that are mapped into memory; they know nothing of any vocabulary."""
 
 from array import array
 from collections.abc import Mapping, Sequence
@@ -27,9 +27,9 @@ _ARRAYS = ("types", "starts", "counts", "hashes")
 
 
 @dataclass
-class Piece:
+class CorpusChunk:
     """
-    Sentences as numbers of words. The numbers are the piece's own, its types: 0 is no word, 1 and 2 are `<S>`
+    Sentences as numbers of words. The numbers are the chunk's own, its types: 0 is no word, 1 and 2 are `<S>`
     and `</S>`, and from 3 on words are numbered in the order of their first appearance.
 
     # Parameters
@@ -41,7 +41,7 @@ class Piece:
     counts : `numpy.ndarray`
         Shape (types,), int64: how often each occurs. `<S>` and `</S>` occur once a sentence.
     hashes : `numpy.ndarray`
-        Shape (types,), int64: a hash of each word, the same in all pieces; 0 for type 0.
+        Shape (types,), int64: a hash of each word, the same in all chunks; 0 for type 0.
     text : `numpy.ndarray`
         Shape (bytes,), uint8: the words of all types as UTF-8, with a line feed between any two.
     max_characters : `int`
@@ -90,9 +90,9 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class PieceFiles:
+class ChunkFiles:
     """
-    Where a piece is, and its size, which is known without opening it.
+    Where a chunk is, and its size, which is known without opening it.
 
     # Parameters
 
@@ -108,10 +108,15 @@ class PieceFiles:
     tokens: int
     sentences: int
 
-    def open(self, max_characters: int) -> Piece:
+    def open(self, max_characters: int) -> CorpusChunk:
         """
-        The piece, mapped into memory, for a model with so many character slots per word. Raises
-        `ConfigurationError` where its files are gone from the cache or damaged.
+        Returns the chunk, mapped into memory. Raises `ConfigurationError` where its files are gone from the
+        cache or damaged.
+
+        # Parameters
+
+        max_characters : `int`
+            Character slots per word.
         """
         try:
             arrays = {name: np.load(_file(self.path, name), mmap_mode="r") for name in _ARRAYS}
@@ -121,11 +126,13 @@ class PieceFiles:
                 f"{self.path}.*, text prepared for training, is gone or damaged ({error}); "
                 f"remove the folder {self.path.parent} and start again"
             ) from None
-        return Piece(**arrays, text=text, max_characters=max_characters)
+        return CorpusChunk(**arrays, text=text, max_characters=max_characters)
 
 
-def write_piece(path: Path, words: Sequence[str], types: array, lengths: Sequence[int]) -> PieceFiles:
+def write_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequence[int]) -> None:
     """
+    Writes the files of a chunk.
+
     # Parameters
 
     path : `Path`
@@ -150,7 +157,6 @@ def write_piece(path: Path, words: Sequence[str], types: array, lengths: Sequenc
     for name in _ARRAYS:
         np.save(_file(path, name), arrays[name])
     _text_file(path).write_bytes(b"\n".join(encoded))
-    return PieceFiles(path, tokens=len(types), sentences=len(lengths))
 
 
 def _file(path: Path, name: str) -> Path:

@@ -1,8 +1,9 @@
 """Text for a biLM, tokenised once into files that are mapped into memory: it is never all in memory."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -11,8 +12,8 @@ from pathlib import Path
 import torch
 from allennlp.common import Tqdm
 
-from elmo_plugin.language_model.corpus.chunks import PieceFiles
-from elmo_plugin.language_model.corpus.shards import PIECE_TOKENS, PreparedShard, find_prepared, prepare
+from elmo_plugin.language_model.corpus.chunks import ChunkFiles
+from elmo_plugin.language_model.corpus.shards import CHUNK_TOKENS, find_prepared, prepare
 
 
 @dataclass(frozen=True)
@@ -20,28 +21,28 @@ class Corpus:
     """
     # Parameters
 
-    pieces : `list[PieceFiles]`
+    chunks : `list[ChunkFiles]`
         In the order of the shards.
     fingerprint : `str`
         Of the contents of the shards and their order.
     """
 
-    pieces: list[PieceFiles]
+    chunks: list[ChunkFiles]
     fingerprint: str
 
     @property
     def tokens(self) -> int:
         """The number of words, without the sentences' boundaries."""
-        return sum(piece.tokens for piece in self.pieces)
+        return sum(chunk.tokens for chunk in self.chunks)
 
     @property
     def sentences(self) -> int:
         """The number of sentences."""
-        return sum(piece.sentences for piece in self.pieces)
+        return sum(chunk.sentences for chunk in self.chunks)
 
 
 def default_cache_directory() -> Path:
-    """`$ELMO_PLUGIN_CACHE`, by default `elmo_plugin` in torch's hub folder."""
+    """Returns `$ELMO_PLUGIN_CACHE`, by default `elmo_plugin` in torch's hub folder."""
     return Path(os.environ.get("ELMO_PLUGIN_CACHE") or Path(torch.hub.get_dir()) / "elmo_plugin")
 
 
@@ -49,45 +50,36 @@ def prepare_corpus(
     shards: Sequence[str],
     cache_directory: str | Path | None = None,
     num_processes: int = 1,
-    piece_tokens: int = PIECE_TOKENS,
+    chunk_tokens: int = CHUNK_TOKENS,
 ) -> Corpus:
     """
+    Tokenises each shard once into the folder `corpora` of the cache; from then on it is only opened.
+
     # Parameters
 
     shards : `Sequence[str]`
-        Files of UTF-8 text with one tokenised sentence a line, plain, `.gz` or `.zst`. Each is tokenised once
-        into the folder `corpora` of the cache, and only opened from then on.
+        Files as `prepare` takes them.
     cache_directory : `str` or `Path`, optional
-        The cache; by default `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub folder.
+        The cache; by default `default_cache_directory()`.
     num_processes : `int`
         How many shards are prepared at the same time.
-    piece_tokens : `int`
-        The most words in a piece, unless a sentence has more.
+    chunk_tokens : `int`
+        The most words in a chunk, unless a sentence has more.
 
-    Raises `ConfigurationError` where a shard has no sentence, is not UTF-8 text, is damaged, gone, or changed
-    while it was read, or where the pieces cannot be written; then nothing of that shard is left.
+    Raises `ConfigurationError` as `prepare` does; then nothing of that shard is left.
     """
     directory = Path(cache_directory or default_cache_directory()) / "corpora"
-    found = {shard: find_prepared(shard, directory, piece_tokens) for shard in shards}
+    found = {shard: find_prepared(shard, directory, chunk_tokens) for shard in shards}
     prepared = {shard: files for shard, files in found.items() if files is not None}
     missing = [shard for shard in found if shard not in prepared]
     if missing:
-        made = _map(partial(prepare, directory=directory, piece_tokens=piece_tokens), missing, num_processes)
-        made = Tqdm.tqdm(made, total=len(missing), desc="preparing text")
-        prepared.update(zip(missing, made, strict=True))
+        prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
+        with ProcessPoolExecutor(num_processes) if num_processes > 1 else nullcontext() as pool:
+            made = (pool.map if pool else map)(prepare_one, missing)
+            prepared |= zip(missing, Tqdm.tqdm(made, total=len(missing), desc="preparing text"), strict=True)
     in_order = [prepared[shard] for shard in shards]
     contents = " ".join(shard.folder.name for shard in in_order)
     return Corpus(
-        pieces=[piece for shard in in_order for piece in shard.pieces],
+        chunks=[chunk for shard in in_order for chunk in shard.chunks],
         fingerprint=blake2b(contents.encode(), digest_size=16).hexdigest(),
     )
-
-
-def _map(
-    function: Callable[[str], PreparedShard], shards: Sequence[str], num_processes: int
-) -> Iterator[PreparedShard]:
-    if num_processes == 1:
-        yield from map(function, shards)
-    else:
-        with ProcessPoolExecutor(num_processes) as pool:
-            yield from pool.map(function, shards)

@@ -23,7 +23,7 @@ class BiLmTextReader(DatasetReader):
     """
     Reads UTF-8 text with one sentence a line, its words separated by white space. Blank lines are skipped.
     A path is a file or a pattern such as `corpus/train-*.txt.gz`, whose files (shards) are taken one by one;
-    those that end in `.gz` or `.zst` are unpacked on the way.
+    those that end in `.gz` or `.zst` are decompressed on the way.
 
     Training takes the text from `bilm_stream`, which has it tokenised once; an instance is a sentence.
 
@@ -40,8 +40,8 @@ class BiLmTextReader(DatasetReader):
 
     def shards(self, *paths: str) -> list[str]:
         """
-        For each path the file itself, or the files that it matches, sorted; a file that several of them name
-        is there once. `ConfigurationError` if there is none.
+        Returns for each path the file itself, or the files that it matches, sorted; a file that several of
+        them name is there once. Raises `ConfigurationError` if there is none.
         """
         found: dict[str, None] = {}
         for path in paths:

@@ -1,6 +1,7 @@
 """The words of a corpus by their counts: what a vocabulary is made of, and must agree with."""
 
 from collections.abc import Iterator
+from hashlib import blake2b
 from itertools import islice
 
 import numpy as np
@@ -8,44 +9,39 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Field, Instance, Vocabulary
 from overrides import overrides
 
-from elmo_plugin.bilm import (
-    BEGIN_SENTENCE_TOKEN,
-    END_SENTENCE_TOKEN,
-    MAX_CHARACTERS_PER_TOKEN,
-)
+from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, MAX_CHARACTERS_PER_TOKEN
 from elmo_plugin.language_model.corpus.chunks import (
     BEGIN_SENTENCE_TYPE,
     END_SENTENCE_TYPE,
     RESERVED_WORDS,
-    Piece,
+    CorpusChunk,
 )
 from elmo_plugin.language_model.corpus.corpus import Corpus
 
 _MAKE = "make one with `allennlp elmo-vocab`"
-_CHECKED_PIECES = 64
+_CHECKED_CHUNKS = 64
 _CHECKED_WORDS = 1000
-_SHARE_OF_FIRST_HALF = 0.8
+_PART_OF_FIRST_HALF = 0.8
 
 
 def vocabulary_counts(corpus: Corpus) -> dict[str, int]:
     """
-    How often each word of the corpus occurs, in the order of first appearance; `<S>` and `</S>` come before
-    and behind each sentence.
+    Counts each word of the corpus, in the order of first appearance; `<S>` and `</S>` come before and after
+    each sentence.
     """
     counts: dict[str, int] = {}
-    for piece in _opened(corpus):
-        for word, count in _counts(piece):
+    for chunk in _opened(corpus):
+        for word, count in _counts(chunk):
             counts[word] = counts.get(word, 0) + count
     return counts
 
 
 def counting_instances(corpus: Corpus, namespace: str = "words") -> Iterator[Instance]:
     """
-    Instances for `Vocabulary.from_instances` alone, one for each piece of the corpus: together they count the
-    same words in the same order as an instance for each sentence.
+    Yields one instance, for `Vocabulary.from_instances` alone: it counts the same words in the same order as
+    an instance for each sentence.
     """
-    for piece in _opened(corpus):
-        yield Instance({"words": _CountsField(dict(_counts(piece)), namespace)})
+    yield Instance({"words": _CountsField(vocabulary_counts(corpus), namespace)})
 
 
 class _CountsField(Field):
@@ -64,32 +60,38 @@ class _CountsField(Field):
             words[word] += count
 
 
-def _opened(corpus: Corpus) -> Iterator[Piece]:
-    return (files.open(MAX_CHARACTERS_PER_TOKEN) for files in corpus.pieces)
+def _opened(corpus: Corpus) -> Iterator[CorpusChunk]:
+    return (files.open(MAX_CHARACTERS_PER_TOKEN) for files in corpus.chunks)
 
 
-def _counts(piece: Piece) -> Iterator[tuple[str, int]]:
+def _counts(chunk: CorpusChunk) -> Iterator[tuple[str, int]]:
     """Each word and its count, in the order of first appearance in the text with its boundaries."""
-    first_sentence = piece.types[: piece.starts[1]]
+    first_sentence = chunk.types[: chunk.starts[1]]
     ends = np.flatnonzero(first_sentence == END_SENTENCE_TYPE)  # where the text itself has `</S>` for a word
     before_end = first_sentence[: ends[0]] if len(ends) > 0 else first_sentence
-    first_behind_end = max(before_end.max(initial=0) + 1, len(RESERVED_WORDS))
+    first_after_end = max(before_end.max(initial=0) + 1, len(RESERVED_WORDS))
     order = [
         BEGIN_SENTENCE_TYPE,
-        *range(len(RESERVED_WORDS), first_behind_end),
+        *range(len(RESERVED_WORDS), first_after_end),
         END_SENTENCE_TYPE,
-        *range(first_behind_end, len(piece.words)),
+        *range(first_after_end, len(chunk.words)),
     ]
-    counts = piece.counts.tolist()
-    return ((piece.words[number], counts[number]) for number in order)
+    counts = chunk.counts.tolist()
+    return ((chunk.words[number], counts[number]) for number in order)
+
+
+def vocabulary_fingerprint(vocabulary: Vocabulary, namespace: str) -> str:
+    """Digests the words in their order."""
+    words = vocabulary.get_token_to_index_vocabulary(namespace)
+    return blake2b("\n".join(sorted(words, key=words.__getitem__)).encode(), digest_size=16).hexdigest()
 
 
 def check_vocabulary(vocabulary: Vocabulary, namespace: str, corpus: Corpus) -> None:
     """
     Raises `ConfigurationError` where the vocabulary lacks a special word, or where its words are not in the
-    order of descending frequency, on which the sampled softmax relies. That order is taken to be kept where
-    the first half of the numbers has at least 80 % of the occurrences of known words: an alphabetical order
-    has about half of them, a vocabulary made from other text far more. A small one may be in any order.
+    order of descending frequency, on which the sampled softmax relies. That order is assumed where the first
+    half of the numbers has at least 80 % of the occurrences of known words: an alphabetical order has about
+    half of them, a vocabulary made from other text far more. A small one may be in any order.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(namespace)
     for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):
@@ -99,13 +101,13 @@ def check_vocabulary(vocabulary: Vocabulary, namespace: str, corpus: Corpus) -> 
         return
     unknown = numbers[vocabulary._oov_token]
     occurrences = np.zeros(len(numbers))
-    for piece in islice(_opened(corpus), _CHECKED_PIECES):
-        of_types = piece.vocabulary_numbers(numbers, unknown)
-        occurrences += np.bincount(of_types, weights=piece.counts, minlength=len(numbers))
+    for chunk in islice(_opened(corpus), _CHECKED_CHUNKS):
+        of_types = chunk.vocabulary_numbers(numbers, unknown)
+        occurrences += np.bincount(of_types, weights=chunk.counts, minlength=len(numbers))
     occurrences[[0, unknown]] = 0
-    share = occurrences[: len(numbers) // 2].sum() / occurrences.sum()
-    if share < _SHARE_OF_FIRST_HALF:
+    part = occurrences[: len(numbers) // 2].sum() / occurrences.sum()
+    if part < _PART_OF_FIRST_HALF:
         raise ConfigurationError(
             f"the words in the vocabulary's namespace {namespace} are not in the order of descending "
-            f"frequency: the first half has only {share:.0%} of their occurrences in the text; {_MAKE}"
+            f"frequency: the first half has only {part:.0%} of their occurrences in the text; {_MAKE}"
         )

@@ -5,6 +5,7 @@ import inspect
 import logging
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import torch
@@ -40,7 +41,7 @@ def save_state(state: dict[str, Any], path: str | os.PathLike) -> None:
 
 
 def _os_error(error: BaseException | None) -> OSError | None:
-    """The system's error behind `error`: torch may raise one of its own while it handles that of a write."""
+    """The system's error that caused `error`: torch may raise another while it handles that of a write."""
     while error is not None and not isinstance(error, OSError):
         error = error.__context__
     return error
@@ -55,13 +56,6 @@ def load_state(path: str | os.PathLike) -> dict[str, Any]:
 def _brief(error: Exception) -> str:
     """The first sentence: torch may go on with advice that is not for a damaged file."""
     return str(error).partition("\n")[0].partition(". ")[0] or type(error).__name__
-
-
-class _WithState:
-    """Stands for a trainer whose state is known already."""
-
-    def __init__(self, state: TrainerCheckpoint) -> None:
-        self.get_checkpoint_state = lambda: state
 
 
 @Checkpointer.register("atomic")
@@ -102,7 +96,7 @@ class AtomicCheckpointer(Checkpointer):
             good = f"the last good checkpoint is {latest[0]}" if latest else "there is none before it"
             raise OSError(f"{error}; {good}") from error
         # It finds both files in place, writes neither, and removes what is too old.
-        super().save_checkpoint(cast(Trainer, _WithState(state)))
+        super().save_checkpoint(cast(Trainer, SimpleNamespace(get_checkpoint_state=lambda: state)))
 
     @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:

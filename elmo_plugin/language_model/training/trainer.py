@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -18,18 +19,16 @@ from overrides import overrides
 from elmo_plugin.language_model.batches.data_loader import BiLmStreamLoader
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.language_model.training.checkpointer import save_state
-from elmo_plugin.language_model.training.training_state import PassSoFar, random_states, set_random_states
+from elmo_plugin.language_model.training.training_state import (
+    EpochProgress,
+    random_states,
+    seed_by_rank,
+    set_random_states,
+)
 
 logger = logging.getLogger(__name__)
 
 KEY = "exact_resume"  # under which a checkpoint's training state has what AllenNLP leaves out
-
-
-class _Loaded:
-    """Stands for a checkpointer whose checkpoint has been read already."""
-
-    def __init__(self, checkpoint: TrainerCheckpoint | None) -> None:
-        self.load_checkpoint = lambda: checkpoint
 
 
 @Trainer.register("bilm", constructor="from_partial_objects")
@@ -39,14 +38,16 @@ class BiLmTrainer(GradientDescentTrainer):
     weights, bit for bit, and the metrics that it would have ended with. Beyond what AllenNLP does, a
     checkpoint holds the place in the data, the states of the LSTMs and of the metrics, the random states of
     each process, and the scale of the loss in mixed precision; what a kill has left of `best.th` is made
-    whole. For model `bilm` with data loader `bilm_stream`; with checkpointer `atomic` no kill costs a
-    checkpoint. Takes the same parameters as AllenNLP's.
+    whole. In distributed training each process draws random numbers of its own, such as those of dropout.
+
+    For model `bilm` with data loader `bilm_stream`; with checkpointer `atomic` no kill costs a checkpoint.
+    Takes the same parameters as AllenNLP's.
 
     # Raises
 
     `ConfigurationError`
-        If the model or the data loader is of another kind, or if the text or the way it is divided into
-        batches and among processes is not that of the checkpoint.
+        If the model or the data loader is of another kind, or if the text, its vocabulary, or the way it is
+        divided into batches and among processes is not that of the checkpoint.
     """
 
     # Beyond what AllenNLP's trainer says of them.
@@ -68,8 +69,8 @@ class BiLmTrainer(GradientDescentTrainer):
                     f"but was given {type(part).__name__}, which cannot go on from where it was"
                 )
         super().__init__(model, optimizer, data_loader, **kwargs)
-        self._pass = PassSoFar(self._serialization_dir)
-        self._callbacks.append(self._pass)
+        self._epoch = EpochProgress(self._serialization_dir)
+        self._callbacks.append(self._epoch)
         self._states_to_restore: dict[str, Any] | None = None
         self._batches_of_step = 0
 
@@ -78,7 +79,7 @@ class BiLmTrainer(GradientDescentTrainer):
         processes = self._of_all_processes(
             {
                 "finished_passes": self.data_loader.progress()[: self._epochs_completed],
-                "pass": self._pass.get(),
+                "pass": self._epoch.get(),
                 "random": random_states(self.cuda_device),
                 "streams": {
                     name: value.cpu() if isinstance(value, torch.Tensor) else value
@@ -109,6 +110,8 @@ class BiLmTrainer(GradientDescentTrainer):
 
     @overrides
     def _maybe_restore_checkpoint(self) -> None:
+        if self._distributed:
+            seed_by_rank(torch.distributed.get_rank())
         self._check_agreement("text and options of the data loader", self.data_loader.fingerprint)
         if self._checkpointer is None:
             return
@@ -136,7 +139,7 @@ class BiLmTrainer(GradientDescentTrainer):
     def _restore_as_allennlp(self, checkpoint: TrainerCheckpoint | None) -> None:
         checkpointer, average = self._checkpointer, self._moving_average
         averaged = [] if average is None else average._parameters
-        self._checkpointer = _Loaded(checkpoint)
+        self._checkpointer = SimpleNamespace(load_checkpoint=lambda: checkpoint)
         try:
             super()._maybe_restore_checkpoint()
         finally:
@@ -158,11 +161,24 @@ class BiLmTrainer(GradientDescentTrainer):
         before, now = len(state["processes"]), self._world_size
         if before != now:
             change = f"it was made by {before} process(es), and now there are {now}"
-        elif state["fingerprint"] != self.data_loader.fingerprint:
-            change = "the text, batch_size, unroll_steps, seed or number of processes is not that of then"
+        elif changed := self._changed_parts(state["fingerprint"]):
+            change = (
+                f"the {' and the '.join(changed)} is not that of then; put it back, or train in a new folder"
+            )
         else:
             return
         raise ConfigurationError(f"cannot go on from the checkpoint in {self._serialization_dir}: {change}")
+
+    def _changed_parts(self, before: dict[str, str] | str) -> list[str]:
+        """Compares the fingerprint of a checkpoint with that of now."""
+        if isinstance(before, str):
+            logger.warning(
+                "The checkpoint in %s was made before checkpoints held the vocabulary and the random state "
+                "of the negatives: see that the vocabulary is that of then; the negatives are drawn anew",
+                self._serialization_dir,
+            )
+            before = dict(part.split(" ") for part in before.split(", "))
+        return [name for name, part in self.data_loader.fingerprint.items() if before.get(name, part) != part]
 
     def _prepare_resume(self, state: dict[str, Any]) -> None:
         """
@@ -172,9 +188,9 @@ class BiLmTrainer(GradientDescentTrainer):
         own = state["processes"][torch.distributed.get_rank() if self._distributed else 0]
         if self._scaler is not None and state["scaler"] is not None:
             self._scaler.load_state_dict(state["scaler"])
-        self._pass.set(**own["pass"])
+        self._epoch.set(**own["pass"])
         self._states_to_restore = own
-        self.data_loader.resume(own["finished_passes"], self._pass.batches, then=self._restore_states)
+        self.data_loader.resume(own["finished_passes"], self._epoch.batches, then=self._restore_states)
 
     def _restore_states(self) -> None:
         if self._states_to_restore is not None:
@@ -232,9 +248,9 @@ class BiLmTrainer(GradientDescentTrainer):
             metrics.update(util.get_metrics(self.model, 0.0, None, None, None, 0, reset=True))
         # AllenNLP sums losses since the start of the process only.
         steps = dist_reduce_sum(self._batches_in_epoch_completed)
-        metrics["loss"] = dist_reduce_sum(self._pass.loss) / steps
+        metrics["loss"] = dist_reduce_sum(self._epoch.loss) / steps
         if self.model.get_regularization_penalty() is not None:
-            metrics["reg_loss"] = dist_reduce_sum(self._pass.reg_loss) / steps
+            metrics["reg_loss"] = dist_reduce_sum(self._epoch.reg_loss) / steps
         return metrics
 
     @overrides

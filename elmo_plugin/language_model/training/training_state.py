@@ -1,4 +1,4 @@
-"""What AllenNLP's checkpoints leave out: the random states, and how far a pass over the data has come."""
+"""What AllenNLP's checkpoints leave out: the random states, and how far an epoch has come."""
 
 import random
 from typing import Any, cast
@@ -12,7 +12,7 @@ from overrides import overrides
 
 
 def random_states(device: torch.device) -> dict[str, Any]:
-    """The states of the global random number generators, as plain values that need no code to be read."""
+    """Returns the states of the global random number generators, as values that need no code to be read."""
     name, numbers, *rest = cast(tuple[Any, ...], np.random.get_state())
     return {
         "python": random.getstate(),
@@ -31,8 +31,20 @@ def set_random_states(states: dict[str, Any], device: torch.device) -> None:
         torch.cuda.set_rng_state(states["cuda"], device)
 
 
-class PassSoFar(TrainerCallback):
-    """The number of batches taken, and the sums of their losses, in this pass over the training data."""
+def seed_by_rank(rank: int) -> None:
+    """
+    Gives each process but the first random numbers of its own, such as other dropout masks. The first goes on
+    with those that it would draw alone.
+    """
+    if rank > 0:
+        seed = (torch.initial_seed() + rank) % 2**32
+        random.seed(seed)
+        np.random.seed(seed)
+        torch.manual_seed(seed)
+
+
+class EpochProgress(TrainerCallback):
+    """The number of batches taken, and the sums of their losses, in this epoch."""
 
     def __init__(self, serialization_dir: str) -> None:
         super().__init__(serialization_dir)
@@ -42,7 +54,7 @@ class PassSoFar(TrainerCallback):
         self.batches, self.loss, self.reg_loss = batches, loss, reg_loss
 
     def get(self) -> dict[str, Any]:
-        """What `set` takes."""
+        """Returns what `set` takes."""
         return {"batches": self.batches, "loss": self.loss, "reg_loss": self.reg_loss}
 
     @overrides

@@ -10,7 +10,7 @@ from elmo_plugin.language_model.batches.blocks import (
     count_evaluation_windows,
     evaluation_windows,
 )
-from elmo_plugin.language_model.batches.windows import Rows, Text
+from elmo_plugin.language_model.batches.windows import IndexedCorpus, StreamLayout
 from tests.language_model.in_memory import (
     LENGTHS,
     Sentence,
@@ -40,7 +40,7 @@ def _plain_blocks(sentences: list[Sentence], block_words: int, reverse: bool) ->
     ]
 
 
-def _blocks_read(windows: list[EvaluationWindow], text: Text, reverse: bool) -> list[list[Tagged]]:
+def _blocks_read(windows: list[EvaluationWindow], text: IndexedCorpus, reverse: bool) -> list[list[Tagged]]:
     """For each group what each row reads and predicts, without the empty places behind its end."""
     starts = [number for number, window in enumerate(windows) if window.stream_starts]
     groups = []
@@ -68,20 +68,22 @@ def _blocks_read(windows: list[EvaluationWindow], text: Text, reverse: bool) -> 
     st.integers(1, 2),
 )
 @example([[3, 4], [2], [5]], 2, 4, 1000, True, 2)
-def test_rows_of_all_processes_are_the_blocks_of_the_text_whatever_its_pieces_and_the_sizes(
+def test_rows_of_all_processes_are_the_blocks_of_the_text_whatever_its_chunks_and_the_sizes(
     lengths, batch_size, steps, block_words, reverse, processes
 ) -> None:
-    pieces = distinct_words(lengths)
-    text = in_memory(pieces)
+    chunks = distinct_words(lengths)
+    text = in_memory(chunks)
     of_processes = []
     for process in range(processes):
-        windows = list(evaluation_windows(text, Rows(batch_size, process, processes), steps, block_words))
+        windows = list(
+            evaluation_windows(text, StreamLayout(batch_size, steps, process, processes), block_words)
+        )
         assert windows[0].stream_starts
         assert all(window.forward.inputs.shape == (batch_size, steps) for window in windows)
         of_processes.append(_blocks_read(windows, text, reverse))
     groups = [chain.from_iterable(group) for group in zip(*of_processes, strict=True)]
     read = [block for block in chain.from_iterable(groups) if block]
-    assert read == _plain_blocks(list(chain.from_iterable(pieces)), block_words, reverse)
+    assert read == _plain_blocks(list(chain.from_iterable(chunks)), block_words, reverse)
 
 
 @settings(deadline=None)
@@ -89,14 +91,14 @@ def test_rows_of_all_processes_are_the_blocks_of_the_text_whatever_its_pieces_an
 def test_all_processes_have_as_many_windows_as_are_counted(lengths, batch_size, steps, block_words) -> None:
     text = in_memory(distinct_words(lengths))
     for process in range(2):
-        rows = Rows(batch_size, process, 2)
-        windows = list(evaluation_windows(text, rows, steps, block_words))
-        assert len(windows) == count_evaluation_windows(text, rows, steps, block_words)
+        layout = StreamLayout(batch_size, steps, process, 2)
+        windows = list(evaluation_windows(text, layout, block_words))
+        assert len(windows) == count_evaluation_windows(text, layout, block_words)
 
 
 def test_a_group_of_blocks_ends_with_its_longest() -> None:
     text = in_memory([[["a"], ["b", "c", "d", "e"], ["f"]]])
-    windows = list(evaluation_windows(text, Rows(2), 2, 1))
+    windows = list(evaluation_windows(text, StreamLayout(2, 2), 1))
     assert [window.stream_starts for window in windows] == [True, False, False, True]
     assert [window.sentences[0].tolist() for window in windows] == [
         [[0, 0], [1, 1]],

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm.characters import word_to_character_ids
-from elmo_plugin.language_model.batches.windows import Rows, Window, batch_arrays, sentences_in_a_row
+from elmo_plugin.language_model.batches.windows import StreamLayout, Window, batch_arrays, sentences_in_a_row
 from tests.language_model.in_memory import in_memory, pairs_of
 
 SENTENCES = st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=5), min_size=1, max_size=8)
@@ -14,10 +14,10 @@ SENTENCES = st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=
 @settings(deadline=None)
 @given(SENTENCES, st.randoms(), st.booleans())
 def test_each_word_of_the_chosen_sentences_predicts_the_next_one(sentences, random, reverse) -> None:
-    piece = in_memory([sentences]).open(0)
+    chunk = in_memory([sentences]).open(0)
     chosen = random.choices(range(len(sentences)), k=random.randrange(6))
-    inputs, targets = sentences_in_a_row(piece.types, piece.starts, np.array(chosen, dtype=int), reverse)
-    pairs = [(piece.words[word], piece.words[after]) for word, after in zip(inputs, targets, strict=True)]
+    inputs, targets = sentences_in_a_row(chunk.types, chunk.starts, np.array(chosen, dtype=int), reverse)
+    pairs = [(chunk.words[word], chunk.words[after]) for word, after in zip(inputs, targets, strict=True)]
     assert pairs == [pair for number in chosen for pair in pairs_of(sentences[number], reverse)]
 
 
@@ -25,18 +25,18 @@ def test_each_word_of_the_chosen_sentences_predicts_the_next_one(sentences, rand
 @given(SENTENCES, SENTENCES, st.data())
 def test_joined_words_mean_what_they_meant(first, second, data) -> None:
     text = in_memory([first, second])
-    ours, others = (text.words(text.open(number)) for number in (0, 1))
+    ours, others = (text.type_table(text.open(number)) for number in (0, 1))
     types = np.array(data.draw(st.lists(st.integers(0, len(others.hashes) - 1))), dtype=int)
-    joined, renumbered = ours.joined(others, types)
+    joined, renumbered = ours.concat(others, types)
     for mine, theirs, both in zip(ours, others, joined, strict=True):
         assert (both[: len(mine)] == mine).all()
         assert (both[renumbered] == theirs[types]).all()
     assert len(joined.hashes) <= len(ours.hashes) + len(set(types.tolist()))
 
 
-def test_a_batch_has_the_words_of_both_directions_once_though_they_are_from_different_pieces() -> None:
+def test_a_batch_has_the_words_of_both_directions_once_though_they_are_from_different_chunks() -> None:
     text = in_memory([[["the", "cat", "sat"]], [["a", "dog", "sat"]]])
-    forward, backward = (text.words(text.open(number)) for number in (0, 1))
+    forward, backward = (text.type_table(text.open(number)) for number in (0, 1))
     batch = batch_arrays(
         Window(np.array([[1, 3, 4], [0, 5, 0]]), np.array([[3, 4, 5], [0, 2, 0]]), forward),
         Window(np.array([[2, 5, 4], [5, 0, 0]]), np.array([[5, 4, 3], [1, 0, 0]]), backward),
@@ -67,10 +67,10 @@ def _numbers(number: dict[str, int], words: list[list[str]]) -> list[list[int]]:
 
 def test_a_batch_without_empty_places_has_no_empty_word() -> None:
     text = in_memory([[["a", "b"]]])
-    window = Window(np.array([[1, 3, 4]]), np.array([[3, 4, 2]]), text.words(text.open(0)))
+    window = Window(np.array([[1, 3, 4]]), np.array([[3, 4, 2]]), text.type_table(text.open(0)))
     assert batch_arrays(window, window)["character_ids"].any(axis=1).all()
 
 
 def test_the_rows_of_all_processes_are_all_rows() -> None:
-    rows = [list(range(12))[Rows(4, process, 3).own] for process in range(3)]
-    assert list(chain.from_iterable(rows)) == list(range(Rows(4, 0, 3).total))
+    rows = [list(range(12))[StreamLayout(4, 1, process, 3).own] for process in range(3)]
+    assert list(chain.from_iterable(rows)) == list(range(StreamLayout(4, 1, 0, 3).rows))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm.characters import word_to_character_ids
-from elmo_plugin.language_model.corpus.chunks import Piece
+from elmo_plugin.language_model.corpus.chunks import CorpusChunk
 from elmo_plugin.language_model.corpus.shards import PreparedShard, prepare
 
 SPACES = " \t\r\x0b\x0c\x1c\x1f\x85\xa0\u1680\u2003\u2028\u3000"
@@ -29,29 +29,29 @@ def plain(lines: list[str]) -> list[list[str]]:
     return [words for line in lines if (words := line.split())]
 
 
-def prepared(lines: list[str], folder: str | Path, piece_tokens: int = 1000) -> PreparedShard:
+def prepared(lines: list[str], folder: str | Path, chunk_tokens: int = 1000) -> PreparedShard:
     path = Path(folder) / "text.txt"
     path.write_text("\n".join(lines), encoding="utf-8", newline="")
-    return prepare(str(path), Path(folder) / "corpora", piece_tokens)
+    return prepare(str(path), Path(folder) / "corpora", chunk_tokens)
 
 
-def sentences(piece: Piece) -> list[list[str]]:
-    words = [piece.words[number] for number in piece.types]
-    return [words[start:end] for start, end in zip(piece.starts[:-1], piece.starts[1:], strict=True)]
+def sentences(chunk: CorpusChunk) -> list[list[str]]:
+    words = [chunk.words[number] for number in chunk.types]
+    return [words[start:end] for start, end in zip(chunk.starts[:-1], chunk.starts[1:], strict=True)]
 
 
 @settings(max_examples=150, deadline=None)
-@given(lines=LINES, piece_tokens=st.integers(1, 12))
-def test_the_pieces_together_are_the_text(lines: list[str], piece_tokens: int) -> None:
+@given(lines=LINES, chunk_tokens=st.integers(1, 12))
+def test_the_chunks_together_are_the_text(lines: list[str], chunk_tokens: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        files = prepared(lines, folder, piece_tokens).pieces
-        pieces = [one.open(max_characters=50) for one in files]
-        assert [sentence for piece in pieces for sentence in sentences(piece)] == plain(lines)
-        for one, piece in zip(files, pieces, strict=True):
-            assert (one.tokens, one.sentences) == (len(piece.types), len(piece.starts) - 1)
-            assert one.tokens <= piece_tokens or one.sentences == 1
-        for one, next_one in zip(files[:-1], pieces[1:], strict=True):
-            assert one.tokens + next_one.starts[1] > piece_tokens  # no piece ends before it must
+        files = prepared(lines, folder, chunk_tokens).chunks
+        chunks = [one.open(max_characters=50) for one in files]
+        assert [sentence for chunk in chunks for sentence in sentences(chunk)] == plain(lines)
+        for one, chunk in zip(files, chunks, strict=True):
+            assert (one.tokens, one.sentences) == (len(chunk.types), len(chunk.starts) - 1)
+            assert one.tokens <= chunk_tokens or one.sentences == 1
+        for one, next_one in zip(files[:-1], chunks[1:], strict=True):
+            assert one.tokens + next_one.starts[1] > chunk_tokens  # no chunk ends before it must
 
 
 @settings(max_examples=150, deadline=None)
@@ -60,19 +60,19 @@ def test_words_have_the_numbers_counts_and_characters_they_should(
     lines: list[str], max_characters: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        piece = prepared(lines, folder).pieces[0].open(max_characters)
+        chunk = prepared(lines, folder).chunks[0].open(max_characters)
         text = plain(lines)
         bounded = ["<S>", "</S>"] * len(text) + [word for sentence in text for word in sentence]
-        assert piece.words == ["", *dict.fromkeys(bounded)]
-        assert piece.counts.tolist() == [0, *map(bounded.count, piece.words[1:])]
-        assert piece.character_ids[0].tolist() == [0] * max_characters
-        for word, ids in zip(piece.words[1:], piece.character_ids[1:], strict=True):
+        assert chunk.words == ["", *dict.fromkeys(bounded)]
+        assert chunk.counts.tolist() == [0, *map(bounded.count, chunk.words[1:])]
+        assert chunk.character_ids[0].tolist() == [0] * max_characters
+        for word, ids in zip(chunk.words[1:], chunk.character_ids[1:], strict=True):
             np.testing.assert_array_equal(ids, word_to_character_ids(word, max_characters))
-        assert piece.hashes[0] == 0 and len(set(piece.hashes.tolist())) == len(piece.words)
+        assert chunk.hashes[0] == 0 and len(set(chunk.hashes.tolist())) == len(chunk.words)
 
 
 def test_types_and_shapes_are_as_told(tmp_path: Path) -> None:
-    piece = prepared(["a b a"], tmp_path).pieces[0].open(max_characters=7)
+    chunk = prepared(["a b a"], tmp_path).chunks[0].open(max_characters=7)
     for name, dtype, shape in (
         ("types", np.uint32, (3,)),
         ("starts", np.int64, (2,)),
@@ -80,24 +80,24 @@ def test_types_and_shapes_are_as_told(tmp_path: Path) -> None:
         ("hashes", np.int64, (5,)),
         ("character_ids", np.int16, (5, 7)),
     ):
-        array = getattr(piece, name)
+        array = getattr(chunk, name)
         assert (array.dtype, array.shape) == (dtype, shape)
-    assert isinstance(piece.types, np.memmap) and isinstance(piece.starts, np.memmap)
+    assert isinstance(chunk.types, np.memmap) and isinstance(chunk.starts, np.memmap)
 
 
-def test_a_word_has_the_same_hash_in_every_piece(tmp_path: Path) -> None:
-    first, second = (one.open(50) for one in prepared(["a b c", "c d a"], tmp_path, piece_tokens=3).pieces)
+def test_a_word_has_the_same_hash_in_every_chunk(tmp_path: Path) -> None:
+    first, second = (one.open(50) for one in prepared(["a b c", "c d a"], tmp_path, chunk_tokens=3).chunks)
     hashes = dict(zip(first.words, first.hashes, strict=True))
     for word in ("<S>", "</S>", "a", "c"):
         assert second.hashes[second.words.index(word)] == hashes[word]
 
 
 def test_only_no_word_has_the_number_of_padding(tmp_path: Path) -> None:
-    piece = prepared(["a @@PADDING@@ b @@UNKNOWN@@ c"], tmp_path).pieces[0].open(50)
+    chunk = prepared(["a @@PADDING@@ b @@UNKNOWN@@ c"], tmp_path).chunks[0].open(50)
     numbers = {"@@PADDING@@": 0, "@@UNKNOWN@@": 1, "<S>": 2, "</S>": 3, "a": 4, "b": 5}
-    found = piece.vocabulary_numbers(numbers, unknown=1)
+    found = chunk.vocabulary_numbers(numbers, unknown=1)
     assert found.dtype == np.int64
-    assert dict(zip(piece.words, found.tolist(), strict=True)) == {
+    assert dict(zip(chunk.words, found.tolist(), strict=True)) == {
         "": 0, "<S>": 2, "</S>": 3, "a": 4, "@@PADDING@@": 1, "b": 5, "@@UNKNOWN@@": 1, "c": 1
     }  # fmt: skip
 
@@ -114,7 +114,7 @@ def test_files_that_are_gone_or_empty_are_named(tmp_path: Path, name: str, kept_
     with pytest.raises(
         ConfigurationError, match=f"gone or damaged .*remove the folder {shard.folder} and start"
     ):
-        shard.pieces[0].open(50)
+        shard.chunks[0].open(50)
 
 
 @pytest.mark.parametrize("kept_bytes", [8, 135])
@@ -123,4 +123,4 @@ def test_an_array_that_is_cut_is_named(tmp_path: Path, kept_bytes: int) -> None:
     path = shard.folder / "000000.types.npy"
     path.write_bytes(path.read_bytes()[:kept_bytes])
     with pytest.raises(ConfigurationError, match="gone or damaged"):
-        shard.pieces[0].open(50)
+        shard.chunks[0].open(50)

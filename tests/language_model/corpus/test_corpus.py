@@ -20,19 +20,19 @@ def texts(tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("num_processes", [1, 2])
-def test_a_corpus_has_the_pieces_of_its_shards_in_order(
+def test_a_corpus_has_the_chunks_of_its_shards_in_order(
     texts: list[str], tmp_path: Path, num_processes: int
 ) -> None:
-    made = prepare_corpus(texts, tmp_path / "cache", num_processes, piece_tokens=3)
+    made = prepare_corpus(texts, tmp_path / "cache", num_processes, chunk_tokens=3)
     assert (made.tokens, made.sentences) == (12, 6)
-    assert [(piece.tokens, piece.sentences) for piece in made.pieces] == [
+    assert [(chunk.tokens, chunk.sentences) for chunk in made.chunks] == [
         (3, 1),
         (2, 1),
         (2, 1),
         (2, 2),
         (3, 1),
     ]
-    assert [piece.open(50).words[3:] for piece in made.pieces] == [
+    assert [chunk.open(50).words[3:] for chunk in made.chunks] == [
         ["a", "b"], ["why", "?"], ["c", "b"], ["a", "b"], ["c", "d", "e"]
     ]  # fmt: skip
 
@@ -45,13 +45,13 @@ def test_the_fingerprint_tells_contents_and_order_apart(texts: list[str], tmp_pa
     assert prepare_corpus(texts, tmp_path / "cache").fingerprint != made
 
 
-def test_plain_and_compressed_text_gives_equal_pieces(tmp_path: Path) -> None:
+def test_plain_and_compressed_text_gives_equal_chunks(tmp_path: Path) -> None:
     text = "".join(TEXTS).encode()
     contents = {"text": text, "text.gz": gzip.compress(text), "text.zst": zstandard.compress(text)}
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
     made = prepare_corpus([str(tmp_path / name) for name in contents], tmp_path / "cache")
-    plain, *others = (piece.open(50) for piece in made.pieces)
+    plain, *others = (chunk.open(50) for chunk in made.chunks)
     for other in others:
         for name in ("types", "starts", "counts", "hashes", "text"):
             np.testing.assert_array_equal(getattr(other, name), getattr(plain, name))
@@ -61,7 +61,7 @@ def test_what_is_prepared_is_only_opened(
     texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = prepare_corpus(texts, tmp_path / "cache")
-    monkeypatch.setattr(shards, "write_piece", lambda *args: pytest.fail("text is tokenised again"))
+    monkeypatch.setattr(shards, "write_chunk", lambda *args: pytest.fail("text is tokenised again"))
     monkeypatch.setattr(corpus.Tqdm, "tqdm", lambda *args, **kwargs: pytest.fail("there is no work to show"))
     assert prepare_corpus(texts, tmp_path / "cache") == made
 
@@ -70,8 +70,8 @@ def test_it_is_kept_in_the_cache_that_the_environment_names(
     texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ELMO_PLUGIN_CACHE", str(tmp_path / "named"))
-    (piece,) = prepare_corpus(texts[:1]).pieces
-    assert piece.path.is_relative_to(tmp_path / "named" / "corpora")
+    (chunk,) = prepare_corpus(texts[:1]).chunks
+    assert chunk.path.is_relative_to(tmp_path / "named" / "corpora")
 
 
 @pytest.mark.parametrize("num_processes", [1, 2])

@@ -27,14 +27,14 @@ def directory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Where pieces have been written."""
+    """Where chunks have been written."""
     paths = []
 
-    def write_piece(path: Path, *args) -> None:
+    def write_chunk(path: Path, *args) -> None:
         paths.append(path)
-        chunks.write_piece(path, *args)
+        chunks.write_chunk(path, *args)
 
-    monkeypatch.setattr(shards, "write_piece", write_piece)
+    monkeypatch.setattr(shards, "write_chunk", write_chunk)
     return paths
 
 
@@ -63,7 +63,7 @@ def test_text_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "latin.txt"
     path.write_bytes("good\nschöne\n".encode("latin-1"))
     with pytest.raises(ConfigurationError, match=f"{path}, line 2: not UTF-8 text"):
-        prepare(str(path), tmp_path / "corpora", piece_tokens=1)
+        prepare(str(path), tmp_path / "corpora", chunk_tokens=1)
     assert nothing_is_left_in(tmp_path / "corpora")
 
 
@@ -109,10 +109,10 @@ def test_the_content_of_a_file_is_not_read_again_to_tell_it(
 
 
 def test_the_name_tells_how_the_content_is_read(shard: Path, directory: Path) -> None:
-    packed = shard.with_suffix(".gz")
-    packed.write_bytes(gzip.compress(TEXT.encode()))
-    prepare(str(packed), directory)
-    packed.rename(shard)
+    compressed = shard.with_suffix(".gz")
+    compressed.write_bytes(gzip.compress(TEXT.encode()))
+    prepare(str(compressed), directory)
+    compressed.rename(shard)
     with pytest.raises(ConfigurationError, match=f"{shard}, line 1: not UTF-8 text"):
         prepare(str(shard), directory)
 
@@ -121,18 +121,20 @@ def test_processes_that_prepare_the_same_shard_at_the_same_time_agree(shard: Pat
     with multiprocessing.get_context("fork").Pool(4) as pool:
         prepared = pool.starmap(prepare, [(str(shard), directory, 2)] * 8, chunksize=1)
     assert all(one == prepared[0] for one in prepared)
-    assert [files.sentences for files in prepared[0].pieces] == [1, 1, 1, 1]
-    assert [path.name for path in directory.iterdir() if path.suffix == ".part"] == []
+    assert [files.sentences for files in prepared[0].chunks] == [1, 1, 1, 1]
+    assert not list(directory.glob(".*"))
 
 
 def test_what_a_killed_process_left_does_no_harm(shard: Path, directory: Path) -> None:
     folder = prepare(str(shard), directory).folder
-    folder.rename(folder.with_name(f"{folder.name}.part"))
+    leftover = directory / f".{folder.name}.abcd1234"
+    leftover.mkdir()
+    folder.rename(leftover / folder.name)
     assert prepare(str(shard), directory).folder == folder
-    (folder / "chunks.json").write_text("[[")
+    (folder / "pieces.json").write_text("[[")
     assert find_prepared(str(shard), directory) is None
-    assert prepare(str(shard), directory).pieces[0].tokens == 8
-    assert [path.name for path in directory.iterdir() if path.suffix == ".part"] == []
+    assert prepare(str(shard), directory).chunks[0].tokens == 8
+    assert not list(directory.glob(".*"))
 
 
 def test_a_shard_that_vanishes_is_named(
@@ -165,11 +167,11 @@ def test_a_shard_that_changes_while_it_is_read_is_named(
 def test_a_full_disk_is_named_and_nothing_is_left(
     shard: Path, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def write_piece(path: Path, *args) -> None:
-        chunks.write_piece(path, *args)
+    def write_chunk(path: Path, *args) -> None:
+        chunks.write_chunk(path, *args)
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(shards, "write_piece", write_piece)
+    monkeypatch.setattr(shards, "write_chunk", write_chunk)
     with pytest.raises(ConfigurationError, match=f"cannot prepare {shard} .*No space left .*{directory}"):
         prepare(str(shard), directory)
     assert nothing_is_left_in(directory)

@@ -23,15 +23,15 @@ from elmo_plugin.language_model.corpus.vocabulary import (
         min_size=1,
         max_size=6,
     ),
-    piece_tokens=st.integers(1, 8),
+    chunk_tokens=st.integers(1, 8),
 )
 def test_counts_and_vocabulary_are_those_of_the_sentences_one_by_one(
-    tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]], piece_tokens: int
+    tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]], chunk_tokens: int
 ) -> None:
     folder = tmp_path_factory.mktemp("corpus")
     text = folder / "text.txt"
     text.write_text("\n".join(map(" ".join, sentences)))
-    corpus = prepare_corpus([str(text)], folder, piece_tokens=piece_tokens)
+    corpus = prepare_corpus([str(text)], folder, chunk_tokens=chunk_tokens)
     bounded = [word for sentence in sentences for word in ("<S>", *sentence, "</S>")]
     assert list(vocabulary_counts(corpus).items()) == [(w, bounded.count(w)) for w in dict.fromkeys(bounded)]
     made = Vocabulary.from_instances(counting_instances(corpus, "words"), max_vocab_size=4)

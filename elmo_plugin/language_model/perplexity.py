@@ -1,0 +1,211 @@
+"""The perplexity of text under any biLM that has a softmax."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from allennlp.common import Tqdm
+from allennlp.common.checks import ConfigurationError, check_for_gpu
+from allennlp.common.util import int_to_device
+from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
+
+from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
+from elmo_plugin.bilm.io import read_checkpoint
+from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.language_model.batches import (
+    EvaluationWindow,
+    IndexedCorpus,
+    StreamLayout,
+    evaluation_windows,
+)
+from elmo_plugin.language_model.corpus import BiLmTextReader, prepare_corpus
+from elmo_plugin.language_model.evaluation import SentenceScores, TextScores, read_words, score_sentences
+
+UNKNOWN_WORDS = (DEFAULT_OOV_TOKEN, "<UNK>")  # of AllenNLP's vocabularies, and of published ones
+STATES = ("carry", "reset")
+UNROLL_STEPS = 64  # the words of each block that are read at a time, which changes no score
+DECIMALS = 6  # of the scores of single words
+
+
+class LanguageModel(NamedTuple):
+    """
+    bilm: in evaluation mode, frozen
+    softmax: likewise
+    numbers: of the words that it predicts
+    unknown: the number of all other words
+    """
+
+    bilm: BiLm
+    softmax: VocabularySoftmax
+    numbers: dict[str, int]
+    unknown: int
+
+
+def measure_perplexity(
+    archive: str | Mapping[str, str],
+    texts: Sequence[str],
+    state: str = "carry",
+    block_words: int = 1000,
+    batch_size: int = 128,
+    per_sentence: str | None = None,
+    cuda_device: int = -1,
+    precision: str = "float32",
+    cache_directory: str | None = None,
+) -> dict[str, Any]:
+    """
+    Each direction predicts the words of a sentence and one of its boundaries, forward `</S>` and backward
+    `<S>`: the targets. A perplexity is `exp` of the mean `-log p` over all targets of the text, or over those
+    of both directions. Neither `batch_size` nor how the text is cut into files changes it.
+
+    # Parameters
+
+    archive : `str | Mapping[str, str]`
+        Whatever `load_bilm` takes, if it has a softmax.
+    texts : `Sequence[str]`
+        Files or patterns. A file that several of them name is read once.
+    state : `str`
+        With `reset` each sentence is read from the zero state. With `carry` it is read with what is
+        remembered of the sentences before it in its block (backward: of those after it), and each block from
+        the zero state.
+    block_words : `int`
+        For `carry`: a block is the fewest sentences that have at least this number of words.
+    batch_size : `int`
+        The number of blocks, or sentences, that are read in parallel.
+    per_sentence : `str`, optional
+        A file that gets a JSON object for each sentence, see `sentence_as_json`; it is there whole or not at
+        all.
+    cuda_device : `int`
+        The number of a GPU, or -1 for the CPU.
+    precision : `str`
+        That of the biLM, see `BiLm`. The softmax is in float32.
+    cache_directory : `str`, optional
+        Where tokenised text is kept.
+
+    # Returns
+
+    `dict[str, Any]`
+        Perplexities, the numbers of sentences, words, targets (of each direction) and unknown words, the size
+        of the vocabulary, and how the text was read.
+
+    Raises `ConfigurationError` where the archive has no softmax, or where there is no text.
+    """
+    if state not in STATES:
+        raise ConfigurationError(f"the state is one of {', '.join(STATES)}, not {state!r}")
+    for name, value in (("block-words", block_words), ("batch-size", batch_size)):
+        if value < 1:
+            raise ConfigurationError(f"--{name} must be at least 1, not {value}")
+    check_for_gpu(cuda_device)
+    shards = BiLmTextReader().shards(*texts)
+    try:
+        model = load_language_model(archive, precision, int_to_device(cuda_device))
+        corpus = prepare_corpus(shards, cache_directory)
+        slots = model.bilm.options.char_cnn.max_characters_per_token
+        indexed = IndexedCorpus(corpus.chunks, model.numbers, model.unknown, slots)
+        layout = StreamLayout(batch_size, UNROLL_STEPS)
+        windows = evaluation_windows(indexed, layout, block_words if state == "carry" else 1)
+        windows = _with_progress(windows, corpus.tokens + corpus.sentences)
+        sums = _sum_up(indexed, score_sentences(model.bilm, model.softmax, windows), per_sentence)
+    except BiLmError as error:
+        raise ConfigurationError(str(error)) from None
+    return {
+        **sums.perplexities(),
+        "sentences": sums.sentences,
+        "tokens": sums.tokens,
+        "targets": sums.targets,
+        "unknown_tokens": sums.unknown,
+        "unknown_percent": 100 * sums.unknown / sums.tokens,
+        "vocabulary_size": len(model.numbers),
+        "state": state,
+        **({"block_words": block_words} if state == "carry" else {}),
+        "precision": precision,
+    }
+
+
+def load_language_model(
+    source: str | Mapping[str, str], precision: str, device: torch.device
+) -> LanguageModel:
+    """
+    # Parameters
+
+    source : `str | Mapping[str, str]`
+        Whatever `load_bilm` takes.
+    precision : `str`
+        See `BiLm`.
+    device : `torch.device`
+        Where it computes.
+
+    Raises `BiLmError` where it names no usable model, or one without a softmax and its words.
+    """
+    stored = read_checkpoint(source)
+    if stored.softmax is None:
+        raise BiLmError(
+            f"{source} has no softmax over a vocabulary, without which no word has a probability: give the "
+            "archive of a training, or what elmo-export made of one"
+        )
+    weight, bias, words = stored.softmax
+    numbers = {word: number for number, word in enumerate(words)}
+    unknown = next((numbers[word] for word in UNKNOWN_WORDS if word in numbers), None)
+    if unknown is None or not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= set(numbers):
+        raise BiLmError(
+            f"the vocabulary of {source} lacks {BEGIN_SENTENCE_TOKEN}, {END_SENTENCE_TOKEN} or a word for "
+            f"unknown ones ({' or '.join(UNKNOWN_WORDS)})"
+        )
+    bilm = BiLm(stored.options, precision=precision)
+    bilm.load_weights(stored.weights)
+    softmax = VocabularySoftmax(*weight.shape)
+    softmax.load_state_dict({"weight": weight, "bias": bias})
+    for module in (bilm, softmax):
+        module.eval().requires_grad_(False).to(device)
+    return LanguageModel(bilm, softmax, numbers, unknown)
+
+
+def sentence_as_json(
+    number: int, words: list[str], is_unknown: np.ndarray, scores: SentenceScores
+) -> dict[str, Any]:
+    """
+    # Returns
+
+    `dict[str, Any]`
+        `sentence`, its number in the text from 0; `words`; `tokens`, their number; `unknown`, the places from
+        0 of those that are scored as the unknown word; `forward` and `backward`, the sums of each direction's
+        `-log p` in nats; `perplexity`, of the mean of both directions per target; `forward_nats` and
+        `backward_nats`, what is summed: one number for each word, in the order of `words`, and after them one
+        for the boundary, which is `</S>` forward and `<S>` backward.
+    """
+    return {
+        "sentence": number,
+        "words": words,
+        "tokens": len(words),
+        "unknown": np.flatnonzero(is_unknown).tolist(),
+        "forward": float(scores.forward.sum()),
+        "backward": float(scores.backward.sum()),
+        "perplexity": scores.perplexity,
+        "forward_nats": scores.forward.round(DECIMALS).tolist(),
+        "backward_nats": scores.backward.round(DECIMALS).tolist(),
+    }
+
+
+def _sum_up(corpus: IndexedCorpus, scores: Iterable[SentenceScores], path: str | None) -> TextScores:
+    """Sums the scores, and writes those of each sentence to `path`, if there is one."""
+    sums = TextScores()
+    with ExitStack() as stack:
+        file = None
+        if path is not None:
+            temporary = stack.enter_context(replace_when_written(path))
+            file = stack.enter_context(open(temporary, "w", encoding="utf-8"))
+        for (words, is_unknown), of_sentence in zip(read_words(corpus), scores, strict=True):
+            if file is not None:
+                line = sentence_as_json(sums.sentences, words, is_unknown, of_sentence)
+                print(json.dumps(line, ensure_ascii=False), file=file)
+            sums.add(of_sentence, is_unknown)
+    return sums
+
+
+def _with_progress(windows: Iterable[EvaluationWindow], targets: int) -> Iterator[EvaluationWindow]:
+    with Tqdm.tqdm(total=targets, unit="words", desc="scoring text") as bar:
+        for window in windows:
+            yield window
+            bar.update(int((window.sentences[0] >= 0).sum()))
