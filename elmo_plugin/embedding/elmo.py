@@ -96,9 +96,9 @@ class Elmo(nn.Module):
             bilm = copy.deepcopy(bilm).requires_grad_(requires_grad)
         if cache is not None and (bilm.is_trained or stateful):
             raise BiLmError("a cache is for a biLM that is frozen (requires_grad is false) and not stateful")
-        precision = get_precision(precision or bilm.precision).name
-        if bilm.is_trained and precision != "float32":
-            raise BiLmError(f"a biLM is fine-tuned in float32, not in {precision}")
+        numbers = get_precision(precision or bilm.precision).name
+        if bilm.is_trained and numbers != "float32":
+            raise BiLmError(f"a biLM is fine-tuned in float32, not in {numbers}")
         self.bilm = bilm
         self.precision = precision
         self.max_batch_tokens = max_batch_tokens

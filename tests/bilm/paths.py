@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.precision import has_bfloat16, has_int8, has_int8_row
+from elmo_plugin.bilm.precision import has_bfloat16, int8_is_exact
+from elmo_plugin.bilm.precision.int8 import has_int8, has_int8_row
 
 
 class ComputePath(NamedTuple):
@@ -26,15 +27,15 @@ class ComputePath(NamedTuple):
 PATHS = [
     ComputePath("reference", "float32", "cpu", 2e-6),
     ComputePath("training", "float32", "cpu", 2e-6),
-    ComputePath("in_turn", "float32", "cpu", 2e-6),
-    ComputePath("in_turn", "bfloat16", "cpu", 2e-2),
-    ComputePath("in_turn", "int8", "cpu", 6e-2),
-    ComputePath("together", "float32", "cpu", 2e-6),
-    ComputePath("together", "bfloat16", "cpu", 2e-2),
-    ComputePath("together", "int8", "cpu", 6e-2),
+    ComputePath("sequential", "float32", "cpu", 2e-6),
+    ComputePath("sequential", "bfloat16", "cpu", 2e-2),
+    ComputePath("sequential", "int8", "cpu", 6e-2),
+    ComputePath("batched_directions", "float32", "cpu", 2e-6),
+    ComputePath("batched_directions", "bfloat16", "cpu", 2e-2),
+    ComputePath("batched_directions", "int8", "cpu", 6e-2),
     ComputePath("training", "float32", "cuda", 1e-5),
-    ComputePath("together", "float32", "cuda", 1e-5),
-    ComputePath("together", "bfloat16", "cuda", 2e-2),
+    ComputePath("batched_directions", "float32", "cuda", 1e-5),
+    ComputePath("batched_directions", "bfloat16", "cuda", 2e-2),
 ]
 every_path = pytest.mark.parametrize("path", PATHS, ids=str)
 
@@ -47,8 +48,9 @@ def skip_if_not_here(path: ComputePath) -> None:
         and path.precision == "bfloat16"
         and not has_bfloat16(),
         "a torch with oneDNN's 8-bit products": path.precision == "int8" and not has_int8(),
+        "a CPU with exact products of 8-bit integers": path.precision == "int8" and not int8_is_exact(),
         "a torch that multiplies a row of 8-bit integers": path.precision == "int8"
-        and path.recurrence == "together"
+        and path.recurrence == "batched_directions"
         and not has_int8_row(),
     }
     for what, is_lacking in lacks.items():
