@@ -1,4 +1,4 @@
-"""Several text fields as one."""
+"""The tensors of several text fields as one, and of lists of text fields as those of one."""
 
 from collections.abc import Sequence
 
@@ -25,8 +25,19 @@ def concatenate_text_fields(texts: Sequence[TextFieldTensors]) -> TextFieldTenso
     }
 
 
+def flatten_wrapping_dims(text: TextFieldTensors, num_wrapping_dims: int) -> TextFieldTensors:
+    """
+    Flattens tensors of shape (batch, ..., time, ...) to (batch * ..., time, ...). `num_wrapping_dims` is the
+    number of dimensions between batch and time.
+    """
+    return {
+        indexer: {name: tensor.flatten(0, num_wrapping_dims) for name, tensor in tensors.items()}
+        for indexer, tensors in text.items()
+    }
+
+
 def _concatenate(tensors: Sequence[Tensor]) -> Tensor:
-    """Along the first axis, after padding all others with zeros behind what is there."""
+    """Concatenates along the first dimension, after padding all others with zeros at their end."""
     shape = [max(sizes) for sizes in zip(*(tensor.shape[1:] for tensor in tensors), strict=True)]
     result = tensors[0].new_zeros(sum(tensor.size(0) for tensor in tensors), *shape)
     for tensor, rows in zip(tensors, result.split([tensor.size(0) for tensor in tensors]), strict=True):

@@ -10,7 +10,6 @@ from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.modules import Embedding
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
-from allennlp.predictors import Predictor
 
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
@@ -25,7 +24,7 @@ def predictor() -> NerPredictor:
     vocab = Vocabulary.from_instances(reader.read(SENTENCES))
     embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
     encoder = ContextualEncoder(embedder, Lazy(VariationalBiLstm, hidden_sizes=[6]))
-    return NerPredictor(NerBiLstmCrf(vocab, encoder).eval(), reader)
+    return NerPredictor(NerBiLstmCrf(vocab, contextual_encoder=encoder).eval(), reader)
 
 
 def test_a_plain_sentence_is_tokenised_by_rules(predictor: NerPredictor) -> None:
@@ -41,30 +40,21 @@ def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
     assert output["words"] == words and len(output["tags"]) == 4
 
 
-def test_a_batch_gives_what_its_sentences_give_alone(predictor: NerPredictor) -> None:
-    inputs = [{"sentence": "Ada lives in London."}, {"tokens": ["Rome"]}]
-    assert predictor.predict_batch_json(inputs) == [predictor.predict_json(line) for line in inputs]
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ({"sentence": ""}, "there is no word in"),
         ({"sentence": "  \n\t"}, "there is no word in"),
         ({"tokens": []}, "there is no word in"),
-        ({"text": "Ada"}, 'expected "sentence" or "tokens" in'),
+        ({"text": "Ada"}, 'expected "words" or "tokens" or "sentence" in'),
         ({"sentence": 3}, '"sentence" must be text, not 3'),
         ({"tokens": "Ada"}, "\"tokens\" must be a list of words .*, not 'Ada'"),
         ({"tokens": ["Ada", ""]}, r"\"tokens\" must be a list of words .*, not \['Ada', ''\]"),
         ({"tokens": ["Ada", 3]}, r"\"tokens\" must be a list of words .*, not \['Ada', 3\]"),
-        (["Ada"], 'expected "sentence" or "tokens" in'),
+        (["Ada"], 'expected "words" or "tokens" or "sentence" in'),
     ],
 )
 def test_what_is_no_sentence_is_an_error(predictor: NerPredictor, line: Any, message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"elmo_ner: {message}") as error:
         predictor.predict_json(line)
     assert "\n" not in str(error.value)
-
-
-def test_is_the_predictor_of_the_model(predictor: NerPredictor) -> None:
-    assert Predictor.by_name(predictor._model.default_predictor) is NerPredictor

@@ -11,7 +11,6 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import WhitespaceTokenizer
 from allennlp.modules import Embedding, FeedForward
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
-from allennlp.predictors import Predictor
 from torch import nn
 
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
@@ -28,7 +27,12 @@ def predictor() -> SstPredictor:
     embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
     bilstm = Lazy(VariationalBiLstm, hidden_sizes=[3])
     classifier = Lazy(FeedForward, num_layers=1, hidden_dims=4, activations=nn.ReLU())
-    model = SstBcn(vocab, ContextualEncoder(embedder, bilstm), bilstm, classifier)
+    model = SstBcn(
+        vocab,
+        contextual_encoder=ContextualEncoder(embedder, bilstm),
+        integrator=bilstm,
+        classifier=classifier,
+    )
     return SstPredictor(model.eval(), reader)
 
 
@@ -64,34 +68,21 @@ def test_another_tokenizer_may_be_given(predictor: SstPredictor) -> None:
     assert other.predict("It isn't bad.")["words"] == ["It", "isn't", "bad."]
 
 
-def test_a_batch_gives_what_its_sentences_give_alone(predictor: SstPredictor) -> None:
-    inputs = [{"sentence": "It isn't at all funny."}, {"words": ["Superb"]}]
-    together = predictor.predict_batch_json(inputs)
-    for output, line in zip(together, inputs, strict=True):
-        alone = predictor.predict_json(line)
-        assert output["words"] == alone["words"] and output["label"] == alone["label"]
-        assert output["probs"] == pytest.approx(alone["probs"], abs=1e-6)
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ({"sentence": ""}, "there is no word in"),
         ({"sentence": "  \n\t"}, "there is no word in"),
         ({"words": []}, "there is no word in"),
-        ({"text": "Superb"}, 'expected "sentence", "words" or "tokens" in'),
+        ({"text": "Superb"}, 'expected "words" or "tokens" or "sentence" in'),
         ({"sentence": 3}, '"sentence" must be text, not 3'),
         ({"words": "Superb"}, "\"words\" must be a list of words .*, not 'Superb'"),
         ({"tokens": ["A", ""]}, r"\"tokens\" must be a list of words .*, not \['A', ''\]"),
         ({"words": ["A", 3]}, r"\"words\" must be a list of words .*, not \['A', 3\]"),
-        (["Superb"], 'expected "sentence", "words" or "tokens" in'),
+        (["Superb"], 'expected "words" or "tokens" or "sentence" in'),
     ],
 )
 def test_what_is_no_sentence_is_an_error(predictor: SstPredictor, line: Any, message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"elmo_sst: {message}") as error:
         predictor.predict_json(line)
     assert "\n" not in str(error.value)
-
-
-def test_is_the_predictor_of_the_model(predictor: SstPredictor) -> None:
-    assert Predictor.by_name(predictor._model.default_predictor) is SstPredictor
