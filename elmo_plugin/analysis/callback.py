@@ -1,4 +1,4 @@
-"""The mixing weights, epoch by epoch."""
+"""Logs the mixing weights of a training, epoch by epoch."""
 
 import logging
 from typing import Any
@@ -42,8 +42,8 @@ class ElmoWeightsCallback(TrainerCallback):
             return
         for mix in read_mixes(trainer.model.state_dict()):
             scalars = _scalars(mix)
-            figures = ", ".join(f"{name} {value:.3f}" for name, value in scalars.items())
-            logger.info(f"epoch {epoch + 1}, ELMo at {mix.placement}: {figures}")
+            line = ", ".join(f"{name} {value:.3f}" for name, value in scalars.items())
+            logger.info(f"epoch {epoch + 1}, ELMo at {mix.placement}: {line}")
             named = {f"elmo_{mix.placement}_{name.replace(' ', '_')}": scalars[name] for name in scalars}
             metrics.update(named)
             for callback in trainer._callbacks:
@@ -52,5 +52,5 @@ class ElmoWeightsCallback(TrainerCallback):
 
 
 def _scalars(mix: Mix) -> dict[str, float]:
-    shares = zip(map(layer_name, mix.layers), mix.shares, strict=True)
-    return {"gamma": mix.gamma, **dict(shares)}
+    weights = zip(map(layer_name, mix.layers), mix.normalized_weights, strict=True)
+    return {"gamma": mix.gamma, **dict(weights)}

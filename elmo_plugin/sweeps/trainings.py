@@ -1,109 +1,141 @@
-"""Trainings with several seeds, each of which is done once, and what they score."""
+"""Trainings of several configurations with several seeds, each of which is done once."""
 
 import copy
+import fnmatch
 import gc
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.params import parse_overrides, with_overrides
 from allennlp.models.archival import CONFIG_NAME
 
 SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 
 
-def with_seed(config: dict[str, Any], seed: int) -> dict[str, Any]:
-    """The configuration with this seed for every library."""
-    return config | dict.fromkeys(SEEDS, seed)
-
-
-def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = False) -> dict[str, Any]:
+class Training(NamedTuple):
     """
-    Trains, unless that is done. A training is in `FOLDER.unfinished` until it has ended, so that what a kill
-    leaves is not taken for a finished one; and it ends as if there had been no kill. With the trainer `bilm`
-    it goes on from its last checkpoint. With others it starts anew: what AllenNLP recovers has other random
-    numbers, and may lack the best weights.
-
-    # Parameters
-
-    config : `dict[str, Any]`
-        The whole configuration.
-    folder : `Path`
-        Where the finished training is.
-    file_friendly_logging : `bool`, optional (default = `False`)
-        See `allennlp train`.
-
-    # Returns
-
-    `dict[str, Any]`
-        Its metrics.
-
-    Raises `ConfigurationError` where `folder` has another training.
-    """
-    if not folder.exists():
-        unfinished = folder.with_name(f"{folder.name}.unfinished")
-        recover = config.get("trainer", {}).get("type") == "bilm" and (unfinished / CONFIG_NAME).is_file()
-        gc.collect()  # the model of the training before
-        train_model(
-            Params(copy.deepcopy(config)),
-            unfinished,
-            recover=recover,
-            force=not recover,
-            file_friendly_logging=file_friendly_logging,
-        )
-        unfinished.rename(folder)
-    return read_metrics(config, folder)
-
-
-def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Those of a finished training with this configuration; `ConfigurationError` where it is not there."""
-    try:
-        found = json.loads((folder / CONFIG_NAME).read_text())
-        metrics = json.loads((folder / "metrics.json").read_text())
-    except (OSError, ValueError):
-        raise ConfigurationError(f"{folder} is there, but has no finished training") from None
-    if found != config:
-        old, new = (Params(each).as_flat_dict() for each in (found, config))
-        other = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
-        raise ConfigurationError(
-            f"{folder} has a training with another configuration: other {', '.join(other)}"
-        )
-    return metrics
-
-
-class Metric(NamedTuple):
-    """
-    A metric on the validation data, at the epoch that the trainer found best.
+    One training of a sweep.
 
     # Parameters
 
     name : `str`
-        As in AllenNLP's metrics, without `validation_`.
-    higher_is_better : `bool`
-        Then it is taken for a share of one, and scores are in per cent.
+        Of its configuration.
+    seed : `int`
+        Of every library.
+    config : `dict[str, Any]`
+        The whole configuration, with the seed.
+    folder : `Path`
+        Where the finished training is, or will be.
     """
 
     name: str
-    higher_is_better: bool
-
-    @classmethod
-    def parse(cls, text: Any) -> "Metric":
-        """From the form of a trainer's `validation_metric`, such as `"+accuracy"` or `"-loss"`."""
-        if not isinstance(text, str) or text[:1] not in ("+", "-") or len(text) < 2:
-            raise ConfigurationError(f"a metric is its name behind + or -, such as +accuracy, not {text!r}")
-        return cls(text[1:], text[0] == "+")
-
-    def score(self, metrics: Mapping[str, Any]) -> float:
-        """What the `metrics.json` of a training has of it; `ConfigurationError` where it has not."""
-        prefix = "best_validation_"
-        value = metrics.get(prefix + self.name)
-        if value is None:
-            known = (name.removeprefix(prefix) for name in metrics if name.startswith(prefix))
-            raise ConfigurationError(f"there is no metric {self.name}, but {', '.join(known)}")
-        return round(100 * value, 2) if self.higher_is_better else round(value, 4)
+    seed: int
+    config: dict[str, Any]
+    folder: Path
 
     def __str__(self) -> str:
-        return f"{self.name} (%)" if self.higher_is_better else f"{self.name} (lower is better)"
+        return f"{self.name} with seed {self.seed}"
+
+    def run(self, file_friendly_logging: bool = False) -> dict[str, Any]:
+        """
+        Trains, unless that is done, and returns the metrics. A training is in `FOLDER.unfinished` until it
+        has ended, so that what a kill leaves is not taken for a finished one; and it ends as if there had been
+        no kill. With the trainer `bilm` it goes on from its last checkpoint. With others it starts anew: what
+        AllenNLP recovers has other random numbers, and may lack the best weights.
+
+        Raises `ConfigurationError` where the folder has another training.
+        """
+        if not self.folder.exists():
+            unfinished = self.folder.with_name(f"{self.folder.name}.unfinished")
+            recover = self.config.get("trainer", {}).get("type") == "bilm"
+            recover = recover and (unfinished / CONFIG_NAME).is_file()
+            gc.collect()  # frees the model of the training before: two may not fit in memory
+            train_model(
+                Params(copy.deepcopy(self.config)),
+                unfinished,
+                recover=recover,
+                force=not recover,
+                file_friendly_logging=file_friendly_logging,
+            )
+            unfinished.rename(self.folder)
+        return self.read_metrics()
+
+    def read_metrics(self) -> dict[str, Any]:
+        """Returns the metrics of the finished training; `ConfigurationError` where the folder has another."""
+        try:
+            found = json.loads((self.folder / CONFIG_NAME).read_text())
+            metrics = json.loads((self.folder / "metrics.json").read_text())
+        except (OSError, ValueError):
+            raise ConfigurationError(f"{self.folder} is there, but has no finished training") from None
+        if found != self.config:
+            old, new = (Params(each).as_flat_dict() for each in (found, self.config))
+            other = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+            raise ConfigurationError(
+                f"{self.folder} has a training with another configuration: other {', '.join(other)}"
+            )
+        return metrics
+
+
+def find_trainings(sources: Sequence[str], folder: Path, seeds: int, overrides: str = "") -> list[Training]:
+    """
+    Lists the trainings of a sweep, the seeds of a configuration one after another.
+
+    # Parameters
+
+    sources : `Sequence[str]`
+        See `read_configs`.
+    folder : `Path`
+        Has the training with seed 2 of the configuration `ner_elmo` in `ner_elmo/2`.
+    seeds : `int`
+        Each configuration is trained with the seeds from 1 to this.
+    overrides : `str`, optional (default = `""`)
+        Of all configurations, as for `allennlp train`.
+
+    Raises `ConfigurationError` where two configurations have the same name.
+    """
+    trainings = []
+    names: set[str] = set()
+    for source in sources:
+        for name, config in read_configs(source, overrides).items():
+            if name in names:
+                raise ConfigurationError(f"several configurations have the name {name}")
+            names.add(name)
+            for seed in range(1, seeds + 1):
+                seeded = config | dict.fromkeys(SEEDS, seed)
+                trainings.append(Training(name, seed, seeded, folder / name / str(seed)))
+    return trainings
+
+
+def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
+    """
+    Reads the configurations that `source` names.
+
+    # Parameters
+
+    source : `str`
+        A file, whose name without its ending becomes that of the configuration; or `FILE:VARIANT`, where the
+        file has an object with a configuration for each variant. `FILE:sst_*` names all variants that match.
+    overrides : `str`, optional (default = `""`)
+        Of each configuration, as for `allennlp train`.
+
+    # Returns
+
+    `dict[str, dict[str, Any]]`
+        The configurations by their names.
+
+    Raises `ConfigurationError` where the file has no such variant.
+    """
+    file, _, pattern = source.rpartition(":")
+    if not file or "/" in pattern:  # no colon, or that of a URL
+        return {Path(source).stem: Params.from_file(source, overrides).as_dict(quiet=True)}
+    variants = Params.from_file(file).as_dict(quiet=True)
+    names = fnmatch.filter(variants, pattern)
+    if not names:
+        raise ConfigurationError(f"{file} has no variant {pattern}, but {', '.join(variants)}")
+    changes = parse_overrides(overrides)
+    return {name: with_overrides(variants[name], changes) for name in names}
