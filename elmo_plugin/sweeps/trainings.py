@@ -43,10 +43,12 @@ class Training(NamedTuple):
 
     def run(self, file_friendly_logging: bool = False) -> dict[str, Any]:
         """
-        Trains, unless that is done, and returns the metrics. A training is in `FOLDER.unfinished` until it
-        has ended, so that what a kill leaves is not taken for a finished one; and it ends as if there had been
-        no kill. With the trainer `bilm` it goes on from its last checkpoint. With others it starts anew: what
-        AllenNLP recovers has other random numbers, and may lack the best weights.
+        Trains, unless that is done, and returns the metrics.
+
+        A training is in `FOLDER.unfinished` until it has ended, so that what a kill leaves is not taken for a
+        finished one; and it ends as if there had been no kill. With the trainer `bilm` it goes on from its
+        last checkpoint. With others it starts anew: what AllenNLP recovers has other random numbers, and may
+        lack the best weights.
 
         Raises `ConfigurationError` where the folder has another training.
         """
