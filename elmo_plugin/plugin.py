@@ -6,6 +6,6 @@ from elmo_plugin.commands import average, embed, ensemble, export, perplexity, s
 from elmo_plugin.embedding import indexer, token_embedder
 from elmo_plugin.encoders import contextual_encoder, variational_bilstm
 from elmo_plugin.tasks import ensemble as ensemble_model
-from elmo_plugin.tasks import ner, penn_treebank_tokenizer, snli, sst
+from elmo_plugin.tasks import ner, snli, sst
 
 shims.apply()

@@ -27,8 +27,8 @@ from elmo_plugin.commands.perplexity import measure_perplexity
 from elmo_plugin.common.files import replace_when_written, write_json
 from elmo_plugin.common.text_files import read_lines
 from elmo_plugin.sweeps.trainings import Metric, train, with_seed
+from elmo_plugin.tasks import PennTreebankTokenizer
 from elmo_plugin.tasks.ner import Conll2003Reader
-from elmo_plugin.tasks.penn_treebank_tokenizer import PennTreebankTokenizer
 
 PARTS = ("train", "dev")
 BILM = "model.contextual_encoder.text_field_embedder.token_embedders.elmo.bilm"

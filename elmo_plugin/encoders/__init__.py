@@ -1,9 +1,14 @@
 """The layers that task models are made of."""
 
+from elmo_plugin.encoders.attention import biattention, masked_attention, pool, self_biattention
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 
 __all__ = [
     "ContextualEncoder",
     "VariationalBiLstm",
+    "biattention",
+    "masked_attention",
+    "pool",
+    "self_biattention",
 ]

@@ -16,19 +16,21 @@ from allennlp.modules import (
 from allennlp.nn.util import get_text_field_mask
 from torch import BoolTensor, Tensor, nn
 
-from elmo_plugin.encoders.text_fields import concatenate_text_fields
+from elmo_plugin.encoders.text_fields import concatenate_text_fields, flatten_wrapping_dims
+
+MAX_LENGTH_RATIO = 4
 
 
 class ContextualEncoder(nn.Module, Registrable):
     """
     Embeds the words of a text field, and encodes them in their context:
 
-        words > embedder > dropout > feed-forward layers > [features beside them] > encoder > [ELMo beside it]
+        words > embedder > dropout > feed-forward layers > [; features] > encoder > [; ELMo]
 
     where only the embedder must be there. It fills in all sizes that follow from others.
 
     ELMo may be a part of the embedding (`[x ; ELMo]`, the input placement of Peters et al., 2018,
-    section 3.3), may be put beside the encoder's output (`[h ; ELMo]`, the output placement), or both.
+    section 3.3), may be concatenated with the encoder's output (`[h ; ELMo]`, the output placement), or both.
 
     Registered as a `ContextualEncoder` with name "contextual_encoder", which is the default.
 
@@ -49,7 +51,7 @@ class ContextualEncoder(nn.Module, Registrable):
     feedforward : `Lazy[FeedForward]`, optional (default = `None`)
         Layers between the embedded words and the encoder.
     feature_dim : `int`, optional (default = `0`)
-        The size of the features of each word that `forward` is given beside the text. A model whose task has
+        The size of the features of each word that `forward` is given with the text. A model whose task has
         such features constructs its encoder with their size; a configuration does not name it.
     """
 
@@ -59,6 +61,7 @@ class ContextualEncoder(nn.Module, Registrable):
         self,
         text_field_embedder: TextFieldEmbedder,
         encoder: Lazy[Seq2SeqEncoder] = None,
+        *,
         output_elmo: TokenEmbedder = None,
         output_elmo_indexer: str = "elmo",
         dropout: float = 0.0,
@@ -81,46 +84,65 @@ class ContextualEncoder(nn.Module, Registrable):
         self._encoding_dim = dim if self.encoder is None else self.encoder.get_output_dim()
         self._output_elmo_indexer = output_elmo_indexer
 
-    def forward(self, tokens: TextFieldTensors, features: Tensor | None = None) -> tuple[Tensor, BoolTensor]:
+    def forward(
+        self, tokens: TextFieldTensors, features: Tensor | None = None, num_wrapping_dims: int = 0
+    ) -> tuple[Tensor, BoolTensor]:
         """
         # Parameters
 
         tokens : `TextFieldTensors`
-            The tensors of a text field of shape (batch, time).
+            The tensors of a text field of shape (batch, time), or (batch, ..., time) with wrapping dims.
         features : `Tensor | None`, optional (default = `None`)
-            Shape (batch, time, feature_dim), put beside the embedded words.
+            Concatenated with the embedded words. Shape (batch, ..., time, feature_dim).
+        num_wrapping_dims : `int`, optional (default = `0`)
+            The number of dimensions between batch and time, as in AllenNLP: 1 for a list of text fields, such
+            as the sentences of a document. Each sentence is encoded by itself.
 
         # Returns
 
         `Tensor`
-            Shape (batch, time, output_dim).
+            Shape (batch, ..., time, output_dim).
         `BoolTensor`
-            Shape (batch, time), true at the words.
+            Shape (batch, ..., time), true at the words.
+
+        Raises `ConfigurationError` where `features` have another shape, or the indexer of `output_elmo` is
+        missing.
         """
-        mask = get_text_field_mask(tokens)
+        mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
+        flat_mask = mask.flatten(0, num_wrapping_dims)  # Shape: (sentences, time), as all from here on
+        tokens = flatten_wrapping_dims(tokens, num_wrapping_dims)
         encoded = self.dropout(self.text_field_embedder(self._tokens_to_embed(tokens)))
         if self.feedforward is not None:
             encoded = self.feedforward(encoded)
         if self.feature_dim or features is not None:
-            encoded = torch.cat([encoded, self._checked(features, mask)], dim=-1)
+            features = self._checked(features, mask).flatten(0, num_wrapping_dims)
+            encoded = torch.cat([encoded, features], dim=-1)
         if self.encoder is not None:
-            encoded = self.encoder(encoded, mask)
+            encoded = self.encoder(encoded, flat_mask)
         if self.output_elmo is not None:
             encoded = torch.cat([encoded, self.output_elmo(**self._tokens_of_output_elmo(tokens))], dim=-1)
-        return encoded, mask
+        return encoded.unflatten(0, mask.shape[:-1]), mask
 
     def encode_together(self, texts: Sequence[TextFieldTensors]) -> list[tuple[Tensor, BoolTensor]]:
         """
-        What `forward` returns for each of several text fields of the same batch, such as premises and
-        hypotheses. They are encoded as one large batch, so that a biLM runs once for all of them.
+        Returns what `forward` does for each of several text fields of the same batch, such as premises and
+        hypotheses.
+
+        Texts of similar length are encoded as one large batch, so that a biLM runs once for all of them.
+        Where one is more than `MAX_LENGTH_RATIO` times as long as another, as paragraphs are for questions,
+        each is encoded by itself: padding would cost more than the additional run of the biLM, whose time is
+        that of the words.
         """
         masks = [get_text_field_mask(text) for text in texts]
+        lengths = [mask.size(1) for mask in masks]
+        if max(lengths) > MAX_LENGTH_RATIO * min(lengths):
+            return [self(text) for text in texts]
         encoded, _ = self(concatenate_text_fields(texts))
         parts = encoded.split([mask.size(0) for mask in masks])
         return [(part[:, : mask.size(1)], mask) for part, mask in zip(parts, masks, strict=True)]
 
     def get_output_dim(self) -> int:
-        """The size of the vectors that `forward` returns."""
+        """Returns the size of the vectors that `forward` returns."""
         return self._encoding_dim + (self.output_elmo.get_output_dim() if self.output_elmo else 0)
 
     def _checked(self, features: Tensor | None, mask: BoolTensor) -> Tensor:
@@ -133,7 +155,7 @@ class ContextualEncoder(nn.Module, Registrable):
         return features
 
     def _tokens_to_embed(self, tokens: TextFieldTensors) -> TextFieldTensors:
-        """Without the tensors that only the output placement reads: the text field embedder rejects them."""
+        """Leaves out what only the output placement reads: the text field embedder would reject it."""
         if self.output_elmo is None or hasattr(
             self.text_field_embedder, f"token_embedder_{self._output_elmo_indexer}"
         ):

@@ -1,4 +1,4 @@
-"""Several text fields as one."""
+"""Text fields of other shapes: several as one, and with wrapping dimensions as without."""
 
 from collections.abc import Sequence
 
@@ -25,8 +25,28 @@ def concatenate_text_fields(texts: Sequence[TextFieldTensors]) -> TextFieldTenso
     }
 
 
+def flatten_wrapping_dims(text: TextFieldTensors, num_wrapping_dims: int) -> TextFieldTensors:
+    """
+    # Parameters
+
+    text : `TextFieldTensors`
+        The tensors of a list of text fields, such as documents: (batch, sentences, time, ...).
+    num_wrapping_dims : `int`
+        The number of dimensions between batch and time: 1 for documents, 0 for a text field alone.
+
+    # Returns
+
+    `TextFieldTensors`
+        The same with one dimension before the time, such as (batch * sentences, time, ...).
+    """
+    return {
+        indexer: {name: tensor.flatten(0, num_wrapping_dims) for name, tensor in tensors.items()}
+        for indexer, tensors in text.items()
+    }
+
+
 def _concatenate(tensors: Sequence[Tensor]) -> Tensor:
-    """Along the first axis, after padding all others with zeros behind what is there."""
+    """Concatenates along the first dimension, after padding all others with zeros at their end."""
     shape = [max(sizes) for sizes in zip(*(tensor.shape[1:] for tensor in tensors), strict=True)]
     result = tensors[0].new_zeros(sum(tensor.size(0) for tensor in tensors), *shape)
     for tensor, rows in zip(tensors, result.split([tensor.size(0) for tensor in tensors]), strict=True):

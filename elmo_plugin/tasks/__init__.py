@@ -1,7 +1,22 @@
-"""The task models, one folder each. No task imports another."""
+"""The task models, one folder each, on a few shared bases. No task imports another."""
 
-from elmo_plugin.tasks.ensemble import Ensemble
+from elmo_plugin.tasks.classifier import Classifier
+from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, sentence_fields
+from elmo_plugin.tasks.ensemble import Ensemble, average_probabilities
+from elmo_plugin.tasks.predictor import SentencePredictor, text_from_json, words_from_json
+from elmo_plugin.tasks.task_model import TaskModel
+from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
 
 __all__ = [
+    "Classifier",
     "Ensemble",
+    "Line",
+    "PennTreebankTokenizer",
+    "SentencePredictor",
+    "TaskDatasetReader",
+    "TaskModel",
+    "average_probabilities",
+    "sentence_fields",
+    "text_from_json",
+    "words_from_json",
 ]

@@ -102,7 +102,7 @@ def test_lambda_and_l2_penalise_exactly_the_weights_named(
         weight for name, weight in model.named_parameters() if "weight_ih" in name or "weight_hh" in name
     ]
     layers = [model.projection, model.classifier]
-    matrices = [*lstms, model.label_scores.weight, *(layer._linear_layers[0].weight for layer in layers)]
+    matrices = [*lstms, model.output_logits.weight, *(layer._linear_layers[0].weight for layer in layers)]
     assert len(mixes) == len(placements) and len(lstms) == 2 * 4
     with torch.no_grad():
         for weight in mixes:

@@ -2,57 +2,35 @@
 
 import copy
 from itertools import pairwise, product
-from typing import Any
 
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from allennlp.models import Model
-from allennlp.training.metrics import CategoricalAccuracy
-from torch import LongTensor, Tensor, nn
+from torch import Tensor, nn
 
-from elmo_plugin.tasks.ensemble import Ensemble, average_probabilities
+from elmo_plugin.tasks import Classifier, Ensemble, average_probabilities
 from elmo_plugin.tasks.ner import NerBiLstmCrf
 from tests.tasks.ner.test_model import instances_in, tagger, tensors_of
 
 VOCABULARY = Vocabulary({"labels": {"no": 2, "yes": 1}}, non_padded_namespaces=["labels"])
 
 
-class Classifier(Model):
+class LinearClassifier(Classifier):
     """Two labels by the probabilities of a linear layer."""
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(VOCABULARY)
         torch.manual_seed(seed)
         self.layer = nn.Linear(4, 2)
-        self.accuracy = CategoricalAccuracy()
 
-    def forward(self, vectors: Tensor, label: LongTensor | None = None) -> dict[str, Tensor]:
-        return self.decode(self.scores(vectors), label)
-
-    def scores(self, vectors: Tensor) -> Tensor:
+    def compute_logits(self, vectors: Tensor) -> Tensor:
         return self.layer(vectors)
-
-    average_scores = staticmethod(average_probabilities)
-
-    def decode(self, scores: Tensor, label: LongTensor | None = None) -> dict[str, Tensor]:
-        output = {"probs": scores.softmax(dim=-1)}
-        if label is not None:
-            output["loss"] = nn.functional.cross_entropy(scores, label)
-            self.accuracy(scores, label)
-        return output
-
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        names = self.vocab.get_index_to_token_vocabulary("labels")
-        return output_dict | {"label": [names[int(row.argmax())] for row in output_dict["probs"]]}
-
-    def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        return {"accuracy": self.accuracy.get_metric(reset)}
 
 
 def test_probabilities_are_the_mean_of_those_of_the_members() -> None:
-    members = [Classifier(seed) for seed in range(3)]
+    members = [LinearClassifier(seed) for seed in range(3)]
     torch.manual_seed(9)
     vectors, label = 3 * torch.randn(5, 4), torch.tensor([0, 1, 1, 0, 1])
     ensemble = Ensemble(VOCABULARY, list(members)).eval()
@@ -98,7 +76,8 @@ def test_tags_are_the_best_and_the_loss_the_likelihood_by_mean_potentials() -> N
 
     crfs = [member.crf for member in members]
     emissions = (
-        sum(member.tag_scores(member.contextual_encoder(tensors["tokens"])[0])[0] for member in members) / 3
+        sum(member.tag_projection(member.contextual_encoder(tensors["tokens"])[0])[0] for member in members)
+        / 3
     )
     transitions, starts, ends = (
         sum(getattr(crf, name) for crf in crfs) / 3
@@ -145,8 +124,11 @@ def test_the_members_stay_as_they_are() -> None:
     ("members", "message"),
     [
         ([], "members must be models of one class, not none"),
-        ([Classifier(), taggers(instances_in("BIO"), 1)[0]], "of one class, not Classifier, NerBiLstmCrf"),
-        ([Ensemble(VOCABULARY, [Classifier()])], "Ensemble lacks scores, average_scores or decode"),
+        (
+            [LinearClassifier(), taggers(instances_in("BIO"), 1)[0]],
+            "of one class, not LinearClassifier, NerBiLstmCrf",
+        ),
+        ([Ensemble(VOCABULARY, [LinearClassifier()])], "Ensemble is no `TaskModel`"),
     ],
     ids=["none", "of two classes", "of no member"],
 )

@@ -43,7 +43,7 @@ function(
       dropout: dropout,
       [if l2 > 0 then 'regularizer']: {
         regexes: [[
-          '^(contextual_encoder\\.encoder|projection|inference_encoder|classifier|label_scores)\\..*weight',
+          '^(contextual_encoder\\.encoder|projection|inference_encoder|classifier|output_logits)\\..*weight',
           { type: 'l2', alpha: l2 },
         ]],
       },

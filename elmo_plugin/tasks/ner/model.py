@@ -2,26 +2,28 @@
 
 import copy
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules.conditional_random_field import ConditionalRandomField, allowed_transitions
+from allennlp.nn import InitializerApplicator
 from allennlp.training.metrics import CategoricalAccuracy, SpanBasedF1Measure
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.encoders import ContextualEncoder
 from elmo_plugin.tasks.ner.tags import tags_to_spans
+from elmo_plugin.tasks.task_model import TaskModel
 
 
-class TagScores(NamedTuple):
+class CrfLogits(NamedTuple):
     """
-    emissions: of each tag for each word, shape (batch, time, tags)
-    mask: (batch, time), true at the words
-    crf: has the scores of tags that follow one another
+    emissions: the logit of each tag for each word, shape (batch, time, tags)
+    mask: shape (batch, time), true at the words
+    crf: has the logits of tags that follow one another
     """
 
     emissions: Tensor
@@ -30,10 +32,13 @@ class TagScores(NamedTuple):
 
 
 @Model.register("ner_bilstm_crf")
-class NerBiLstmCrf(Model):
+class NerBiLstmCrf(TaskModel):
     """
-    Words, their characters and ELMo, in a contextual encoder; one linear layer to a score for each tag; a
-    CRF over the tags (Lample et al., 2016), which never predicts an illegal sequence of them.
+    Tags words by a contextual encoder of words, their characters and ELMo, one linear layer to a logit for
+    each tag, and a CRF over the tags (Lample et al., 2016), which never predicts an illegal sequence of them.
+
+    The loss is the negative log-likelihood of the tags, summed over the sentences of the batch as in
+    AllenNLP's `crf_tagger`. The paper's λ of ELMo's mixing weights is relative to this sum.
 
     Registered as a `Model` with name "ner_bilstm_crf".
 
@@ -45,73 +50,75 @@ class NerBiLstmCrf(Model):
         From the words to vectors in context.
     tag_encoding : `str`, optional (default = `"BIOUL"`)
         The encoding of the tags, "BIO" or "BIOUL": the same as in the dataset reader.
+    initializer : `InitializerApplicator`, optional (default = `None`)
+        Initial values of parameters, see `TaskModel.initialize`.
+
+    Raises `ConfigurationError` where the tags in `vocab` are in another encoding.
     """
 
     default_predictor = "elmo_ner"
+    renamed_modules: ClassVar = {"tag_scores": "tag_projection"}
 
     def __init__(
         self,
         vocab: Vocabulary,
+        *,
         contextual_encoder: ContextualEncoder,
         tag_encoding: str = "BIOUL",
+        initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
         labels = vocab.get_index_to_token_vocabulary("labels")
         _check_tag_encoding(tag_encoding, labels.values())
         self.contextual_encoder = contextual_encoder
-        self.tag_scores = nn.Linear(contextual_encoder.get_output_dim(), len(labels))
+        self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), len(labels))
         self.crf = ConditionalRandomField(len(labels), allowed_transitions(tag_encoding, labels))
         self._tag_encoding = tag_encoding
         self._accuracy = CategoricalAccuracy()
         self._span_f1 = SpanBasedF1Measure(vocab, "labels", label_encoding=tag_encoding)
+        self.initialize(initializer)
 
-    def forward(
-        self, tokens: TextFieldTensors, words: list[list[str]], tags: LongTensor | None = None
+    def compute_logits(self, tokens: TextFieldTensors) -> CrfLogits:
+        """Returns all that the tags are found by, for sentences of shape (batch, time)."""
+        encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
+        return CrfLogits(self.tag_projection(encoded), mask, self.crf)
+
+    @staticmethod
+    def average_logits(logits: Sequence[CrfLogits]) -> CrfLogits:
+        """Returns the mean of all logits: of a tag, of two tags in a row, of the first and the last tag."""
+        first = logits[0]
+        emissions = torch.stack([each.emissions for each in logits]).mean(dim=0)
+        crf = copy.deepcopy(first.crf)
+        states = [each.crf.state_dict() for each in logits]
+        crf.load_state_dict({name: torch.stack([s[name] for s in states]).mean(dim=0) for name in states[0]})
+        return CrfLogits(emissions, first.mask, crf)
+
+    def decode(
+        self, logits: CrfLogits, words: list[list[str]], tags: LongTensor | None = None
     ) -> dict[str, Any]:
         """
         # Parameters
 
-        tokens : `TextFieldTensors`
-            The sentences, of shape (batch, time).
+        logits : `CrfLogits`
+            From `compute_logits`.
         words : `list[list[str]]`
-            Their words.
+            The words of each sentence, for the output.
         tags : `LongTensor | None`, optional (default = `None`)
-            The number of the right tag of each word, shape (batch, time).
+            The index of the right tag of each word, shape (batch, time).
 
         # Returns
 
         `dict[str, Any]`
-            `words`, `tags` (per sentence the numbers of the tags that the CRF finds best) and, where the
-            right tags are given, `loss` (the negative log-likelihood of a sentence, on average).
+            `words`, `tags` (for each sentence the indices of the tags that the CRF finds best) and, where the
+            right tags are given, `loss`.
         """
-        return self.decode(self.scores(tokens), words, tags)
-
-    def scores(self, tokens: TextFieldTensors) -> TagScores:
-        """All that the tags are found by."""
-        encoded, mask = self.contextual_encoder(tokens)
-        return TagScores(self.tag_scores(encoded), mask, self.crf)
-
-    @staticmethod
-    def average_scores(scores: Sequence[TagScores]) -> TagScores:
-        """The mean of all potentials: of a tag, of two tags in a row, of the first and of the last tag."""
-        first = scores[0]
-        emissions = torch.stack([each.emissions for each in scores]).mean(dim=0)
-        crf = copy.deepcopy(first.crf)
-        states = [each.crf.state_dict() for each in scores]
-        crf.load_state_dict({name: torch.stack([s[name] for s in states]).mean(dim=0) for name in states[0]})
-        return TagScores(emissions, first.mask, crf)
-
-    def decode(
-        self, scores: TagScores, words: list[list[str]], tags: LongTensor | None = None
-    ) -> dict[str, Any]:
-        """What `forward` returns, from scores. It also measures."""
-        emissions, mask, crf = scores
+        emissions, mask, crf = logits
         best_paths = cast(list[tuple[list[int], float]], crf.viterbi_tags(emissions, mask))
         predicted = [path for path, _ in best_paths]
         output: dict[str, Any] = {"words": words, "tags": predicted}
         if tags is not None:
-            output["loss"] = -crf(emissions, tags, mask) / len(words)
+            output["loss"] = -crf(emissions, tags, mask)
             one_hot = _one_hot(predicted, emissions)
             self._accuracy(one_hot, tags, mask)
             self._span_f1(one_hot, tags, mask)
@@ -119,12 +126,12 @@ class NerBiLstmCrf(Model):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Turns the numbers of the tags into tags, and adds `entities`: for each its `type`, its `text`, its
-        first word `start` and the word behind its last `end`.
+        Turns the indices of the tags into tags, and adds `entities`: for each its `type`, its `text`, the
+        index `start` of its first word and `end` of the word after its last.
         """
         tags = [
-            [self.vocab.get_token_from_index(number, "labels") for number in numbers]
-            for numbers in output_dict["tags"]
+            [self.vocab.get_token_from_index(index, "labels") for index in indices]
+            for indices in output_dict["tags"]
         ]
         output_dict["tags"] = tags
         output_dict["entities"] = [
@@ -139,8 +146,9 @@ class NerBiLstmCrf(Model):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        Accuracy over words; precision, recall and F1 of whole entities as conlleval counts them, overall and
-        for each type. The latter's names begin with `_`, which keeps them out of the progress bar.
+        Returns the accuracy over words, and precision, recall and F1 of whole entities as conlleval counts
+        them, overall and for each type. The latter's names begin with `_`, which keeps them out of the
+        progress bar.
         """
         spans = self._span_f1.get_metric(reset)
         return {"accuracy": self._accuracy.get_metric(reset)} | {
@@ -160,7 +168,7 @@ def _check_tag_encoding(tag_encoding: str, labels: Iterable[str]) -> None:
 
 
 def _one_hot(paths: list[list[int]], emissions: Tensor) -> Tensor:
-    """Shape (batch, time, tags), like `emissions`, with ones at the tags of `paths`: what metrics read."""
+    """Returns ones at the tags of `paths`, for the metrics. Shape (batch, time, tags), as of `emissions`."""
     one_hot = torch.zeros_like(emissions)
     for row, path in enumerate(paths):
         one_hot[row, range(len(path)), path] = 1.0

@@ -32,7 +32,7 @@ def tags_to_spans(tags: list[str], encoding: str) -> list[TypedStringSpan]:
 
 
 def spans_to_tags(spans: list[TypedStringSpan], length: int, encoding: str) -> list[str]:
-    """The tags, in "BIO" or "BIOUL", of a sentence of `length` words: `tags_to_spans` the other way round."""
+    """Returns the tags, in "BIO" or "BIOUL", of a sentence of `length` words. Inverts `tags_to_spans`."""
     tags = ["O"] * length
     for entity_type, (first, last) in spans:
         tags[first : last + 1] = [f"I-{entity_type}"] * (last + 1 - first)
@@ -57,8 +57,8 @@ def validate_tags(tags: list[str], encoding: str) -> tuple[int, str] | None:
         if not tag_format.fullmatch(tag):
             return word, f"{tag!r} is no {encoding} tag"
         if not is_transition_allowed(encoding, *before, tag[0], tag[1:]):
-            place = f"after {tags[word - 1]!r}" if word else "at the start of a sentence"
-            return word, f"the tag {tag!r} cannot be {place} in {encoding}"
+            location = f"after {tags[word - 1]!r}" if word else "at the start of a sentence"
+            return word, f"the tag {tag!r} cannot be {location} in {encoding}"
         before = (tag[0], tag[1:])
     if tags and not is_transition_allowed(encoding, *before, "END", ""):
         return len(tags) - 1, f"the tag {tags[-1]!r} cannot be at the end of a sentence in {encoding}"

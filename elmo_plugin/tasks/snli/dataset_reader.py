@@ -3,40 +3,33 @@
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Iterable
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import Field, LabelField, TextField
 from allennlp.data.tokenizers import Tokenizer
-from overrides import overrides
 
-from elmo_plugin.common.text_files import decode, read_lines
-from elmo_plugin.tasks.penn_treebank_tokenizer import PennTreebankTokenizer
+from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
+from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
 
 logger = logging.getLogger(__name__)
 
 LABELS = ("entailment", "neutral", "contradiction")
 NO_MAJORITY = "-"
-
-
-class Pair(NamedTuple):
-    premise: str
-    hypothesis: str
-    label: str
+KEYS = ("sentence1", "sentence2", "gold_label")
 
 
 @DatasetReader.register("snli_jsonl")
-class SnliReader(DatasetReader):
+class SnliReader(TaskDatasetReader):
     """
     Reads the lines of SNLI, a JSON object each, of which `sentence1` is the premise, `sentence2` the
     hypothesis and `gold_label` one of `entailment`, `neutral` and `contradiction`.
 
     Pairs on whose label no majority of the annotators agreed (`gold_label` is `-`) are left out, as is the
     custom, and so are pairs with a blank sentence. A line of the log counts each of the two.
-
-    The files are UTF-8, and gzipped if their names end in `.gz`.
+    `TaskDatasetReader` says how the files are encoded and may be compressed.
 
     Registered as a `DatasetReader` with name "snli_jsonl".
 
@@ -45,35 +38,34 @@ class SnliReader(DatasetReader):
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
     tokenizer : `Tokenizer`, optional (default = `PennTreebankTokenizer()`)
-        How sentences become words. The default divides them like the text that biLMs learn from.
+        How sentences become words. The default splits them like the text that biLMs are trained on.
 
-    Raises `ConfigurationError`, naming the file and the line, where a line is not UTF-8, is no JSON object,
+    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8, is no JSON object,
     lacks one of the three keys or has an unknown label, and where a file holds no pair to learn from.
     """
 
+    example_name = "pair of sentences with a label"
+
     def __init__(
-        self, token_indexers: dict[str, TokenIndexer], tokenizer: Tokenizer = None, **kwargs: Any
+        self, token_indexers: dict[str, TokenIndexer], *, tokenizer: Tokenizer = None, **kwargs: Any
     ) -> None:
-        super().__init__(**kwargs)
-        self._token_indexers = token_indexers
+        super().__init__(token_indexers, **kwargs)
         self._tokenizer = tokenizer or PennTreebankTokenizer()
 
-    @overrides
-    def _read(self, file_path: str) -> Iterable[Instance]:
-        read, left_out = 0, defaultdict[str, list[int]](list)
-        for number, line in enumerate(read_lines(str(file_path)), start=1):
-            pair = _parse(line, f"{file_path}, line {number}")
-            if pair.label == NO_MAJORITY:
-                left_out["without a gold label"].append(number)
-            elif not (pair.premise.strip() and pair.hypothesis.strip()):
-                left_out["with a blank sentence"].append(number)
+    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[str, str, str]]:
+        """Yields premise, hypothesis and label of the pairs that have a label. Logs how many have none."""
+        left_out = defaultdict[str, list[Line]](list)
+        for line in lines:
+            premise, hypothesis, label = _parse(line)
+            if label == NO_MAJORITY:
+                left_out["without a gold label"].append(line)
+            elif not (premise.strip() and hypothesis.strip()):
+                left_out["with a blank sentence"].append(line)
             else:
-                read += 1
-                yield self.text_to_instance(*pair)
-        for why, lines in left_out.items():
-            logger.info("%s: pairs left out: %d %s, in line %s", file_path, len(lines), why, _first(lines))
-        if not read:
-            raise ConfigurationError(f"{file_path}: there is no pair of sentences with a label in this file")
+                yield premise, hypothesis, label
+        for reason, pairs in left_out.items():
+            numbers = ", ".join([*(str(pair.number) for pair in pairs[:5]), *(["..."] if pairs[5:] else [])])
+            logger.info("%s: pairs left out: %d %s, in line %s", pairs[0].file, len(pairs), reason, numbers)
 
     def text_to_instance(self, premise: str, hypothesis: str, label: str | None = None) -> Instance:
         """
@@ -97,30 +89,21 @@ class SnliReader(DatasetReader):
             fields["label"] = LabelField(label)
         return Instance(fields)
 
-    @overrides
-    def apply_token_indexers(self, instance: Instance) -> None:
-        for name in ("premise", "hypothesis"):
-            cast(TextField, instance[name]).token_indexers = self._token_indexers
 
-
-def _parse(line: bytes, place: str) -> Pair:
+def _parse(line: Line) -> list[str]:
+    """Returns the premise, the hypothesis and the label."""
     try:
-        values = json.loads(decode(line, place))
+        values = json.loads(line.text)
     except json.JSONDecodeError as error:
-        raise ConfigurationError(f"{place}: not JSON ({error.msg})") from None
+        raise ConfigurationError(f"{line.location}: not JSON ({error.msg})") from None
     if not isinstance(values, dict):
-        raise ConfigurationError(f"{place}: expected a JSON object, not a {type(values).__name__}")
-    for key in ("sentence1", "sentence2", "gold_label"):
+        raise ConfigurationError(f"{line.location}: expected a JSON object, not a {type(values).__name__}")
+    for key in KEYS:
         if not isinstance(values.get(key), str):
-            raise ConfigurationError(f'{place}: there is no text as "{key}"')
-    pair = Pair(values["sentence1"], values["sentence2"], values["gold_label"])
-    if pair.label not in (*LABELS, NO_MAJORITY):
+            raise ConfigurationError(f'{line.location}: there is no text as "{key}"')
+    if values["gold_label"] not in (*LABELS, NO_MAJORITY):
         raise ConfigurationError(
-            f'{place}: "gold_label" is one of {", ".join(LABELS)} and {NO_MAJORITY}, not {pair.label!r}'
+            f'{line.location}: "gold_label" is one of {", ".join(LABELS)} and {NO_MAJORITY}, '
+            f"not {values['gold_label']!r}"
         )
-    return pair
-
-
-def _first(lines: list[int], shown: int = 5) -> str:
-    """For example "4, 8, 15"."""
-    return ", ".join(map(str, lines[:shown])) + (", ..." if len(lines) > shown else "")
+    return [values[key] for key in KEYS]

@@ -28,19 +28,19 @@ class Phrase(NamedTuple):
     words: list[str]
 
 
-def read_phrases(tree: str, place: str) -> list[Phrase]:
+def read_phrases(tree: str, location: str) -> list[Phrase]:
     """
     # Parameters
 
     tree : `str`
         Brackets around a label and one word, or around a label and other trees.
-    place : `str`
+    location : `str`
         Its file and line, for errors.
 
     # Returns
 
     `list[Phrase]`
-        All subtrees, each before those that it holds: the first is the sentence. Words are spelled plainly.
+        All subtrees, each before those that it has: the first is the sentence. Words are spelled plainly.
 
     Raises `ConfigurationError` where `tree` is no tree or has a label that cannot be there.
     """
@@ -48,29 +48,29 @@ def read_phrases(tree: str, place: str) -> list[Phrase]:
     unclosed: list[Phrase] = []
     for piece in _PIECE.finditer(tree):
         if not unclosed and (phrases or piece["label"] is None):
-            raise ConfigurationError(f"{place}: brackets are not balanced at {piece[0]!r}")
+            raise ConfigurationError(f"{location}: brackets are not balanced at {piece[0]!r}")
         if piece["label"] is not None:
-            phrases.append(Phrase(_number(piece["label"], place), []))
+            phrases.append(Phrase(_number(piece["label"], location), []))
             unclosed.append(phrases[-1])
         elif piece["end"]:
             if not unclosed.pop().words:
-                raise ConfigurationError(f"{place}: brackets without a word in them")
+                raise ConfigurationError(f"{location}: brackets without a word in them")
         elif piece["rest"] or unclosed[-1].words:
-            raise ConfigurationError(f"{place}: the word {piece[0]!r} has no brackets of its own")
+            raise ConfigurationError(f"{location}: the word {piece[0]!r} has no brackets of its own")
         else:
             for phrase in unclosed:
                 phrase.words.append(plain_spelling(piece["word"]))
     if unclosed:
-        raise ConfigurationError(f"{place}: brackets are not balanced, {len(unclosed)} are never closed")
+        raise ConfigurationError(f"{location}: brackets are not balanced, {len(unclosed)} are never closed")
     return phrases
 
 
 def plain_spelling(word: str) -> str:
-    """The word as in plain text, without the escapes of the Penn Treebank, and with `"` for both quotes."""
+    """Undoes the escapes of the Penn Treebank, and spells both quotation marks as `"`."""
     return _PLAIN.get(word, word.replace("\\/", "/").replace("\\*", "*"))
 
 
-def _number(label: str, place: str) -> int:
+def _number(label: str, location: str) -> int:
     if label not in ("0", "1", "2", "3", "4"):
-        raise ConfigurationError(f"{place}: a label is a number from 0 to 4, not {label!r}")
+        raise ConfigurationError(f"{location}: a label is a number from 0 to 4, not {label!r}")
     return int(label)

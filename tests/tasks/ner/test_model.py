@@ -34,7 +34,7 @@ def tagger(vocab: Vocabulary, encoding: str, dropout: float = 0.0) -> NerBiLstmC
     torch.manual_seed(0)
     embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
     encoder = ContextualEncoder(embedder, Lazy(VariationalBiLstm, hidden_sizes=[6], dropout=dropout))
-    return NerBiLstmCrf(vocab, encoder, encoding)
+    return NerBiLstmCrf(vocab, contextual_encoder=encoder, tag_encoding=encoding)
 
 
 def tensors_of(instances: list[Instance], vocab: Vocabulary) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def test_predictions_are_legal_tags_and_their_entities(encoding: str) -> None:
     model = tagger(Vocabulary.from_instances(instances), encoding).eval()
     for seed in range(5):
         torch.manual_seed(seed)
-        torch.nn.init.normal_(model.tag_scores.weight, std=20)
+        torch.nn.init.normal_(model.tag_projection.weight, std=20)
         for instance, output in zip(instances, model.forward_on_instances(instances), strict=True):
             assert output["words"] == instance["words"].metadata
             assert len(output["tags"]) == len(output["words"])
@@ -68,7 +68,7 @@ def test_the_loss_is_the_negative_log_likelihood_of_the_tags_among_all_sequences
     model = tagger(vocab, "BIO").double().eval()
     tensors = tensors_of(instances, vocab)
     encoded, _ = model.contextual_encoder(tensors["tokens"])
-    scores = model.tag_scores(encoded)[0]
+    scores = model.tag_projection(encoded)[0]
     crf, right = model.crf, tuple(tensors["tags"][0].tolist())
 
     def score(path: tuple[int, ...]) -> torch.Tensor:
@@ -109,7 +109,7 @@ def test_the_batch_does_not_change_a_sentence() -> None:
     together = model(**tensors_of(instances, vocab))
     alone = [model(**tensors_of([instance], vocab)) for instance in instances]
     assert together["tags"] == [output["tags"][0] for output in alone]
-    torch.testing.assert_close(together["loss"], torch.stack([output["loss"] for output in alone]).mean())
+    torch.testing.assert_close(together["loss"], torch.stack([output["loss"] for output in alone]).sum())
 
 
 def test_sentences_without_tags_have_no_loss() -> None:

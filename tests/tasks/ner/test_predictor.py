@@ -25,7 +25,7 @@ def predictor() -> NerPredictor:
     vocab = Vocabulary.from_instances(reader.read(SENTENCES))
     embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
     encoder = ContextualEncoder(embedder, Lazy(VariationalBiLstm, hidden_sizes=[6]))
-    return NerPredictor(NerBiLstmCrf(vocab, encoder).eval(), reader)
+    return NerPredictor(NerBiLstmCrf(vocab, contextual_encoder=encoder).eval(), reader)
 
 
 def test_a_plain_sentence_is_tokenised_by_rules(predictor: NerPredictor) -> None:
@@ -52,12 +52,12 @@ def test_a_batch_gives_what_its_sentences_give_alone(predictor: NerPredictor) ->
         ({"sentence": ""}, "there is no word in"),
         ({"sentence": "  \n\t"}, "there is no word in"),
         ({"tokens": []}, "there is no word in"),
-        ({"text": "Ada"}, 'expected "sentence" or "tokens" in'),
+        ({"text": "Ada"}, 'expected "words" or "tokens" or "sentence" in'),
         ({"sentence": 3}, '"sentence" must be text, not 3'),
         ({"tokens": "Ada"}, "\"tokens\" must be a list of words .*, not 'Ada'"),
         ({"tokens": ["Ada", ""]}, r"\"tokens\" must be a list of words .*, not \['Ada', ''\]"),
         ({"tokens": ["Ada", 3]}, r"\"tokens\" must be a list of words .*, not \['Ada', 3\]"),
-        (["Ada"], 'expected "sentence" or "tokens" in'),
+        (["Ada"], 'expected "words" or "tokens" or "sentence" in'),
     ],
 )
 def test_what_is_no_sentence_is_an_error(predictor: NerPredictor, line: Any, message: str) -> None:

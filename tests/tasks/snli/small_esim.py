@@ -32,7 +32,9 @@ def small_esim(vocab: Vocabulary, dropout: float = 0.0) -> SnliEsim:
     torch.manual_seed(0)
     return SnliEsim(
         vocab,
-        ContextualEncoder(embedder(vocab), Lazy(VariationalBiLstm, hidden_sizes=[4], dropout=dropout)),
+        contextual_encoder=ContextualEncoder(
+            embedder(vocab), Lazy(VariationalBiLstm, hidden_sizes=[4], dropout=dropout)
+        ),
         projection=Lazy(FeedForward, num_layers=1, hidden_dims=3, activations=nn.ReLU()),
         inference_encoder=Lazy(VariationalBiLstm, hidden_sizes=[6], dropout=dropout),
         classifier=Lazy(FeedForward, num_layers=1, hidden_dims=7, activations=nn.ReLU()),

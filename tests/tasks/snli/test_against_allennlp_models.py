@@ -9,8 +9,8 @@ from allennlp.modules.seq2seq_encoders import LstmSeq2SeqEncoder
 from allennlp.nn import Activation
 from torch import nn
 
+from elmo_plugin.encoders import masked_attention
 from elmo_plugin.tasks.snli import SnliEsim
-from elmo_plugin.tasks.snli.model import attend
 from tests.tasks.snli.small_esim import embedder, instances, small_esim, tensors_of
 
 esim = pytest.importorskip("allennlp_models.pair_classification.models.esim", reason="needs allennlp-models")
@@ -21,7 +21,7 @@ NAMES = {  # ours: theirs
     "projection": "_projection_feedforward",
     "inference_encoder.layers.0": "_inference_encoder._module",
     "classifier": "_output_feedforward",
-    "label_scores": "_output_logit",
+    "output_logits": "_output_logit",
 }
 
 
@@ -65,7 +65,7 @@ def test_on_purpose_words_unlike_all_others_keep_their_attention() -> None:
     theirs = esim.weighted_sum(others, esim.masked_softmax(similarity, mask))
     torch.testing.assert_close(theirs, torch.zeros(1, 1, 2))
     weights = torch.tensor([0.0, -1.0]).softmax(dim=0)
-    torch.testing.assert_close(attend(similarity, others, mask), (weights @ others[:, :2])[:, None])
+    torch.testing.assert_close(masked_attention(similarity, others, mask), (weights @ others[:, :2])[:, None])
 
 
 def test_on_purpose_dropout_is_where_the_elmo_paper_has_it() -> None:

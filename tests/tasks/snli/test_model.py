@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from elmo_plugin.encoders import masked_attention
 from elmo_plugin.tasks.ensemble import Ensemble
-from elmo_plugin.tasks.snli.model import attend
 from tests.tasks.snli.small_esim import instances, small_esim, tensors_of
 
 
@@ -38,7 +38,7 @@ def logits_by_the_formulas(model: Any, premise: Tensor, hypothesis: Tensor) -> T
         return [sum(composed) / len(composed), torch.stack([column.max() for column in composed.T])]
 
     pair = torch.cat([*inferred(premise, hypothesis), *inferred(hypothesis, premise)])
-    return model.label_scores(model.classifier._linear_layers[0](pair).clamp(min=0))
+    return model.output_logits(model.classifier._linear_layers[0](pair).clamp(min=0))
 
 
 def test_is_the_model_of_the_paper(vocab: Vocabulary) -> None:
@@ -65,7 +65,7 @@ def test_the_batch_does_not_change_a_pair(vocab: Vocabulary) -> None:
 
 def test_an_ensemble_has_the_mean_of_the_probabilities(vocab: Vocabulary) -> None:
     members = [small_esim(vocab).eval() for _ in range(2)]
-    nn.init.normal_(members[1].label_scores.weight)
+    nn.init.normal_(members[1].output_logits.weight)
     tensors = tensors_of(instances(), vocab)
     mean = (members[0](**tensors)["probs"] + members[1](**tensors)["probs"]) / 2
     output = Ensemble(vocab, members).eval()(**tensors)
@@ -91,7 +91,9 @@ def test_attention_is_a_mean_of_the_other_words_whatever_their_similarity(
     mask = (torch.arange(others + padding) < others)[None]
     weights = similarity[..., :others].double().softmax(dim=-1)
     expected = torch.einsum("bwo,bod->bwd", weights, vectors[:, :others].double())
-    torch.testing.assert_close(attend(similarity, vectors, mask), expected.float(), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(
+        masked_attention(similarity, vectors, mask), expected.float(), rtol=1e-4, atol=1e-5
+    )
 
 
 def test_dropout_is_behind_the_attention_and_before_the_last_two_layers(vocab: Vocabulary) -> None:

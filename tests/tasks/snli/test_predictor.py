@@ -43,14 +43,14 @@ def test_a_batch_gives_what_its_pairs_give_alone(predictor: SnliPredictor) -> No
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ({"hypothesis": HYPOTHESIS}, 'expected "premise" in'),
-        ({"premise": PREMISE, "text": HYPOTHESIS}, 'expected "hypothesis" in'),
+        ({"hypothesis": HYPOTHESIS}, 'expected "premise" or "sentence1" in'),
+        ({"premise": PREMISE, "text": HYPOTHESIS}, 'expected "hypothesis" or "sentence2" in'),
         (
             {"premise": PREMISE, "hypothesis": " \n"},
             r"\"hypothesis\" must be text that is not blank, not ' \\n'",
         ),
         ({"sentence1": 3, "hypothesis": HYPOTHESIS}, '"sentence1" must be text that is not blank, not 3'),
-        ([PREMISE, HYPOTHESIS], 'expected "premise" in'),
+        ([PREMISE, HYPOTHESIS], 'expected "premise" or "sentence1" in'),
     ],
 )
 def test_what_is_no_pair_is_an_error(predictor: SnliPredictor, line: Any, message: str) -> None:

@@ -17,11 +17,11 @@ from allennlp.modules import Embedding, FeedForward, Maxout
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from torch import Tensor, nn
 
+from elmo_plugin.encoders import pool, self_biattention
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.ensemble import Ensemble
 from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
-from elmo_plugin.tasks.sst.model import pool, self_biattention
 
 REPOSITORY = Path(__file__).parents[3]
 TREES = REPOSITORY / "tests" / "fixtures" / "sst" / "trees.txt"
@@ -40,7 +40,13 @@ def classifier(vocab: Vocabulary, dropout: float = 0.0, **options: Any) -> SstBc
     bilstm = Lazy(VariationalBiLstm, hidden_sizes=[4], dropout=dropout)
     feedforward = Lazy(FeedForward, num_layers=1, hidden_dims=5, activations=nn.ReLU())
     encoder = ContextualEncoder(embedder, bilstm, dropout=dropout, feedforward=feedforward)
-    return SstBcn(vocab, encoder, bilstm, **(options or {"classifier": CLASSIFIER}), dropout=dropout)
+    return SstBcn(
+        vocab,
+        contextual_encoder=encoder,
+        integrator=bilstm,
+        **(options or {"classifier": CLASSIFIER}),
+        dropout=dropout,
+    )
 
 
 def tensors_of(instances: list[Instance], vocab: Vocabulary) -> dict[str, Any]:

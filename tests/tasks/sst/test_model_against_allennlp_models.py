@@ -42,7 +42,7 @@ NAMES = {
     "integrator": "_integrator",
     "pooling_scores": "_self_attentive_pooling_projection",
     "classifier": "_output_layer",
-    "label_scores": "_output_layer._linear_layers.2",
+    "output_logits": "_output_layer._linear_layers.2",
 }
 
 
@@ -56,12 +56,13 @@ def our_model(vocab: Vocabulary, elmo_at: str | None, maxout: bool) -> SstBcn:
         output_elmo=elmo if elmo_at == "output" else None,
         feedforward=Lazy(FeedForward, num_layers=1, hidden_dims=HIDDEN, activations=RELU),
     )
-    if maxout:
-        return SstBcn(
-            vocab, encoder, bilstm, maxout=Lazy(Maxout, num_layers=2, output_dims=HIDDEN, pool_sizes=3)
-        )
+    feedforward = Lazy(FeedForward, num_layers=2, hidden_dims=HIDDEN, activations=RELU)
+    layers = Lazy(Maxout, num_layers=2, output_dims=HIDDEN, pool_sizes=3) if maxout else feedforward
     return SstBcn(
-        vocab, encoder, bilstm, Lazy(FeedForward, num_layers=2, hidden_dims=HIDDEN, activations=RELU)
+        vocab,
+        contextual_encoder=encoder,
+        integrator=bilstm,
+        **{"maxout" if maxout else "classifier": layers},
     )
 
 

@@ -28,7 +28,12 @@ def predictor() -> SstPredictor:
     embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
     bilstm = Lazy(VariationalBiLstm, hidden_sizes=[3])
     classifier = Lazy(FeedForward, num_layers=1, hidden_dims=4, activations=nn.ReLU())
-    model = SstBcn(vocab, ContextualEncoder(embedder, bilstm), bilstm, classifier)
+    model = SstBcn(
+        vocab,
+        contextual_encoder=ContextualEncoder(embedder, bilstm),
+        integrator=bilstm,
+        classifier=classifier,
+    )
     return SstPredictor(model.eval(), reader)
 
 
@@ -79,12 +84,12 @@ def test_a_batch_gives_what_its_sentences_give_alone(predictor: SstPredictor) ->
         ({"sentence": ""}, "there is no word in"),
         ({"sentence": "  \n\t"}, "there is no word in"),
         ({"words": []}, "there is no word in"),
-        ({"text": "Superb"}, 'expected "sentence", "words" or "tokens" in'),
+        ({"text": "Superb"}, 'expected "words" or "tokens" or "sentence" in'),
         ({"sentence": 3}, '"sentence" must be text, not 3'),
         ({"words": "Superb"}, "\"words\" must be a list of words .*, not 'Superb'"),
         ({"tokens": ["A", ""]}, r"\"tokens\" must be a list of words .*, not \['A', ''\]"),
         ({"words": ["A", 3]}, r"\"words\" must be a list of words .*, not \['A', 3\]"),
-        (["Superb"], 'expected "sentence", "words" or "tokens" in'),
+        (["Superb"], 'expected "words" or "tokens" or "sentence" in'),
     ],
 )
 def test_what_is_no_sentence_is_an_error(predictor: SstPredictor, line: Any, message: str) -> None:

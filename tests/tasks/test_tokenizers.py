@@ -4,7 +4,7 @@ import pytest
 from allennlp.common import Params
 from allennlp.data.tokenizers import Tokenizer
 
-from elmo_plugin.tasks.penn_treebank_tokenizer import PennTreebankTokenizer
+from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
 
 
 @pytest.mark.parametrize(

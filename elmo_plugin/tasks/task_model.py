@@ -1,0 +1,68 @@
+"""What all task models share: how they are called, initialized, and loaded from older archives."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any, ClassVar, cast
+
+from allennlp.models import Model
+from allennlp.nn import InitializerApplicator
+from torch import Tensor, nn
+
+from elmo_plugin.bilm import BiLm
+
+
+class TaskModel(Model):
+    """
+    The base of the task models. Its `forward` is `decode(compute_logits(…), …)`, where each of the two takes
+    those fields of a batch that its parameters are named after. An `Ensemble` averages between the two.
+
+    A subclass has these three, and ends its constructor with `self.initialize(initializer)`:
+
+    compute_logits: returns all that an ensemble averages, in whatever form
+    average_logits: returns one such form from those of several models; often `average_probabilities`
+    decode: returns the output for logits, and updates the metrics where the right answers are given
+
+    `renamed_modules` has the names of modules in older archives, and the names that they have now.
+    """
+
+    compute_logits: Callable[..., Any]
+    average_logits: Callable[..., Any]
+    decode: Callable[..., dict[str, Any]]
+    renamed_modules: ClassVar[Mapping[str, str]] = {}
+
+    def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
+        """Returns what `decode` does. The fields are those of a batch."""
+        logits = self.compute_logits(**accepted_by(self.compute_logits, fields))
+        return self.decode(logits, **accepted_by(self.decode, fields))
+
+    def initialize(self, initializer: InitializerApplicator | None) -> None:
+        """
+        Gives initial values to the parameters whose names match a regex of `initializer`, such as
+        "contextual_encoder.encoder.*weight_hh" or "output_logits.weight". `named_parameters()` has the names.
+
+        The parameters of a biLM keep their values, whatever matches them, and so does all that is frozen,
+        such as word vectors with `trainable: false`.
+        """
+        if initializer is None:
+            return
+        bilms = [module for module in self.modules() if isinstance(module, BiLm)]
+        pretrained = {id(parameter) for bilm in bilms for parameter in bilm.parameters()}
+        parameters = [
+            (name, parameter)
+            for name, parameter in self.named_parameters()
+            if parameter.requires_grad and id(parameter) not in pretrained
+        ]
+        # All that the initializer asks of a module is what it has parameters of which name.
+        initializer(cast(nn.Module, SimpleNamespace(named_parameters=lambda: parameters)))
+
+    def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:
+        for old, new in self.renamed_modules.items():
+            for name in [name for name in state_dict if name.startswith(f"{prefix}{old}.")]:
+                state_dict[f"{prefix}{new}{name.removeprefix(prefix + old)}"] = state_dict.pop(name)
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+
+def accepted_by(function: Callable[..., Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns those fields that `function` has a parameter for."""
+    return {name: fields[name] for name in inspect.signature(function).parameters if name in fields}
