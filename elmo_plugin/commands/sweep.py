@@ -15,7 +15,7 @@ from overrides import overrides
 
 from elmo_plugin.common.files import replace_when_written, write_json
 from elmo_plugin.common.plotting import HOW_TO_GET_MATPLOTLIB, check_plot, has_matplotlib
-from elmo_plugin.sweeps import Metric, Training, draw, find_trainings, table
+from elmo_plugin.sweeps import Metric, Training, draw, find_trainings, read_metrics, table, train
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ def sweep(
     of_table = Metric.parse(metric) if metric else _validation_metric(trainings)
     for training in trainings:
         if training.folder.exists():
-            training.read_metrics()
+            read_metrics(training.config, training.folder)
     scores, failures = _train(trainings, of_table, file_friendly_logging)
     _write_table(scores, of_table, Path(folder), plot)
     if json_file is not None:
@@ -132,7 +132,7 @@ def _train(
     for number, training in enumerate(trainings, start=1):
         print(f"\n{training}: training {number} of {len(trainings)}")
         try:
-            metrics = training.run(file_friendly_logging)
+            metrics = train(training.config, training.folder, file_friendly_logging)
         except SigTermReceived:
             raise
         except Exception as error:

@@ -18,20 +18,7 @@ SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 
 
 class Training(NamedTuple):
-    """
-    One training of a sweep.
-
-    # Parameters
-
-    name : `str`
-        Of its configuration.
-    seed : `int`
-        Of every library.
-    config : `dict[str, Any]`
-        The whole configuration, with the seed.
-    folder : `Path`
-        Where the finished training is, or will be.
-    """
+    """One training of a sweep: a configuration, which has the seed in it, and the folder that it is for."""
 
     name: str
     seed: int
@@ -41,46 +28,64 @@ class Training(NamedTuple):
     def __str__(self) -> str:
         return f"{self.name} with seed {self.seed}"
 
-    def run(self, file_friendly_logging: bool = False) -> dict[str, Any]:
-        """
-        Trains, unless that is done, and returns the metrics.
 
-        A training is in `FOLDER.unfinished` until it has ended, so that what a kill leaves is not taken for a
-        finished one; and it ends as if there had been no kill. With the trainer `bilm` it goes on from its
-        last checkpoint. With others it starts anew: what AllenNLP recovers has other random numbers, and may
-        lack the best weights.
+def with_seed(config: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Returns the configuration with this seed for every library."""
+    return config | dict.fromkeys(SEEDS, seed)
 
-        Raises `ConfigurationError` where the folder has another training.
-        """
-        if not self.folder.exists():
-            unfinished = self.folder.with_name(f"{self.folder.name}.unfinished")
-            recover = self.config.get("trainer", {}).get("type") == "bilm"
-            recover = recover and (unfinished / CONFIG_NAME).is_file()
-            gc.collect()  # frees the model of the training before: two may not fit in memory
-            train_model(
-                Params(copy.deepcopy(self.config)),
-                unfinished,
-                recover=recover,
-                force=not recover,
-                file_friendly_logging=file_friendly_logging,
-            )
-            unfinished.rename(self.folder)
-        return self.read_metrics()
 
-    def read_metrics(self) -> dict[str, Any]:
-        """Returns the metrics of the finished training; `ConfigurationError` where the folder has another."""
-        try:
-            found = json.loads((self.folder / CONFIG_NAME).read_text())
-            metrics = json.loads((self.folder / "metrics.json").read_text())
-        except (OSError, ValueError):
-            raise ConfigurationError(f"{self.folder} is there, but has no finished training") from None
-        if found != self.config:
-            old, new = (Params(each).as_flat_dict() for each in (found, self.config))
-            other = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
-            raise ConfigurationError(
-                f"{self.folder} has a training with another configuration: other {', '.join(other)}"
-            )
-        return metrics
+def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = False) -> dict[str, Any]:
+    """
+    Trains, unless that is done. A training is in `FOLDER.unfinished` until it has ended, so that what a kill
+    leaves is not taken for a finished one; and it ends as if there had been no kill. With the trainer `bilm`
+    it goes on from its last checkpoint. With others it starts anew: what AllenNLP recovers has other random
+    numbers, and may lack the best weights.
+
+    # Parameters
+
+    config : `dict[str, Any]`
+        The whole configuration.
+    folder : `Path`
+        Where the finished training is.
+    file_friendly_logging : `bool`, optional (default = `False`)
+        See `allennlp train`.
+
+    # Returns
+
+    `dict[str, Any]`
+        Its metrics.
+
+    Raises `ConfigurationError` where `folder` has another training.
+    """
+    if not folder.exists():
+        unfinished = folder.with_name(f"{folder.name}.unfinished")
+        recover = config.get("trainer", {}).get("type") == "bilm" and (unfinished / CONFIG_NAME).is_file()
+        gc.collect()  # frees the model of the training before: two may not fit in memory
+        train_model(
+            Params(copy.deepcopy(config)),
+            unfinished,
+            recover=recover,
+            force=not recover,
+            file_friendly_logging=file_friendly_logging,
+        )
+        unfinished.rename(folder)
+    return read_metrics(config, folder)
+
+
+def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Returns the metrics of a finished training; `ConfigurationError` where the folder has another one."""
+    try:
+        found = json.loads((folder / CONFIG_NAME).read_text())
+        metrics = json.loads((folder / "metrics.json").read_text())
+    except (OSError, ValueError):
+        raise ConfigurationError(f"{folder} is there, but has no finished training") from None
+    if found != config:
+        old, new = (Params(each).as_flat_dict() for each in (found, config))
+        other = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+        raise ConfigurationError(
+            f"{folder} has a training with another configuration: other {', '.join(other)}"
+        )
+    return metrics
 
 
 def find_trainings(sources: Sequence[str], folder: Path, seeds: int, overrides: str = "") -> list[Training]:
@@ -108,8 +113,7 @@ def find_trainings(sources: Sequence[str], folder: Path, seeds: int, overrides: 
                 raise ConfigurationError(f"several configurations have the name {name}")
             names.add(name)
             for seed in range(1, seeds + 1):
-                seeded = config | dict.fromkeys(SEEDS, seed)
-                trainings.append(Training(name, seed, seeded, folder / name / str(seed)))
+                trainings.append(Training(name, seed, with_seed(config, seed), folder / name / str(seed)))
     return trainings
 
 
