@@ -24,7 +24,7 @@ def updated(document: str) -> str:
 
 
 def table(name: str) -> str:
-    """Returns the mean and deviation of each model in `docs/results/{name}.json`, and the commands that wrote them."""
+    """Returns the mean and deviation of each model in `docs/results/{name}.json`, and their commands."""
     results = json.loads((REPOSITORY / "docs" / "results" / f"{name}.json").read_text())
     task = name.partition("_")[0]
     rows = [
