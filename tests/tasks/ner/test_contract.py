@@ -1,0 +1,11 @@
+"""The tagger keeps to the contract of all tasks."""
+
+from typing import ClassVar
+
+from tests.tasks.contract import FIXTURES, TaskContract
+
+
+class TestNer(TaskContract):
+    task = "ner(data='', words=words.learned(dim=5, min_count=1), dropout=0)"
+    data = FIXTURES / "ner" / "sentences.txt"
+    input: ClassVar = {"sentence": "Ada lives in London."}
