@@ -14,7 +14,7 @@ from allennlp.common.util import SigTermReceived
 from overrides import overrides
 
 from elmo_plugin.common.files import replace_when_written, write_json
-from elmo_plugin.common.plotting import HOW_TO_GET_MATPLOTLIB, check_plot, has_matplotlib
+from elmo_plugin.common.plotting import check_plot
 from elmo_plugin.sweeps import Metric, Training, draw, find_trainings, read_metrics, table, train
 
 logger = logging.getLogger(__name__)
@@ -148,10 +148,10 @@ def _write_table(scores: dict[str, list[float]], metric: Metric, folder: Path, p
     print(f"\n{text}")
     with replace_when_written(folder / "table.md") as temporary:
         temporary.write_text(text, encoding="utf-8")
-    if has_matplotlib():
+    try:
         draw(scores, str(metric), plot or folder / "table.svg")
-    else:
-        print(f"no plot, as matplotlib is not installed: {HOW_TO_GET_MATPLOTLIB}")
+    except ConfigurationError as error:
+        print(f"no plot: {error}")
 
 
 def _add_scores(file: Path, scores: dict[str, list[float]]) -> None:

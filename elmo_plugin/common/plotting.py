@@ -12,24 +12,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = (".svg", ".png", ".pdf")
-HOW_TO_GET_MATPLOTLIB = "install elmo_plugin[figures], or matplotlib itself"
-
-
-def has_matplotlib() -> bool:
-    """Returns whether matplotlib is installed."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def check_plot(option: str, path: str | PathLike[str]) -> None:
     """Raises `ConfigurationError` where the file that an option of a command names cannot be drawn."""
     if Path(path).suffix not in FORMATS:
         raise ConfigurationError(f"{option} draws {', '.join(FORMATS)}, not {path}")
-    if not has_matplotlib():
-        raise ConfigurationError(f"{option} needs matplotlib: {HOW_TO_GET_MATPLOTLIB}")
+    new_figure(1, 1)
 
 
 def new_figure(width: float, height: float) -> "Figure":
@@ -37,7 +26,8 @@ def new_figure(width: float, height: float) -> "Figure":
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ConfigurationError(f"drawing needs matplotlib: {HOW_TO_GET_MATPLOTLIB}") from None
+        how = "install elmo_plugin[figures], or matplotlib itself"
+        raise ConfigurationError(f"drawing needs matplotlib: {how}") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 

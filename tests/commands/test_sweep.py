@@ -262,9 +262,9 @@ def test_without_matplotlib_there_is_a_table_and_no_plot(
     capsys: pytest.CaptureFixture,
 ) -> None:
     sweep(configs, tmp_path / "runs", 1)
-    assert "no plot, as matplotlib is not installed: install elmo_plugin[figures]" in capsys.readouterr().out
+    assert "no plot: drawing needs matplotlib: install elmo_plugin[figures]" in capsys.readouterr().out
     assert sorted(path.name for path in (tmp_path / "runs").glob("table.*")) == ["table.md"]
-    with pytest.raises(ConfigurationError, match="--plot needs matplotlib"):
+    with pytest.raises(ConfigurationError, match="drawing needs matplotlib"):
         sweep(configs, tmp_path / "runs", 1, plot="plot.png")
 
 
