@@ -14,16 +14,15 @@ def masked_attention(similarity: Tensor, values: Tensor, mask: BoolTensor) -> Te
     values : `Tensor`
         Shape (batch, values, dim).
     mask : `BoolTensor`
-        Shape (batch, values), true where they are no padding.
+        Shape (batch, values), false at padding.
 
     # Returns
 
     `Tensor`
-        For each query the mean of the values, weighted by the softmax of its similarity to them. Shape
+        The mean of the values for each query, weighted by the softmax of their similarity to it. Shape
         (batch, queries, dim).
     """
-    # Without `memory_efficient`, padding takes part where every similarity is far below zero: all weights are
-    # lost to it. The result is exact, too.
+    # Otherwise all weights are lost to padding where every similarity is far below zero. This is exact, too.
     return masked_softmax(similarity, mask, memory_efficient=True) @ values
 
 
@@ -32,26 +31,16 @@ def biattention(
 ) -> tuple[Tensor, Tensor]:
     """
     Attends from each of two sequences to the other, where the dot product is the similarity (Chen et al.,
-    2017, equations 11 to 13).
-
-    # Parameters
-
-    first, second : `Tensor`
-        Shape (batch, first, dim) and (batch, second, dim).
-    first_mask, second_mask : `BoolTensor`
-        Shape (batch, first) and (batch, second), true at the words.
+    2017, equations 11 to 13). Shapes are (batch, time, dim), and (batch, time) of the masks.
 
     # Returns
 
-    `Tensor`
-        What each word of `first` attends to in `second`, shape (batch, first, dim).
-    `Tensor`
-        What each word of `second` attends to in `first`, shape (batch, second, dim).
+    `tuple[Tensor, Tensor]`
+        What the words of `first` attend to in `second`, of the shape of `first`, and the other way round.
     """
-    similarity = first @ second.transpose(1, 2)  # Shape: (batch, first, second)
+    similarity = first @ second.transpose(1, 2)  # Shape: (batch, time of first, time of second)
     for_first = masked_attention(similarity, second, second_mask)
-    for_second = masked_attention(similarity.transpose(1, 2), first, first_mask)
-    return for_first, for_second
+    return for_first, masked_attention(similarity.transpose(1, 2), first, first_mask)
 
 
 def self_biattention(encoded: Tensor, mask: BoolTensor) -> Tensor:

@@ -95,8 +95,8 @@ class ContextualEncoder(nn.Module, Registrable):
         features : `Tensor | None`, optional (default = `None`)
             Concatenated with the embedded words. Shape (batch, ..., time, feature_dim).
         num_wrapping_dims : `int`, optional (default = `0`)
-            The number of dimensions between batch and time, as in AllenNLP: 1 for a list of text fields, such
-            as the sentences of a document. Each sentence is encoded by itself.
+            The number of dimensions between batch and time: 1 for lists of text fields, such as the sentences
+            of documents. Each sentence is encoded by itself.
 
         # Returns
 
@@ -130,8 +130,8 @@ class ContextualEncoder(nn.Module, Registrable):
 
         Texts of similar length are encoded as one large batch, so that a biLM runs once for all of them.
         Where one is more than `MAX_LENGTH_RATIO` times as long as another, as paragraphs are for questions,
-        each is encoded by itself: padding would cost more than the additional run of the biLM, whose time is
-        that of the words.
+        each is encoded by itself, without padding for the other. The biLM's time is that of the words in
+        either case.
         """
         masks = [get_text_field_mask(text) for text in texts]
         lengths = [mask.size(1) for mask in masks]

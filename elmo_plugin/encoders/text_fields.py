@@ -1,4 +1,4 @@
-"""Text fields of other shapes: several as one, and with wrapping dimensions as without."""
+"""The tensors of several text fields as one, and of lists of text fields as those of one."""
 
 from collections.abc import Sequence
 
@@ -27,17 +27,8 @@ def concatenate_text_fields(texts: Sequence[TextFieldTensors]) -> TextFieldTenso
 
 def flatten_wrapping_dims(text: TextFieldTensors, num_wrapping_dims: int) -> TextFieldTensors:
     """
-    # Parameters
-
-    text : `TextFieldTensors`
-        The tensors of a list of text fields, such as documents: (batch, sentences, time, ...).
-    num_wrapping_dims : `int`
-        The number of dimensions between batch and time: 1 for documents, 0 for a text field alone.
-
-    # Returns
-
-    `TextFieldTensors`
-        The same with one dimension before the time, such as (batch * sentences, time, ...).
+    Flattens tensors of shape (batch, ..., time, ...) to (batch * ..., time, ...). `num_wrapping_dims` is the
+    number of dimensions between batch and time.
     """
     return {
         indexer: {name: tensor.flatten(0, num_wrapping_dims) for name, tensor in tensors.items()}

@@ -14,12 +14,8 @@ from elmo_plugin.tasks.task_model import TaskModel
 
 class Classifier(TaskModel):
     """
-    The base of models that choose one label for each instance. A subclass has `compute_logits`.
-
-    # Parameters
-
-    vocab : `Vocabulary`
-        With the labels in the namespace "labels".
+    The base of models that choose one label for each instance, from the namespace "labels" of the vocabulary.
+    A subclass has `compute_logits`.
     """
 
     renamed_modules: ClassVar = {"label_scores": "output_logits"}

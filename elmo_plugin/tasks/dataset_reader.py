@@ -32,8 +32,7 @@ class TaskDatasetReader(DatasetReader):
     are compressed.
 
     A subclass turns lines into examples by `read_examples`, and an example into an instance by
-    `text_to_instance`, whose arguments an example is. Error messages call an example by
-    `example_name`.
+    `text_to_instance`, whose arguments an example is. Error messages call an example by `example_name`.
 
     # Parameters
 

@@ -1,5 +1,6 @@
 """The contextual encoder: how its parts come together, and where ELMo is put."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,82 @@ def test_text_fields_encoded_together_are_as_each_alone(bilm_files: dict[str, st
     for together, alone in zip(encoder.encode_together(texts), map(encoder, texts), strict=True):
         assert together[1].equal(alone[1])
         torch.testing.assert_close(together[0], alone[0])
+
+
+@pytest.fixture
+def encoder_with_features(bilm_files: dict[str, str]) -> ContextualEncoder:
+    """With ELMo at both placements, and features of two numbers."""
+    embedders = {"tokens": Embedding(WORD_DIM, 10), "elmo": ElmoTokenEmbedder(bilm_files)}
+    output_elmo = ElmoTokenEmbedder(bilm_files)
+    embedder = BasicTextFieldEmbedder(embedders)
+    return ContextualEncoder(embedder, BILSTM, output_elmo=output_elmo, feature_dim=2).eval()
+
+
+def random_text(*shape: int) -> TextFieldTensors:
+    """Texts of random words without padding."""
+    words = torch.randint(2, 10, shape)
+    characters = words.unsqueeze(-1) + torch.arange(50)
+    return {"tokens": {"tokens": words}, "elmo": {"elmo_tokens": characters.short()}}
+
+
+@pytest.mark.parametrize(("lengths", "largest"), [((12, 400), [(3, 12), (3, 400)]), ((12, 40), [(6, 40)])])
+def test_texts_of_very_different_length_are_not_padded_to_each_other(
+    bilm_files: dict[str, str], lengths: tuple[int, int], largest: list[tuple[int, int]]
+) -> None:
+    encoder, bilm = with_both_placements(bilm_files)
+    shapes: dict[str, list[tuple[int, int]]] = {"bilm": [], "encoder": []}
+    bilm.register_forward_hook(lambda _, inputs, __: shapes["bilm"].append(tuple(inputs[0].shape[:2])))
+    encoder.encoder.register_forward_hook(
+        lambda _, inputs, __: shapes["encoder"].append(tuple(inputs[0].shape[:2]))
+    )
+    texts = [random_text(3, length) for length in lengths]
+    together = encoder.encode_together(texts)
+    assert shapes == {"bilm": largest, "encoder": largest}
+    for (encoded, mask), text_field in zip(together, texts, strict=True):
+        alone, alone_mask = encoder(text_field)
+        assert mask.equal(alone_mask)
+        torch.testing.assert_close(encoded, alone, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (2, 1, 3, 4)], ids=str)
+def test_texts_with_wrapping_dimensions_are_encoded_as_each_alone(
+    encoder_with_features: ContextualEncoder, shape: tuple[int, ...]
+) -> None:
+    documents, features = random_text(*shape), torch.randn(*shape, 2)
+    for tensors in documents.values():
+        for tensor in tensors.values():
+            flat = tensor.flatten(0, len(shape) - 2)
+            flat[2] = 0  # a document that has fewer sentences
+            flat[3, 2:] = 0  # a sentence of two words
+    encoded, mask = encoder_with_features(documents, features, num_wrapping_dims=len(shape) - 2)
+    assert encoded.shape == (*shape, encoder_with_features.get_output_dim())
+    assert mask.equal(documents["tokens"]["tokens"] > 0)
+    for place in product(*map(range, shape[:-1])):
+        length = int(mask[place].sum())
+        assert not encoded[place][length:].any()
+        if length:
+            sentence = {
+                indexer: {name: tensor[place][None, :length] for name, tensor in tensors.items()}
+                for indexer, tensors in documents.items()
+            }
+            alone, _ = encoder_with_features(sentence, features[place][None, :length])
+            torch.testing.assert_close(encoded[place][:length], alone[0], atol=1e-6, rtol=0)
+
+
+def test_features_of_wrapped_texts_have_a_shape_that_is_checked(
+    encoder_with_features: ContextualEncoder,
+) -> None:
+    with pytest.raises(ConfigurationError, match=r"shape \(2, 3, 4, 2\), but they have \(6, 4, 2\)"):
+        encoder_with_features(random_text(2, 3, 4), torch.randn(6, 4, 2), num_wrapping_dims=1)
+
+
+def test_a_document_may_be_one_text_of_thousands_of_words(encoder_with_features: ContextualEncoder) -> None:
+    document = random_text(1, 2000)
+    encoded, mask = encoder_with_features(document, torch.zeros(1, 2000, 2))
+    assert mask.all() and encoded.isfinite().all()
+    torch.testing.assert_close(
+        encoded[..., 2 * CELLS :], encoder_with_features.output_elmo(**document["elmo"]), atol=1e-6, rtol=0
+    )
 
 
 def test_dropout_drops_the_same_values_of_all_words_of_a_sentence() -> None:

@@ -1,8 +1,8 @@
-"""Several text fields as one."""
+"""Several text fields as one, and lists of them flattened."""
 
 import torch
 
-from elmo_plugin.encoders.text_fields import concatenate_text_fields
+from elmo_plugin.encoders.text_fields import concatenate_text_fields, flatten_wrapping_dims
 
 
 def test_text_fields_stand_one_behind_the_other_padded_with_zeros() -> None:
@@ -26,3 +26,12 @@ def test_every_axis_is_padded_and_every_type_stays() -> None:
 def test_a_single_text_field_stays_as_it_is() -> None:
     words = torch.tensor([[2, 3]])
     assert concatenate_text_fields([{"tokens": {"tokens": words}}])["tokens"]["tokens"].equal(words)
+
+
+def test_wrapping_dimensions_become_one_with_the_batch() -> None:
+    words = torch.arange(24).view(2, 3, 4)
+    text = {"tokens": {"tokens": words}, "elmo": {"elmo_tokens": words.unsqueeze(-1).expand(-1, -1, -1, 50)}}
+    flat = flatten_wrapping_dims(text, num_wrapping_dims=1)
+    assert flat["tokens"]["tokens"].equal(words.view(6, 4))
+    assert flat["elmo"]["elmo_tokens"].shape == (6, 4, 50)
+    assert flatten_wrapping_dims(text, num_wrapping_dims=0)["tokens"]["tokens"].equal(words)

@@ -4,7 +4,7 @@ import pytest
 from allennlp.common import Params
 from allennlp.data.tokenizers import Tokenizer
 
-from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
+from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, SpacyRulesTokenizer
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,10 @@ def test_divides_like_the_penn_treebank_with_plain_quotation_marks(text: str, wo
 
 def test_is_registered() -> None:
     assert isinstance(Tokenizer.from_params(Params({"type": "penn_treebank"})), PennTreebankTokenizer)
+
+
+def test_spacys_rules_need_no_model_and_tell_where_words_are() -> None:
+    text = " Ada didn't  meet\nCharles (in London). "
+    tokens = SpacyRulesTokenizer().tokenize(text)
+    assert " ".join(token.text for token in tokens) == "Ada did n't meet Charles ( in London ) ."
+    assert all(text[token.idx :].startswith(token.text) for token in tokens)

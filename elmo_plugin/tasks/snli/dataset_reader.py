@@ -64,7 +64,7 @@ class SnliReader(TaskDatasetReader):
             else:
                 yield premise, hypothesis, label
         for reason, pairs in left_out.items():
-            numbers = ", ".join([*(str(pair.number) for pair in pairs[:5]), *(["..."] if pairs[5:] else [])])
+            numbers = ", ".join([str(pair.number) for pair in pairs[:5]] + ["..."] * (len(pairs) > 5))
             logger.info("%s: pairs left out: %d %s, in line %s", pairs[0].file, len(pairs), reason, numbers)
 
     def text_to_instance(self, premise: str, hypothesis: str, label: str | None = None) -> Instance:

@@ -9,16 +9,8 @@ from allennlp.common.checks import ConfigurationError
 _PIECE = re.compile(
     r"\(\s*(?P<label>[^\s()]*)|(?P<word>[^\s()]+)(?=\s*\))|(?P<end>\))|(?P<rest>[^\s()]+)", re.ASCII
 )
-_PLAIN = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "``": '"',
-    "''": '"',
-}
+_PLAIN = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+_PLAIN |= {"``": '"', "''": '"'}
 
 
 class Phrase(NamedTuple):

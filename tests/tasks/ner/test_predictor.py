@@ -10,7 +10,6 @@ from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.modules import Embedding
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
-from allennlp.predictors import Predictor
 
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
@@ -41,11 +40,6 @@ def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
     assert output["words"] == words and len(output["tags"]) == 4
 
 
-def test_a_batch_gives_what_its_sentences_give_alone(predictor: NerPredictor) -> None:
-    inputs = [{"sentence": "Ada lives in London."}, {"tokens": ["Rome"]}]
-    assert predictor.predict_batch_json(inputs) == [predictor.predict_json(line) for line in inputs]
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -64,7 +58,3 @@ def test_what_is_no_sentence_is_an_error(predictor: NerPredictor, line: Any, mes
     with pytest.raises(ConfigurationError, match=f"elmo_ner: {message}") as error:
         predictor.predict_json(line)
     assert "\n" not in str(error.value)
-
-
-def test_is_the_predictor_of_the_model(predictor: NerPredictor) -> None:
-    assert Predictor.by_name(predictor._model.default_predictor) is NerPredictor

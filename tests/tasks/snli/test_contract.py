@@ -8,4 +8,7 @@ from tests.tasks.contract import FIXTURES, TaskContract
 class TestSnli(TaskContract):
     task = "snli(data='', words=words.learned(dim=5, min_count=1), hidden=8, dropout=0, l2=0)"
     data = FIXTURES / "snli" / "pairs.jsonl"
-    input: ClassVar = {"premise": "A dog doesn't run.", "hypothesis": "An animal is running."}
+    inputs: ClassVar = [
+        {"premise": "A dog doesn't run.", "hypothesis": "An animal is running."},
+        {"premise": "Rain.", "hypothesis": "It is raining, as it does every day."},
+    ]

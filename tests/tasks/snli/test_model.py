@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elmo_plugin.encoders import masked_attention
-from elmo_plugin.tasks.ensemble import Ensemble
 from tests.tasks.snli.small_esim import instances, small_esim, tensors_of
 
 
@@ -55,25 +54,6 @@ def test_is_the_model_of_the_paper(vocab: Vocabulary) -> None:
         torch.testing.assert_close(logits[row], logits_by_the_formulas(model, *words))
 
 
-def test_the_batch_does_not_change_a_pair(vocab: Vocabulary) -> None:
-    model = small_esim(vocab, dropout=0.5).eval()
-    together = model(**tensors_of(instances(), vocab))
-    alone = [model(**tensors_of([instance], vocab)) for instance in instances()]
-    torch.testing.assert_close(together["logits"], torch.cat([output["logits"] for output in alone]))
-    torch.testing.assert_close(together["loss"], torch.stack([output["loss"] for output in alone]).mean())
-
-
-def test_an_ensemble_has_the_mean_of_the_probabilities(vocab: Vocabulary) -> None:
-    members = [small_esim(vocab).eval() for _ in range(2)]
-    nn.init.normal_(members[1].output_logits.weight)
-    tensors = tensors_of(instances(), vocab)
-    mean = (members[0](**tensors)["probs"] + members[1](**tensors)["probs"]) / 2
-    output = Ensemble(vocab, members).eval()(**tensors)
-    torch.testing.assert_close(output["probs"], mean)
-    right = mean[torch.arange(len(mean)), tensors["label"]]
-    torch.testing.assert_close(output["loss"], -right.log().mean())
-
-
 @given(
     words=st.integers(1, 4),
     others=st.integers(1, 5),
@@ -108,8 +88,8 @@ def test_dropout_is_behind_the_attention_and_before_the_last_two_layers(vocab: V
 
 def test_learns_the_training_pairs_and_measures_them(vocab: Vocabulary) -> None:
     model, tensors = small_esim(vocab), tensors_of(instances(), vocab)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    for _ in range(60):
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+    for _ in range(30):
         optimizer.zero_grad()
         model(**tensors)["loss"].backward()
         optimizer.step()
@@ -124,14 +104,6 @@ def test_the_loss_is_the_cross_entropy_of_the_labels(vocab: Vocabulary) -> None:
     output = model(**tensors)
     right = output["probs"][range(len(instances())), tensors["label"]]
     torch.testing.assert_close(output["loss"], -right.log().mean())
-
-
-def test_pairs_without_labels_have_no_loss(vocab: Vocabulary) -> None:
-    tensors = tensors_of(instances(), vocab)
-    del tensors["label"]
-    model = small_esim(vocab)
-    assert set(model(**tensors)) == {"logits", "probs"}
-    assert model.get_metrics()["accuracy"] == 0
 
 
 def test_the_readable_output_has_probabilities_by_label(vocab: Vocabulary) -> None:

@@ -6,7 +6,6 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from allennlp.predictors import Predictor
 
 from elmo_plugin.tasks.snli import SnliPredictor, SnliReader
 from tests.tasks.snli.small_esim import PAIRS, small_esim
@@ -33,13 +32,6 @@ def test_the_keys_may_be_those_of_snli(predictor: SnliPredictor) -> None:
     assert predictor.predict_json(line) == predictor.predict(PREMISE, HYPOTHESIS)
 
 
-def test_a_batch_gives_what_its_pairs_give_alone(predictor: SnliPredictor) -> None:
-    pairs = [(PREMISE, HYPOTHESIS), ("Rain.", "It is raining, as it does every day.")]
-    inputs = [{"premise": premise, "hypothesis": hypothesis} for premise, hypothesis in pairs]
-    for output, line in zip(predictor.predict_batch_json(inputs), inputs, strict=True):
-        assert output["probs"] == pytest.approx(predictor.predict_json(line)["probs"], abs=1e-6)
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -57,7 +49,3 @@ def test_what_is_no_pair_is_an_error(predictor: SnliPredictor, line: Any, messag
     with pytest.raises(ConfigurationError, match=f"elmo_snli: {message}") as error:
         predictor.predict_json(line)
     assert "\n" not in str(error.value)
-
-
-def test_is_the_predictor_of_the_model(predictor: SnliPredictor) -> None:
-    assert Predictor.by_name(predictor._model.default_predictor) is SnliPredictor

@@ -1,6 +1,5 @@
 """The classifier: its mathematics against plain loops, and what it predicts, measures and saves."""
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,9 +7,8 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Lazy, Params
+from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.testing import ModelTestCase
 from allennlp.data import Batch, Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.modules import Embedding, FeedForward, Maxout
@@ -20,7 +18,6 @@ from torch import Tensor, nn
 from elmo_plugin.encoders import pool, self_biattention
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
-from elmo_plugin.tasks.ensemble import Ensemble
 from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
 
 REPOSITORY = Path(__file__).parents[3]
@@ -144,8 +141,8 @@ def test_learns_the_training_sentences(options: dict[str, Any]) -> None:
     vocab = Vocabulary.from_instances(data)
     model = classifier(vocab, **options)
     tensors = tensors_of(data, vocab)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    for _ in range(60):
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+    for _ in range(30):
         optimizer.zero_grad()
         model(**tensors)["loss"].backward()
         optimizer.step()
@@ -153,37 +150,6 @@ def test_learns_the_training_sentences(options: dict[str, Any]) -> None:
     model.get_metrics(reset=True)
     model.eval()(**tensors)
     assert model.get_metrics() == {"accuracy": 1.0}
-
-
-def test_the_batch_does_not_change_a_sentence() -> None:
-    data = instances()
-    vocab = Vocabulary.from_instances(data)
-    model = classifier(vocab, dropout=0.5).eval()
-    together = model(**tensors_of(data, vocab))["logits"]
-    alone = torch.cat([model(**tensors_of([instance], vocab))["logits"] for instance in data])
-    torch.testing.assert_close(together, alone)
-
-
-def test_an_ensemble_has_the_mean_of_the_probabilities() -> None:
-    data = instances()
-    vocab = Vocabulary.from_instances(data)
-    members = [classifier(vocab).eval() for _ in range(2)]
-    for parameter in members[1].parameters():
-        nn.init.normal_(parameter)
-    tensors = tensors_of(data, vocab)
-    mean = (members[0](**tensors)["probs"] + members[1](**tensors)["probs"]) / 2
-    output = Ensemble(vocab, members).eval()(**tensors)
-    torch.testing.assert_close(output["probs"], mean)
-    right = mean[torch.arange(len(mean)), tensors["label"]]
-    torch.testing.assert_close(output["loss"], -right.log().mean())
-
-
-def test_sentences_without_labels_have_no_loss() -> None:
-    data = instances()
-    vocab = Vocabulary.from_instances(data)
-    tensors = tensors_of(data, vocab)
-    del tensors["label"]
-    assert set(classifier(vocab)(**tensors)) == {"words", "logits", "probs"}
 
 
 @pytest.mark.parametrize(
@@ -194,29 +160,3 @@ def test_sentences_without_labels_have_no_loss() -> None:
 def test_there_is_either_a_classifier_or_maxout(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="give either classifier or maxout"):
         classifier(Vocabulary.from_instances(instances()), **options)
-
-
-class TestTraining(ModelTestCase):
-    """AllenNLP's own checks of a model, on the experiment made small."""
-
-    def setup_method(self) -> None:
-        super().setup_method()
-        config = Params.from_file(REPOSITORY / "experiments" / "sst_baseline.jsonnet").as_dict(quiet=True)
-        config |= {
-            "train_data_path": str(TREES),
-            "validation_data_path": str(TREES),
-            "data_loader": {"batch_size": 3},
-            "vocabulary": {},
-        }
-        config["model"]["integrator"]["hidden_sizes"] = [3]
-        config["model"]["classifier"]["hidden_dims"] = 4
-        config["trainer"] = {"optimizer": "adam", "num_epochs": 1}
-        self.config = self.TEST_DIR / "config.json"
-        self.config.write_text(json.dumps(config))
-        self.set_up_model(self.config, TREES)
-
-    def test_can_train_save_and_load(self) -> None:
-        self.ensure_model_can_train_save_and_load(self.config)
-
-    def test_predictions_do_not_depend_on_the_batch(self) -> None:
-        self.ensure_batch_predictions_are_consistent()

@@ -11,7 +11,6 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import WhitespaceTokenizer
 from allennlp.modules import Embedding, FeedForward
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
-from allennlp.predictors import Predictor
 from torch import nn
 
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
@@ -69,15 +68,6 @@ def test_another_tokenizer_may_be_given(predictor: SstPredictor) -> None:
     assert other.predict("It isn't bad.")["words"] == ["It", "isn't", "bad."]
 
 
-def test_a_batch_gives_what_its_sentences_give_alone(predictor: SstPredictor) -> None:
-    inputs = [{"sentence": "It isn't at all funny."}, {"words": ["Superb"]}]
-    together = predictor.predict_batch_json(inputs)
-    for output, line in zip(together, inputs, strict=True):
-        alone = predictor.predict_json(line)
-        assert output["words"] == alone["words"] and output["label"] == alone["label"]
-        assert output["probs"] == pytest.approx(alone["probs"], abs=1e-6)
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -96,7 +86,3 @@ def test_what_is_no_sentence_is_an_error(predictor: SstPredictor, line: Any, mes
     with pytest.raises(ConfigurationError, match=f"elmo_sst: {message}") as error:
         predictor.predict_json(line)
     assert "\n" not in str(error.value)
-
-
-def test_is_the_predictor_of_the_model(predictor: SstPredictor) -> None:
-    assert Predictor.by_name(predictor._model.default_predictor) is SstPredictor
