@@ -43,7 +43,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setattr(contract, "REPOSITORY", folder)
         importlib.import_module("elmo_plugin.tasks.trec")
         test = runpy.run_path(str(folder / "tests" / "tasks" / "trec" / "test_contract.py"))["TestTrec"]
-        for name in ("task", "data", "input"):
+        for name in ("task", "data", "inputs"):
             patch.setattr(TestContract, name, getattr(test, name), raising=False)
         yield folder
 
