@@ -1,4 +1,4 @@
-"""Puts the figures of `docs/results/*.json` into the tables of the README and of the documents beside it.
+"""Puts the figures of `docs/results/*.json` into the tables of the README and of the documents.
 
     python docs/update_readme.py
 
@@ -10,7 +10,7 @@ import json
 import re
 from pathlib import Path
 
-from elmo_plugin.sweeps.scores import summary
+from elmo_plugin.sweeps import summary
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
@@ -19,12 +19,12 @@ METRICS = {"ner": "F1", "snli": "accuracy", "sst": "accuracy"}
 
 
 def updated(document: str) -> str:
-    """The document with every table made anew."""
+    """Returns the document with every table made anew."""
     return BLOCK.sub(lambda match: f"{match[1]}{table(match[2])}{match[3]}", document)
 
 
 def table(name: str) -> str:
-    """Mean and deviation of each model in `docs/results/{name}.json`, and the commands that wrote them."""
+    """Returns the mean and deviation of each model in `docs/results/{name}.json`, and their commands."""
     results = json.loads((REPOSITORY / "docs" / "results" / f"{name}.json").read_text())
     task = name.partition("_")[0]
     rows = [

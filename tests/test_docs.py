@@ -1,8 +1,10 @@
 """What the documents say of figures and files is so."""
 
+import itertools
 import json
 import re
 import runpy
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,18 @@ def test_tables_hold_the_figures_of_the_results(document: Path) -> None:
     assert update_readme()["updated"](text) == text
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_the_configurations_in_its_commands_are_there(document: Path) -> None:
+    for command in re.findall(
+        r"^    (?:uv run )?allennlp elmo-sweep (.*)", document.read_text(), re.MULTILINE
+    ):
+        configs = itertools.takewhile(lambda word: not word.startswith("-"), shlex.split(command))
+        for config in configs:
+            file, _, pattern = config.partition(":")
+            assert (REPOSITORY / file).is_file(), config
+            assert not pattern or pattern.split("_")[0] in (REPOSITORY / file).read_text()
+
+
 def test_the_readme_has_results() -> None:
     assert "results:ner" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
@@ -40,7 +54,7 @@ def test_a_table_has_the_mean_and_the_deviation_of_each_model_and_each_command_o
     (tmp_path / "docs" / "results" / "snli_all.json").write_text(json.dumps(results))
     functions = update_readme()
     functions["table"].__globals__["REPOSITORY"] = tmp_path
-    document = "before\n\n<!-- results:snli_all -->\nold\n<!-- end -->\n\nbehind"
+    document = "before\n\n<!-- results:snli_all -->\nold\n<!-- end -->\n\nafter"
     assert functions["updated"](document).splitlines() == [
         "before",
         "",
@@ -56,7 +70,7 @@ def test_a_table_has_the_mean_and_the_deviation_of_each_model_and_each_command_o
         "",
         "<!-- end -->",
         "",
-        "behind",
+        "after",
     ]
 
 

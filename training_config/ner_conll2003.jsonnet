@@ -3,7 +3,7 @@
 // Paper:     Senna vectors of 50 dimensions and a character CNN (16 dimensions, 128 filters of width 3), ELMo
 //            at the input with lambda = 0.1, biLSTM layers of 200 and 100 cells with variational dropout, a
 //            CRF; Adam at 0.001, gradients clipped at norm 5; stopped by dev F1.
-// Here:      the same. Chosen here, as the paper does not tell: batches of 32, dropout of 0.3 on the LSTMs'
+// Here:      the same. Chosen here, as the paper does not report them: batches of 32, dropout of 0.3 on the LSTMs'
 //            inputs and 0.5 on ELMo, at most 75 epochs, patience 10, BIOUL tags.
 // Expected:  the paper's 92.22 +- 0.10 F1 on the test set (90.15 without ELMo); not run yet with this code.
 // Hardware:  one GPU, because of the biLM of 2 x 4096 cells.

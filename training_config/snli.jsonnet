@@ -1,11 +1,11 @@
 // Natural language inference with the ESIM and ELMo of Peters et al. (2018) on SNLI, with the paper's sizes.
 //
 // Paper:     the sequential ESIM of Chen et al. (2017): LSTMs and ReLU layers of 300, GloVe vectors of 300
-//            dimensions that are not trained; ELMo before and behind the lowest LSTM, with layer norm and
-//            lambda = 0.001; dropout of 0.5 on the LSTMs' inputs (variational), behind the attention and before
+//            dimensions that are not trained; ELMo before and after the lowest LSTM, with layer norm and
+//            lambda = 0.001; dropout of 0.5 on the LSTMs' inputs (variational), after the attention and before
 //            the last two layers; L2 of 0.0001 on the weights of LSTMs and layers; Adam at 0.0004, halved each
 //            time that dev accuracy does not rise; batches of 32, gradients clipped at norm 5.
-// Here:      the same. Chosen here, as the paper does not tell: dropout of 0.5 on ELMo, at most 75 epochs,
+// Here:      the same. Chosen here, as the paper does not report them: dropout of 0.5 on ELMo, at most 75 epochs,
 //            patience 5.
 // Expected:  the paper's 88.7 +- 0.17 % on the test set (88.0 without ELMo); not run yet with this code.
 // Hardware:  one GPU, because of the biLM of 2 x 4096 cells.

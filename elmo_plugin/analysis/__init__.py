@@ -1,5 +1,5 @@
-"""What one sees in trained models: how much each layer of the biLM counts."""
+"""What trained models show: how much each layer of the biLM counts."""
 
-from elmo_plugin.analysis.mixing_figure import FORMATS, draw_mixes, save
+from elmo_plugin.analysis.mixing_figure import draw_mixes
 
-__all__ = ["FORMATS", "draw_mixes", "save"]
+__all__ = ["draw_mixes"]

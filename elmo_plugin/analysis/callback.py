@@ -1,4 +1,4 @@
-"""The mixing weights, epoch by epoch."""
+"""Logs the mixing weights of a training, epoch by epoch."""
 
 import logging
 from typing import Any
@@ -8,7 +8,7 @@ from allennlp.training.callbacks.log_writer import LogWriterCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
-from elmo_plugin.embedding import Mix, layer_name, read_mixes
+from elmo_plugin.embedding import layer_name, read_mixes
 
 logger = logging.getLogger(__name__)
 
@@ -41,16 +41,12 @@ class ElmoWeightsCallback(TrainerCallback):
         if not is_primary:
             return
         for mix in read_mixes(trainer.model.state_dict()):
-            scalars = _scalars(mix)
-            figures = ", ".join(f"{name} {value:.3f}" for name, value in scalars.items())
-            logger.info(f"epoch {epoch + 1}, ELMo at {mix.placement}: {figures}")
+            weights = zip(map(layer_name, mix.layers), mix.normalized_weights, strict=True)
+            scalars = {"gamma": mix.gamma, **dict(weights)}
+            line = ", ".join(f"{name} {value:.3f}" for name, value in scalars.items())
+            logger.info(f"epoch {epoch + 1}, ELMo at {mix.placement}: {line}")
             named = {f"elmo_{mix.placement}_{name.replace(' ', '_')}": scalars[name] for name in scalars}
             metrics.update(named)
             for callback in trainer._callbacks:
                 if isinstance(callback, LogWriterCallback):
                     callback.log_scalars(named, log_prefix="train", epoch=epoch)
-
-
-def _scalars(mix: Mix) -> dict[str, float]:
-    shares = zip(map(layer_name, mix.layers), mix.shares, strict=True)
-    return {"gamma": mix.gamma, **dict(shares)}

@@ -1,14 +1,11 @@
-"""Figure 2 of Peters et al. (2018): the layers' shares in several models, as a heat map."""
+"""Figure 2 of Peters et al. (2018): the layers' weights in several models, as a heat map."""
 
 from collections.abc import Sequence
-from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
-from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.common.files import replace_when_written
-from elmo_plugin.common.plotting import HOW_TO_GET_MATPLOTLIB
+from elmo_plugin.common.plotting import new_figure
 from elmo_plugin.embedding import Mix, layer_name
 
 if TYPE_CHECKING:
@@ -16,11 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-FORMATS = (".png", ".svg")
-
 
 def draw_mixes(models: Sequence[tuple[str, Sequence[Mix]]]) -> "Figure":
     """
+    Draws a panel for each placement of ELMo.
+
     # Parameters
 
     models : `Sequence[tuple[str, Sequence[Mix]]]`
@@ -29,46 +26,35 @@ def draw_mixes(models: Sequence[tuple[str, Sequence[Mix]]]) -> "Figure":
     # Returns
 
     `Figure`
-        A panel for each placement, in it a column for each model and a row for each layer, the token layer
-        at the bottom.
+        In each panel a column for each model and a row for each layer, the token layer at the bottom.
 
     Raises `ConfigurationError` where matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ConfigurationError(f"drawing needs matplotlib: {HOW_TO_GET_MATPLOTLIB}") from None
     columns: dict[str, list[tuple[str, Mix]]] = {}  # of each placement
     for name, mixes in models:
         for mix in mixes:
             columns.setdefault(mix.placement, []).append((name, mix))
     widths = [len(of_placement) for of_placement in columns.values()]
     num_layers = 1 + max(max(mix.layers) for _, mixes in models for mix in mixes)
-    figure = Figure(figsize=(2.5 + 0.7 * sum(widths), 2 + 0.5 * num_layers), layout="constrained")
+    figure = new_figure(2.5 + 0.7 * sum(widths), 2 + 0.5 * num_layers)
     panels = figure.subplots(ncols=len(widths), width_ratios=widths, sharey=True, squeeze=False)[0]
     for panel, (placement, of_placement) in zip(panels, columns.items(), strict=True):
         panel.set_title(placement)
         image = _draw_panel(panel, of_placement, num_layers)
-    figure.colorbar(image, ax=panels, label="share")
+    figure.colorbar(image, ax=panels, label="normalised weight")
     return figure
 
 
 def _draw_panel(panel: "Axes", columns: Sequence[tuple[str, Mix]], num_layers: int) -> "AxesImage":
-    """A column for each model and its mix."""
-    shares = np.full((num_layers, len(columns)), np.nan)
+    """Draws a column for each model and its mix."""
+    weights = np.full((num_layers, len(columns)), np.nan)
     for column, (_, mix) in enumerate(columns):
-        for layer, share in zip(mix.layers, mix.shares, strict=True):
-            shares[layer, column] = share
-            color = "white" if share > 0.6 else "black"
-            panel.text(column, layer, f"{share:.2f}", ha="center", va="center", color=color)
+        for layer, weight in zip(mix.layers, mix.normalized_weights, strict=True):
+            weights[layer, column] = weight
+            color = "white" if weight > 0.6 else "black"
+            panel.text(column, layer, f"{weight:.2f}", ha="center", va="center", color=color)
     panel.set_facecolor("lightgray")  # for layers that are not mixed
     names = [name for name, _ in columns]
     panel.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
     panel.set_yticks(range(num_layers), map(layer_name, range(num_layers)))
-    return panel.imshow(shares, cmap="Blues", vmin=0, vmax=1, origin="lower", aspect="auto")
-
-
-def save(figure: "Figure", path: str | PathLike[str]) -> None:
-    """Writes it in the format that the end of the name says, one of `FORMATS`."""
-    with replace_when_written(path) as temporary:
-        figure.savefig(temporary, dpi=200)
+    return panel.imshow(weights, cmap="Blues", vmin=0, vmax=1, origin="lower", aspect="auto")

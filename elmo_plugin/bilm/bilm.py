@@ -76,7 +76,8 @@ class BiLm(BiLmNetwork):
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint, precision: str = "float32") -> "BiLm":
         """Makes a biLM from what `read_checkpoint` gives, in evaluation mode and frozen."""
-        bilm = cls(checkpoint.options, precision=precision).eval().requires_grad_(False)
+        with torch.random.fork_rng(devices=[]):  # no weight that is drawn here stays
+            bilm = cls(checkpoint.options, precision=precision).eval().requires_grad_(False)
         bilm.load_weights(checkpoint.weights)
         return bilm
 

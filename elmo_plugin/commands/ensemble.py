@@ -36,22 +36,23 @@ class ElmoEnsemble(Subcommand):
             "must be the same, as they are when the seed is all that differs.",
             help="Put several trained models of a task into one archive.",
         )
-        subparser.add_argument(
-            "archives", nargs="+", metavar="ARCHIVE", help="the model.tar.gz of each training"
-        )
-        subparser.add_argument("-o", "--output", required=True, help="the archive that is written")
+        add = subparser.add_argument
+        add("archives", nargs="+", metavar="ARCHIVE", help="the model.tar.gz of each training")
+        add("-o", "--output", required=True, help="the archive that is written")
         subparser.set_defaults(func=lambda args: write_ensemble(args.archives, args.output))
         return subparser
 
 
 def write_ensemble(archives: Sequence[str | Path], output: str | Path) -> None:
     """
+    Writes an archive that predicts what several trained models predict on average.
+
     # Parameters
 
     archives : `Sequence[str | Path]`
         Two or more archives, or directories of trainings, of models of one task.
     output : `str | Path`
-        Becomes an archive of their `Ensemble`; all but the model and the weights in it is the first's.
+        The archive of their `Ensemble`; all but the model and its weights is that of the first.
 
     Raises `ConfigurationError` where they cannot be members of one ensemble; then nothing is written.
     """
@@ -80,14 +81,15 @@ def _config(archives: Sequence[Archive]) -> dict[str, Any]:
 
 
 def _check_same(first_path: str | Path, first: Archive, path: str | Path, archive: Archive) -> None:
-    """Raises `ConfigurationError` where a model cannot be a member beside the first."""
-    types = [each.config["model"]["type"] for each in (first, archive)]
+    """Raises `ConfigurationError` where a model cannot be in one ensemble with the first."""
+    configs = [each.config.as_dict(quiet=True) for each in (first, archive)]
+    types = [config["model"]["type"] for config in configs]
     if types[0] != types[1]:
         raise ConfigurationError(
             f"archive {path}: its model is a {types[1]}, but that of {first_path} a {types[0]}"
         )
     for reader in _READERS:
-        if _section(first, reader) != _section(archive, reader):
+        if configs[0].get(reader) != configs[1].get(reader):
             raise ConfigurationError(f"archive {path}: its {reader} is not that of {first_path}")
     words = [_words(each.model.vocab) for each in (first, archive)]
     for namespace in sorted(words[0].keys() | words[1].keys()):
@@ -95,10 +97,6 @@ def _check_same(first_path: str | Path, first: Archive, path: str | Path, archiv
             raise ConfigurationError(
                 f"archive {path}: its vocabulary has other {namespace} than {first_path}"
             )
-
-
-def _section(archive: Archive, name: str) -> Any:
-    return archive.config.as_dict(quiet=True).get(name)
 
 
 def _words(vocab: Vocabulary) -> dict[str, dict[int, str]]:

@@ -1,28 +1,23 @@
-"""`allennlp elmo-sweep`: configurations side by side, each trained with several seeds."""
+"""`allennlp elmo-sweep`: several configurations, each trained with several seeds."""
 
 import argparse
-import importlib.util
 import json
 import logging
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from overrides import overrides
 
 from elmo_plugin.common.files import replace_when_written, write_json
-from elmo_plugin.common.plotting import HOW_TO_GET_MATPLOTLIB
-from elmo_plugin.sweeps import Metric, draw, read_metrics, table, train, with_seed
+from elmo_plugin.common.plotting import check_plot
+from elmo_plugin.sweeps import Metric, Training, draw, find_trainings, read_metrics, table, train
 
 logger = logging.getLogger(__name__)
-
-FORMATS = (".svg", ".png", ".pdf")
 
 
 @Subcommand.register("elmo-sweep")
@@ -39,45 +34,30 @@ class ElmoSweep(Subcommand):
             help="Train configurations with several seeds and compare them.",
         )
         add = subparser.add_argument
-        add("configs", nargs="+", metavar="CONFIG", help="a configuration, as for `allennlp train`")
-        add(
-            "-s", "--serialization-dir", required=True, metavar="DIR", help="gets DIR/CONFIG/SEED and a table"
-        )
+        about_configs = "a configuration, as for `allennlp train`, or FILE:VARIANT; 'FILE:sst_*' for several"
+        add("configs", nargs="+", metavar="CONFIG", help=about_configs)
+        add("-s", "--serialization-dir", required=True, metavar="DIR", help="gets DIR/NAME/SEED and a table")
         add("--seeds", type=int, default=3, metavar="N", help="train with the seeds 1 to N")
         add("-o", "--overrides", default="", help="of all configurations, as for `allennlp train`")
         add(
             "--metric", help="--metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)"
         )
-        add("--json", metavar="FILE", help="add the scores to this file, beside those that it has")
+        add("--json", metavar="FILE", help="add the scores to this file, next to those that it has")
         add("--plot", metavar="FILE", help="where to draw, as .svg, .png or .pdf (default: DIR/table.svg)")
         add("--file-friendly-logging", action="store_true", help="as for `allennlp train`")
-        subparser.set_defaults(func=_run)
+        subparser.set_defaults(
+            func=lambda args: sweep(
+                args.configs,
+                args.serialization_dir,
+                args.seeds,
+                args.overrides,
+                args.metric,
+                args.json,
+                args.plot,
+                args.file_friendly_logging,
+            )
+        )
         return subparser
-
-
-def _run(args: argparse.Namespace) -> None:
-    sweep(
-        args.configs,
-        args.serialization_dir,
-        args.seeds,
-        overrides=args.overrides,
-        metric=args.metric,
-        json_file=args.json,
-        plot=args.plot,
-        file_friendly_logging=args.file_friendly_logging,
-    )
-
-
-class Training(NamedTuple):
-    """One of a sweep."""
-
-    name: str
-    seed: int
-    config: dict[str, Any]
-    folder: Path
-
-    def __str__(self) -> str:
-        return f"{self.name} with seed {self.seed}"
 
 
 def sweep(
@@ -91,10 +71,12 @@ def sweep(
     file_friendly_logging: bool = False,
 ) -> None:
     """
+    Trains what is not trained yet; prints and writes a table of the scores, and draws them.
+
     # Parameters
 
     configs : `Sequence[str]`
-        Files, whose names (without the ending) are those in the table.
+        Files or `FILE:VARIANT`, see `elmo_plugin.sweeps.trainings.read_configs`.
     folder : `str | Path`
         Gets a folder for each training, `table.md` and, without `plot`, `table.svg`.
     seeds : `int`
@@ -115,8 +97,8 @@ def sweep(
     if seeds < 1:
         raise ConfigurationError(f"--seeds is the number of seeds, 1 or more, not {seeds}")
     if plot is not None:
-        _check_plot(plot)
-    trainings = _trainings(configs, Path(folder), seeds, overrides)
+        check_plot("--plot", plot)
+    trainings = find_trainings(configs, Path(folder), seeds, overrides)
     of_table = Metric.parse(metric) if metric else _validation_metric(trainings)
     for training in trainings:
         if training.folder.exists():
@@ -130,41 +112,21 @@ def sweep(
         raise SystemExit("\n".join(failures))
 
 
-def _check_plot(file: str) -> None:
-    if Path(file).suffix not in FORMATS:
-        raise ConfigurationError(f"--plot draws {', '.join(FORMATS)}, not {file}")
-    if not _has_matplotlib():
-        raise ConfigurationError(f"--plot needs matplotlib: {HOW_TO_GET_MATPLOTLIB}")
-
-
-def _trainings(configs: Sequence[str], folder: Path, seeds: int, overrides: str) -> list[Training]:
-    names = [Path(config).stem for config in configs]
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigurationError(f"several configurations have the name {name}")
-    trainings = []
-    for name, file in zip(names, configs, strict=True):
-        config = Params.from_file(file, overrides).as_dict(quiet=True)
-        for seed in range(1, seeds + 1):
-            trainings.append(Training(name, seed, with_seed(config, seed), folder / name / str(seed)))
-    return trainings
-
-
 def _validation_metric(trainings: Sequence[Training]) -> Metric:
     metrics = {
-        training.name: training.config.get("trainer", {}).get("validation_metric", "-loss")
-        for training in trainings
+        each.name: each.config.get("trainer", {}).get("validation_metric", "-loss") for each in trainings
     }
-    if any(metric != metrics[trainings[0].name] for metric in metrics.values()):
+    metric, *others = dict.fromkeys(metrics.values())
+    if others:
         found = ", ".join(f"{metric} of {name}" for name, metric in metrics.items())
         raise ConfigurationError(f"give one --metric for all configurations; their own are {found}")
-    return Metric.parse(metrics[trainings[0].name])
+    return Metric.parse(metric)
 
 
 def _train(
     trainings: Sequence[Training], metric: Metric, file_friendly_logging: bool
 ) -> tuple[dict[str, list[float]], list[str]]:
-    """The scores of each configuration, and what is to say of the trainings that failed."""
+    """Returns the scores of each configuration, and a sentence for each training that failed."""
     scores: dict[str, list[float]] = {training.name: [] for training in trainings}
     failures = []
     for number, training in enumerate(trainings, start=1):
@@ -186,14 +148,10 @@ def _write_table(scores: dict[str, list[float]], metric: Metric, folder: Path, p
     print(f"\n{text}")
     with replace_when_written(folder / "table.md") as temporary:
         temporary.write_text(text, encoding="utf-8")
-    if _has_matplotlib():
+    try:
         draw(scores, str(metric), plot or folder / "table.svg")
-    else:
-        print(f"no plot, as matplotlib is not there: {HOW_TO_GET_MATPLOTLIB}")
-
-
-def _has_matplotlib() -> bool:
-    return importlib.util.find_spec("matplotlib") is not None
+    except ConfigurationError as error:
+        print(f"no plot: {error}")
 
 
 def _add_scores(file: Path, scores: dict[str, list[float]]) -> None:

@@ -3,15 +3,17 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.analysis import FORMATS, draw_mixes, save
+from elmo_plugin.analysis import draw_mixes
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import read_state
 from elmo_plugin.common.files import write_json
+from elmo_plugin.common.plotting import check_plot, save_figure
 from elmo_plugin.embedding import Mix, layer_name, read_mixes
 
 
@@ -27,16 +29,11 @@ class ElmoWeights(Subcommand):
             "where ELMo enters the models.",
             help="Show how much each layer of the biLM counts in trained models.",
         )
-        subparser.add_argument(
-            "archives",
-            nargs="+",
-            metavar="ARCHIVE",
-            help="model.tar.gz, or the directory of the training, of any model with ELMo",
-        )
-        subparser.add_argument(
-            "-o", "--output", metavar="FILE", help="a picture that is written, .png or .svg; needs matplotlib"
-        )
-        subparser.add_argument("--json", metavar="FILE", help="what is printed, as JSON")
+        add = subparser.add_argument
+        about_archives = "model.tar.gz, or the directory of the training, of any model with ELMo"
+        add("archives", nargs="+", metavar="ARCHIVE", help=about_archives)
+        add("-o", "--output", metavar="FILE", help="where to draw, as .svg, .png or .pdf; needs matplotlib")
+        add("--json", metavar="FILE", help="what is printed, as JSON")
         subparser.set_defaults(func=lambda args: show_weights(args.archives, args.output, args.json))
         return subparser
 
@@ -45,6 +42,8 @@ def show_weights(
     archives: Sequence[str | Path], output: str | Path | None = None, json: str | Path | None = None
 ) -> None:
     """
+    Prints the mixing weights of trained models, and draws them.
+
     # Parameters
 
     archives : `Sequence[str | Path]`
@@ -52,32 +51,38 @@ def show_weights(
     output : `str | Path | None`
         A picture to be written, see `draw_mixes`.
     json : `str | Path | None`
-        A file that gets an object for each placement of each archive: `archive` and what `Mix` has.
+        A file that gets an object for each placement of each archive, with `archive`, `placement`, `layers`,
+        `shares` (their normalised weights) and `gamma`.
 
-    Raises `ConfigurationError` where an archive has no weights of ELMo, and where the picture cannot be made.
+    Raises `ConfigurationError` where an archive has no weights of ELMo, or where the picture cannot be drawn.
     """
-    if output is not None and Path(output).suffix not in FORMATS:
-        raise ConfigurationError(f"-o takes a file that ends in {' or '.join(FORMATS)}, not {output}")
+    if output is not None:
+        check_plot("-o", output)
     models = [(str(archive), _read(archive)) for archive in archives]
     print(table(models))
     if json is not None:
-        write_json(json, [{"archive": name, **mix._asdict()} for name, mixes in models for mix in mixes])
+        write_json(json, [_as_json(name, mix) for name, mixes in models for mix in mixes])
     if output is not None:
-        save(draw_mixes([(_short(name), mixes) for name, mixes in models]), output)
+        save_figure(draw_mixes([(_short(name), mixes) for name, mixes in models]), output)
 
 
 def table(models: Sequence[tuple[str, Sequence[Mix]]]) -> str:
-    """A line for each mix of each model, given by its name, below a head."""
+    """Returns a header and a line for each mix of each model, which is given with its name."""
     layers = sorted({layer for _, mixes in models for mix in mixes for layer in mix.layers})
     rows = [["archive", "placement", "gamma", *map(layer_name, layers)]]
     for name, mixes in models:
         for mix in mixes:
-            shares = dict(zip(mix.layers, mix.shares, strict=True))
-            figures = [f"{shares[layer]:.3f}" if layer in shares else "-" for layer in layers]
-            rows.append([name, mix.placement, f"{mix.gamma:.3f}", *figures])
+            weights = dict(zip(mix.layers, mix.normalized_weights, strict=True))
+            cells = [f"{weights[layer]:.3f}" if layer in weights else "-" for layer in layers]
+            rows.append([name, mix.placement, f"{mix.gamma:.3f}", *cells])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
     return "\n".join(lines)
+
+
+def _as_json(archive: str, mix: Mix) -> dict[str, Any]:
+    names = {"normalized_weights": "shares"}  # the name in files that are there already
+    return {"archive": archive, **{names.get(name, name): value for name, value in mix._asdict().items()}}
 
 
 def _read(archive: str | Path) -> list[Mix]:
@@ -92,8 +97,8 @@ def _read(archive: str | Path) -> list[Mix]:
 
 def _short(archive: str) -> str:
     """
-    The name of the training's directory, with that of its configuration where it is a seed of a sweep; or of
-    an archive that is called something else.
+    Returns the name of the training's directory, with that of its configuration where it is a seed of a
+    sweep; or of an archive that is called something else.
     """
     path = Path(archive).absolute()
     if path.name != "model.tar.gz" and path.is_file():

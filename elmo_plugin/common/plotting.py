@@ -1,3 +1,37 @@
-"""matplotlib, which is an extra: how to get it."""
+"""Figures of matplotlib, which is an extra."""
 
-HOW_TO_GET_MATPLOTLIB = "install elmo_plugin[figures], or matplotlib itself"
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.common.files import replace_when_written
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = (".svg", ".png", ".pdf")
+
+
+def check_plot(option: str, path: str | PathLike[str]) -> None:
+    """Raises `ConfigurationError` where the file that an option of a command names cannot be drawn."""
+    if Path(path).suffix not in FORMATS:
+        raise ConfigurationError(f"{option} draws {', '.join(FORMATS)}, not {path}")
+    new_figure(1, 1)
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """Returns an empty figure, its sizes in inches; raises `ConfigurationError` without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        how = "install elmo_plugin[figures], or matplotlib itself"
+        raise ConfigurationError(f"drawing needs matplotlib: {how}") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: "Figure", path: str | PathLike[str]) -> None:
+    """Writes a figure in the format that the ending of the path names, one of `FORMATS`."""
+    with replace_when_written(path) as temporary:
+        figure.savefig(temporary, dpi=200)

@@ -15,25 +15,35 @@ _EMBEDDER = "._elmo"
 
 class Mix(NamedTuple):
     """
-    placement: "input" or "output"; the name of the module where it is neither, or where several are the same
-    layers: the numbers of the layers that are mixed; 0 is the token layer
-    shares: the normalised weight of each of them
-    gamma: the factor of the whole
+    How one placement of ELMo mixes the layers of its biLM.
+
+    # Parameters
+
+    placement : `str`
+        "input" or "output"; the name of the module where it is neither, or where several are the same.
+    layers : `list[int]`
+        The numbers of the layers that are mixed; 0 is the token layer.
+    normalized_weights : `list[float]`
+        The weight of each of them after the softmax.
+    gamma : `float`
+        The factor of the whole.
     """
 
     placement: str
     layers: list[int]
-    shares: list[float]
+    normalized_weights: list[float]
     gamma: float
 
 
 def read_mixes(state: Mapping[str, Any]) -> list[Mix]:
     """
+    Reads the mixes of a model from its weights.
+
     # Parameters
 
     state : `Mapping[str, Any]`
         The `state_dict` of a model with any number of `elmo` token embedders, or of torch modules `Elmo`. The
-        latter do not keep the numbers of their layers: these are counted from 0.
+        latter do not save the numbers of their layers: these are counted from 0.
 
     # Returns
 
@@ -42,15 +52,17 @@ def read_mixes(state: Mapping[str, Any]) -> list[Mix]:
     """
     found = [match for name in state if (match := _WEIGHTS.fullmatch(name))]
     paths = [_path(match) for match in found]
-    times = Counter(map(_placement, paths))
+    counts = Counter(map(_placement, paths))
     mixes = []
     for match, path in zip(found, paths, strict=True):
         weights = state[match.string]
-        kept = state.get(f"{path}.{EXTRA_STATE}")
+        metadata = state.get(f"{path}.{EXTRA_STATE}")
         mixes.append(
             Mix(
-                _placement(path) if times[_placement(path)] == 1 else path,
-                list(range(len(weights))) if kept is None else EmbedderMetadata.from_tensor(kept).layers,
+                _placement(path) if counts[_placement(path)] == 1 else path,
+                list(range(len(weights)))
+                if metadata is None
+                else EmbedderMetadata.from_tensor(metadata).layers,
                 torch.softmax(weights.double(), dim=0).tolist(),
                 float(state[match.string.removesuffix("weights") + "gamma"]),
             )
@@ -59,12 +71,12 @@ def read_mixes(state: Mapping[str, Any]) -> list[Mix]:
 
 
 def layer_name(number: int) -> str:
-    """What people call the layer with this number."""
+    """Returns what people call the layer with this number."""
     return f"LSTM {number}" if number else "token"
 
 
 def _path(match: re.Match[str]) -> str:
-    """The name of the embedder; of a mix of an `Elmo`, the latter's name and the number of the mix."""
+    """Returns the name of the embedder, or that of a torch module `Elmo` with the number of its mix."""
     module, number = match.groups()
     return module.removesuffix(_EMBEDDER) if module.endswith(_EMBEDDER) else f"{module}.{number}"
 

@@ -3,14 +3,52 @@
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from elmo_plugin.common.files import replace_when_written
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.common.plotting import new_figure, save_figure
 
 Scores = Mapping[str, Sequence[float]]  # of each configuration, those of its seeds
 
 
+class Metric(NamedTuple):
+    """
+    A metric on the validation data, at the epoch that the trainer found best.
+
+    # Parameters
+
+    name : `str`
+        As in AllenNLP's metrics, without `validation_`.
+    higher_is_better : `bool`
+        If `True`, the metric is from 0 to 1, and scores are in per cent.
+    """
+
+    name: str
+    higher_is_better: bool
+
+    @classmethod
+    def parse(cls, text: Any) -> "Metric":
+        """Reads the form of a trainer's `validation_metric`, such as `"+accuracy"` or `"-loss"`."""
+        if not isinstance(text, str) or text[:1] not in ("+", "-") or len(text) < 2:
+            raise ConfigurationError(f"a metric is its name after + or -, such as +accuracy, not {text!r}")
+        return cls(text[1:], text[0] == "+")
+
+    def score(self, metrics: Mapping[str, Any]) -> float:
+        """Returns its value in the `metrics.json` of a training; `ConfigurationError` where it has none."""
+        prefix = "best_validation_"
+        value = metrics.get(prefix + self.name)
+        if value is None:
+            known = (name.removeprefix(prefix) for name in metrics if name.startswith(prefix))
+            raise ConfigurationError(f"there is no metric {self.name}, but {', '.join(known)}")
+        return round(100 * value, 2) if self.higher_is_better else round(value, 4)
+
+    def __str__(self) -> str:
+        return f"{self.name} (%)" if self.higher_is_better else f"{self.name} (lower is better)"
+
+
 def summary(scores: Sequence[float], digits: int = 2) -> str:
-    """Their mean and, of two or more, their sample standard deviation: `37.46 ± 1.82`."""
+    """Returns the mean and, of two or more scores, the sample standard deviation: `37.46 ± 1.82`."""
     if not scores:
         return "none"
     mean = f"{statistics.mean(scores):.{digits}f}"
@@ -18,7 +56,7 @@ def summary(scores: Sequence[float], digits: int = 2) -> str:
 
 
 def table(scores: Scores, metric: str) -> str:
-    """In Markdown, one row for each configuration."""
+    """Returns a table in Markdown with a row for each configuration."""
     rows = [f"| configuration | {metric}, mean ± sd | of each seed |\n", "| --- | --- | --- |\n"]
     for name, values in scores.items():
         rows.append(f"| {name} | {summary(values)} | {', '.join(f'{value:.2f}' for value in values)} |\n")
@@ -29,11 +67,9 @@ def draw(scores: Scores, metric: str, path: str | Path) -> None:
     """
     Draws a row for each configuration: a dot for each seed, and a line at their mean.
 
-    Raises `ImportError` where matplotlib is not installed.
+    Raises `ConfigurationError` where matplotlib is not installed.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 1 + 0.3 * len(scores)), layout="constrained")
+    figure = new_figure(7, 1 + 0.3 * len(scores))
     axes = figure.add_subplot()
     for row, values in enumerate(scores.values()):
         axes.plot(values, [row] * len(values), "o", color="tab:blue", alpha=0.6)
@@ -43,5 +79,4 @@ def draw(scores: Scores, metric: str, path: str | Path) -> None:
     axes.set_ylim(len(scores) - 0.5, -0.5)  # the first at the top
     axes.grid(axis="x", alpha=0.3)
     axes.set_xlabel(f"{metric}: seeds and their mean")
-    with replace_when_written(path) as temporary:
-        figure.savefig(temporary)
+    save_figure(figure, path)

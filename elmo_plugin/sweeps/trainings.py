@@ -1,22 +1,36 @@
-"""Trainings with several seeds, each of which is done once, and what they score."""
+"""Trainings of several configurations with several seeds, each of which is done once."""
 
 import copy
+import fnmatch
 import gc
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.params import parse_overrides, with_overrides
 from allennlp.models.archival import CONFIG_NAME
 
 SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 
 
+class Training(NamedTuple):
+    """One training of a sweep: a configuration, which has the seed in it, and the folder that it is for."""
+
+    name: str
+    seed: int
+    config: dict[str, Any]
+    folder: Path
+
+    def __str__(self) -> str:
+        return f"{self.name} with seed {self.seed}"
+
+
 def with_seed(config: dict[str, Any], seed: int) -> dict[str, Any]:
-    """The configuration with this seed for every library."""
+    """Returns the configuration with this seed for every library."""
     return config | dict.fromkeys(SEEDS, seed)
 
 
@@ -46,7 +60,7 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
     if not folder.exists():
         unfinished = folder.with_name(f"{folder.name}.unfinished")
         recover = config.get("trainer", {}).get("type") == "bilm" and (unfinished / CONFIG_NAME).is_file()
-        gc.collect()  # the model of the training before
+        gc.collect()  # frees the model of the training before: two may not fit in memory
         train_model(
             Params(copy.deepcopy(config)),
             unfinished,
@@ -59,7 +73,7 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
 
 
 def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Those of a finished training with this configuration; `ConfigurationError` where it is not there."""
+    """Returns the metrics of a finished training; `ConfigurationError` where the folder has another one."""
     try:
         found = json.loads((folder / CONFIG_NAME).read_text())
         metrics = json.loads((folder / "metrics.json").read_text())
@@ -74,36 +88,60 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     return metrics
 
 
-class Metric(NamedTuple):
+def find_trainings(sources: Sequence[str], folder: Path, seeds: int, overrides: str = "") -> list[Training]:
     """
-    A metric on the validation data, at the epoch that the trainer found best.
+    Lists the trainings of a sweep, the seeds of a configuration one after another.
 
     # Parameters
 
-    name : `str`
-        As in AllenNLP's metrics, without `validation_`.
-    higher_is_better : `bool`
-        Then it is taken for a share of one, and scores are in per cent.
+    sources : `Sequence[str]`
+        See `read_configs`.
+    folder : `Path`
+        Has the training with seed 2 of the configuration `ner_elmo` in `ner_elmo/2`.
+    seeds : `int`
+        Each configuration is trained with the seeds from 1 to this.
+    overrides : `str`, optional (default = `""`)
+        Of all configurations, as for `allennlp train`.
+
+    Raises `ConfigurationError` where two configurations have the same name.
     """
+    trainings = []
+    names: set[str] = set()
+    for source in sources:
+        for name, config in read_configs(source, overrides).items():
+            if name in names:
+                raise ConfigurationError(f"several configurations have the name {name}")
+            names.add(name)
+            for seed in range(1, seeds + 1):
+                trainings.append(Training(name, seed, with_seed(config, seed), folder / name / str(seed)))
+    return trainings
 
-    name: str
-    higher_is_better: bool
 
-    @classmethod
-    def parse(cls, text: Any) -> "Metric":
-        """From the form of a trainer's `validation_metric`, such as `"+accuracy"` or `"-loss"`."""
-        if not isinstance(text, str) or text[:1] not in ("+", "-") or len(text) < 2:
-            raise ConfigurationError(f"a metric is its name behind + or -, such as +accuracy, not {text!r}")
-        return cls(text[1:], text[0] == "+")
+def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
+    """
+    Reads the configurations that `source` names.
 
-    def score(self, metrics: Mapping[str, Any]) -> float:
-        """What the `metrics.json` of a training has of it; `ConfigurationError` where it has not."""
-        prefix = "best_validation_"
-        value = metrics.get(prefix + self.name)
-        if value is None:
-            known = (name.removeprefix(prefix) for name in metrics if name.startswith(prefix))
-            raise ConfigurationError(f"there is no metric {self.name}, but {', '.join(known)}")
-        return round(100 * value, 2) if self.higher_is_better else round(value, 4)
+    # Parameters
 
-    def __str__(self) -> str:
-        return f"{self.name} (%)" if self.higher_is_better else f"{self.name} (lower is better)"
+    source : `str`
+        A file, whose name without its ending becomes that of the configuration; or `FILE:VARIANT`, where the
+        file has an object with a configuration for each variant. `FILE:sst_*` names all variants that match.
+    overrides : `str`, optional (default = `""`)
+        Of each configuration, as for `allennlp train`.
+
+    # Returns
+
+    `dict[str, dict[str, Any]]`
+        The configurations by their names.
+
+    Raises `ConfigurationError` where the file has no such variant.
+    """
+    file, _, pattern = source.rpartition(":")
+    if not file or "/" in pattern:  # no colon, or that of a URL
+        return {Path(source).stem: Params.from_file(source, overrides).as_dict(quiet=True)}
+    variants = Params.from_file(file).as_dict(quiet=True)
+    names = fnmatch.filter(variants, pattern)
+    if not names:
+        raise ConfigurationError(f"{file} has no variant {pattern}, but {', '.join(variants)}")
+    changes = parse_overrides(overrides)
+    return {name: with_overrides(variants[name], changes) for name in names}

@@ -6,85 +6,47 @@ writes `train.txt` and `dev.txt` in the format of CoNLL-2003 and prints their st
 The same seed gives the same bytes. `README.md` describes the data and the format of the grammar.
 """
 
-import argparse
-import os
 import re
-from collections import defaultdict
-from pathlib import Path
-from random import Random
+from collections import Counter, defaultdict
 
-from ner_statistics import Sentence, statistics
+from generator import DataSet, Row, Source, share
 
-GRAMMAR = Path(__file__).parent / "ner_grammar"
-SIZES = {"train": 400, "dev": 150}
 SENTENCE_LENGTHS = range(5, 36)
 SENTENCES_PER_DOCUMENT = 10
-SHORTEST_SPLIT_LIST = 6  # shorter lists are the same in both parts
+TYPES = ("PER", "LOC", "ORG", "MISC")
 GRAMMAR_ITEM = re.compile(r"\{[^}]+\}|\[[A-Z]+|\]|[^\s\[\]{}]+")
 NEEDS_AN = re.compile(r"(?!euro|one\b|uni)[aeiou]", re.IGNORECASE)
 
-Grammar = dict[str, list[str]]  # symbol -> its alternatives
+Sentence = list[tuple[str, str]]  # (word, BIO tag)
+Entity = tuple[str, str]  # (text, type)
 
 
-def read_grammar(folder: Path) -> Grammar:
-    grammar: Grammar = defaultdict(list)
-    symbol = ""
-    for path in sorted(folder.glob("*.txt")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if line.endswith(":"):
-                symbol = line.removesuffix(":")
-            elif line.strip() and not line.lstrip().startswith("#"):
-                grammar[symbol] += [alternative.strip() for alternative in line.split("|")]
-    return dict(grammar)
+class SentenceSource(Source[Sentence]):
+    """Draws sentences."""
 
-
-def split_grammar(grammar: Grammar, seed: int) -> dict[str, Grammar]:
-    """A third of every long list is for training only, a third for development only, a third for both."""
-    parts: dict[str, Grammar] = {"train": {}, "dev": {}}
-    for symbol, alternatives in grammar.items():
-        train = dev = alternatives
-        if len(alternatives) >= SHORTEST_SPLIT_LIST:
-            shuffled = Random(f"{seed} {symbol}").sample(alternatives, len(alternatives))
-            third = len(shuffled) // 3
-            train, dev = shuffled[third:], shuffled[:-third]
-        parts["train"][symbol], parts["dev"][symbol] = train, dev
-    return parts
-
-
-class SentenceSource:
-    """Draws sentences. Every list is a deck of cards: all alternatives come up before one comes up again."""
-
-    def __init__(self, grammar: Grammar, random: Random) -> None:
-        self.grammar = grammar
-        self.random = random
-        self.decks: dict[str, list[str]] = defaultdict(list)
-
-    def sentence(self) -> Sentence:
+    def draw_example(self, number: int) -> Sentence:
         while True:
             sentence = tag(self.expand("sentence", gender=self.random.choice("fm")))
             if len(sentence) in SENTENCE_LENGTHS and not repeats_a_name(sentence):
                 return fix_spelling(sentence)
 
+    def identity(self, example: Sentence) -> str:
+        return " ".join(word for word, _ in example)
+
     def expand(self, symbol: str, gender: str) -> list[str]:
-        """The words and the entity brackets, `[PER` and `]`, of one alternative of the symbol."""
+        """Returns the words and the entity brackets, `[PER` and `]`, of one alternative of the symbol."""
         symbol, _, own_gender = symbol.partition(".")
         gender = own_gender or gender
         items = []
-        for item in GRAMMAR_ITEM.findall(self.draw(symbol, gender)):
+        for item in GRAMMAR_ITEM.findall(
+            self.deal(symbol if symbol in self.grammar else f"{symbol}.{gender}")
+        ):
             items += self.expand(item[1:-1], gender) if item.startswith("{") else [item]
         return items
 
-    def draw(self, symbol: str, gender: str) -> str:
-        if symbol not in self.grammar:
-            symbol = f"{symbol}.{gender}"
-        deck = self.decks[symbol]
-        if not deck:
-            deck += self.random.sample(self.grammar[symbol], len(self.grammar[symbol]))
-        return deck.pop()
-
 
 def tag(items: list[str]) -> Sentence:
-    """Turn entity brackets into BIO tags."""
+    """Turns entity brackets into BIO tags."""
     sentence, next_tag = [], "O"
     for item in items:
         if item.startswith("["):
@@ -103,7 +65,7 @@ def repeats_a_name(sentence: Sentence) -> bool:
 
 
 def fix_spelling(sentence: Sentence) -> Sentence:
-    """Write "an" where the next word asks for it and capitalise the first word."""
+    """Writes "an" where the next word asks for it and capitalises the first word."""
     words = [word for word, _ in sentence]
     for i, following in enumerate(words[1:]):
         if words[i] in ("a", "A") and NEEDS_AN.match(following):
@@ -113,47 +75,81 @@ def fix_spelling(sentence: Sentence) -> Sentence:
     return [(word, tag) for word, (_, tag) in zip(words, sentence, strict=True)]
 
 
-def draw_parts(grammar: Grammar, seed: int) -> dict[str, list[Sentence]]:
-    drawn: set[str] = set()
-    parts: dict[str, list[Sentence]] = {}
-    for part, part_grammar in split_grammar(grammar, seed).items():
-        source = SentenceSource(part_grammar, Random(f"{seed} {part}"))
-        parts[part] = []
-        while len(parts[part]) < SIZES[part]:
-            sentence = source.sentence()
-            text = " ".join(word for word, _ in sentence)
-            if text not in drawn:
-                drawn.add(text)
-                parts[part].append(sentence)
-    return parts
+class NamedEntities(DataSet[Sentence]):
+    """Draw a small NER data set from ner_grammar/."""
+
+    name = "ner"
+    ending = ".txt"
+    train_size = 400
+    dev_size = 150
+    source = SentenceSource
+
+    def to_text(self, examples: list[Sentence]) -> str:
+        lines = []
+        for i, sentence in enumerate(examples):
+            if i % SENTENCES_PER_DOCUMENT == 0:
+                lines += ["-DOCSTART- -X- -X- O", ""]
+            lines += [f"{word} _ _ {tag}" for word, tag in sentence] + [""]
+        return "\n".join(lines) + "\n"
+
+    def statistics(self, train: list[Sentence], dev: list[Sentence]) -> list[Row]:
+        return [*size_rows(train, dev), *novelty_rows(train, dev), *ambiguity_rows(train, dev)]
 
 
-def to_conll(sentences: list[Sentence]) -> str:
-    lines = []
-    for i, sentence in enumerate(sentences):
-        if i % SENTENCES_PER_DOCUMENT == 0:
-            lines += ["-DOCSTART- -X- -X- O", ""]
-        lines += [f"{word} _ _ {tag}" for word, tag in sentence] + [""]
-    return "\n".join(lines) + "\n"
+def entities(sentences: list[Sentence]) -> list[Entity]:
+    found: list[Entity] = []
+    for sentence in sentences:
+        for word, tag in sentence:
+            if tag.startswith("B-"):
+                found.append((word, tag[2:]))
+            elif tag.startswith("I-"):
+                found[-1] = (f"{found[-1][0]} {word}", tag[2:])
+    return found
 
 
-def write_atomically(path: Path, text: str) -> None:
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(temporary, path)
+def types_of_words(sentences: list[Sentence]) -> dict[str, set[str]]:
+    """Returns the entity types that each word form occurs with; "O" is outside of entities."""
+    types = defaultdict(set)
+    for sentence in sentences:
+        for word, tag in sentence:
+            types[word].add(tag[2:] or "O")
+    return types
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Draw a small NER data set from ner_grammar/.")
-    parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--out", type=Path, required=True, help="folder for train.txt and dev.txt")
-    arguments = parser.parse_args()
-    parts = draw_parts(read_grammar(GRAMMAR), arguments.seed)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    for part, sentences in parts.items():
-        write_atomically(arguments.out / f"{part}.txt", to_conll(sentences))
-    print(statistics(parts["train"], parts["dev"]))
+def size_rows(*parts: list[Sentence]) -> list[Row]:
+    lengths = [[len(sentence) for sentence in part] for part in parts]
+    counts = [Counter(entity_type for _, entity_type in entities(part)) for part in parts]
+    return [
+        ("sentences", *map(len, parts)),
+        ("sentences without an entity", *(sum(not entities([s]) for s in part) for part in parts)),
+        ("tokens", *map(sum, lengths)),
+        ("tokens in a sentence, mean", *(f"{sum(part) / len(part):.1f}" for part in lengths)),
+        ("tokens in a sentence, range", *(f"{min(part)} to {max(part)}" for part in lengths)),
+        ("entities", *(sum(count.values()) for count in counts)),
+        *((f"entities, {name}", *(count[name] for count in counts)) for name in TYPES),
+    ]
+
+
+def novelty_rows(train: list[Sentence], dev: list[Sentence]) -> list[Row]:
+    train_entities = set(entities(train))
+    train_texts = {text for text, _ in train_entities}
+    rows = []
+    for label, longest in (("entities", None), ("one-word entities", 1)):
+        found = [entity for entity in entities(dev) if len(entity[0].split()) == longest or not longest]
+        unseen = [text for text, _ in found if text not in train_texts]
+        retyped = [entity for entity in found if entity[0] in train_texts and entity not in train_entities]
+        rows.append((f"{label} that train lacks", "", share(unseen, found)))
+        rows.append((f"{label} that train has with other types only", "", share(retyped, found)))
+    return rows
+
+
+def ambiguity_rows(*parts: list[Sentence]) -> list[Row]:
+    types = [types_of_words(part).values() for part in parts]
+    return [
+        (f"word forms with {n} or more types (one may be O)", *(sum(len(t) >= n for t in ts) for ts in types))
+        for n in (2, 3, 4)
+    ]
 
 
 if __name__ == "__main__":
-    main()
+    NamedEntities().main()

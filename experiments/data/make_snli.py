@@ -6,19 +6,15 @@ writes `train.jsonl` and `dev.jsonl` in the format of SNLI and prints their stat
 The same seed gives the same bytes. `README.md` describes the data and the format of the grammar.
 """
 
-import argparse
 import json
 import re
 from collections import Counter
-from collections.abc import Sized
-from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from make_ner import NEEDS_AN, Grammar, read_grammar, split_grammar, write_atomically
+from generator import DataSet, Grammar, Row, Source, share
+from make_ner import NEEDS_AN
 
-GRAMMAR = Path(__file__).parent / "snli_grammar"
-SIZES = {"train": 1800, "dev": 300}
 LABELS = ("entailment", "neutral", "contradiction")
 
 LEFT_OUT, GENERAL, EXACT = range(3)
@@ -38,7 +34,7 @@ class Part(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """The forms behind "she", "is" and "was"."""
+    """The forms after "she", "is" and "was"."""
 
     s: str
     ing: str
@@ -55,12 +51,11 @@ Scene = dict[str, Part]
 Levels = dict[str, int]
 
 
-class PairSource:
+class PairSource(Source[Pair]):
     """Draws pairs of sentences."""
 
     def __init__(self, grammar: Grammar, random: Random) -> None:
-        self.grammar = grammar
-        self.random = random
+        super().__init__(grammar, random)
         self.exact_of = {  # for each part of a scene, what it can be in general, and of this, what exactly
             part: {
                 name.partition(".")[2]: names
@@ -69,6 +64,9 @@ class PairSource:
             }
             for part in LEVELS
         }
+
+    def draw_example(self, number: int) -> Pair:
+        return self.pair(LABELS[number % len(LABELS)])
 
     def pair(self, label: str) -> Pair:
         """
@@ -104,7 +102,7 @@ class PairSource:
         return Part(general, self.random.choice(self.exact_of[part][general]))
 
     def other(self, part: str, this: Part, level: int) -> Part:
-        """What cannot be `this` part of a scene, of which the hypothesis tells so much."""
+        """What cannot be `this` part of a scene, which the hypothesis tells at this level."""
         kind = "" if part in ("person", "place") else this.general
         while True:
             other = self.draw(part, kind)
@@ -128,69 +126,44 @@ def fix_spelling(text: str) -> str:
     return re.sub(r" (?=[.,])", "", text[0].upper() + text[1:])
 
 
-def draw_parts(grammar: Grammar, seed: int) -> dict[str, list[Pair]]:
-    drawn: set[Pair] = set()
-    parts: dict[str, list[Pair]] = {}
-    for part, part_grammar in split_grammar(grammar, seed).items():
-        source = PairSource(part_grammar, Random(f"{seed} {part}"))
-        parts[part] = []
-        while len(parts[part]) < SIZES[part]:
-            pair = source.pair(LABELS[len(parts[part]) % len(LABELS)])
-            if pair not in drawn:
-                drawn.add(pair)
-                parts[part].append(pair)
-    return parts
-
-
-def to_jsonl(pairs: list[Pair]) -> str:
-    return "".join(
-        json.dumps({"gold_label": label, "sentence1": premise, "sentence2": hypothesis}) + "\n"
-        for premise, hypothesis, label in pairs
-    )
-
-
 def words_of(pair: Pair) -> list[str]:
     return re.findall(r"\w+|[.,]", f"{pair.premise} {pair.hypothesis}".lower())
 
 
-def statistics(train: list[Pair], dev: list[Pair]) -> str:
-    """As a Markdown table."""
-    parts = (train, dev)
-    labels = [Counter(pair.label for pair in part) for part in parts]
-    tokens = [[word for pair in part for word in words_of(pair)] for part in parts]
-    words = [set(part) for part in tokens]
-    new_words = words[1] - words[0]
-    new_tokens = [word for word in tokens[1] if word in new_words]
-    new_pairs = [pair for pair in dev if new_words.intersection(words_of(pair))]
-    rows = [
-        ("", "train", "dev"),
-        ("---", "---:", "---:"),
-        ("pairs", *map(len, parts)),
-        *((f"pairs, {label}", *(count[label] for count in labels)) for label in LABELS),
-        ("tokens in a pair, mean", *(f"{len(t) / len(p):.1f}" for t, p in zip(tokens, parts, strict=True))),
-        ("word forms", *map(len, words)),
-        ("word forms that train lacks", "", _share(new_words, words[1])),
-        ("tokens that train lacks", "", _share(new_tokens, tokens[1])),
-        ("pairs with a word that train lacks", "", _share(new_pairs, dev)),
-    ]
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in rows)
+class Inference(DataSet[Pair]):
+    """Draw a small data set for inference from snli_grammar/."""
 
+    name = "snli"
+    ending = ".jsonl"
+    train_size = 1800
+    dev_size = 300
+    source = PairSource
 
-def _share(some: Sized, all_of_them: Sized) -> str:
-    return f"{len(some)} ({len(some) / len(all_of_them):.0%})"
+    def to_text(self, examples: list[Pair]) -> str:
+        return "".join(
+            json.dumps({"gold_label": label, "sentence1": premise, "sentence2": hypothesis}) + "\n"
+            for premise, hypothesis, label in examples
+        )
 
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Draw a small data set for inference from snli_grammar/.")
-    parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--out", type=Path, required=True, help="folder for train.jsonl and dev.jsonl")
-    arguments = parser.parse_args()
-    parts = draw_parts(read_grammar(GRAMMAR), arguments.seed)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    for part, pairs in parts.items():
-        write_atomically(arguments.out / f"{part}.jsonl", to_jsonl(pairs))
-    print(statistics(parts["train"], parts["dev"]))
+    def statistics(self, train: list[Pair], dev: list[Pair]) -> list[Row]:
+        parts = (train, dev)
+        labels = [Counter(pair.label for pair in part) for part in parts]
+        tokens = [[word for pair in part for word in words_of(pair)] for part in parts]
+        words = [set(part) for part in tokens]
+        new_words = words[1] - words[0]
+        new_tokens = [word for word in tokens[1] if word in new_words]
+        new_pairs = [pair for pair in dev if new_words.intersection(words_of(pair))]
+        means = [f"{len(each) / len(part):.1f}" for each, part in zip(tokens, parts, strict=True)]
+        return [
+            ("pairs", *map(len, parts)),
+            *((f"pairs, {label}", *(count[label] for count in labels)) for label in LABELS),
+            ("tokens in a pair, mean", *means),
+            ("word forms", *map(len, words)),
+            ("word forms that train lacks", "", share(new_words, words[1])),
+            ("tokens that train lacks", "", share(new_tokens, tokens[1])),
+            ("pairs with a word that train lacks", "", share(new_pairs, dev)),
+        ]
 
 
 if __name__ == "__main__":
-    main()
+    Inference().main()

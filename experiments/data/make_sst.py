@@ -6,17 +6,13 @@ writes `train.txt` and `dev.txt` in the format of the Stanford Sentiment Treeban
 as a Markdown table. The same seed gives the same bytes. `README.md` describes the data and the grammar.
 """
 
-import argparse
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from make_ner import SHORTEST_SPLIT_LIST, Grammar, SentenceSource, read_grammar, write_atomically
+from generator import SHORTEST_SPLIT_LIST, DataSet, Grammar, Row, Source, share
 
-GRAMMAR = Path(__file__).parent / "sst_grammar"
-SIZES = {"train": 1500, "dev": 300}
 SENTENCE_LENGTHS = range(4, 26)
 GRAMMAR_ITEM = re.compile(r"\((?:[A-Z]{2,}(?= ))?|\)|\{[^}]+\}|[^\s(){}]+")
 WORD = re.compile(r"[^\s()]+(?=\))")
@@ -31,20 +27,20 @@ class Part(NamedTuple):
     tree: str
 
 
-class TreeSource(SentenceSource):
+class TreeSource(Source[str]):
     """Draws trees."""
 
-    def tree(self) -> str:
+    def draw_example(self, number: int) -> str:
         while True:
             tree = fix_spelling(self.draw_part("sentence").tree)
             if len(words_of(tree)) in SENTENCE_LENGTHS:
                 return tree
 
     def draw_part(self, symbol: str) -> Part:
-        return self.compose(iter(GRAMMAR_ITEM.findall(self.draw(symbol, gender=""))))
+        return self.compose(iter(GRAMMAR_ITEM.findall(self.deal(symbol))))
 
     def compose(self, items: Iterator[str]) -> Part:
-        """What the next items of the grammar, up to the end of their brackets, stand for."""
+        """Composes what the next items of the grammar, up to the end of their brackets, stand for."""
         item = next(items)
         if item.startswith("{"):
             return self.draw_part(item[1:-1])
@@ -85,7 +81,7 @@ RULES = {  # the sentiment of two parts together
 
 
 def fix_spelling(tree: str) -> str:
-    """Write "an" where the next word asks for it and capitalise the first word."""
+    """Writes "an" where the next word asks for it and capitalises the first word."""
     return WORD.sub(lambda word: word[0][0].upper() + word[0][1:], A_BEFORE_A_VOWEL.sub("n", tree), count=1)
 
 
@@ -94,7 +90,7 @@ def words_of(tree: str) -> list[str]:
 
 
 def training_grammar(grammar: Grammar, seed: int) -> Grammar:
-    """Without a fifth of every long list, which is for development only."""
+    """Leaves out a fifth of every long list, which is for development only."""
     return {
         symbol: Random(f"{seed} {symbol}").sample(alternatives, len(alternatives) * 4 // 5)
         if len(alternatives) >= SHORTEST_SPLIT_LIST
@@ -103,57 +99,41 @@ def training_grammar(grammar: Grammar, seed: int) -> Grammar:
     }
 
 
-def draw_parts(grammar: Grammar, seed: int) -> dict[str, list[str]]:
-    drawn: set[str] = set()
-    parts: dict[str, list[str]] = {}
-    for part, part_grammar in {"train": training_grammar(grammar, seed), "dev": grammar}.items():
-        source = TreeSource(part_grammar, Random(f"{seed} {part}"))
-        parts[part] = []
-        while len(parts[part]) < SIZES[part]:
-            tree = source.tree()
-            if tree not in drawn:
-                drawn.add(tree)
-                parts[part].append(tree)
-    return parts
+class Sentiment(DataSet[str]):
+    """Draw a small sentiment treebank from sst_grammar/."""
 
+    name = "sst"
+    ending = ".txt"
+    train_size = 1500
+    dev_size = 300
+    source = TreeSource
 
-def statistics(train: list[str], dev: list[str]) -> str:
-    """As a Markdown table."""
-    tokens = [[word for tree in part for word in words_of(tree)] for part in (train, dev)]
-    new = [word for word in tokens[1] if word not in set(tokens[0])]
-    with_new = sum(not set(new).isdisjoint(words_of(tree)) for tree in dev)
-    of_all = f"{with_new} ({with_new / len(dev):.0%})"
-    rows = [
-        ("", "train", "dev"),
-        ("---", "---:", "---:"),
-        ("sentences", len(train), len(dev)),
-        *(
-            (f"sentences, {label}", *(sum(tree[1] == str(label) for tree in part) for part in (train, dev)))
-            for label in range(5)
-        ),
-        ("phrases, single words too", *(sum(tree.count("(") for tree in part) for part in (train, dev))),
-        (
-            "tokens in a sentence, mean",
-            *(f"{len(words) / len(part):.1f}" for words, part in zip(tokens, (train, dev), strict=True)),
-        ),
-        ("word forms", *(len(set(words)) for words in tokens)),
-        ("word forms that train lacks", "", f"{len(set(new))} ({len(set(new)) / len(set(tokens[1])):.0%})"),
-        ("sentences with a word that train lacks", "", of_all),
-    ]
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in rows)
+    def split(self, grammar: Grammar, seed: int) -> dict[str, Grammar]:
+        return {"train": training_grammar(grammar, seed), "dev": grammar}
 
+    def to_text(self, examples: list[str]) -> str:
+        return "".join(f"{tree}\n" for tree in examples)
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Draw a small sentiment treebank from sst_grammar/.")
-    parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--out", type=Path, required=True, help="folder for train.txt and dev.txt")
-    arguments = parser.parse_args()
-    parts = draw_parts(read_grammar(GRAMMAR), arguments.seed)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    for part, trees in parts.items():
-        write_atomically(arguments.out / f"{part}.txt", "".join(f"{tree}\n" for tree in trees))
-    print(statistics(parts["train"], parts["dev"]))
+    def statistics(self, train: list[str], dev: list[str]) -> list[Row]:
+        parts = (train, dev)
+        tokens = [[word for tree in part for word in words_of(tree)] for part in parts]
+        words = [set(part) for part in tokens]
+        new_words = words[1] - words[0]
+        new_trees = [tree for tree in dev if new_words.intersection(words_of(tree))]
+        means = [f"{len(each) / len(part):.1f}" for each, part in zip(tokens, parts, strict=True)]
+        return [
+            ("sentences", *map(len, parts)),
+            *(
+                (f"sentences, {label}", *(sum(tree[1] == str(label) for tree in part) for part in parts))
+                for label in range(5)
+            ),
+            ("phrases, single words too", *(sum(tree.count("(") for tree in part) for part in parts)),
+            ("tokens in a sentence, mean", *means),
+            ("word forms", *map(len, words)),
+            ("word forms that train lacks", "", share(new_words, words[1])),
+            ("sentences with a word that train lacks", "", share(new_trees, dev)),
+        ]
 
 
 if __name__ == "__main__":
-    main()
+    Sentiment().main()

@@ -26,7 +26,7 @@ def scalars_logged(folder: Path) -> dict[str, list[float]]:
     return values
 
 
-def test_shares_and_gamma_are_logged_each_epoch(tmp_path: Path) -> None:
+def test_weights_and_gamma_are_logged_each_epoch(tmp_path: Path) -> None:
     config = tagger_config(str(write_training(tmp_path / "bilm", random_bilm())))
     config["trainer"]["callbacks"] = ["elmo_weights", "tensorboard"]
     model = train(config, tmp_path / "run")
@@ -43,7 +43,7 @@ def test_shares_and_gamma_are_logged_each_epoch(tmp_path: Path) -> None:
     for mix in read_mixes(model.state_dict()):
         prefix = f"elmo_{mix.placement}"
         names = [f"{prefix}_{name}" for name in ("gamma", "token", "LSTM_1", "LSTM_2")]
-        assert [metrics[name] for name in names] == [mix.gamma, *mix.shares]
+        assert [metrics[name] for name in names] == [mix.gamma, *mix.normalized_weights]
         for name in names:
             first, last = logged[f"train/{name}"]
             assert last == pytest.approx(metrics[name]) and first != last

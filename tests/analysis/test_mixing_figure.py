@@ -1,4 +1,4 @@
-"""The heat map of the layers' shares."""
+"""The heat map of the layers' weights."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.analysis.mixing_figure import draw_mixes, save
+from elmo_plugin.analysis.mixing_figure import draw_mixes
+from elmo_plugin.common.plotting import save_figure
 from elmo_plugin.embedding.mixing_weights import Mix
 
 MODELS = [
@@ -25,15 +26,15 @@ def test_each_placement_is_a_panel_of_models_and_layers() -> None:
     assert [label.get_text() for label in out.get_xticklabels()] == ["ner"]
     assert [label.get_text() for label in into.get_yticklabels()] == ["token", "LSTM 1", "LSTM 2"]
     nan = float("nan")
-    for panel, shares in ((into, [[0.2, 0.25], [0.5, nan], [0.3, 0.75]]), (out, [[nan], [nan], [1.0]])):
-        np.testing.assert_allclose(np.ma.filled(panel.images[0].get_array(), nan), shares)
+    for panel, weights in ((into, [[0.2, 0.25], [0.5, nan], [0.3, 0.75]]), (out, [[nan], [nan], [1.0]])):
+        np.testing.assert_allclose(np.ma.filled(panel.images[0].get_array(), nan), weights)
     assert [text.get_text() for text in into.texts] == ["0.20", "0.50", "0.30", "0.25", "0.75"]
 
 
 def test_is_written_as_png_and_svg(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     for ending in (".png", ".svg"):
-        save(draw_mixes(MODELS), tmp_path / f"figure{ending}")
+        save_figure(draw_mixes(MODELS), tmp_path / f"figure{ending}")
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert ElementTree.parse(tmp_path / "figure.svg").getroot().tag.endswith("svg")
 

@@ -14,8 +14,7 @@ from elmo_plugin.bilm import BiLm
 from elmo_plugin.commands.ensemble import write_ensemble
 from elmo_plugin.embedding.mixing_weights import read_mixes
 from elmo_plugin.tasks.ensemble import Ensemble
-from tests.trained_bilm import random_bilm, write_training
-from tests.trained_tagger import SENTENCES, tagger_config, train
+from tests.trained_tagger import SENTENCES
 
 
 def run_command(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
@@ -24,41 +23,25 @@ def run_command(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None
 
 
 @pytest.fixture(scope="module")
-def members(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The archives of two taggers that differ by their seeds and by one placement. Their files are gone."""
-    folder = tmp_path_factory.mktemp("members")
-    bilm = str(write_training(folder / "bilm", random_bilm()))
-    (folder / "words.txt").write_text("Ada 1 2 3\nLondon 3 2 1\n")
-    for seed, placements in enumerate([["input"], ["input", "output"]]):
-        config = tagger_config(bilm, placements) | {"pytorch_seed": seed}
-        embedders = config["model"]["contextual_encoder"]["text_field_embedder"]["token_embedders"]
-        embedders["tokens"]["pretrained_file"] = str(folder / "words.txt")
-        train(config, folder / str(seed))
-    shutil.rmtree(folder / "bilm")
-    (folder / "words.txt").unlink()
-    return [folder / str(seed) / "model.tar.gz" for seed in range(2)]
-
-
-@pytest.fixture(scope="module")
-def ensemble(members: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ensemble(tagger_archives: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("ensemble") / "new" / "ensemble.tar.gz"
     with pytest.MonkeyPatch.context() as patch:
-        run_command(patch, "elmo-ensemble", *members, "-o", path)
+        run_command(patch, "elmo-ensemble", *tagger_archives, "-o", path)
     return path
 
 
-def made_in_python(members: list[Path]) -> tuple[Model, list[Any]]:
-    archives = [load_archive(path) for path in members]
+def made_in_python(tagger_archives: list[Path]) -> tuple[Model, list[Any]]:
+    archives = [load_archive(path) for path in tagger_archives]
     model = Ensemble(archives[0].model.vocab, [archive.model for archive in archives]).eval()
     return model, list(archives[0].dataset_reader.read(SENTENCES))
 
 
 def test_is_evaluated(
-    members: list[Path], ensemble: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tagger_archives: list[Path], ensemble: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_command(monkeypatch, "evaluate", ensemble, SENTENCES, "--output-file", tmp_path / "metrics.json")
     metrics = json.loads((tmp_path / "metrics.json").read_text())
-    model, instances = made_in_python(members)
+    model, instances = made_in_python(tagger_archives)
     model.forward_on_instances(instances)
     expected = model.get_metrics()
     assert metrics["accuracy"] == pytest.approx(expected["accuracy"])
@@ -66,9 +49,9 @@ def test_is_evaluated(
 
 
 def test_predicts_with_the_predictor_of_the_task(
-    members: list[Path], ensemble: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tagger_archives: list[Path], ensemble: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, instances = made_in_python(members)
+    model, instances = made_in_python(tagger_archives)
     expected = model.forward_on_instances(instances)
     lines = [json.dumps({"tokens": output["words"]}) + "\n" for output in expected]
     (tmp_path / "input.jsonl").write_text("".join(lines))
@@ -94,9 +77,9 @@ def test_the_bilm_of_all_members_is_in_the_archive_and_in_memory_once_and_runs_o
     ]
 
 
-def test_one_archive_is_no_ensemble(members: list[Path], tmp_path: Path) -> None:
+def test_one_archive_is_no_ensemble(tagger_archives: list[Path], tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="takes two archives or more, but was given"):
-        write_ensemble(members[:1], tmp_path / "ensemble.tar.gz")
+        write_ensemble(tagger_archives[:1], tmp_path / "ensemble.tar.gz")
 
 
 @pytest.mark.parametrize(
@@ -109,13 +92,13 @@ def test_one_archive_is_no_ensemble(members: list[Path], tmp_path: Path) -> None
     ],
 )
 def test_what_does_not_fit_is_named_and_nothing_is_written(
-    part: str, message: str, members: list[Path], tmp_path: Path
+    part: str, message: str, tagger_archives: list[Path], tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
-    shutil.copytree(members[0].parent, other)
+    shutil.copytree(tagger_archives[0].parent, other)
     config = json.loads((other / "config.json").read_text())
     if part == "model":
-        Model.register("test_other", exist_ok=True)(load_archive(members[0]).model.__class__)
+        Model.register("test_other", exist_ok=True)(load_archive(tagger_archives[0]).model.__class__)
         config["model"]["type"] = "test_other"
     elif part == "dataset_reader":
         config["dataset_reader"]["token_indexers"]["tokens"]["lowercase_tokens"] = True
@@ -124,5 +107,5 @@ def test_what_does_not_fit_is_named_and_nothing_is_written(
         file.write_text("\n".join(reversed(file.read_text().splitlines())) + "\n")
     (other / "config.json").write_text(json.dumps(config))
     with pytest.raises(ConfigurationError, match=message):
-        write_ensemble([members[1], other], tmp_path / "ensemble.tar.gz")
+        write_ensemble([tagger_archives[1], other], tmp_path / "ensemble.tar.gz")
     assert [path.name for path in tmp_path.iterdir()] == ["other"]

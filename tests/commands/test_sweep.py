@@ -1,4 +1,4 @@
-"""Every configuration is trained with every seed, once, whatever stops the sweep, and its scores are told."""
+"""Every configuration is trained with every seed, once, whatever stops the sweep; its scores are reported."""
 
 import json
 import multiprocessing
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -19,33 +20,23 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 
-import elmo_plugin.plugin  # noqa: F401  (registers what the configurations name)
-from elmo_plugin.commands import sweep as command
 from elmo_plugin.commands.sweep import sweep
 from elmo_plugin.sweeps import trainings
-from tests.conftest import REPOSITORY
+from tests.experiments.configs import BILM
+from tests.trained_tagger import tagger_config
 
-FIXTURES = REPOSITORY / "tests" / "fixtures"
 METRIC = "best_validation_f1-measure-overall"
 # A process that is forked from one that has used a GPU cannot train.
 PROCESSES = multiprocessing.get_context("spawn" if torch.cuda.is_available() else "fork")
 
 
 def config_file(folder: Path, name: str, hidden_size: int = 4, **trainer: Any) -> str:
-    """A tagger of milliseconds, with dropout, so that random numbers count all the time."""
-    text = f"""
-        local ner = import '{REPOSITORY}/training_config/lib/ner.libsonnet';
-        local words = import '{REPOSITORY}/training_config/lib/words.libsonnet';
-        local elmo = import '{REPOSITORY}/training_config/lib/elmo.libsonnet';
-        local bilm = {{ options: '{FIXTURES}/bilm/options.json', weights: '{FIXTURES}/bilm/weights.hdf5' }};
-        ner(
-          data='{FIXTURES}/ner', train='sentences.txt', dev='sentences.txt', words=words.learned(4), epochs=2
-        ) + elmo.at(['input'], bilm=bilm) + {{
-          model+: {{ contextual_encoder+: {{ encoder+: {{ hidden_sizes: [{hidden_size}] }} }} }},
-          trainer+: {{ cuda_device: -1, enable_default_callbacks: false }} + {json.dumps(trainer)},
-        }}"""
-    path = folder / f"{name}.jsonnet"
-    path.write_text(text)
+    """Writes the configuration of a tagger of milliseconds, with dropout, so that random numbers count."""
+    config = tagger_config(BILM, ["input"], dropout=0.5)
+    config["model"]["contextual_encoder"]["encoder"]["hidden_sizes"] = [hidden_size]
+    config["trainer"] |= {"cuda_device": -1, "validation_metric": "+f1-measure-overall", **trainer}
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(config))
     return str(path)
 
 
@@ -63,10 +54,11 @@ class Trained(NamedTuple):
 @pytest.fixture
 def trained(monkeypatch: pytest.MonkeyPatch) -> list[Trained]:
     """
-    What was trained, by a stand-in for AllenNLP: a training scores its hidden size times its seed, in per
-    cent, and fails at 12.
+    Returns what was trained, by a stand-in for AllenNLP: a training scores its hidden size times its seed, in
+    per cent, and fails at 12. Nothing is drawn and no memory is freed, which takes longer than all else.
     """
     done = []
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
 
     def train_model(params: Params, folder: Path, recover: bool, force: bool, **_: Any) -> None:
         assert force is not recover
@@ -85,6 +77,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[Trained]:
         )
 
     monkeypatch.setattr(trainings, "train_model", train_model)
+    monkeypatch.setattr(trainings, "gc", SimpleNamespace(collect=lambda: None))
     return done
 
 
@@ -153,6 +146,22 @@ def test_the_command_trains_all_and_writes_scores_table_and_plot(
         assert (tmp_path / "runs" / training / "model.tar.gz").is_file()
 
 
+def test_a_variant_of_a_file_is_trained_under_its_name(
+    configs: list[str], trained: list[Trained], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "variants.jsonnet").write_text(
+        "{ ner_small: import 'ner_small.json', ner_large: import 'ner_large.json', other: {} }"
+    )
+    arguments = ["elmo-sweep", f"{tmp_path}/variants.jsonnet:ner_*", "-s", str(tmp_path / "runs")]
+    arguments += ["--seeds", "1", "--json", str(tmp_path / "out.json")]
+    monkeypatch.setattr("sys.argv", ["allennlp", *arguments, "-o", '{"trainer.num_epochs": 7}'])
+    main()
+    assert sorted(trained) == [("ner_large", 1, False), ("ner_small", 1, False)]
+    assert json.loads((tmp_path / "out.json").read_text())["ner_large"]["scores"] == [5.0]
+    config = json.loads((tmp_path / "runs" / "ner_large" / "1" / "config.json").read_text())
+    assert config["trainer"]["num_epochs"] == 7
+
+
 def test_all_seeds_of_a_training_are_set_and_it_is_done_once(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
@@ -164,7 +173,7 @@ def test_all_seeds_of_a_training_are_set_and_it_is_done_once(
     assert table.splitlines()[-2:] == ["| ner_small | 4.00 | 4.00 |", "| ner_large | 5.00 | 5.00 |"]
 
 
-def test_scores_stand_beside_those_of_other_commands(
+def test_scores_are_added_to_those_of_other_commands(
     configs: list[str], trained: list[Trained], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = str(tmp_path / "out.json")
@@ -210,17 +219,16 @@ def test_a_sweep_that_is_killed_again_and_again_ends_as_if_it_had_not_been(
 ) -> None:
     runs, unstopped = tmp_path / "runs", tmp_path / "unstopped"
     first, second = runs / "ner_small" / "1", runs / "ner_small" / "2"
-    assert exit_status(configs, runs, ("allennlp.commands.train", "archive_model")) == -signal.SIGKILL
+    config = configs[:1]
+    assert exit_status(config, runs, ("allennlp.commands.train", "archive_model")) == -signal.SIGKILL
     assert (second.with_name("2.unfinished") / "metrics.json").exists() and not second.exists()
     written = (first / "metrics.json").stat().st_mtime_ns
     checkpointer = "allennlp.training.checkpointer:Checkpointer"
-    assert exit_status(configs, runs, (checkpointer, "save_checkpoint")) == -signal.SIGKILL
+    assert exit_status(config, runs, (checkpointer, "save_checkpoint")) == -signal.SIGKILL
     assert (second.with_name("2.unfinished") / "model_state_e1_b0.th").exists() and not second.exists()
-    sweep(configs, runs, 2)
+    assert exit_status(config, runs) == exit_status(config, unstopped) == 0
     assert not list(runs.glob("*/*.unfinished"))
     assert (first / "metrics.json").stat().st_mtime_ns == written
-    for config in configs:  # each in a process of its own
-        assert exit_status([config], unstopped) == 0
     assert metrics(runs) == metrics(unstopped)
 
 
@@ -253,14 +261,12 @@ def test_without_matplotlib_there_is_a_table_and_no_plot(
     configs: list[str],
     trained: list[Trained],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture,
 ) -> None:
-    monkeypatch.setattr(command, "_has_matplotlib", lambda: False)
     sweep(configs, tmp_path / "runs", 1)
-    assert "no plot, as matplotlib is not there: install elmo_plugin[figures]" in capsys.readouterr().out
+    assert "no plot: drawing needs matplotlib: install elmo_plugin[figures]" in capsys.readouterr().out
     assert sorted(path.name for path in (tmp_path / "runs").glob("table.*")) == ["table.md"]
-    with pytest.raises(ConfigurationError, match="--plot needs matplotlib"):
+    with pytest.raises(ConfigurationError, match="drawing needs matplotlib"):
         sweep(configs, tmp_path / "runs", 1, plot="plot.png")
 
 
@@ -276,7 +282,7 @@ def test_mistakes_are_found_before_anything_is_trained(
         sweep([*configs, "nothing.jsonnet"], runs, 1)
     with pytest.raises(ConfigurationError, match="several configurations have the name ner_small"):
         sweep([*configs, configs[0]], runs, 1)
-    with pytest.raises(ConfigurationError, match=r"name behind \+ or -, such as \+accuracy, not 'accuracy'"):
+    with pytest.raises(ConfigurationError, match=r"name after \+ or -, such as \+accuracy, not 'accuracy'"):
         sweep(configs, runs, 1, metric="accuracy")
     other = config_file(tmp_path, "other", validation_metric="-loss")
     with pytest.raises(

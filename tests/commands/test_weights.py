@@ -12,17 +12,12 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.commands.weights import show_weights, table
 from elmo_plugin.embedding.mixing_weights import Mix, read_mixes
 from tests.trained_bilm import random_bilm, write_training
-from tests.trained_tagger import tagger_config, train
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of the training of a tagger with both placements; its biLM is gone."""
-    folder = tmp_path_factory.mktemp("weights")
-    bilm = write_training(folder / "bilm", random_bilm())
-    train(tagger_config(str(bilm)), folder / "tagger")
-    bilm.unlink()
-    return folder / "tagger"
+def run(tagger_archives: list[Path]) -> Path:
+    """Returns the directory of the training of a tagger with both placements; its biLM is gone."""
+    return tagger_archives[1].parent
 
 
 def test_prints_and_writes_what_the_archives_have(
@@ -36,7 +31,15 @@ def test_prints_and_writes_what_the_archives_have(
     assert [mix.placement for mix in mixes] == ["input", "output"]
     assert capsys.readouterr().out == table([(str(archive), mixes), (str(run), mixes)]) + "\n"
     assert json.loads(file.read_text()) == [
-        {"archive": str(path), **mix._asdict()} for path in (archive, run) for mix in mixes
+        {
+            "archive": str(path),
+            "placement": mix.placement,
+            "layers": mix.layers,
+            "shares": mix.normalized_weights,
+            "gamma": mix.gamma,
+        }
+        for path in (archive, run)
+        for mix in mixes
     ]
 
 
@@ -57,7 +60,7 @@ def test_draws_the_archives_by_the_names_of_their_trainings(run: Path, tmp_path:
     (tmp_path / "other.tar.gz").write_bytes((run / "model.tar.gz").read_bytes())
     show_weights([run / "model.tar.gz", run, tmp_path / "other.tar.gz"], tmp_path / "figure.svg")
     comments = (tmp_path / "figure.svg").read_text()
-    assert comments.count("<!-- tagger -->") == 4, "two models in two panels"
+    assert comments.count("<!-- tagger_1 -->") == 4, "two models in two panels"
     assert comments.count("<!-- other -->") == 2
 
 
@@ -68,8 +71,8 @@ def test_names_the_configuration_of_a_training_of_a_sweep(run: Path, tmp_path: P
     assert "<!-- ner_elmo/2 -->" in (tmp_path / "figure.svg").read_text()
 
 
-def test_mistakes_are_told(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"ends in \.png or \.svg, not figure\.jpeg"):
+def test_mistakes_are_reported(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"-o draws \.svg, \.png, \.pdf, not figure\.jpeg"):
         show_weights([run], "figure.jpeg")
     with pytest.raises(ConfigurationError, match="no-such: there is no such file"):
         show_weights(["no-such"])

@@ -18,11 +18,11 @@ def bilm(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(write_training(tmp_path_factory.mktemp("bilm") / "run", random_bilm()))
 
 
-def embedder(bilm: str, shares: list[float], gamma: float, **options) -> ElmoTokenEmbedder:
+def embedder(bilm: str, weights: list[float], gamma: float, **options) -> ElmoTokenEmbedder:
     made = ElmoTokenEmbedder(bilm, **options)
     mix = made._elmo.mixes[0].scalar_mix
     with torch.no_grad():
-        mix.weights.copy_(torch.tensor(shares).log() + 5)  # what is added to all has no effect
+        mix.weights.copy_(torch.tensor(weights).log() + 5)  # what is added to all has no effect
         mix.gamma.fill_(gamma)
     return made
 
@@ -35,11 +35,11 @@ def model(**parts: nn.Module) -> nn.Module:
     return nn.ModuleDict({"contextual_encoder": encoder})
 
 
-def assert_is(mix: Mix, placement: str, layers: list[int], shares: list[float], gamma: float) -> None:
+def assert_is(mix: Mix, placement: str, layers: list[int], weights: list[float], gamma: float) -> None:
     assert (mix.placement, mix.layers) == (placement, layers)
-    assert mix.shares == pytest.approx(shares, rel=1e-5)
+    assert mix.normalized_weights == pytest.approx(weights, rel=1e-5)
     assert mix.gamma == pytest.approx(gamma)
-    assert math.fsum(mix.shares) == pytest.approx(1)
+    assert math.fsum(mix.normalized_weights) == pytest.approx(1)
 
 
 def test_both_placements_are_read_with_the_layers_that_they_mix(bilm: str) -> None:

@@ -1,26 +1,83 @@
-"""What tests of configurations with ELMo share, whatever the task."""
+"""What tests of configurations share: evaluating Jsonnet, and small models of every task."""
 
+import functools
+import json
 from pathlib import Path
 from typing import Any
 
+import _jsonnet
 import torch
 from allennlp.common import Params
 from allennlp.data import Batch, DatasetReader, Vocabulary
 from allennlp.models import Model
 
 import elmo_plugin.plugin  # noqa: F401 (registers what configurations name)
+from tests.conftest import REPOSITORY
 
-REPOSITORY = Path(__file__).parents[2]
 FIXTURES = REPOSITORY / "tests" / "fixtures"
 BILM = {
     name: str(FIXTURES / "bilm" / file)
     for name, file in (("options", "options.json"), ("weights", "weights.hdf5"))
 }
-PLACEMENTS = [[], ["input"], ["output"], ["input", "output"]]
+WORD_DIM, ELMO_DIM = 5, 12
+DATA = {task: FIXTURES / task / file for task, file in (("ner", "sentences.txt"), ("snli", "pairs.jsonl"))}
+DATA["sst"] = FIXTURES / "sst" / "trees.txt"
+SIZES = {"ner": "", "snli": "hidden=4, ", "sst": "hidden=8, "}
+VARIABLES = {name: name.lower() for name in ("CONLL2003", "SNLI", "SST", "WORD_VECTORS")}
+
+EMBEDDERS = "model.contextual_encoder.text_field_embedder.token_embedders"
+INPUT = f"{EMBEDDERS}.elmo"
+OUTPUT = "model.contextual_encoder.output_elmo"
+INPUT_WEIGHTS = "contextual_encoder\\.text_field_embedder\\.token_embedder_elmo\\..*scalar_mix\\.weights"
+OUTPUT_WEIGHTS = "contextual_encoder\\.output_elmo\\..*scalar_mix\\.weights"
+
+
+@functools.cache
+def _evaluate(expression: str) -> str:
+    libraries = "".join(
+        f"local {name} = import '../training_config/lib/{name}.libsonnet';"
+        for name in ("elmo", "ner", "snli", "sst", "words")
+    )
+    return _jsonnet.evaluate_snippet(str(REPOSITORY / "experiments" / "test.jsonnet"), libraries + expression)
+
+
+def evaluate(expression: str) -> dict[str, Any]:
+    """Returns what a configuration in `experiments/` would be that consists of `expression`."""
+    return json.loads(_evaluate(expression))
+
+
+def read_config(path: str, overrides: str = "") -> dict[str, Any]:
+    """Reads a file of this repository."""
+    return Params.from_file(REPOSITORY / path, overrides, ext_vars=VARIABLES).as_dict(quiet=True)
+
+
+def flat(config: Any, path: str = "") -> dict[str, Any]:
+    """Returns the values of a configuration by their paths."""
+    if not isinstance(config, dict):
+        return {path: config}
+    return {
+        name: value
+        for key in config
+        for name, value in flat(config[key], f"{path}.{key}".lstrip(".")).items()
+    }
+
+
+def small_config(task: str, at: str, options: str = "") -> dict[str, Any]:
+    """Returns a small configuration without dropout, with the ELMo that the Jsonnet expression `at` adds."""
+    data = DATA[task]
+    return evaluate(
+        f"{task}(data='{data.parent}', train='{data.name}', dev='{data.name}', dropout=0, batch_size=2, "
+        f"epochs=1, words=words.learned(dim={WORD_DIM}, min_count=1), {SIZES[task]}{options}) + {at}"
+    )
+
+
+def elmo_at(placements: list[str], options: str = "lambda=0.1") -> str:
+    """Returns the expression that adds ELMo from a small biLM."""
+    return f"elmo.at({json.dumps(placements)}, bilm={json.dumps(BILM)}, dropout=0, {options})"
 
 
 def model_and_batch(config: dict[str, Any], data: Path) -> tuple[Model, dict[str, Any]]:
-    """The model, untrained, and all of the data as one batch."""
+    """Returns the model, untrained, and all of the data as one batch."""
     torch.manual_seed(0)
     batch = Batch(DatasetReader.from_params(Params(config["dataset_reader"])).read(data))
     vocab = Vocabulary.from_instances(batch.instances)
@@ -29,10 +86,5 @@ def model_and_batch(config: dict[str, Any], data: Path) -> tuple[Model, dict[str
 
 
 def parameters(model: Model, end: str) -> dict[str, torch.Tensor]:
-    """Those whose names end so."""
+    """Returns those whose names end so."""
     return {name: weight for name, weight in model.named_parameters() if name.endswith(end)}
-
-
-def read_config(path: str, **variables: str) -> dict[str, Any]:
-    """A file of this repository."""
-    return Params.from_file(REPOSITORY / path, ext_vars=variables).as_dict(quiet=True)

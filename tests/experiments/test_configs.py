@@ -1,54 +1,24 @@
-"""The Jsonnet library, and the configurations that are composed with it."""
+"""The Jsonnet library: what `elmo.at`, `words` and the functions of the tasks give."""
 
 import json
-from pathlib import Path
 from typing import Any
 
-import _jsonnet
 import pytest
-import torch
-from allennlp.common import Params
-from allennlp.data import Batch, DatasetReader, Vocabulary
-from allennlp.models import Model
 
-from elmo_plugin.embedding import indexer, token_embedder  # noqa: F401 (registers `elmo`)
-from elmo_plugin.tasks import ner  # noqa: F401 (registers the tagger)
-
-REPOSITORY = Path(__file__).parents[2]
-FIXTURES = REPOSITORY / "tests" / "fixtures"
-BILM = {
-    "options": str(FIXTURES / "bilm" / "options.json"),
-    "weights": str(FIXTURES / "bilm" / "weights.hdf5"),
-}
-EMBEDDERS = "model.contextual_encoder.text_field_embedder.token_embedders"
-INPUT = f"{EMBEDDERS}.elmo"
-OUTPUT = "model.contextual_encoder.output_elmo"
-
-
-def evaluate(expression: str) -> dict[str, Any]:
-    """What a configuration in `experiments/` would be that consists of `expression`."""
-    libraries = "".join(
-        f"local {name} = import '../training_config/lib/{name}.libsonnet';"
-        for name in ("elmo", "ner", "words")
-    )
-    return json.loads(
-        _jsonnet.evaluate_snippet(str(REPOSITORY / "experiments" / "test.jsonnet"), libraries + expression)
-    )
-
-
-def flat(config: Any, path: str = "") -> dict[str, Any]:
-    """The values of a configuration by their paths."""
-    if not isinstance(config, dict):
-        return {path: config}
-    return {
-        name: value
-        for key in config
-        for name, value in flat(config[key], f"{path}.{key}".lstrip(".")).items()
-    }
+from tests.experiments.configs import (
+    EMBEDDERS,
+    INPUT,
+    INPUT_WEIGHTS,
+    OUTPUT,
+    OUTPUT_WEIGHTS,
+    evaluate,
+    flat,
+    read_config,
+)
 
 
 def added_by(mixin: str) -> dict[str, Any]:
-    """The values by which a configuration with `mixin` differs from that without it."""
+    """Returns the values by which a configuration with `mixin` differs from that without it."""
     baseline, config = flat(evaluate("ner(data='data')")), flat(evaluate(f"ner(data='data') + {mixin}"))
     assert baseline.keys() <= config.keys()
     return {path: value for path, value in config.items() if baseline.get(path) != value}
@@ -94,11 +64,7 @@ def test_options_of_a_placement_reach_its_embedder() -> None:
         )
 
 
-INPUT_WEIGHTS = "contextual_encoder\\.text_field_embedder\\.token_embedder_elmo\\..*scalar_mix\\.weights"
-OUTPUT_WEIGHTS = "contextual_encoder\\.output_elmo\\..*scalar_mix\\.weights"
-
-
-def test_lambda_is_a_penalty_beside_those_of_the_task() -> None:
+def test_lambda_is_a_penalty_next_to_those_of_the_task() -> None:
     penalty = [INPUT_WEIGHTS, {"type": "l2", "alpha": 0.1}]
     alone = evaluate("ner(data='data') + elmo.at(['input'], bilm='tiny', lambda=0.1)")
     assert alone["model"]["regularizer"] == {"regexes": [penalty]}
@@ -220,41 +186,40 @@ def test_wrong_words_are_an_error(words: str, message: str) -> None:
         evaluate(f"ner(data='data') + words.{words}")
 
 
-def test_the_elmo_experiment_is_the_baseline_with_elmo() -> None:
-    baseline, with_elmo = (
-        flat(Params.from_file(REPOSITORY / "experiments" / f"ner_{name}.jsonnet").as_dict(quiet=True))
-        for name in ("baseline", "elmo")
-    )
-    added = {path: value for path, value in with_elmo.items() if baseline.get(path) != value}
-    assert baseline.keys() <= with_elmo.keys()
-    assert added.keys() == INDEXER.keys() | embedder_at(INPUT).keys() | {"model.regularizer.regexes"}
-
-
 def test_an_experiment_may_be_overridden_from_the_command_line() -> None:
     overrides = {f"{INPUT}.dropout": 0.1, "train_data_path": "elsewhere", "trainer.num_epochs": 1}
-    config = Params.from_file(REPOSITORY / "experiments" / "ner_elmo.jsonnet", json.dumps(overrides))
-    assert flat(config.as_dict(quiet=True)).items() >= overrides.items()
+    config = read_config("experiments/ner_elmo.jsonnet", json.dumps(overrides))
+    assert flat(config).items() >= overrides.items()
 
 
 @pytest.mark.parametrize("cache", [{"type": "memory"}, {"type": "lmdb", "path": "here"}], ids=str)
 def test_an_experiment_may_be_given_a_cache_from_the_command_line(cache: dict[str, str]) -> None:
     overrides = {f"{INPUT}.cache": cache}
-    config = Params.from_file(REPOSITORY / "experiments" / "ner_elmo.jsonnet", json.dumps(overrides))
-    embedder = config.as_dict(quiet=True)["model"]["contextual_encoder"]["text_field_embedder"]
+    config = read_config("experiments/ner_elmo.jsonnet", json.dumps(overrides))
+    embedder = config["model"]["contextual_encoder"]["text_field_embedder"]
     assert embedder["token_embedders"]["elmo"]["cache"] == cache
 
 
-def test_the_paper_configuration_has_the_papers_sizes() -> None:
-    variables = {"CONLL2003": "conll", "WORD_VECTORS": "vectors.txt"}
-    path = REPOSITORY / "training_config" / "ner_conll2003.jsonnet"
-    config = flat(Params.from_file(path, ext_vars=variables).as_dict(quiet=True))
-    expected = {
-        "train_data_path": "conll/eng.train",
-        "validation_data_path": "conll/eng.testa",
-        "test_data_path": "conll/eng.testb",
+@pytest.mark.parametrize("length", ["null", "1", "4"])
+def test_only_training_on_sst_has_phrases_and_all_else_is_the_same_in_validation(length: str) -> None:
+    mixins = "words.none() + words.learned(dim=7) + elmo.at(['input'], bilm='tiny')"
+    config = evaluate(f"sst(data='d', binary=true, min_phrase_length={length}) + {mixins}")
+    assert config["dataset_reader"].pop("min_phrase_length") == json.loads(length)
+    assert config["validation_dataset_reader"].pop("min_phrase_length") is None
+    assert config["validation_dataset_reader"] == config["dataset_reader"]
+    assert config["dataset_reader"]["token_indexers"].keys() == {"tokens", "elmo"}
+    assert config["dataset_reader"]["binary"]
+
+
+LSTM, LAYER = "variational_bilstm", {"num_layers": 1, "hidden_dims": 300, "activations": "relu"}
+PAPER = {
+    "ner_conll2003": {
+        "train_data_path": "conll2003/eng.train",
+        "validation_data_path": "conll2003/eng.testa",
+        "test_data_path": "conll2003/eng.testb",
         "dataset_reader.source_encoding": "IOB1",
         f"{EMBEDDERS}.tokens.embedding_dim": 50,
-        f"{EMBEDDERS}.tokens.pretrained_file": "vectors.txt",
+        f"{EMBEDDERS}.tokens.pretrained_file": "word_vectors",
         f"{EMBEDDERS}.token_characters.embedding.embedding_dim": 16,
         f"{EMBEDDERS}.token_characters.encoder.num_filters": 128,
         f"{EMBEDDERS}.token_characters.encoder.ngram_filter_sizes": [3],
@@ -262,31 +227,49 @@ def test_the_paper_configuration_has_the_papers_sizes() -> None:
         "model.regularizer.regexes": [[INPUT_WEIGHTS, {"type": "l2", "alpha": 0.1}]],
         "trainer.optimizer.lr": 0.001,
         "trainer.grad_norm": 5.0,
-    }
-    assert {path: config[path] for path in expected} == expected
+    },
+    "snli": {
+        "train_data_path": "snli/snli_1.0_train.jsonl",
+        "test_data_path": "snli/snli_1.0_test.jsonl",
+        **flat({"type": LSTM, "hidden_sizes": [300], "dropout": 0.5}, "model.contextual_encoder.encoder"),
+        **flat({"type": LSTM, "hidden_sizes": [300], "dropout": 0.5}, "model.inference_encoder"),
+        **flat(LAYER, "model.projection"),
+        **flat(LAYER, "model.classifier"),
+        "model.dropout": 0.5,
+        f"{EMBEDDERS}.tokens.embedding_dim": 300,
+        f"{EMBEDDERS}.tokens.trainable": False,
+        **{f"{path}.bilm": "original" for path in (INPUT, OUTPUT)},
+        **{f"{path}.layers": "all" for path in (INPUT, OUTPUT)},
+        **{f"{path}.layer_norm": True for path in (INPUT, OUTPUT)},
+        "trainer.optimizer.type": "adam",
+        "trainer.optimizer.lr": 0.0004,
+        "trainer.grad_norm": 5.0,
+        "data_loader.batch_sampler.batch_size": 32,
+    },
+    "sst": {
+        "train_data_path": "sst/train.txt",
+        "test_data_path": "sst/test.txt",
+        "dataset_reader.min_phrase_length": 4,
+        "dataset_reader.binary": False,
+        **flat(LAYER, "model.contextual_encoder.feedforward"),
+        "model.contextual_encoder.encoder.hidden_sizes": [300],
+        "model.integrator.hidden_sizes": [300],
+        "model.classifier.num_layers": 2,
+        "model.classifier.activations": "relu",
+        f"{EMBEDDERS}.tokens.embedding_dim": 300,
+        f"{EMBEDDERS}.tokens.trainable": False,
+        **{f"{path}.bilm": "original" for path in (INPUT, OUTPUT)},
+        **{f"{path}.layers": "all" for path in (INPUT, OUTPUT)},
+        "trainer.optimizer.type": "adam",
+        "trainer.optimizer.lr": 0.0001,
+    },
+}
+PENALTIES = {"ner_conll2003": [0.1], "snli": [0.0001, 0.001, 0.001], "sst": [0.001, 0.001]}
 
 
-@pytest.mark.parametrize(
-    ("placements", "mixes"), [(["input"], 1), (["output"], 1), (["input", "output"], 2)], ids=str
-)
-def test_a_composed_configuration_builds_a_tagger_that_penalises_only_its_mixing_weights(
-    placements: list[str], mixes: int
-) -> None:
-    at = f"elmo.at({json.dumps(placements)}, bilm={json.dumps(BILM)}, lambda=0.1)"
-    config = Params(evaluate(f"ner(data='data') + {at}"))
-    reader = DatasetReader.from_params(config["dataset_reader"])
-    batch = Batch(reader.read(FIXTURES / "ner" / "sentences.txt"))
-    vocab = Vocabulary.from_instances(batch.instances)
-    batch.index_instances(vocab)
-    model = Model.from_params(config["model"], vocab=vocab)
-    weights = {
-        name: weight for name, weight in model.named_parameters() if name.endswith("scalar_mix.weights")
-    }
-    assert len(weights) == mixes
-    with torch.no_grad():
-        for weight in weights.values():
-            weight.fill_(2.0)
-    penalty = 0.1 * sum(4.0 * weight.numel() for weight in weights.values())
-    assert model.get_regularization_penalty().item() == pytest.approx(penalty)
-    model(**batch.as_tensor_dict())["loss"].backward()
-    assert all(weight.grad is not None for weight in weights.values())
+@pytest.mark.parametrize("name", PAPER)
+def test_a_configuration_of_the_paper_has_the_papers_sizes(name: str) -> None:
+    config = flat(read_config(f"training_config/{name}.jsonnet"))
+    assert {path: config.get(path) for path in PAPER[name]} == PAPER[name]
+    strengths = [penalty["alpha"] for _, penalty in config["model.regularizer.regexes"]]
+    assert strengths == PENALTIES[name]

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -39,27 +37,6 @@ def entities(sentences: list[Sentence]) -> list[tuple[str, str]]:
         for match in re.finditer(r"\S+/B-(\S+)(?: \S+/I-\S+)*", text):
             found.append((re.sub(r"/[BI]-\S+", "", match[0]), match[1]))
     return found
-
-
-@pytest.fixture(scope="module")
-def regenerated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder that the program wrote with the documented seed, and what it printed."""
-    folder = tmp_path_factory.mktemp("ner")
-    command = [sys.executable, str(DATA / "make_ner.py"), "--seed", "13", "--out", str(folder)]
-    return folder, subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-@pytest.mark.parametrize("name", ["train.txt", "dev.txt"])
-def test_regeneration_gives_the_same_bytes(regenerated: tuple[Path, str], name: str) -> None:
-    assert (regenerated[0] / name).read_bytes() == (DATA / "ner" / name).read_bytes()
-
-
-def test_nothing_but_the_two_files_is_written(regenerated: tuple[Path, str]) -> None:
-    assert sorted(path.name for path in regenerated[0].iterdir()) == ["dev.txt", "train.txt"]
-
-
-def test_the_readme_shows_the_statistics_that_the_program_prints(regenerated: tuple[Path, str]) -> None:
-    assert regenerated[1] in (DATA / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_states_how_many_words_are_ambiguous() -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from allennlp.common.checks import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.sweeps.scores import draw, summary, table
+from elmo_plugin.sweeps.scores import Metric, draw, summary, table
 
 
 @given(st.lists(st.floats(0, 100), min_size=2, max_size=9))
@@ -51,3 +52,17 @@ def test_the_ending_of_a_picture_says_its_format(ending: str, begin: bytes, tmp_
     pytest.importorskip("matplotlib")
     draw({"elmo": [7.5]}, "accuracy", tmp_path / f"plot.{ending}")
     assert (tmp_path / f"plot.{ending}").read_bytes().startswith(begin)
+
+
+def test_a_metric_that_should_be_high_is_in_per_cent_and_one_that_should_be_low_is_as_it_is() -> None:
+    metrics = {"best_validation_accuracy": 0.123456, "best_validation_loss": 1.234567, "accuracy": 0.5}
+    assert Metric.parse("+accuracy").score(metrics) == 12.35
+    assert Metric.parse("-loss").score(metrics) == 1.2346
+    with pytest.raises(ConfigurationError, match="no metric f1, but accuracy, loss"):
+        Metric.parse("+f1").score(metrics)
+
+
+@pytest.mark.parametrize("text", ["accuracy", "+", "", None, ["+accuracy", "-loss"]])
+def test_a_metric_without_its_sign_is_an_error(text: object) -> None:
+    with pytest.raises(ConfigurationError, match=r"name after \+ or -, such as \+accuracy, not"):
+        Metric.parse(text)

@@ -1,20 +1,66 @@
-"""What a training scores."""
+"""The configurations that a sweep is given: files, and named variants in a file."""
+
+from pathlib import Path
 
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.sweeps.trainings import Metric
+from elmo_plugin.sweeps.trainings import find_trainings, read_configs
+
+VARIANTS = """
+    local model(layers) = { layers: layers, lr: 0.1 };
+    {
+      ner_elmo: model('all'), ner_top: model('top'), 'ner_lambda_0.001': model('all'),
+      sst_elmo: model('all'),
+    }
+"""
 
 
-def test_a_metric_that_should_be_high_is_in_per_cent_and_one_that_should_be_low_is_as_it_is() -> None:
-    metrics = {"best_validation_accuracy": 0.123456, "best_validation_loss": 1.234567, "accuracy": 0.5}
-    assert Metric.parse("+accuracy").score(metrics) == 12.35
-    assert Metric.parse("-loss").score(metrics) == 1.2346
-    with pytest.raises(ConfigurationError, match="no metric f1, but accuracy, loss"):
-        Metric.parse("+f1").score(metrics)
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "variants.jsonnet"
+    path.write_text(VARIANTS)
+    return path
 
 
-@pytest.mark.parametrize("text", ["accuracy", "+", "", None, ["+accuracy", "-loss"]])
-def test_a_metric_without_its_sign_is_an_error(text: object) -> None:
-    with pytest.raises(ConfigurationError, match=r"name behind \+ or -, such as \+accuracy, not"):
-        Metric.parse(text)
+def test_a_plain_file_is_one_configuration(tmp_path: Path) -> None:
+    (tmp_path / "sst_elmo.jsonnet").write_text("{ lr: 1 - 0.9 }")
+    assert read_configs(f"{tmp_path}/sst_elmo.jsonnet") == {"sst_elmo": {"lr": pytest.approx(0.1)}}
+
+
+def test_a_variant_is_a_field_of_a_file(file: Path) -> None:
+    assert read_configs(f"{file}:ner_top") == {"ner_top": {"layers": "top", "lr": 0.1}}
+    assert list(read_configs(f"{file}:ner_lambda_0.001")) == ["ner_lambda_0.001"]
+
+
+def test_a_pattern_is_all_variants_that_match(file: Path) -> None:
+    assert sorted(read_configs(f"{file}:ner_*")) == ["ner_elmo", "ner_lambda_0.001", "ner_top"]
+    assert sorted(read_configs(f"{file}:*_elmo")) == ["ner_elmo", "sst_elmo"]
+
+
+def test_overrides_are_of_the_variant(file: Path) -> None:
+    assert read_configs(f"{file}:ner_top", '{"lr": 1}') == {"ner_top": {"layers": "top", "lr": 1}}
+
+
+def test_an_unknown_variant_is_an_error_that_names_the_known_ones(file: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"variants\.jsonnet has no variant ner_out, but ner_elmo, "):
+        read_configs(f"{file}:ner_out")
+
+
+def test_each_configuration_has_a_training_for_each_seed(file: Path, tmp_path: Path) -> None:
+    trainings = find_trainings([f"{file}:ner_top", f"{file}:sst_*"], tmp_path, seeds=2)
+    assert [(str(each), each.folder) for each in trainings] == [
+        (f"{name} with seed {seed}", tmp_path / name / str(seed))
+        for name in ("ner_top", "sst_elmo")
+        for seed in (1, 2)
+    ]
+    for each in trainings:
+        assert (
+            each.config.items()
+            >= dict.fromkeys(("random_seed", "numpy_seed", "pytorch_seed"), each.seed).items()
+        )
+
+
+def test_two_configurations_of_one_name_are_an_error(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="several configurations have the name ner_top"):
+        find_trainings([f"{file}:ner_top", f"{file}:ner_*"], tmp_path, seeds=1)

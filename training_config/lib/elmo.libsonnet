@@ -3,7 +3,7 @@
 //     ner(data='experiments/data/ner') + elmo.at(['input', 'output'], bilm='tiny', lambda=0.1)
 //
 // Placements (Peters et al., 2018, section 3.3): 'input' is [x ; ELMo], before the task's encoder; 'output'
-// is [h ; ELMo], behind it. Each has mixing weights of its own, and may have options of its own:
+// is [h ; ELMo], after it. Each has mixing weights of its own, and may have options of its own:
 //
 //     … + elmo.at(['input'], bilm='tiny', lambda=0.1) + elmo.at(['output'], bilm='tiny', layers='top')
 local is_layer(value) = std.isNumber(value) && value >= 0 && value == std.floor(value);
@@ -23,13 +23,13 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
   // dropout:        the rate of dropout on ELMo's vectors.
   // lambda:         the strength of the L2 penalty on the mixing weights before their softmax; 0 for none.
   // layers:         'all', 'top', 'token', the number of a layer, or a list of such numbers; 0 is the token layer.
-  // mixing_weights: fixed shares of these layers, such as [0.2, 0.5, 0.3]; they are learned if not given.
+  // mixing_weights: fixed weights of these layers, such as [0.2, 0.5, 0.3]; they are learned if not given.
   // layer_norm:     whether each vector of each layer is normalised, over its own features, before mixing.
   // requires_grad:  whether the biLM is trained with the task.
-  // precision:      in which numbers a frozen biLM computes: 'float32', 'bfloat16' or 'int8'.
-  // cache:          where what a frozen biLM gives for a sentence is kept, such as { type: 'memory' } or
-  //                 { type: 'lmdb', path: 'cache' } (see docs/cache.md); it is computed each time if not given.
-  // max_characters_per_token: the slots of a word, if not 50; 194 for models of ELMoForManyLangs.
+  // precision:      of the numbers of a frozen biLM: 'float32', 'bfloat16' or 'int8'.
+  // cache:          where the activations of a frozen biLM are stored, such as { type: 'memory' } or
+  //                 { type: 'lmdb', path: 'cache' } (see docs/cache.md); they are computed each time if not given.
+  // max_characters_per_token: the character ids of a word, if not 50; 194 for models of ELMoForManyLangs.
   at(
     placements,
     bilm,
@@ -58,8 +58,8 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
       precision: precision,
       [if cache != null then 'cache']: cache,
     };
-    // Of each placement, what the contextual encoder gets, and the name of its part that has the mixing weights.
-    local contextual_encoder = {
+    // What each placement adds to the contextual encoder, and the module that then has its mixing weights.
+    local places = {
       input: {
         config: { text_field_embedder+: { token_embedders+: { elmo: embedder } } },
         module: 'text_field_embedder\\.token_embedder_elmo',
@@ -70,14 +70,13 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
       'contextual_encoder\\.%s\\..*scalar_mix\\.weights' % module,
       { type: 'l2', alpha: lambda },
     ];
-    local place(placement) =
-      local part = contextual_encoder[placement];
+    local add(placement) =
+      local part = places[placement];
       {
         model+: { contextual_encoder+: part.config }
                 + if lambda > 0 then { regularizer+: { regexes+: [penalty(part.module)] } } else {},
       };
-    local places = std.objectFields(contextual_encoder);
-    assert std.isArray(placements) && std.all([std.member(places, name) for name in placements]) :
+    assert std.isArray(placements) && std.all([std.objectHas(places, name) for name in placements]) :
            "elmo.at: placements are a list of 'input' and 'output', not " + shown(placements);
     assert std.length(std.set(placements)) == std.length(placements) :
            'elmo.at: each placement is named once, not ' + shown(placements);
@@ -94,7 +93,7 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
            "elmo.at: cache is an object whose type is 'memory' or 'lmdb', not " + shown(cache);
     assert cache == null || !requires_grad : 'elmo.at: a biLM that is trained (requires_grad) can have no cache';
     std.foldl(
-      function(config, placement) config + place(placement),
+      function(config, placement) config + add(placement),
       placements,
       if std.length(placements) > 0
       then { dataset_reader+: { token_indexers+: { elmo+: indexer } } }

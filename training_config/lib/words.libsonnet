@@ -19,7 +19,7 @@ local vocabulary_of_all_data(file) = {
   // Vectors that are learned with the task.
   //
   // dim:       their size.
-  // min_count: a word has a vector if the training data has it so many times; all others share one.
+  // min_count: the times that the training data must have a word for it to have a vector; all others share one.
   // lowercase: whether words that differ only in case share a vector.
   learned(dim, min_count=2, lowercase=true)::
     assert std.isNumber(dim) && dim > 0 : 'words.learned: dim is a positive number, not ' + dim;
@@ -29,7 +29,7 @@ local vocabulary_of_all_data(file) = {
       vocabulary_of_training_data(min_count),
     ),
 
-  // GloVe's vectors, or others in that format: a text file, plain or packed, with a word and its `dim` numbers on
+  // GloVe's vectors, or others in that format: a text file, plain or compressed, with a word and its `dim` numbers on
   // each line. Words of the data that it lacks start with random vectors.
   //
   // trainable: whether they are trained with the task.

@@ -1,0 +1,84 @@
+"""The experiments: each variant is what its name says, and each file says what there is to know of it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.experiments.configs import evaluate, read_config
+
+EXPERIMENTS = REPOSITORY / "experiments"
+FILES = sorted([*EXPERIMENTS.glob("*.jsonnet"), *(REPOSITORY / "training_config").glob("[!b]*.jsonnet")])
+BASELINES = {
+    "ner": "ner(data='experiments/data/ner', epochs=40)",
+    "snli": "snli(data='experiments/data/snli', hidden=100, dropout=0.2, learning_rate=0.001, epochs=30, "
+    "patience=10, rate_patience=3)",
+    "sst": "sst(data='experiments/data/sst', hidden=64, learning_rate=0.002, epochs=12)",
+}
+NER, SNLI, SST = (f"local baseline = {baseline}; baseline" for baseline in BASELINES.values())
+BOTH = "elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, "
+INPUT = "elmo.at(['input'], bilm='tiny', dropout=0.5, "
+OUTPUT = "elmo.at(['output'], bilm='tiny', dropout=0.5, "
+NORM = "layer_norm=true, "
+VARIANTS = {
+    "ner_baseline": NER,
+    "ner_elmo": f"{NER} + {INPUT} lambda=0.1)",
+    "ner_top": f"{NER} + {INPUT} lambda=0.1, layers='top')",
+    "ner_lambda_1": f"{NER} + {INPUT} lambda=1)",
+    "ner_lambda_0.001": f"{NER} + {INPUT} lambda=0.001)",
+    "ner_output": f"{NER} + {OUTPUT} lambda=0.1)",
+    "ner_both": f"{NER} + {BOTH} lambda=0.1)",
+    "ner_token_layer": f"{NER} + words.none() + {INPUT} lambda=0.1, layers='token')",
+    "ner_no_words": f"{NER} + words.none() + {INPUT} lambda=0.1)",
+    "snli_baseline": SNLI,
+    "snli_elmo": f"{SNLI} + {BOTH} {NORM} lambda=0.001)",
+    "snli_elmo_input": f"{SNLI} + {INPUT} {NORM} lambda=0.001)",
+    "snli_elmo_output": f"{SNLI} + {OUTPUT} {NORM} lambda=0.001)",
+    "snli_top": f"{SNLI} + {BOTH} {NORM} lambda=0.001, layers='top')",
+    "snli_lambda_1": f"{SNLI} + {BOTH} {NORM} lambda=1)",
+    "snli_token_layer": f"{SNLI} + words.none() + {INPUT} {NORM} lambda=0.001, layers='token')",
+    "snli_no_words": f"{SNLI} + words.none() + {BOTH} {NORM} lambda=0.001)",
+    "sst_baseline": SST,
+    "sst_elmo": f"{SST} + {BOTH} lambda=0.001)",
+    "sst_elmo_input": f"{SST} + {INPUT} lambda=0.001)",
+    "sst_elmo_output": f"{SST} + {OUTPUT} lambda=0.001)",
+    "sst_top": f"{SST} + {BOTH} lambda=0.001, layers='top')",
+    "sst_lambda_1": f"{SST} + {BOTH} lambda=1)",
+    "sst_token_layer": f"{SST} + words.none() + {INPUT} lambda=0.001, layers='token')",
+    "sst_no_words": f"{SST} + words.none() + {BOTH} lambda=0.001)",
+}
+
+
+@pytest.fixture(scope="module")
+def variants() -> dict[str, Any]:
+    return read_config("experiments/variants.jsonnet")
+
+
+def test_there_is_every_variant_and_no_two_are_the_same(variants: dict[str, Any]) -> None:
+    assert variants.keys() == VARIANTS.keys()
+    assert all(variants[a] != variants[b] for a in variants for b in variants if a < b)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_is_what_its_name_says(name: str, variants: dict[str, Any]) -> None:
+    assert variants[name] == evaluate(VARIANTS[name])
+
+
+@pytest.mark.parametrize("name", [f"{task}_{model}" for task in BASELINES for model in ("baseline", "elmo")])
+def test_a_variant_with_a_file_of_its_own_is_that_file(name: str, variants: dict[str, Any]) -> None:
+    assert variants[name] == read_config(f"experiments/{name}.jsonnet")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_head_has_paper_deviation_scores_and_hardware_and_retypes_no_score(file: Path) -> None:
+    head = re.split(r"\n(?!//)", file.read_text(encoding="utf-8"))[0]
+    entries = dict(re.findall(r"^// ([A-Z][a-z]+): +(.*(?:\n//  +.*)*)", head, re.MULTILINE))
+    assert list(entries)[:4] == ["Paper", "Here", "Expected", "Hardware"]
+    if file.parent == EXPERIMENTS:
+        (results,) = re.findall(r"docs/results/\w+\.json", entries["Expected"])
+        assert file.stem == "variants" or f'"{file.stem}"' in (REPOSITORY / results).read_text()
+        assert not re.search(
+            r"\d %|\d F1|\d\.\d", entries["Expected"] + entries["Here"].split("a rate of")[0]
+        )

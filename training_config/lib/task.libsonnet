@@ -1,0 +1,64 @@
+// What the configurations of all tasks share. A task's library file is a sum of these, of its own reader and model,
+// and of word vectors:
+//
+//     task.data('data', 'train.txt', 'dev.txt')
+//     + task.training(['tokens'], batch_size=32, learning_rate=0.001, epochs=40, patience=5, metric='+accuracy')
+//     + { dataset_reader: { type: … }, model: { type: …, contextual_encoder: { encoder: task.bilstm([300], 0.5) } } }
+//     + words.learned(dim=100)
+//
+// `elmo.at` can be added to any model that takes a `contextual_encoder`.
+{
+  // The files of a data set, in a folder. A model is evaluated on `test`, where there is one, after training.
+  data(folder, train, dev, test=null):: {
+    train_data_path: folder + '/' + train,
+    validation_data_path: folder + '/' + dev,
+    [if test != null then 'test_data_path']: folder + '/' + test,
+    [if test != null then 'evaluate_on_test']: true,
+  },
+
+  // Adam, and early stopping, on batches of instances that have about the same length.
+  //
+  // sorting_keys: the text fields of the reader whose lengths count.
+  // epochs:       at most; `patience` is the number of epochs that may pass without a better `metric` on `dev`.
+  // metric:       a name among the model's metrics after `+`, or after `-` where lower is better.
+  training(sorting_keys, batch_size, learning_rate, epochs, patience, metric):: {
+    data_loader: {
+      batch_sampler: { type: 'bucket', batch_size: batch_size, sorting_keys: sorting_keys },
+    },
+    trainer: {
+      optimizer: { type: 'adam', lr: learning_rate },
+      grad_norm: 5.0,
+      num_epochs: epochs,
+      patience: patience,
+      validation_metric: metric,
+    },
+  },
+
+  // A biLSTM with variational dropout; `hidden_sizes` has the size of each layer in each direction.
+  bilstm(hidden_sizes, dropout):: {
+    type: 'variational_bilstm',
+    hidden_sizes: hidden_sizes,
+    dropout: dropout,
+  },
+
+  // Feed-forward ReLU layers, with the embedder's or encoder's size as their input.
+  feedforward(num_layers, hidden):: { num_layers: num_layers, hidden_dims: hidden, activations: 'relu' },
+
+  // A character CNN next to the word vectors: `dim` numbers for each character, `num_filters` of `width` characters.
+  character_cnn(dim, num_filters, width):: {
+    dataset_reader+: {
+      token_indexers+: { token_characters: { type: 'characters', min_padding_length: width } },
+    },
+    model+: { contextual_encoder+: { text_field_embedder+: { token_embedders+: { token_characters: {
+      type: 'character_encoding',
+      embedding: { embedding_dim: dim, vocab_namespace: 'token_characters' },
+      encoder: {
+        type: 'cnn',
+        embedding_dim: dim,
+        num_filters: num_filters,
+        ngram_filter_sizes: [width],
+        conv_layer_activation: 'relu',
+      },
+    } } } } },
+  },
+}
