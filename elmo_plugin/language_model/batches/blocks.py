@@ -65,22 +65,16 @@ def evaluation_windows(
     Yields all words of the text, each in the same context whatever the number of rows, time steps and
     processes: a model that starts each block from the zero state gives the same probabilities.
 
+    Each row reads a block, until the longest of them ends; then the next ones begin. The backward direction
+    reads each block from its end. All processes have the same number of windows.
+
     # Parameters
 
-    corpus : `IndexedCorpus`
-    layout : `StreamLayout`
-        Each row reads a block, until the longest of them ends. Then the next ones begin. The memory that this
-        takes is that of these blocks. The backward direction reads each block from its end.
     block_words : `int`
         A block is the fewest sentences that have at least this number of words. With 1, it is a single
         sentence.
     first : `int`
         The number of the first window that is wanted.
-
-    # Returns
-
-    `Iterator[EvaluationWindow]`
-        The same number for each process.
     """
     windows = (
         window
@@ -102,11 +96,8 @@ def block_groups(
     corpus: IndexedCorpus, num_rows: int, block_words: int
 ) -> Iterator[tuple[Passage, np.ndarray]]:
     """
-    # Returns
-
-    `Iterator[tuple[Passage, numpy.ndarray]]`
-        A part of the text, and which of its sentences begin the blocks that are read in parallel; the last
-        number is the end of the last block. There are `num_rows` blocks, but for the last group.
+    Yields a part of the text, and which of its sentences begin the blocks that are read in parallel; the last
+    number is the end of the last block. There are `num_rows` blocks, but for the last group.
     """
     passage = Passage(np.zeros(0, np.int32), np.zeros(1, np.int64), corpus.empty_table(), first=0)
     for number in range(len(corpus.chunks)):
