@@ -93,9 +93,9 @@ def shuffled_chunks(
 
 def deal(lengths: np.ndarray, dealt: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
-    Deals sentences of these `lengths` to rows, to each a run of sentences that follow one another, so that all
-    rows have got as much as the others, but for about a sentence. `dealt`, shape (rows,), is what each has got
-    before. Returns the first of each row's sentences, the end of them, and the targets in them, shape (rows,).
+    Deals sentences of these `lengths` to rows, to each a run of sentences that follow one another, so that
+    all rows have got as much as the others, but for about a sentence. `dealt`, shape (rows,), is what each
+    has got before. Returns the first of each row's sentences, their end, and their targets, shape (rows,).
     """
     ends = np.concatenate([[0], np.cumsum(lengths)])  # of no, one, two, ... sentences
     # What each row lacks, which in total is what there is to deal; times the number of rows, to be whole.

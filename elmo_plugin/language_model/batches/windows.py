@@ -55,8 +55,8 @@ class TypeTable(NamedTuple):
 
     def concat(self, other: "TypeTable", types: np.ndarray) -> tuple["TypeTable", np.ndarray]:
         """
-        Returns this table followed by those types of the other table that are in `types`, a text in any shape,
-        and the text in the new table's types.
+        Returns this table followed by those types of the other table that are in `types`, a text in any
+        shape, and the text in the new table's types.
         """
         unique, places = np.unique(types, return_inverse=True)
         added = unique[unique >= len(RESERVED_WORDS)]
@@ -113,9 +113,9 @@ def sentences_in_a_row(
     types: np.ndarray, starts: np.ndarray, sentences: np.ndarray, reverse: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Returns what a language model reads and predicts in the given sentences, one after another: `<S> w_1 ... w_n`
-    and `w_1 ... w_n </S>`, or with `reverse` `</S> w_n ... w_1` and `w_n ... w_1 <S>`. Both have the shape
-    (words + sentences,), int32. `types` and `starts` are as in a `CorpusChunk`.
+    Returns what a language model reads and predicts in the given sentences, one after another:
+    `<S> w_1 ... w_n` and `w_1 ... w_n </S>`, or with `reverse` `</S> w_n ... w_1` and `w_n ... w_1 <S>`. Both
+    have the shape (words + sentences,), int32. `types` and `starts` are as in a `CorpusChunk`.
     """
     first, last = BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE
     begins, ends = starts[sentences], starts[sentences + 1]

@@ -113,8 +113,8 @@ class ChunkFiles:
 
 def write_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequence[int]) -> None:
     """
-    Writes the files of a chunk: `words` are those from type 3 on, none with white space in it; `types` has the
-    type of each word of the text, 32 bits; `lengths` the number of words of each sentence.
+    Writes the files of a chunk: `words` are those from type 3 on, none with white space in it; `types` has
+    the type of each word of the text, 32 bits; `lengths` the number of words of each sentence.
     """
     encoded = [word.encode("utf-8") for word in (*RESERVED_WORDS, *words)]
     hashes = [blake2b(word, digest_size=8).digest() for word in encoded]
