@@ -141,8 +141,8 @@ def test_processes_draw_the_same_negatives_and_other_dropout_masks(
 ) -> None:
     config["model"] |= {"dropout": 0.2, "num_negatives": 5}
     config["trainer"]["num_epochs"] = 1
-    train({**config, "distributed": TWO}, tmp_path)
-    first, second = (load_state(tmp_path / f"random_of_{process}.th") for process in (0, 1))
+    train({**config, "distributed": TWO}, tmp_path / "run")
+    first, second = (load_state(tmp_path / "run" / f"random_of_{process}.th") for process in (0, 1))
     assert not torch.equal(first["mask"], second["mask"])
     assert torch.equal(first["sampler"], second["sampler"])
 
