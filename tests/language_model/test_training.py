@@ -55,6 +55,7 @@ def test_fifty_epochs_learn_four_lines(bilm_config: dict[str, Any], tmp_path: Pa
         bilm_config[loader] |= {"batch_size": 1, "unroll_steps": 16}
     bilm_config["model"]["num_negatives"] = 16
     bilm_config["trainer"] |= {"num_epochs": 50, "optimizer": {"type": "adam", "lr": 0.02}}
+    bilm_config["trainer"]["checkpointer"] = {"type": "atomic", "save_completed_epochs": False}
     model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
     assert model.vocab.get_vocab_size("words") == 32
     first, best = (_metrics(tmp_path / "run" / f"metrics{name}.json") for name in ("_epoch_0", ""))

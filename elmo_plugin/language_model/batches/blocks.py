@@ -130,16 +130,12 @@ def _group_windows(passage: Passage, blocks: np.ndarray, layout: StreamLayout) -
     steps = layout.unroll_steps
     width = -(-targets_in(passage.starts, blocks).max() // steps) * steps
     own = blocks[layout.own.start : layout.own.stop + 1]
-    directions = [_rows(passage, own, layout.batch_size, width, reverse) for reverse in (False, True)]
+    rows = np.stack([_rows(passage, own, layout.batch_size, width, reverse) for reverse in (False, True)])
+    rows[:, 2][rows[:, 1] == 0] = -1  # no sentence where there is no target
     for start in range(0, width, steps):
-        (forward, backward), sentences = zip(
-            *(
-                (Window(inputs, targets, passage.table), np.where(targets > 0, sentences, -1))
-                for inputs, targets, sentences in (rows[:, :, start : start + steps] for rows in directions)
-            ),
-            strict=True,
-        )
-        yield EvaluationWindow(forward, backward, start == 0, np.stack(sentences))
+        window = rows[..., start : start + steps]  # Shape: (directions, 3, rows, steps)
+        forward, backward = (Window(inputs, targets, passage.table) for inputs, targets, _ in window)
+        yield EvaluationWindow(forward, backward, start == 0, window[:, 2])
 
 
 def _rows(passage: Passage, blocks: np.ndarray, num_rows: int, width: int, reverse: bool) -> np.ndarray:
