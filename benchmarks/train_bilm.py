@@ -4,7 +4,7 @@
 
 Our `bilm` model and the same network put together from AllenNLP's `CnnHighwayEncoder`, `ElmoLstm` and
 `SampledSoftmaxLoss` take turns. A step is forward, backward, gradient clipping and Adam; the median round
-counts. How each figure is measured is told in benchmarks/README.md.
+counts. How each figure is measured is described in benchmarks/README.md.
 """
 
 import argparse

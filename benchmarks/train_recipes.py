@@ -4,9 +4,9 @@
         --validation ../shared/data/lm/heldout-dev.txt --steps 3000 --json recipes.json --plot recipes.svg
 
 A configuration says sizes and the modern recipe, whose learning rate falls to its end within the steps. The
-published recipe, `bilm.published` of the Jsonnet library in place of the configuration's own, then trains for
-as many seconds, from the same random weights, on the same batches with the same negatives. The clock stands
-still while the held-out text is read, with the full softmax.
+published recipe, `bilm.paper_adagrad` of the Jsonnet library in place of the configuration's own, then trains
+for as many seconds, from the same random weights, on the same batches with the same negatives. The clock
+stands still while the held-out text is read, with the full softmax.
 """
 
 import argparse
@@ -35,7 +35,7 @@ CONFIGS = REPOSITORY / "training_config"
 # What each recipe adds to the configuration, in Jsonnet.
 RECIPES = {
     "modern": "{}",
-    "published": f"(import '{CONFIGS}/lib/bilm.libsonnet').published"
+    "published": f"(import '{CONFIGS}/lib/bilm.libsonnet').paper_adagrad"
     " + { trainer+: { learning_rate_scheduler:: null } }",
 }
 

@@ -100,7 +100,7 @@ def _sentences_of_pairs(path: str) -> Iterator[list[str]]:
 
 
 def data_file(folder: str, name: str) -> str:
-    """The file, or that of this name which is packed."""
+    """Finds the file, plain or compressed."""
     for path in (Path(folder, name), Path(folder, f"{name}.gz")):
         if path.is_file():
             return str(path)

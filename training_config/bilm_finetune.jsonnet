@@ -3,7 +3,7 @@
 // Paper:     one epoch on the task's text without its labels (section 3.4 and the supplement), then the biLM is
 //            frozen; average perplexity before and after: SNLI 72.1 and 16.8, CoNLL-2003 103.2 and 46.3.
 // Here:      AdamW at a small rate; fewer streams, as task texts are small; three epochs, of which the one with the
-//            lowest perplexity is kept. A source without a softmax, as the published files are, gets a new one, which
+//            lowest perplexity is saved. A source without a softmax, as the published files are, gets a new one, which
 //            is warmed up first while the biLM is frozen.
 // Expected:  with `tiny`, dev text of WNUT-17 from 232.6 to 175.1, of SNLI from 125.2 to 28.0; docs/train_a_bilm.md
 //            says how that was measured.
@@ -26,5 +26,5 @@ bilm.train(
   epochs=3,
   batch_size=32,
 )
-+ bilm.modern(rate=0.0005, warm_up_steps=50)
-+ bilm.from(initial, warm_up_batches=if is_archive then 0 else 200)
++ bilm.adamw(rate=0.0005, warm_up_steps=50)
++ bilm.initialized_from(initial, warm_up_batches=if is_archive then 0 else 200)

@@ -1,16 +1,16 @@
 // A biLM of the size of the published `small` model.
 //
 // Paper:     2 x 1024 cells, 128 dimensions, 2048 filters, 1 highway layer: a published model of which no recipe
-//            and no perplexity is told; that of the original is in bilm_original.jsonnet.
+//            and no perplexity is reported; that of the original is in bilm_original.jsonnet.
 // Here:      the same sizes; dropout, negatives, batches and epochs of the original; AdamW, which gets further
-//            in the same time; products in bfloat16.
+//            in the same time; matrix products in bfloat16.
 // Expected:  never run to its end here. For the 1 Billion Word Benchmark an average perplexity between that of the
 //            original (39.7) and about 60 is to be expected.
 // Hardware:  one GPU. On two CPU cores about 4,400 tokens/s (benchmarks/README.md): two days for 770 million tokens
 //            on 8 such machines, or 8 million tokens in half an hour.
 //
 // BILM_TRAIN_DATA_PATH, BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenised sentence a line; a file or a quoted
-// pattern of files, plain or packed (.gz, .zst). BILM_VOCABULARY: what `allennlp elmo-vocab` has written.
+// pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: what `allennlp elmo-vocab` has written.
 
 local bilm = import 'lib/bilm.libsonnet';
 
@@ -23,4 +23,4 @@ bilm.train(
   negatives=8192,
   precision='bfloat16',
 )
-+ bilm.modern(rate=0.001)
++ bilm.adamw(rate=0.001)

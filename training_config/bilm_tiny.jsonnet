@@ -10,7 +10,7 @@
 // Hardware:  one CPU core, about an hour.
 //
 // BILM_TRAIN_DATA_PATH and BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenised sentence a line; a file or
-// a quoted pattern of files, plain or packed (.gz, .zst).
+// a quoted pattern of files, plain or compressed (.gz, .zst).
 
 local bilm = import 'lib/bilm.libsonnet';
 
@@ -24,4 +24,4 @@ bilm.train(
   dropout=0.0,
   precision='bfloat16',
 )
-+ bilm.modern(rate=0.005)
++ bilm.adamw(rate=0.005)

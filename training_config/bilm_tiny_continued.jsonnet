@@ -1,7 +1,7 @@
 // Goes on with `tiny` where bilm_tiny.jsonnet ended. bilm_tiny.sh has all of its trainings, in their order.
 //
 // Paper:     one training of 10 epochs, with dropout 0.1.
-// Here:      two more epochs with the running mean of the weights. Other seeds, and dropout or none, lead to other
+// Here:      two more epochs with the moving average of the weights. Other seeds, and dropout or none, lead to other
 //            weights, whose mean is better than each.
 // Expected:  see elmo_plugin/bilm/models/tiny/README.md.
 // Hardware:  one CPU core, 35 minutes.
@@ -22,6 +22,6 @@ bilm.train(
   precision='bfloat16',
 )
 + { data_loader+: { seed: 20261121 } }
-+ bilm.modern(rate=0.001, end_rate=0.00002)
-+ bilm.averaged(0.9995)
-+ bilm.from(std.extVar('BILM_INITIAL'))
++ bilm.adamw(rate=0.001, end_rate=0.00002)
++ bilm.ema(0.9995)
++ bilm.initialized_from(std.extVar('BILM_INITIAL'))

@@ -47,7 +47,7 @@ def average(archives: Sequence[str | Path], output: str | Path) -> None:
         models = {str(path): read_archive(path) for path in archives}
         if len(models) < 2:
             raise BiLmError(f"elmo-average takes two archives or more, but was given {', '.join(models)}")
-        softmaxes = _softmaxes_over_the_same_words(models)
+        softmaxes = [_matching_softmax(path, models) for path in models]
         weights = [weights for _, weights, _ in models.values()]
         replace_weights(
             next(iter(models)),
@@ -64,21 +64,19 @@ def average(archives: Sequence[str | Path], output: str | Path) -> None:
     print(f"wrote {output}, the mean of {len(models)} biLMs")
 
 
-def _softmaxes_over_the_same_words(models: Mapping[str, ArchivedBiLm]) -> list[SoftmaxWeights]:
-    """Those of the models; `BiLmError` where these are not of the same sizes with the same vocabulary."""
-    softmaxes: list[SoftmaxWeights] = []
-    first, (first_options, _, _) = next(iter(models.items()))
-    for path, (options, _, softmax) in models.items():
-        if softmax is None:
-            raise BiLmError(f"archive {path}: has no softmax")
-        softmaxes.append(softmax)
-        if options != first_options:
-            raise BiLmError(f"archive {path}: its biLM has other sizes than that of {first}")
-        if softmax.words != softmaxes[0].words:
-            raise BiLmError(f"archive {path}: its vocabulary is not that of {first}")
-    return softmaxes
+def _matching_softmax(path: str, models: Mapping[str, ArchivedBiLm]) -> SoftmaxWeights:
+    """That of the model; `BiLmError` where sizes or vocabulary are not those of the first model."""
+    first, (first_options, _, first_softmax) = next(iter(models.items()))
+    options, _, softmax = models[path]
+    if softmax is None or first_softmax is None:
+        raise BiLmError(f"archive {path if softmax is None else first}: has no softmax")
+    if options != first_options:
+        raise BiLmError(f"archive {path}: its biLM has other sizes than that of {first}")
+    if softmax.words != first_softmax.words:
+        raise BiLmError(f"archive {path}: its vocabulary is not that of {first}")
+    return softmax
 
 
 def mean(tensors: Sequence[Tensor]) -> Tensor:
-    """Their mean, summed in float64."""
+    """Averages tensors, summed in float64."""
     return torch.stack([tensor.double() for tensor in tensors]).mean(dim=0).to(tensors[0].dtype)

@@ -23,18 +23,15 @@ class ElmoExport(Subcommand):
             description="Write a biLM as the options.json and weights.hdf5 of published ELMo models.",
             help="Export a biLM to options.json and weights.hdf5.",
         )
-        subparser.add_argument(
+        add = subparser.add_argument
+        add(
             "source",
             help="model.tar.gz, or the directory, of a trained `bilm` model; the name of a pretrained biLM; "
             "or a directory with an options.json and a weights.hdf5",
         )
-        subparser.add_argument("output_directory", help="where options.json and weights.hdf5 are written")
-        subparser.add_argument("--dtype", choices=DTYPES, help="type of the numbers (default: the source's)")
-        subparser.add_argument(
-            "--no-softmax",
-            action="store_true",
-            help="leave out the softmax over the vocabulary, which only further training needs",
-        )
+        add("output_directory", help="where options.json and weights.hdf5 are written")
+        add("--dtype", choices=DTYPES, help="type of the numbers (default: the source's)")
+        add("--no-softmax", action="store_true", help="leave out the softmax, which only training needs")
         subparser.set_defaults(
             func=lambda args: export(args.source, args.output_directory, args.dtype, not args.no_softmax)
         )
@@ -57,7 +54,7 @@ def export(
     dtype : `str`, optional
         The type of the numbers in `weights.hdf5`. By default that of the source, so that no bit is lost.
     with_softmax : `bool`
-        Whether the source's softmax, if it has one, is written beside the biLM.
+        Whether the source's softmax, if it has one, is written with the biLM.
 
     Raises `ConfigurationError` where the source holds no biLM; then nothing is written.
     """

@@ -1,10 +1,8 @@
 """`allennlp elmo-vocab`: the vocabulary of text that a biLM is to be trained on."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
@@ -12,12 +10,13 @@ from allennlp.data import Vocabulary
 from overrides import overrides
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
+from elmo_plugin.common.files import replace_when_written, write_json
 from elmo_plugin.language_model.corpus import BiLmTextReader, prepare_corpus, vocabulary_counts
 
 
 @Subcommand.register("elmo-vocab")
 class ElmoVocab(Subcommand):
-    """Writes a vocabulary directory, and beside it the figures of the corpus."""
+    """Writes a vocabulary directory, and next to it the figures of the corpus."""
 
     @overrides
     def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
@@ -33,29 +32,16 @@ class ElmoVocab(Subcommand):
         add("text", nargs="+", metavar="TEXT", help="a file (plain, .gz or .zst), or a quoted pattern")
         add("-o", "--output", required=True, metavar="DIRECTORY", help="where the vocabulary is written")
         add("--min-count", type=int, default=1, metavar="N", help="leave out words that are rarer")
-        add(
-            "--max-size",
-            type=int,
-            metavar="N",
-            help="keep the N most frequent words, <S> and </S> among them",
-        )
+        add("--max-size", type=int, metavar="N", help="keep the N most frequent words, with <S> and </S>")
         add("--num-processes", type=int, default=1, metavar="N", help="how many files are read at a time")
-        add(
-            "--cache-directory",
-            metavar="D",
-            help="where tokenised text is kept (default: $ELMO_PLUGIN_CACHE)",
-        )
-        subparser.set_defaults(
-            func=lambda args: make_vocabulary(
-                args.text,
-                args.output,
-                args.min_count,
-                args.max_size,
-                args.num_processes,
-                args.cache_directory,
-            )
-        )
+        add("--cache-directory", metavar="D", help="for tokenised text (default: $ELMO_PLUGIN_CACHE)")
+        subparser.set_defaults(func=_command)
         return subparser
+
+
+def _command(args: argparse.Namespace) -> None:
+    limits = (args.min_count, args.max_size, args.num_processes)
+    make_vocabulary(args.text, args.output, *limits, args.cache_directory)
 
 
 def make_vocabulary(
@@ -72,13 +58,13 @@ def make_vocabulary(
     texts : `Sequence[str]`
         Files or patterns. A file that several of them name is counted once.
     output_directory : `str`
-        Gets the vocabulary; must not be there yet. A file beside it, with `.corpus.json` behind the same
-        name, gets the numbers of `tokens`, `sentences` and `types` (distinct words) of the text, of `words`
-        kept, and their `coverage`, the share of the tokens that they are.
+        Gets the vocabulary; must not be there yet. A file next to it, with the suffix `.corpus.json`, gets
+        the numbers of `tokens`, `sentences` and `types` (distinct words) of the text, of `words` in the
+        vocabulary, and their `coverage`, the fraction of the tokens that they are.
     min_count : `int`
-        The least occurrences of a word that is kept.
+        The least occurrences of a word in it.
     max_size : `int`, optional
-        The most words that are kept, `<S>` and `</S>` among them: AllenNLP's `max_vocab_size`.
+        The most words in it, `<S>` and `</S>` among them: AllenNLP's `max_vocab_size`.
     num_processes : `int`
         How many shards are tokenised at the same time.
     cache_directory : `str`, optional
@@ -98,19 +84,19 @@ def make_vocabulary(
         min_count={reader.namespace: min_count},
         max_vocab_size={} if max_size is None else {reader.namespace: max_size},
     )
-    kept = set(vocabulary.get_token_to_index_vocabulary(reader.namespace)) & set(counts)
-    kept -= {vocabulary._padding_token, vocabulary._oov_token}  # the text may have these, too
-    if not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= kept:
+    words = set(vocabulary.get_token_to_index_vocabulary(reader.namespace)) & set(counts)
+    words -= {vocabulary._padding_token, vocabulary._oov_token}  # the text may have these, too
+    if not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= words:
         raise ConfigurationError(
             f"--min-count {min_count} and --max-size {max_size} leave out {BEGIN_SENTENCE_TOKEN} or "
             f"{END_SENTENCE_TOKEN}, which occur {corpus.sentences} times; take a lower count or a larger size"
         )
-    covered = sum(counts[word] for word in kept) - 2 * corpus.sentences
+    covered = sum(counts[word] for word in words) - 2 * corpus.sentences
     figures = {
         "tokens": corpus.tokens,
         "sentences": corpus.sentences,
         "types": len(counts) - 2,
-        "words": len(kept) - 2,
+        "words": len(words) - 2,
         "coverage": covered / corpus.tokens,
     }
     _write(vocabulary, figures, output)
@@ -120,10 +106,6 @@ def make_vocabulary(
 
 
 def _write(vocabulary: Vocabulary, figures: dict[str, int | float], output: Path) -> None:
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as part:
-        vocabulary.save_to_files(f"{part}/vocabulary")
-        figures_file = Path(part) / "corpus.json"
-        figures_file.write_text(json.dumps(figures, indent=2) + "\n")
-        figures_file.replace(output.with_name(f"{output.name}.corpus.json"))
-        Path(part, "vocabulary").rename(output)
+    with replace_when_written(output) as part:
+        vocabulary.save_to_files(str(part))
+        write_json(output.with_name(f"{output.name}.corpus.json"), figures)

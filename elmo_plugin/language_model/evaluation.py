@@ -38,12 +38,8 @@ class TextScores:
     """
     The sums over the sentences of a text.
 
-    # Parameters
-
-    sentences, tokens, unknown : `int`
-        How many sentences and words there are, and how many of the words are unknown to the vocabulary.
-    forward_nats, backward_nats : `float`
-        The sums of each direction's `-log p` of all words and of one boundary a sentence.
+    sentences, tokens, unknown: how many sentences, words, and words unknown to the vocabulary there are
+    forward_nats, backward_nats: the sums of `-log p` of all words and of one boundary a sentence
     """
 
     sentences: int = 0
@@ -88,7 +84,8 @@ def score_sentences(
     bilm: BiLm, softmax: VocabularySoftmax, windows: Iterable[EvaluationWindow]
 ) -> Iterator[SentenceScores]:
     """
-    Scores a text with the full softmax.
+    Scores each sentence of a text with the full softmax, in the order of the text. No more than the blocks
+    that are read in parallel are in memory.
 
     # Parameters
 
@@ -98,12 +95,6 @@ def score_sentences(
         On the same device.
     windows : `Iterable[EvaluationWindow]`
         The text, from `evaluation_windows`.
-
-    # Returns
-
-    `Iterator[SentenceScores]`
-        One for each sentence, in the order of the text. No more than the blocks that are read in parallel
-        are in memory.
     """
     state: BiLmState | None = None
     read: list[tuple[np.ndarray, np.ndarray]] = []  # losses and numbers of sentences, of these blocks

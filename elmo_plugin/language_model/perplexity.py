@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,20 +28,6 @@ UNKNOWN_WORDS = (DEFAULT_OOV_TOKEN, "<UNK>")  # of AllenNLP's vocabularies, and 
 STATES = ("carry", "reset")
 UNROLL_STEPS = 64  # the words of each block that are read at a time, which changes no score
 DECIMALS = 6  # of the scores of single words
-
-
-class LanguageModel(NamedTuple):
-    """
-    bilm: in evaluation mode, frozen
-    softmax: likewise
-    numbers: of the words that it predicts
-    unknown: the number of all other words
-    """
-
-    bilm: BiLm
-    softmax: VocabularySoftmax
-    numbers: dict[str, int]
-    unknown: int
 
 
 def measure_perplexity(
@@ -100,14 +86,14 @@ def measure_perplexity(
     check_for_gpu(cuda_device)
     shards = BiLmTextReader().shards(*texts)
     try:
-        model = load_language_model(archive, precision, int_to_device(cuda_device))
+        bilm, softmax, numbers, unknown = _load(archive, precision, int_to_device(cuda_device))
         corpus = prepare_corpus(shards, cache_directory)
-        slots = model.bilm.options.char_cnn.max_characters_per_token
-        indexed = IndexedCorpus(corpus.chunks, model.numbers, model.unknown, slots)
+        slots = bilm.options.char_cnn.max_characters_per_token
+        indexed = IndexedCorpus(corpus.chunks, numbers, unknown, slots)
         layout = StreamLayout(batch_size, UNROLL_STEPS)
         windows = evaluation_windows(indexed, layout, block_words if state == "carry" else 1)
         windows = _with_progress(windows, corpus.tokens + corpus.sentences)
-        sums = _sum_up(indexed, score_sentences(model.bilm, model.softmax, windows), per_sentence)
+        sums = _sum_up(indexed, score_sentences(bilm, softmax, windows), per_sentence)
     except BiLmError as error:
         raise ConfigurationError(str(error)) from None
     return {
@@ -117,28 +103,17 @@ def measure_perplexity(
         "targets": sums.targets,
         "unknown_tokens": sums.unknown,
         "unknown_percent": 100 * sums.unknown / sums.tokens,
-        "vocabulary_size": len(model.numbers),
+        "vocabulary_size": len(numbers),
         "state": state,
         **({"block_words": block_words} if state == "carry" else {}),
         "precision": precision,
     }
 
 
-def load_language_model(
+def _load(
     source: str | Mapping[str, str], precision: str, device: torch.device
-) -> LanguageModel:
-    """
-    # Parameters
-
-    source : `str | Mapping[str, str]`
-        Whatever `load_bilm` takes.
-    precision : `str`
-        See `BiLm`.
-    device : `torch.device`
-        Where it computes.
-
-    Raises `BiLmError` where it names no usable model, or one without a softmax and its words.
-    """
+) -> tuple[BiLm, VocabularySoftmax, dict[str, int], int]:
+    """The biLM and its softmax, in evaluation mode and frozen, the numbers of its words, and of any other."""
     stored = read_checkpoint(source)
     if stored.softmax is None:
         raise BiLmError(
@@ -159,21 +134,18 @@ def load_language_model(
     softmax.load_state_dict({"weight": weight, "bias": bias})
     for module in (bilm, softmax):
         module.eval().requires_grad_(False).to(device)
-    return LanguageModel(bilm, softmax, numbers, unknown)
+    return bilm, softmax, numbers, unknown
 
 
 def sentence_as_json(
     number: int, words: list[str], is_unknown: np.ndarray, scores: SentenceScores
 ) -> dict[str, Any]:
     """
-    # Returns
-
-    `dict[str, Any]`
-        `sentence`, its number in the text from 0; `words`; `tokens`, their number; `unknown`, the places from
-        0 of those that are scored as the unknown word; `forward` and `backward`, the sums of each direction's
-        `-log p` in nats; `perplexity`, of the mean of both directions per target; `forward_nats` and
-        `backward_nats`, what is summed: one number for each word, in the order of `words`, and after them one
-        for the boundary, which is `</S>` forward and `<S>` backward.
+    Returns `sentence`, its number in the text from 0; `words`; `tokens`, their number; `unknown`, the places
+    from 0 of those that are scored as the unknown word; `forward` and `backward`, the sums of each
+    direction's `-log p` in nats; `perplexity`, of the mean of both directions per target; `forward_nats` and
+    `backward_nats`, what is summed: one number for each word, in the order of `words`, and after them one for
+    the boundary, which is `</S>` forward and `<S>` backward.
     """
     return {
         "sentence": number,

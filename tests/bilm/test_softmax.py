@@ -219,6 +219,16 @@ def test_samples_are_distinct_words_of_the_vocabulary() -> None:
         assert math.isinf(tries) == (num_samples == num_words)
 
 
+def test_a_sample_of_a_generator_neither_uses_nor_changes_torchs_random_state() -> None:
+    samples = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        before = torch.get_rng_state()
+        samples.append(sample_log_uniform(9, 100, generator=torch.Generator().manual_seed(7))[0].tolist())
+        assert torch.equal(torch.get_rng_state(), before)
+    assert samples[0] == samples[1]
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_sample_is_on_the_device_that_is_asked_for() -> None:
     words, tries = sample_log_uniform(3, 10, torch.device("cuda"))

@@ -79,7 +79,7 @@ def test_what_is_added_to_the_result_of_the_library_counts() -> None:
     code = (
         "local bilm = import 'lib/bilm.libsonnet';"
         "bilm.train(bilm.sizes.tiny, 'train', 'dev', {}, epochs=1, unroll_steps=7)"
-        " + bilm.published + { data_loader+: { unroll_steps: 5 } }"
+        " + bilm.paper_adagrad + { data_loader+: { unroll_steps: 5 } }"
     )
     config = json.loads(_jsonnet.evaluate_snippet(str(CONFIGS / "snippet"), code))
     assert config["model"]["loss_scale"] == 5

@@ -8,7 +8,7 @@ import torch
 
 @pytest.fixture(scope="package", autouse=True)
 def one_thread() -> Iterator[None]:
-    """Small tensors are computed faster by one thread, and processes that are forked from here can compute."""
+    """Small tensors are computed faster by one thread, and forked processes cannot use more."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

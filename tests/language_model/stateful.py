@@ -56,11 +56,10 @@ class StatefulModel(Model):
 
 
 class PlaceKeepingLoader(DataLoader):
-    """Random numbers, others in each pass."""
-
-    fingerprint = "random numbers"
+    """Random numbers, others in each epoch."""
 
     def __init__(self, num_batches: int = BATCHES) -> None:
+        self.fingerprint = {"text": "random numbers", "vocabulary": "none"}
         self._num_batches = num_batches
         self._finished: list[int] = []
         self._done_before: list[int] = []
@@ -72,8 +71,8 @@ class PlaceKeepingLoader(DataLoader):
     def progress(self) -> list[int]:
         return list(self._finished)
 
-    def resume(self, finished_passes: list[int], batches: int, then: Callable[[], None]) -> None:
-        self._done_before, self._then = [*finished_passes, batches], then
+    def resume(self, finished_epochs: list[int], batches: int, then: Callable[[], None]) -> None:
+        self._done_before, self._then = [*finished_epochs, batches], then
 
     @overrides
     def __iter__(self) -> Iterator[TensorDict]:
@@ -102,7 +101,7 @@ class PlaceKeepingLoader(DataLoader):
 
 
 class FixedLoader(PlaceKeepingLoader):
-    """The same two batches in each pass, to validate on."""
+    """The same two batches in each epoch, to validate on."""
 
     @overrides
     def __iter__(self) -> Iterator[TensorDict]:

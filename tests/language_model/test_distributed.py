@@ -29,7 +29,7 @@ STOPS_AFTER_STEP, REMOVES_AFTER_EPOCH = "STOPS_AFTER_STEP", "REMOVES_AFTER_EPOCH
 
 @TrainerCallback.register("watched_process")
 class WatchedProcess(TrainerCallback):
-    """Leaves the weights of each process beside those of the others, and does in the second as it is told."""
+    """Saves the weights and next random numbers of each process, and does in the second as it is told."""
 
     @overrides
     def on_batch(self, trainer: Any, *args: Any, is_training: bool, **kwargs: Any) -> None:
@@ -46,6 +46,8 @@ class WatchedProcess(TrainerCallback):
     def on_end(self, trainer: Any, **kwargs: Any) -> None:
         rank = distributed.get_rank() if distributed.is_initialized() else 0
         torch.save(trainer.model.state_dict(), f"{self.serialization_dir}/weights_of_{rank}.th")
+        random = {"mask": torch.rand(20), "sampler": trainer.model.stream_state().get("sampler")}
+        torch.save(random, f"{self.serialization_dir}/random_of_{rank}.th")
 
 
 @pytest.fixture(autouse=True)
@@ -132,6 +134,17 @@ def test_two_processes_learn_what_one_with_twice_the_rows_does(
     assert ("metrics.json", name) in figures(two)
     logs = [(two / f"out_worker{process}.log").read_text() for process in (0, 1)]
     assert ["tokens/s" in log for log in logs] == [True, False], "only the first process tells the progress"
+
+
+def test_processes_draw_the_same_negatives_and_other_dropout_masks(
+    config: dict[str, Any], tmp_path: Path
+) -> None:
+    config["model"] |= {"dropout": 0.2, "num_negatives": 5}
+    config["trainer"]["num_epochs"] = 1
+    train({**config, "distributed": TWO}, tmp_path / "run")
+    first, second = (load_state(tmp_path / "run" / f"random_of_{process}.th") for process in (0, 1))
+    assert not torch.equal(first["mask"], second["mask"])
+    assert torch.equal(first["sampler"], second["sampler"])
 
 
 def test_two_processes_go_on_as_if_none_had_been_stopped(

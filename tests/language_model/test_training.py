@@ -10,6 +10,7 @@ import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
 from allennlp.models import Model, load_archive
 
 from elmo_plugin.bilm import BiLm
@@ -32,6 +33,18 @@ def test_a_bilm_is_trained_and_found_again_in_its_archive(
     assert torch.get_float32_matmul_precision() == "highest", "the precision is as it was before training"
 
 
+def test_recovery_with_another_vocabulary_is_refused(bilm_config: dict[str, Any], tmp_path: Path) -> None:
+    vocab, run = tmp_path / "vocabulary", tmp_path / "run"
+    Vocabulary.from_instances(make_loader(bilm_config).iter_instances()).save_to_files(str(vocab))
+    bilm_config["vocabulary"] = {"type": "from_files", "directory": str(vocab)}
+    train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run)
+    train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
+    words = (vocab / "words.txt").read_text().splitlines()
+    (vocab / "words.txt").write_text("\n".join([words[0], *reversed(words[1:])]) + "\n")
+    with pytest.raises(ConfigurationError, match="the vocabulary is not that of then; put it back"):
+        train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
+
+
 def test_fifty_epochs_learn_four_lines(bilm_config: dict[str, Any], tmp_path: Path) -> None:
     """A vocabulary of 32 words: these, the boundaries of sentences, padding and the unknown word."""
     words = [f"{first}{second}" for first in "abcd" for second in ("", "b", "ee", "foo", "gan", "h.", "i")]
@@ -42,6 +55,7 @@ def test_fifty_epochs_learn_four_lines(bilm_config: dict[str, Any], tmp_path: Pa
         bilm_config[loader] |= {"batch_size": 1, "unroll_steps": 16}
     bilm_config["model"]["num_negatives"] = 16
     bilm_config["trainer"] |= {"num_epochs": 50, "optimizer": {"type": "adam", "lr": 0.02}}
+    bilm_config["trainer"]["checkpointer"] = {"type": "atomic", "save_completed_epochs": False}
     model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
     assert model.vocab.get_vocab_size("words") == 32
     first, best = (_metrics(tmp_path / "run" / f"metrics{name}.json") for name in ("_epoch_0", ""))

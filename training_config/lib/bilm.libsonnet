@@ -1,6 +1,6 @@
 // Configurations that train a biLM: how much text from where, its sizes, and how it learns.
 //
-//     bilm.train(bilm.sizes.tiny, epochs=4, negatives=2048) + bilm.modern(rate=0.005)
+//     bilm.train(bilm.sizes.tiny, epochs=4, negatives=2048) + bilm.adamw(rate=0.005)
 {
   // The published sizes, and `tiny`.
   sizes: {
@@ -32,11 +32,11 @@
 
   // A biLM of these sizes from random weights.
   //
-  // data, validation: UTF-8 text, one tokenised sentence a line: a file or a pattern of files, packed or not.
+  // data, validation: UTF-8 text, one tokenised sentence a line: a file or a pattern of files, compressed or not.
   // vocabulary:       as in any configuration of AllenNLP; what `allennlp elmo-vocab` writes is { type: 'from_files',
   //                   directory: ... }. The words to be predicted; the biLM itself reads characters.
   // negatives:        the number of words that each target is told apart from; null for all.
-  // precision:        of products in training, 'float32' or 'bfloat16'.
+  // precision:        of matrix products in training, 'float32' or 'bfloat16'.
   // batch_size:       the number of streams of text; unroll_steps: the words of each in a batch.
   train(
     sizes,
@@ -88,7 +88,7 @@
   },
 
   // How the published models learned: Adagrad on the loss times the number of time steps.
-  published: {
+  paper_adagrad: {
     local config = self,
     model+: { loss_scale: config.data_loader.unroll_steps },
     trainer+: {
@@ -99,7 +99,7 @@
 
   // What gets further in the same time: AdamW, whose rate rises to `rate` in `warm_up_steps` steps and then
   // falls in a straight line to `end_rate`.
-  modern(rate, warm_up_steps=500, end_rate=rate / 100):: {
+  adamw(rate, warm_up_steps=500, end_rate=rate / 100):: {
     trainer+: {
       optimizer: { type: 'adamw', lr: rate, betas: [0.9, 0.98], weight_decay: 0.01 },
       grad_norm: 1.0,
@@ -113,17 +113,17 @@
     },
   },
 
-  // Validates and keeps the running mean of the weights, of about the last 1 / (1 - decay) steps, in which the
-  // noise of single steps is gone. Training itself goes on as without.
-  averaged(decay):: {
+  // Validates and saves the exponential moving average of the weights, of about the last 1 / (1 - decay) steps, in
+  // which the noise of single steps is gone. Training itself goes on as without.
+  ema(decay):: {
     trainer+: { moving_average: { type: 'exponential', decay: decay } },
   },
 
   // Goes on from a biLM instead of random weights.
   //
-  // initial:         a name, an archive, a directory or a pair of files (see elmo_plugin/bilm/io/sources.py).
-  // warm_up_batches: for so many batches only the softmax learns: what a new softmax needs.
-  from(initial, warm_up_batches=0):: {
+  // initial:         a name, an archive, a directory or a pair of files (see docs/train_a_bilm.md).
+  // warm_up_batches: the number of first batches in which only the softmax learns: what a new softmax needs.
+  initialized_from(initial, warm_up_batches=0):: {
     model+: { options:: null, initial: initial, warm_up_batches: warm_up_batches },
   },
 }

@@ -65,22 +65,16 @@ def evaluation_windows(
     Yields all words of the text, each in the same context whatever the number of rows, time steps and
     processes: a model that starts each block from the zero state gives the same probabilities.
 
+    Each row reads a block, until the longest of them ends; then the next ones begin. The backward direction
+    reads each block from its end. All processes have the same number of windows.
+
     # Parameters
 
-    corpus : `IndexedCorpus`
-    layout : `StreamLayout`
-        Each row reads a block, until the longest of them ends. Then the next ones begin. The memory that this
-        takes is that of these blocks. The backward direction reads each block from its end.
     block_words : `int`
         A block is the fewest sentences that have at least this number of words. With 1, it is a single
         sentence.
     first : `int`
         The number of the first window that is wanted.
-
-    # Returns
-
-    `Iterator[EvaluationWindow]`
-        The same number for each process.
     """
     windows = (
         window
@@ -102,11 +96,8 @@ def block_groups(
     corpus: IndexedCorpus, num_rows: int, block_words: int
 ) -> Iterator[tuple[Passage, np.ndarray]]:
     """
-    # Returns
-
-    `Iterator[tuple[Passage, numpy.ndarray]]`
-        A part of the text, and which of its sentences begin the blocks that are read in parallel; the last
-        number is the end of the last block. There are `num_rows` blocks, but for the last group.
+    Yields a part of the text, and which of its sentences begin the blocks that are read in parallel; the last
+    number is the end of the last block. There are `num_rows` blocks, but for the last group.
     """
     passage = Passage(np.zeros(0, np.int32), np.zeros(1, np.int64), corpus.empty_table(), first=0)
     for number in range(len(corpus.chunks)):
@@ -139,16 +130,12 @@ def _group_windows(passage: Passage, blocks: np.ndarray, layout: StreamLayout) -
     steps = layout.unroll_steps
     width = -(-targets_in(passage.starts, blocks).max() // steps) * steps
     own = blocks[layout.own.start : layout.own.stop + 1]
-    directions = [_rows(passage, own, layout.batch_size, width, reverse) for reverse in (False, True)]
+    rows = np.stack([_rows(passage, own, layout.batch_size, width, reverse) for reverse in (False, True)])
+    rows[:, 2][rows[:, 1] == 0] = -1  # no sentence where there is no target
     for start in range(0, width, steps):
-        (forward, backward), sentences = zip(
-            *(
-                (Window(inputs, targets, passage.table), np.where(targets > 0, sentences, -1))
-                for inputs, targets, sentences in (rows[:, :, start : start + steps] for rows in directions)
-            ),
-            strict=True,
-        )
-        yield EvaluationWindow(forward, backward, start == 0, np.stack(sentences))
+        window = rows[..., start : start + steps]  # Shape: (directions, 3, rows, steps)
+        forward, backward = (Window(inputs, targets, passage.table) for inputs, targets, _ in window)
+        yield EvaluationWindow(forward, backward, start == 0, window[:, 2])
 
 
 def _rows(passage: Passage, blocks: np.ndarray, num_rows: int, width: int, reverse: bool) -> np.ndarray:

@@ -20,10 +20,7 @@ class EpochBatches(data.IterableDataset):
     Batches as numpy arrays; in a worker of torch's data loader, those whose turn it is. A
     `ConfigurationError` is given in place of a batch, because torch would change its message.
 
-    # Parameters
-
-    windows : `Callable[[], Iterable[tuple]]`
-        Gives, for each batch, the window of both directions, and whether streams start with it.
+    windows: gives, for each batch, the window of both directions, and whether streams start with it
     """
 
     windows: Callable[[], Iterable[tuple]]

@@ -38,24 +38,17 @@ def stream_windows(
     Reads the text once in one direction, its chunks and the sentences of each in random order. Each row is a
     stream: when its sentence is over, the next one follows in the same row, and a sentence that does not end
     in a window goes on in the same row of the next one. A sentence's first item is never a target, and its
-    last never an input.
+    last never an input. The windows end when the rows of all processes have run out; then every sentence has
+    been read once. There is nothing in a row that has run out.
 
     # Parameters
 
-    corpus : `IndexedCorpus`
-    layout : `StreamLayout`
     seed, epoch : `int`
         The order is another one for another seed, in another epoch, and for the other direction.
     reverse : `bool`
         Whether sentences are read backwards.
     first : `int`
         The number of the first window that is wanted. Those before it are skipped, which is quick.
-
-    # Returns
-
-    `Iterator[Window]`
-        Until the rows of all processes have run out; then every sentence has been read once. There is nothing
-        in a row that has run out.
     """
     steps, own = layout.unroll_steps, layout.own
     dealt = np.zeros(layout.rows, dtype=np.int64)  # how many targets each row has got so far
@@ -100,20 +93,9 @@ def shuffled_chunks(
 
 def deal(lengths: np.ndarray, dealt: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
-    Deals sentences to rows, to each a run of sentences that follow one another, so that all rows have got as
-    much as the others: what they have more or less than others is never more than about a sentence.
-
-    # Parameters
-
-    lengths : `numpy.ndarray`
-        Shape (sentences,), the targets in each.
-    dealt : `numpy.ndarray`
-        Shape (rows,), the targets that each row has got before.
-
-    # Returns
-
-    `tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]`
-        Shape (rows,): the first of each row's sentences, the end of them, and the targets in them.
+    Deals sentences of these `lengths` to rows, to each a run of sentences that follow one another, so that
+    all rows have got as much as the others, but for about a sentence. `dealt`, shape (rows,), is what each
+    has got before. Returns the first of each row's sentences, their end, and their targets, shape (rows,).
     """
     ends = np.concatenate([[0], np.cumsum(lengths)])  # of no, one, two, ... sentences
     # What each row lacks, which in total is what there is to deal; times the number of rows, to be whole.

@@ -19,16 +19,9 @@ class StreamLayout(NamedTuple):
     """
     How text is divided into the rows of all processes, and into windows.
 
-    # Parameters
-
-    batch_size : `int`
-        The rows of each process.
-    unroll_steps : `int`
-        The time steps in a window.
-    process : `int`
-        The number of this process.
-    processes : `int`
-        How many there are.
+    batch_size: the rows of each process
+    unroll_steps: the time steps in a window
+    process, processes: the number of this process, and how many there are
     """
 
     batch_size: int
@@ -62,16 +55,8 @@ class TypeTable(NamedTuple):
 
     def concat(self, other: "TypeTable", types: np.ndarray) -> tuple["TypeTable", np.ndarray]:
         """
-        # Parameters
-
-        other : `TypeTable`
-        types : `numpy.ndarray`
-            Text, in types of the other table, in any shape.
-
-        # Returns
-
-        `tuple[TypeTable, numpy.ndarray]`
-            This table followed by the types of the other that are in the text, and the text in its types.
+        Returns this table followed by those types of the other table that are in `types`, a text in any
+        shape, and the text in the new table's types.
         """
         unique, places = np.unique(types, return_inverse=True)
         added = unique[unique >= len(RESERVED_WORDS)]
@@ -86,16 +71,9 @@ class IndexedCorpus:
     """
     A corpus as a model with a vocabulary reads it.
 
-    # Parameters
-
-    chunks : `Sequence[ChunkFiles]`
-        Of the corpus.
-    numbers : `Mapping[str, int]`
-        The words of the vocabulary.
-    unknown : `int`
-        The vocabulary's number of any other word.
-    max_characters : `int`
-        Character slots per word.
+    numbers: of the words of the vocabulary
+    unknown: the vocabulary's number of any other word
+    max_characters: character slots per word
     """
 
     chunks: Sequence[ChunkFiles]
@@ -135,22 +113,9 @@ def sentences_in_a_row(
     types: np.ndarray, starts: np.ndarray, sentences: np.ndarray, reverse: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Returns what a language model reads and predicts in sentences one after another: `<S> w_1 ... w_n` and
-    `w_1 ... w_n </S>` forward, `</S> w_n ... w_1` and `w_n ... w_1 <S>` backward.
-
-    # Parameters
-
-    types, starts : `numpy.ndarray`
-        As in a `CorpusChunk`.
-    sentences : `numpy.ndarray`
-        Shape (any number,), which sentences.
-    reverse : `bool`
-        Whether each is read backwards.
-
-    # Returns
-
-    `tuple[numpy.ndarray, numpy.ndarray]`
-        Inputs and targets, shape (words + sentences,), int32.
+    Returns what a language model reads and predicts in the given sentences, one after another:
+    `<S> w_1 ... w_n` and `w_1 ... w_n </S>`, or with `reverse` `</S> w_n ... w_1` and `w_n ... w_1 <S>`. Both
+    have the shape (words + sentences,), int32. `types` and `starts` are as in a `CorpusChunk`.
     """
     first, last = BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE
     begins, ends = starts[sentences], starts[sentences + 1]
@@ -175,21 +140,9 @@ def append_to_rows(
     rows: np.ndarray, positions: np.ndarray, items: np.ndarray, lengths: np.ndarray
 ) -> np.ndarray:
     """
-    # Parameters
-
-    rows : `numpy.ndarray`
-        Shape (any, rows, width), zeros after the end of each row.
-    positions : `numpy.ndarray`
-        Shape (rows,), where each row ends. Negative where that many of its new items are to be left out.
-    items : `numpy.ndarray`
-        Shape (any, sum of lengths), what follows in each row, one row's items after the other's.
-    lengths : `numpy.ndarray`
-        Shape (rows,), how many items follow in each row.
-
-    # Returns
-
-    `numpy.ndarray`
-        Shape (any, rows, width), int32, as wide as before or as the longest row is now.
+    Appends to each of `rows`, shape (any, rows, width), as many of `items`, shape (any, sum of lengths), as
+    `lengths` says, one row's after the other's. Where a row ends is in `positions`; a negative one leaves out
+    that many of its items. The result, int32, is as wide as its longest row, with zeros after the others.
     """
     width = max(rows.shape[2], (positions + lengths).max())
     longer = np.zeros((*rows.shape[:2], width), dtype=np.int32)
@@ -204,12 +157,9 @@ def append_to_rows(
 
 def batch_arrays(forward: Window, backward: Window) -> dict[str, np.ndarray]:
     """
-    # Returns
-
-    `dict[str, numpy.ndarray]`
-        `character_ids` of the unique inputs of both windows, shape (types, max_characters);
-        `forward_types` and `backward_types`, which of them is read where, and `forward_targets` and
-        `backward_targets`, the vocabulary's numbers of the words that follow, all of shape (batch, time).
+    Returns `character_ids` of the unique inputs of both windows, shape (types, max_characters);
+    `forward_types` and `backward_types`, which of them is read where, and `forward_targets` and
+    `backward_targets`, the vocabulary's numbers of the words that follow, all of shape (batch, time).
     """
     inputs = np.concatenate([forward.inputs.ravel(), backward.inputs.ravel()])
     split = forward.inputs.size

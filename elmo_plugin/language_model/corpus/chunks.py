@@ -32,20 +32,12 @@ class CorpusChunk:
     Sentences as numbers of words. The numbers are the chunk's own, its types: 0 is no word, 1 and 2 are `<S>`
     and `</S>`, and from 3 on words are numbered in the order of their first appearance.
 
-    # Parameters
-
-    types : `numpy.ndarray`
-        Shape (tokens,), uint32: the type of each word of the text. The sentences' boundaries are not in it.
-    starts : `numpy.ndarray`
-        Shape (sentences + 1,), int64: where each sentence begins in `types`, and the end of the last one.
-    counts : `numpy.ndarray`
-        Shape (types,), int64: how often each occurs. `<S>` and `</S>` occur once a sentence.
-    hashes : `numpy.ndarray`
-        Shape (types,), int64: a hash of each word, the same in all chunks; 0 for type 0.
-    text : `numpy.ndarray`
-        Shape (bytes,), uint8: the words of all types as UTF-8, with a line feed between any two.
-    max_characters : `int`
-        Character slots per word.
+    types: shape (tokens,), uint32, the type of each word of the text; the sentences' boundaries are not in it
+    starts: shape (sentences + 1,), int64, where each sentence begins in `types`, and the end of the last one
+    counts: shape (types,), int64, how often each occurs; `<S>` and `</S>` occur once a sentence
+    hashes: shape (types,), int64, a hash of each word, the same in all chunks; 0 for type 0
+    text: shape (bytes,), uint8, the words of all types as UTF-8, with a line feed between any two
+    max_characters: character slots per word
     """
 
     types: np.ndarray
@@ -94,14 +86,9 @@ class ChunkFiles:
     """
     Where a chunk is, and its size, which is known without opening it.
 
-    # Parameters
-
-    path : `Path`
-        What the names of its files begin with.
-    tokens : `int`
-        Its words, without the sentences' boundaries.
-    sentences : `int`
-        Its sentences.
+    path: what the names of its files begin with
+    tokens: its words, without the sentences' boundaries
+    sentences: their number
     """
 
     path: Path
@@ -110,13 +97,8 @@ class ChunkFiles:
 
     def open(self, max_characters: int) -> CorpusChunk:
         """
-        Returns the chunk, mapped into memory. Raises `ConfigurationError` where its files are gone from the
-        cache or damaged.
-
-        # Parameters
-
-        max_characters : `int`
-            Character slots per word.
+        Maps the chunk into memory. Raises `ConfigurationError` where its files are gone from the cache or
+        damaged.
         """
         try:
             arrays = {name: np.load(_file(self.path, name), mmap_mode="r") for name in _ARRAYS}
@@ -131,18 +113,8 @@ class ChunkFiles:
 
 def write_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequence[int]) -> None:
     """
-    Writes the files of a chunk.
-
-    # Parameters
-
-    path : `Path`
-        What the names of the files begin with.
-    words : `Sequence[str]`
-        The words from type 3 on; none has white space in it.
-    types : `array`
-        The type of each word of the text, unsigned integers of 32 bits.
-    lengths : `Sequence[int]`
-        The number of words of each sentence.
+    Writes the files of a chunk: `words` are those from type 3 on, none with white space in it; `types` has
+    the type of each word of the text, 32 bits; `lengths` the number of words of each sentence.
     """
     encoded = [word.encode("utf-8") for word in (*RESERVED_WORDS, *words)]
     hashes = [blake2b(word, digest_size=8).digest() for word in encoded]

@@ -19,12 +19,8 @@ from elmo_plugin.language_model.corpus.shards import CHUNK_TOKENS, find_prepared
 @dataclass(frozen=True)
 class Corpus:
     """
-    # Parameters
-
-    chunks : `list[ChunkFiles]`
-        In the order of the shards.
-    fingerprint : `str`
-        Of the contents of the shards and their order.
+    chunks: in the order of the shards
+    fingerprint: of the contents of the shards and their order
     """
 
     chunks: list[ChunkFiles]

@@ -26,12 +26,8 @@ _LIST = "pieces.json"  # the tokens and sentences of each chunk
 @dataclass(frozen=True)
 class PreparedShard:
     """
-    # Parameters
-
-    folder : `Path`
-        Where the chunks are. Its name stands for the content of the shard.
-    chunks : `list[ChunkFiles]`
-        In the order of the text.
+    folder: where the chunks are; its name stands for the content of the shard
+    chunks: in the order of the text
     """
 
     folder: Path
@@ -62,17 +58,10 @@ def find_prepared(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS)
 
 def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> PreparedShard:
     """
-    Returns the prepared form of a shard, which is written if it is not there yet. Several processes may
-    prepare the same shard at the same time: one of them does it, the others wait.
-
-    # Parameters
-
-    shard : `str`
-        A file of UTF-8 text with one tokenised sentence a line, plain, `.gz` or `.zst`.
-    directory : `Path`
-        Where prepared shards are.
-    chunk_tokens : `int`
-        The most words in a chunk, unless a sentence has more.
+    Returns the prepared form of a shard, a file of UTF-8 text with one tokenised sentence a line, plain,
+    `.gz` or `.zst`. It is written to `directory` if it is not there yet. Several processes may prepare the
+    same shard at the same time: one of them does it, the others wait. A chunk has at most `chunk_tokens`
+    words, unless a sentence has more.
 
     Raises `ConfigurationError` where the shard has no sentence, is not UTF-8 text, is damaged, gone, or
     changed while it was read, or where the chunks cannot be written; then nothing of them is left.
@@ -147,8 +136,8 @@ def _tokenised(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[tu
     for sentence in sentences:
         if lengths and len(types) + len(sentence) > chunk_tokens:
             yield list(types_of)[len(reserved) :], types, lengths
-            types_of = defaultdict(count(len(reserved)).__next__, reserved)
             types, lengths = array("I"), array("q")
+            types_of = defaultdict(count(len(reserved)).__next__, reserved)
         types.extend(map(types_of.__getitem__, sentence))
         lengths.append(len(sentence))
     yield list(types_of)[len(reserved) :], types, lengths

@@ -43,14 +43,7 @@ class MatmulPrecision(TrainerCallback):
         torch.set_float32_matmul_precision(self._precision)
 
     @overrides
-    def on_end(
-        self,
-        trainer: GradientDescentTrainer,
-        metrics: dict[str, Any] | None = None,
-        epoch: int | None = None,
-        is_primary: bool = True,
-        **kwargs: Any,
-    ) -> None:
+    def on_end(self, *args: Any, **kwargs: Any) -> None:
         torch.set_float32_matmul_precision(self._before)
 
 

@@ -51,7 +51,7 @@ def progress_line(
 @TrainerCallback.register("bilm_progress")
 class BiLmProgress(TrainerCallback):
     """
-    Logs a line on the progress of the whole training every so many seconds, on the primary process: tokens
+    Logs a line on the progress of the whole training at intervals, on the primary process: tokens
     per second of one direction over all processes (which read shares of the same size) since the last line,
     and the time left, should it go on as it did since this process began to train.
 
@@ -60,7 +60,7 @@ class BiLmProgress(TrainerCallback):
     serialization_dir : `str`
         Not an entry of a configuration: the trainer gives it.
     seconds : `float`
-        How often.
+        The least time between two lines.
     """
 
     def __init__(self, serialization_dir: str, seconds: float = 30) -> None:
@@ -119,14 +119,7 @@ class BiLmProgress(TrainerCallback):
         self._begin_line()
 
     @overrides
-    def on_epoch(
-        self,
-        trainer: GradientDescentTrainer,
-        metrics: dict[str, Any],
-        epoch: int,
-        is_primary: bool = True,
-        **kwargs: Any,
-    ) -> None:
+    def on_epoch(self, *args: Any, **kwargs: Any) -> None:
         self._begin_line()  # the time of the validation is not the training's
 
 

@@ -79,7 +79,7 @@ class BiLmTrainer(GradientDescentTrainer):
         processes = self._of_all_processes(
             {
                 "finished_passes": self.data_loader.progress()[: self._epochs_completed],
-                "pass": self._epoch.get(),
+                "pass": dict(self._epoch.totals),
                 "random": random_states(self.cuda_device),
                 "streams": {
                     name: value.cpu() if isinstance(value, torch.Tensor) else value
@@ -188,9 +188,11 @@ class BiLmTrainer(GradientDescentTrainer):
         own = state["processes"][torch.distributed.get_rank() if self._distributed else 0]
         if self._scaler is not None and state["scaler"] is not None:
             self._scaler.load_state_dict(state["scaler"])
-        self._epoch.set(**own["pass"])
+        self._epoch.totals = dict(own["pass"])
         self._states_to_restore = own
-        self.data_loader.resume(own["finished_passes"], self._epoch.batches, then=self._restore_states)
+        self.data_loader.resume(
+            own["finished_passes"], self._epoch.totals["batches"], then=self._restore_states
+        )
 
     def _restore_states(self) -> None:
         if self._states_to_restore is not None:
@@ -248,9 +250,9 @@ class BiLmTrainer(GradientDescentTrainer):
             metrics.update(util.get_metrics(self.model, 0.0, None, None, None, 0, reset=True))
         # AllenNLP sums losses since the start of the process only.
         steps = dist_reduce_sum(self._batches_in_epoch_completed)
-        metrics["loss"] = dist_reduce_sum(self._epoch.loss) / steps
+        metrics["loss"] = dist_reduce_sum(self._epoch.totals["loss"]) / steps
         if self.model.get_regularization_penalty() is not None:
-            metrics["reg_loss"] = dist_reduce_sum(self._epoch.reg_loss) / steps
+            metrics["reg_loss"] = dist_reduce_sum(self._epoch.totals["reg_loss"]) / steps
         return metrics
 
     @overrides

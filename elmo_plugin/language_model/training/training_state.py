@@ -44,18 +44,11 @@ def seed_by_rank(rank: int) -> None:
 
 
 class EpochProgress(TrainerCallback):
-    """The number of batches taken, and the sums of their losses, in this epoch."""
+    """Counts the batches taken in this epoch, and sums their losses, in `totals`."""
 
     def __init__(self, serialization_dir: str) -> None:
         super().__init__(serialization_dir)
-        self.set(batches=0, loss=0.0, reg_loss=0.0)
-
-    def set(self, batches: int, loss: float, reg_loss: float) -> None:
-        self.batches, self.loss, self.reg_loss = batches, loss, reg_loss
-
-    def get(self) -> dict[str, Any]:
-        """Returns what `set` takes."""
-        return {"batches": self.batches, "loss": self.loss, "reg_loss": self.reg_loss}
+        self.on_epoch()
 
     @overrides
     def on_batch(
@@ -72,17 +65,10 @@ class EpochProgress(TrainerCallback):
         **kwargs: Any,
     ) -> None:
         if is_training:
-            self.batches += len(batch_inputs)
-            self.loss += batch_metrics["batch_loss"]
-            self.reg_loss += batch_metrics.get("batch_reg_loss", 0.0) * len(batch_inputs)
+            self.totals["batches"] += len(batch_inputs)
+            self.totals["loss"] += batch_metrics["batch_loss"]
+            self.totals["reg_loss"] += batch_metrics.get("batch_reg_loss", 0.0) * len(batch_inputs)
 
     @overrides
-    def on_epoch(
-        self,
-        trainer: GradientDescentTrainer,
-        metrics: dict[str, Any],
-        epoch: int,
-        is_primary: bool = True,
-        **kwargs: Any,
-    ) -> None:
-        self.set(batches=0, loss=0.0, reg_loss=0.0)
+    def on_epoch(self, *args: Any, **kwargs: Any) -> None:
+        self.totals: dict[str, Any] = {"batches": 0, "loss": 0.0, "reg_loss": 0.0}
