@@ -1,7 +1,8 @@
 """What a frozen biLM gave for the last few batches, kept for the other modules that will ask for the same."""
 
 import threading
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from weakref import WeakSet
 
@@ -19,8 +20,15 @@ MAX_ENTRIES = 4  # two text fields, each at two placements, and as much again
 class Cache(Protocol):
     """Where outputs are found again after the memo has forgotten them. Equal ones give the same."""
 
-    def run(self, bilm: "BiLm", character_ids: Tensor) -> "BiLmOutput":
-        """What `bilm(character_ids, keep_state=False)` gives."""
+    def run(
+        self,
+        compute: "Callable[[Tensor], BiLmOutput]",
+        digest: bytes,
+        character_ids: Tensor,
+        num_layers: int,
+        output_dim: int,
+    ) -> "BiLmOutput":
+        """What `compute(character_ids)` gives."""
 
 
 class User(Protocol):
@@ -138,7 +146,12 @@ def _share(one: User, other: User) -> bool:
 
 
 def _run(bilm: "BiLm", character_ids: Tensor, cache: Cache | None) -> "BiLmOutput":
-    return bilm(character_ids, keep_state=False) if cache is None else cache.run(bilm, character_ids)
+    from elmo_plugin.bilm.digest import bilm_digest
+
+    compute = partial(bilm, keep_state=False)
+    if cache is None:
+        return compute(character_ids)
+    return cache.run(compute, bilm_digest(bilm), character_ids, bilm.num_layers, bilm.output_dim)
 
 
 def _circumstances(bilm: "BiLm") -> Hashable | None:
