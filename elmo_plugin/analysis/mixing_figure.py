@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.errors import HOW_TO_GET_MATPLOTLIB
 from elmo_plugin.common.files import replace_when_written
-from elmo_plugin.common.plotting import HOW_TO_GET_MATPLOTLIB
 from elmo_plugin.embedding import Mix, layer_name
 
 if TYPE_CHECKING:

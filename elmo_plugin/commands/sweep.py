@@ -16,8 +16,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from overrides import overrides
 
+from elmo_plugin.common.errors import HOW_TO_GET_MATPLOTLIB
 from elmo_plugin.common.files import replace_when_written, write_json
-from elmo_plugin.common.plotting import HOW_TO_GET_MATPLOTLIB
 from elmo_plugin.sweeps import Metric, draw, read_metrics, table, train, with_seed
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,6 @@
-"""The one exception of this package."""
+"""The one exception of this package, and what errors say of a missing extra."""
+
+HOW_TO_GET_MATPLOTLIB = "install elmo_plugin[figures], or matplotlib itself"
 
 
 class BiLmError(ValueError):

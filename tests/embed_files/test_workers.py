@@ -1,15 +1,20 @@
 """Several processes give what one gives, and end with the one that started them."""
 
 import ast
+import multiprocessing
 import os
 import signal
+import sys
 import time
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import elmo_plugin
 from elmo_plugin.embed_files import Settings, embed_file
+from elmo_plugin.embed_files.workers import keep_large_blocks_apart
 from tests.embed_files.conftest import LINES, write_text
 from tests.embed_files.test_kills import PROCESSES, embed_silently
 
@@ -101,3 +106,30 @@ def test_a_worker_that_is_killed_is_named_and_the_rest_goes_on(
     assert process.exitcode == 1
     assert "a worker has died" in output.with_suffix(".log").read_text()
     assert embed_file(text, output, settings)
+
+
+def megabytes() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096 / 2**20
+
+
+def note_megabytes_kept(results: "SimpleQueue[float]") -> None:
+    """Frees large arrays below small ones, after a first one, whose size the C library would remember."""
+    keep_large_blocks_apart()
+    np.ones(24 * 2**20, np.uint8)
+    begin = megabytes()
+    large = [np.ones(16 * 2**20, np.uint8) for _ in range(4)]
+    small = [np.ones(16 * 2**10, np.uint8) for _ in range(64)]
+    del large
+    results.put(megabytes() - begin)
+    del small
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_large_arrays_are_given_back_while_small_ones_stay() -> None:
+    fork = multiprocessing.get_context("fork")
+    results = fork.SimpleQueue()
+    process = fork.Process(target=note_megabytes_kept, args=(results,))
+    process.start()
+    assert results.get() < 10
+    process.join()
