@@ -26,7 +26,13 @@ def children_of(process: int) -> set[int]:
     return {int(child) for file in files for child in file.read_text().split()}
 
 
-def test_two_workers_write_the_bytes_of_one(settings: Settings, tmp_path: Path, short_passages: None) -> None:
+# To start a process anew ("spawn") takes long: it imports torch again.
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
+def test_two_workers_write_the_bytes_of_one(
+    method: str, settings: Settings, tmp_path: Path, short_passages: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if method == "fork":
+        monkeypatch.setattr(multiprocessing, "get_context", lambda _: PROCESSES)
     text = write_text(tmp_path / "text.txt", LINES * 3)
     for workers in (1, 2):
         embed_file(text, tmp_path / f"{workers}.hdf5", settings, workers=workers)
