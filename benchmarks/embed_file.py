@@ -19,8 +19,7 @@ from machine import MEGABYTE, in_fresh_process, peak_memory, seconds, status
 from material import SIZES, Sentences, model_files, read_sentences, write_model
 
 from elmo_plugin.common.files import write_json
-from elmo_plugin.embed_files.formats import FORMATS
-from elmo_plugin.embed_files.settings import DTYPES, LAYOUTS, Settings
+from elmo_plugin.embed_files import DTYPES, FORMATS, LAYOUTS, Settings
 
 
 def main() -> None:
@@ -58,7 +57,7 @@ def read_arguments() -> argparse.Namespace:
 
 
 def write_text(path: Path, sentences: Sentences, words: int) -> None:
-    """The sentences over and over, until there are so many words."""
+    """The sentences over and over, until there are this many words."""
     with open(path, "w", encoding="utf-8") as file:
         for sentence in itertools.cycle(sentences):
             file.write(" ".join(sentence[:words]) + "\n")
@@ -74,7 +73,7 @@ def run_alone(args: argparse.Namespace, folder: Path, workers: int) -> dict[str,
 
 def embed_alone(args: argparse.Namespace) -> dict[str, float]:
     """Embeds the text in this process, or in those that it starts; its figures."""
-    from elmo_plugin.embed_files.run import embed_file  # which workers need not import
+    from elmo_plugin.embed_files import embed_file  # imports AllenNLP, which workers do without
 
     text, output = args.alone / "text.txt", args.alone / "output"
     options, weights = map(str, model_files(args.alone))

@@ -8,6 +8,7 @@ from typing import Any
 
 import _jsonnet
 import pytest
+import torch
 from tqdm import tqdm
 
 from tests.small_bilm import small_options
@@ -56,6 +57,12 @@ def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 def progress_bars_of_each_process() -> None:
     """A process that a test kills may hold the lock of tqdm's bars: forked processes must not share it."""
     tqdm.set_lock(threading.RLock())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """On busy cores, threads wait longer for one another than these small tensors take to compute."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture

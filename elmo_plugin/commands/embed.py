@@ -70,9 +70,9 @@ def _add_text(parser: argparse.ArgumentParser) -> None:
 
 def _add_file(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the file").add_argument
-    add("--format", choices=FORMATS, help="default: what the end of OUTPUT says")
+    add("--format", choices=FORMATS, help="default: what the suffix of OUTPUT says")
     add("--dtype", choices=DTYPES, default=DTYPES[0], help="of the vectors (default: float32)")
-    add("--compression", choices=["gzip"], help="pack the vectors of HDF5")
+    add("--compression", choices=["gzip"], help="compress the vectors of HDF5")
     add("--compression-level", type=int, default=GZIP_LEVEL, metavar="N", help="1 to 9 (default: 4)")
     add("--forget-sentences", action="store_true", help="leave the sentences out")
     add("--use-sentence-keys", action="store_true", help="name HDF5's datasets by sentence, not by line")

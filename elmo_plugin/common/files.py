@@ -13,7 +13,7 @@ from typing import Any
 @contextmanager
 def replace_when_written(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
-    Yields a temporary path beside `path`, which takes the place of `path` when the block succeeds
+    Yields a temporary path next to `path`, which takes the place of `path` when the block succeeds
     and is deleted when it fails. What takes the place is on the disk by then, so that not even a power
     failure leaves half of it.
     """

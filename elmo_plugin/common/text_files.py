@@ -1,4 +1,4 @@
-"""The lines of a text file, compressed or not, with errors that name the place."""
+"""The lines of a text file, compressed or not, with errors that name the file and the line."""
 
 import gzip
 import zlib
@@ -13,16 +13,18 @@ _CHUNK = 1 << 17
 
 
 def compression(path: str) -> str:
-    """How a file is compressed, by the end of its name: `.gz`, `.zst`, or nothing where it is not."""
+    """Returns how a file is compressed, by its suffix: `.gz`, `.zst`, or nothing where it is not."""
     return next((end for end in (".gz", ".zst") if path.endswith(end)), "")
 
 
 def read_lines(path: str) -> Iterator[bytes]:
     """
+    Yields the lines of a file, each with its line feed.
+
     # Parameters
 
     path : `str`
-        A path or URL; a file whose name ends in `.gz` or `.zst` is unpacked on the way.
+        A path or URL; a file whose name ends in `.gz` or `.zst` is decompressed on the way.
 
     Raises `ConfigurationError` where a compressed file is damaged or is none.
     """
@@ -48,22 +50,24 @@ def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
 
 
 def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
-    """The content of all frames. The library's own reader does not tell a cut file from a whole one."""
+    """Yields the content of all frames. The library's own reader takes a cut file for a whole one."""
     frame = None
-    while packed := file.read(_CHUNK):
-        while packed:
+    while compressed := file.read(_CHUNK):
+        while compressed:
             frame = frame or zstandard.ZstdDecompressor().decompressobj()
-            yield frame.decompress(packed)
-            packed = frame.unused_data
+            yield frame.decompress(compressed)
+            compressed = frame.unused_data
             if frame.eof:
                 frame = None
     if frame is not None:
         raise zstandard.ZstdError("the file ends in the middle of a frame")
 
 
-def decode(text: bytes, place: str) -> str:
-    """`text` as UTF-8; otherwise a `ConfigurationError` that begins with `place`, the file and line."""
+def decode(text: bytes, location: str) -> str:
+    """
+    Returns `text` as UTF-8. Raises a `ConfigurationError` that begins with `location`, the file and line.
+    """
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{place}: not UTF-8 text ({error.reason})") from None
+        raise ConfigurationError(f"{location}: not UTF-8 text ({error.reason})") from None

@@ -1,19 +1,20 @@
-"""Sentences to arrays, in the layout that was asked for."""
+"""Lines to words and their vectors, in the layout that was asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from itertools import accumulate
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, load_bilm
-from elmo_plugin.embed_files.buckets import length_buckets
-from elmo_plugin.embed_files.mixture import load_mixture
+from elmo_plugin.bilm import BiLm, BiLmError, load_bilm, split_by_tokens
 from elmo_plugin.embed_files.settings import Settings
+from elmo_plugin.embed_files.text import make_tokenizer
+from elmo_plugin.embedding import Elmo, ScalarMix, chosen_layers, read_mixes
 
 PASSAGE_VECTOR_BYTES = 2**27  # that the layers of a passage take, about
-_BYTES_OF_WORD = 4  # of text, the space behind it included; in most languages it has more
+_BYTES_OF_WORD = 4  # of text, the space after it included; in most languages it has more
 
 
 class AllLayers(nn.Module):
@@ -34,21 +35,97 @@ class AverageOfLayers(nn.Module):
 _LAYOUTS = {"all": AllLayers, "top": TopLayer, "average": AverageOfLayers}
 
 
+class Mixture(nn.Module):
+    """
+    Mixes layers as `Elmo` does, without dropout.
+
+    # Parameters
+
+    layer_numbers : `list[int]`
+        Which layers are mixed.
+    layer_norm : `bool`
+        Whether each vector of each layer is normalised before.
+    scalar_mix : `ScalarMix`
+        Weighs them.
+    """
+
+    def __init__(self, layer_numbers: list[int], layer_norm: bool, scalar_mix: ScalarMix) -> None:
+        super().__init__()
+        self.layer_numbers = layer_numbers
+        self.layer_norm = layer_norm
+        self.scalar_mix = scalar_mix
+
+    def extra_repr(self) -> str:
+        return f"layer_numbers={self.layer_numbers}, layer_norm={self.layer_norm}"
+
+    def forward(self, layers: Tensor) -> Tensor:
+        """Returns shape (words, dim), from (num_layers, words, dim)."""
+        return self.scalar_mix(chosen_layers(layers, self.layer_numbers, self.layer_norm))
+
+
+def load_mixture(archive: str, placement: str | None, precision: str) -> tuple[BiLm, Mixture]:
+    """
+    Loads a task model for its biLM and the mixture that it has learned.
+
+    # Parameters
+
+    archive : `str`
+        A `model.tar.gz`, or the directory of a training, of a model with ELMo.
+    placement : `str`, optional
+        Where in the model, if ELMo is at several places: see `Mix`.
+    precision : `str`
+        In which the biLM computes, whatever it was in training.
+
+    # Returns
+
+    `BiLm`, `Mixture`
+        Frozen, on the CPU.
+
+    Raises `BiLmError` where the model has no ELMo, or not at that place.
+    """
+    # AllenNLP takes seconds to import, for which no other layout waits.
+    from allennlp.common.plugins import import_plugins
+    from allennlp.common.util import import_module_and_submodules
+    from allennlp.models import load_archive
+
+    import_module_and_submodules("elmo_plugin.plugin")  # registers the models of this package
+    import_plugins()  # and those of others
+    model = load_archive(archive).model
+    elmos = [module for module in model.modules() if isinstance(module, Elmo)]
+    mixes = [(elmo, mix) for elmo in elmos for mix in elmo.mixes.modules() if isinstance(mix, ScalarMix)]
+    names = [mix.placement for mix in read_mixes(model.state_dict())]
+    model_has = f"archive {archive}: its model has"
+    if not names:
+        raise BiLmError(f"{model_has} no ELMo of elmo_plugin")
+    if placement is None and len(names) > 1:
+        places = ", ".join(names)
+        raise BiLmError(f"{model_has} ELMo at several places, {places}; name one as --placement")
+    if placement not in (None, *names):
+        raise BiLmError(f"{model_has} no ELMo at {placement!r}, but at {', '.join(names)}")
+    elmo, scalar_mix = mixes[0 if placement is None else names.index(placement)]
+    bilm = elmo.bilm.float().eval().requires_grad_(False)
+    bilm.precision = precision
+    return bilm, Mixture(elmo.layer_numbers, elmo.layer_norm, scalar_mix.requires_grad_(False))
+
+
 class Embedder:
     """
+    Tokenises and embeds lines of text with a frozen biLM.
+
     # Parameters
 
     bilm : `BiLm`
         Frozen.
     layout : `nn.Module`
-        From layers, shape (num_layers, words, dim), to what is kept of them, shape (..., words, dim).
+        From layers, shape (num_layers, words, dim), to what is written of them, shape (..., words, dim).
     settings : `Settings`
-        How sentences are put into batches, and the type of the arrays.
+        The tokenizer, how sentences are put into batches, and the type of the vectors.
     """
 
     def __init__(self, bilm: BiLm, layout: nn.Module, settings: Settings) -> None:
         bilm.max_batch_tokens = settings.max_batch_tokens
         self._bilm, self._layout, self._settings = bilm, layout, settings
+        self._tokenize = make_tokenizer(settings.tokenizer, settings.language)
 
     @classmethod
     def load(cls, settings: Settings, device: torch.device | str = "cpu") -> "Embedder":
@@ -62,7 +139,7 @@ class Embedder:
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """The shape of what is kept of a word."""
+        """The shape of what is written of a word."""
         layers = (self._bilm.num_layers,) if self._settings.layout == "all" else ()
         return (*layers, self._bilm.output_dim)
 
@@ -73,32 +150,57 @@ class Embedder:
         return max(PASSAGE_VECTOR_BYTES * _BYTES_OF_WORD // bytes_of_vectors, 1)
 
     def digest(self) -> str:
-        """Tells the content of the biLM, and what a task has learned of the layout."""
+        """Returns a hash of the biLM's content, and of what a task has learned of the layout."""
         learned = {name: tensor.tolist() for name, tensor in self._layout.state_dict().items()}
         of_layout = f"{self._layout} {learned}".encode()
         return blake2b(self._bilm.digest() + of_layout, digest_size=16).hexdigest()
 
     @torch.no_grad()
-    def embed(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
+    def embed(self, lines: Sequence[str]) -> tuple[list[list[str]], np.ndarray]:
         """
-        The same bits for the same sentences, whatever was embedded before.
+        Returns the same bits for the same lines, whatever was embedded before.
 
         # Parameters
 
-        sentences : `Sequence[Sequence[str]]`
-            The words of each sentence.
+        lines : `Sequence[str]`
+            A sentence each.
 
         # Returns
 
-        `list[np.ndarray]`
-            Per sentence an array of shape (num_layers, words, dim) or (words, dim).
+        `list[list[str]]`
+            The words of each sentence.
+        `np.ndarray`
+            The vectors of all words, shape (words, num_layers, dim) or (words, dim).
         """
         self._bilm.clear_type_cache()  # which were encoded in other batches, that is with other rounding
-        dtype = getattr(torch, self._settings.dtype)
+        sentences = [self._tokenize(line) for line in lines]
         lengths = [len(sentence) for sentence in sentences]
-        arrays: dict[int, np.ndarray] = {}
+        ends = list(accumulate(lengths))
+        vectors = np.empty((sum(lengths), *self.row_shape), self._settings.dtype)
+        dtype = getattr(torch, self._settings.dtype)
         for bucket in length_buckets(lengths, self._settings.batch_size, self._settings.max_batch_tokens):
             of_sentences = self._bilm.embed([sentences[number] for number in bucket])
             for number, layers in zip(bucket, of_sentences, strict=True):
-                arrays[number] = self._layout(layers).to(dtype).cpu().numpy()
-        return [arrays[number] for number in range(len(sentences))]
+                rows = self._layout(layers).movedim(-2, 0).to(dtype).cpu().numpy()
+                vectors[ends[number] - len(rows) : ends[number]] = rows
+        return sentences, vectors
+
+
+def length_buckets(lengths: Sequence[int], batch_size: int, max_tokens: int) -> Iterator[list[int]]:
+    """
+    Yields the numbers of all sentences in batches of similar length, the shortest first.
+
+    # Parameters
+
+    lengths : `Sequence[int]`
+        The words of each sentence.
+    batch_size : `int`
+        The most sentences in a batch.
+    max_tokens : `int`
+        The most words in a batch, with padding, unless one sentence has more.
+    """
+    by_length = sorted(range(len(lengths)), key=lengths.__getitem__)
+    for start in range(0, len(by_length), batch_size):
+        batch = by_length[start : start + batch_size]
+        for run in split_by_tokens([lengths[number] for number in batch], max_tokens):
+            yield batch[run]

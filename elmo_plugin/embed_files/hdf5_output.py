@@ -3,15 +3,14 @@
 import io
 import json
 import logging
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 
-from elmo_plugin.embed_files.part import Part
+from elmo_plugin.embed_files.resume import read_array, read_strings
 from elmo_plugin.embed_files.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -22,112 +21,59 @@ _LONGEST_STRING = 2**31 - 1  # that numpy can read
 _VERSION = ("v108", "v108")  # of HDF5's format: groups with very many members, and readable since 2008
 
 
-class Hdf5Output:
+def write_hdf5(path: Path, chunks: Sequence[Path], settings: Settings, description: dict[str, Any]) -> None:
     """
-    A dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the key of each
-    sentence, in UTF-8. Without sentences, and where they are the keys themselves, there is no such dataset.
-
-    The old command's string was of variable length, which HDF5 takes from memory, three times over. This one
-    is as long as its type says, and is read in the same way.
+    Writes a dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the key of
+    each sentence, in UTF-8. Without sentences, and where they are the keys themselves, there is no such
+    dataset.
 
     # Parameters
 
+    path : `Path`
+        The file.
+    chunks : `Sequence[Path]`
+        What is in it. The vectors of one chunk are in memory at a time.
     settings : `Settings`
         Which keys and which compression.
+    description : `dict[str, Any]`
+        How it was made, for `read_description`.
+
+    Raises `OSError` where it cannot be written.
     """
-
-    def __init__(self, settings: Settings) -> None:
-        self._by_sentence = settings.keys == "sentence"
-        self._has_index = settings.keep_sentences and not self._by_sentence
-        self._gzip = settings.gzip
-
-    def write(self, path: Path, part: Part, description: dict[str, Any]) -> None:
-        keys = [self._key(line, sentence) for line, sentence in enumerate(part.sentences, part.first_line)]
-        with _new_file(path, description) as (file, target):
-            for key, vectors in zip(keys, part.vectors, strict=True):
-                if key and key not in file:
-                    file.create_dataset(key, data=vectors, track_times=False, **self._packed(vectors))
-            if self._has_index:
-                index = json.dumps(dict(zip(part.sentences, keys, strict=True)), ensure_ascii=False).encode()
-                _write_index(file, target, [index], len(index))
-
-    def join(self, parts: Iterable[Path], path: Path, description: dict[str, Any]) -> None:
-        paths = []
-        index_size = 0
-        with _new_file(path, description) as (file, target):
-            for name in parts:
-                paths.append(name)
-                with h5py.File(name, "r") as part:
-                    for key in part:
-                        if self._has_index and key == SENTENCE_TO_INDEX:
-                            index_size += part[key].dtype.itemsize
-                        elif key not in file:
-                            part.copy(key, file, name=key)
-                if target.error is not None:
-                    return
-            if self._has_index and index_size <= _LONGEST_STRING:
-                _write_index(file, target, _joined_index(paths), max(index_size, len("{}")))
-            elif self._has_index:
-                logger.warning("%s gets no %s: it would have %d bytes", path, SENTENCE_TO_INDEX, index_size)
-
-    def read_description(self, path: Path) -> dict[str, Any] | None:
+    with _DeferringFile(path, "w+") as target:
         try:
-            with h5py.File(path, "r") as file:
-                return json.loads(file.attrs[_DESCRIPTION])
-        except (OSError, KeyError, ValueError):
-            return None
+            with h5py.File(target, "w", libver=_VERSION) as file:
+                file.attrs[_DESCRIPTION] = json.dumps(description, sort_keys=True)
+                _write_sentences(file, target, chunks, settings)
+        finally:
+            if target.error is not None:
+                raise target.error
 
-    def _key(self, line: int, sentence: str) -> str:
-        return sentence_key(sentence) if self._by_sentence else str(line)
 
-    def _packed(self, vectors: np.ndarray) -> dict[str, Any]:
-        if self._gzip is None or vectors.size == 0:
-            return {}
-        return {
-            "chunks": vectors.shape,
-            "shuffle": True,
-            "compression": "gzip",
-            "compression_opts": self._gzip,
-        }
+def read_description(path: Path) -> dict[str, Any] | None:
+    """Returns `None` where the file is damaged, or not such a file."""
+    try:
+        with h5py.File(path, "r") as file:
+            return json.loads(file.attrs[_DESCRIPTION])
+    except (OSError, KeyError, ValueError):
+        return None
 
 
 def sentence_key(sentence: str) -> str:
     r"""
-    The name of a sentence's dataset where sentences are keys: the sentence itself, but for what HDF5 cannot
-    have in a name. A slash is written `\s`, a NUL `\0`, a sentence of a single dot `\.`, and a backslash,
-    which would look like one of these, `\\`.
+    Returns the name of a sentence's dataset where sentences are keys: the sentence itself, but for what HDF5
+    cannot have in a name. A slash is written `\s`, a NUL `\0`, a sentence of a single dot `\.`, and a
+    backslash, which would look like one of these, `\\`.
     """
     if sentence == ".":
         return r"\."
     return sentence.replace("\\", r"\\").replace("/", r"\s").replace("\0", r"\0")
 
 
-def _joined_index(parts: Iterable[Path]) -> Iterator[bytes]:
-    """Pieces of one JSON object, as long as those of the parts together."""
-    before = b"{"
-    for path in parts:
-        with h5py.File(path, "r") as part:
-            yield before + part[SENTENCE_TO_INDEX][0][1:-1]
-        before = b", "
-    yield b"{}" if before == b"{" else b"}"
-
-
-def _write_index(file: h5py.File, target: io.FileIO, pieces: Iterable[bytes], size: int) -> None:
-    """Past HDF5, which would need all of a string at once: it only says where the pieces belong."""
-    creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    creation.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-    creation.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-    kind = h5py.string_dtype(length=size)
-    dataset = file.create_dataset(SENTENCE_TO_INDEX, (1,), kind, track_times=False, dcpl=creation)
-    target.seek(dataset.id.get_offset())
-    for piece in pieces:
-        target.write(piece)
-
-
-class _CalmFile(io.FileIO):
+class _DeferringFile(io.FileIO):
     """
-    A file that never fails to be written: it keeps the first error for later. HDF5 crashes the process when a
-    write fails, as on a full disk.
+    A file whose writing never fails: its first error is in `error`. HDF5 ends the process with a segmentation
+    fault when it cannot write, as on a full disk: it did in four of six tries.
     """
 
     error: OSError | None = None
@@ -143,14 +89,46 @@ class _CalmFile(io.FileIO):
         return size
 
 
-@contextmanager
-def _new_file(path: Path, description: dict[str, Any]) -> Iterator[tuple[h5py.File, _CalmFile]]:
-    """An empty file with its description, and what it is written to."""
-    with _CalmFile(path, "w+") as target:
-        try:
-            with h5py.File(target, "w", libver=_VERSION) as file:
-                file.attrs[_DESCRIPTION] = json.dumps(description, sort_keys=True)
-                yield file, target
-        finally:
-            if target.error is not None:
-                raise target.error
+def _write_sentences(
+    file: h5py.File, target: _DeferringFile, chunks: Sequence[Path], settings: Settings
+) -> None:
+    has_index = settings.keep_sentences and settings.keys == "line"
+    index = bytearray()  # takes as much memory as the sentences, six bytes a word
+    line = 0
+    for path in chunks:
+        sentences = read_strings(path, "sentences")
+        keys = {}
+        for sentence, array in zip(sentences, _arrays_of_sentences(path), strict=True):
+            keys[sentence] = str(line) if settings.keys == "line" else sentence_key(sentence)
+            _write_array(file, keys[sentence], array, settings.gzip)
+            line += 1
+        if has_index and len(index) <= _LONGEST_STRING:
+            index += b", " + json.dumps(keys, ensure_ascii=False).encode()[1:-1]
+        if target.error is not None:
+            return
+    if has_index and len(index) <= _LONGEST_STRING:
+        text = b"{" + index[2:] + b"}"
+        string = np.frombuffer(text, h5py.string_dtype(length=len(text)))
+        file.create_dataset(SENTENCE_TO_INDEX, data=string, track_times=False)
+    elif has_index:
+        logger.warning("%s gets no %s: it would be too long to be read", target.name, SENTENCE_TO_INDEX)
+
+
+def _arrays_of_sentences(chunk: Path) -> list[np.ndarray]:
+    """Returns the vectors of each sentence, shape (words, dim) or (num_layers, words, dim)."""
+    ends = np.cumsum(read_array(chunk, "lengths"))
+    arrays = np.split(read_array(chunk, "vectors"), ends[:-1])
+    return [np.moveaxis(array, 0, -2) for array in arrays]
+
+
+def _write_array(file: h5py.File, key: str, array: np.ndarray, gzip: int | None) -> None:
+    if key and key not in file:
+        options: dict[str, Any] = {}
+        if gzip is not None and array.size > 0:
+            options = {
+                "chunks": array.shape,
+                "shuffle": True,
+                "compression": "gzip",
+                "compression_opts": gzip,
+            }
+        file.create_dataset(key, data=array, track_times=False, **options)

@@ -2,25 +2,30 @@
 
 import errno
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from allennlp.common.checks import ConfigurationError
+import torch
+from allennlp.common import Tqdm
+from allennlp.common.checks import ConfigurationError, check_for_gpu
+from tqdm import tqdm
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.files import replace_when_written
-from elmo_plugin.embed_files.checks import check_files, check_settings, devices_of
+from elmo_plugin.common.text_files import compression
+from elmo_plugin.embed_files import hdf5_output, safetensors_output
 from elmo_plugin.embed_files.embedder import Embedder
-from elmo_plugin.embed_files.formats import FORMATS, format_of, make_format
-from elmo_plugin.embed_files.part import OutputFormat
-from elmo_plugin.embed_files.progress import Progress
-from elmo_plugin.embed_files.settings import Settings
-from elmo_plugin.embed_files.text import Text, size_of
-from elmo_plugin.embed_files.unfinished import Parts, check_description, unfinished
-from elmo_plugin.embed_files.workers import Job, do_jobs
+from elmo_plugin.embed_files.hdf5_output import write_hdf5
+from elmo_plugin.embed_files.resume import Chunks, check_description, unfinished_chunks
+from elmo_plugin.embed_files.safetensors_output import write_safetensors
+from elmo_plugin.embed_files.settings import FORMATS, Settings, check_settings, format_of
+from elmo_plugin.embed_files.text import STANDARD_INPUT, Passage, digest_of, read_passages
+from elmo_plugin.embed_files.workers import Job, write_chunks
 
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_BAR = {"unit": "B", "unit_scale": True, "smoothing": 0, "desc": "embedding"}
+_DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def embed_file(
@@ -33,7 +38,7 @@ def embed_file(
     show_progress: bool = True,
 ) -> bool:
     """
-    Embeds each line of a text. The output is there when it is whole. Until then its parts are in the folder
+    Embeds each line of a text. The output is there when it is whole. Until then its chunks are in the folder
     `OUTPUT.unfinished`, from which the same call goes on after a kill, to the same output, byte for byte.
 
     # Parameters
@@ -45,7 +50,7 @@ def embed_file(
     settings : `Settings`
         The biLM, and what is written.
     output_format : `str`, optional
-        "hdf5" or "safetensors"; by default what the end of the output's name says.
+        "hdf5" or "safetensors"; by default what the suffix of the output says.
     workers : `int`, optional
         How many processes embed. The output does not depend on it. By default one for each GPU, or one.
     cuda_devices : `tuple[int, ...]`
@@ -58,62 +63,104 @@ def embed_file(
     `bool`
         False where the output was whole already.
 
-    Raises `ConfigurationError` where an argument is wrong, the text is not UTF-8, or the output or its parts
+    Raises `ConfigurationError` where an argument is wrong, the text is not UTF-8, or the output or its chunks
     were made otherwise; `OSError` where it cannot be written.
     """
     source, output = str(source), Path(output)
-    name = output_format or format_of(output)
-    if name is None:
-        ends = ", ".join(end for ends in FORMATS.values() for end in ends)
-        raise ConfigurationError(f"{output}: name a format, or a file that ends in {ends}")
-    check_settings(settings, name)
-    check_files(source, output)
-    devices = devices_of(workers, cuda_devices)
     try:
+        name = _check_files(source, output, output_format)
+        check_settings(settings, name)
+        devices = _devices(workers, cuda_devices)
         embedder = Embedder.load(settings, devices[0] if len(devices) == 1 else "cpu")
-        file_format = make_format(name, settings, embedder.row_shape)
         made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
         description = {**settings.description(), **made_by}
-        text = Text(source, embedder.passage_bytes)
-        with unfinished(output, file_format, description) as parts:
+        text = read_passages(source, embedder.passage_bytes)
+        with unfinished_chunks(output, description) as chunks:
             if output.exists():
-                _check_finished(output, file_format, description, text)
+                _check_finished(output, name, description, text)
                 return False
-            with Progress(size_of(source), show_progress) as progress:
-                jobs = _missing(text, parts, progress)
-                for passage, words in do_jobs(jobs, embedder, settings, name, devices):
-                    progress.advance(passage.num_bytes, words)
-            whole = parts.folder / output.name
+            digests: list[str] = []
+            with Tqdm.tqdm(total=_size(source), disable=not show_progress, **_BAR) as bar:
+                jobs = _missing(text, chunks, digests, bar)
+                words, start = 0, time.monotonic()
+                for passage, number in write_chunks(jobs, embedder, settings, devices):
+                    words += number
+                    rate = words / (time.monotonic() - start)
+                    bar.set_postfix_str(f"{rate:,.0f} tokens/s", refresh=False)
+                    bar.update(passage.num_bytes)
+            description["text"] = digest_of(digests)
+            paths = [chunks.path(number) for number in range(len(digests))]
+            whole = chunks.folder / output.name
             with replace_when_written(whole) as temporary:
-                paths = map(parts.path, range(text.num_passages))
-                file_format.join(paths, temporary, {**description, "text": text.digest()})
+                if name == "hdf5":
+                    write_hdf5(temporary, paths, settings, description)
+                else:
+                    write_safetensors(temporary, paths, settings, embedder.row_shape, description)
             os.replace(whole, output)
     except BiLmError as error:
         raise ConfigurationError(str(error)) from None
     except OSError as error:
-        if error.errno not in _NO_SPACE:
+        if error.errno not in _DISK_IS_FULL:
             raise
         message = f"could not write {output}: the disk is full; make room and start again to go on"
         raise OSError(error.errno, message) from error
     return True
 
 
-def _missing(text: Text, parts: Parts, progress: Progress) -> Iterator[Job]:
-    """What earlier processes have left to do."""
+def _check_files(source: str, output: Path, output_format: str | None) -> str:
+    """Returns the format. Raises `BiLmError` where there is no text, or the output cannot be a file."""
+    name = output_format or format_of(output)
+    if name is None:
+        suffixes = ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
+        raise BiLmError(f"{output}: name a format, or a file that ends in {suffixes}")
+    if source != STANDARD_INPUT and "://" not in source and not Path(source).exists():
+        raise BiLmError(f"{source}: there is no such file")
+    for path in (Path(source), output):
+        if path.is_dir():
+            raise BiLmError(f"{path} is a directory; name a file")
+    return name
+
+
+def _devices(workers: int | None, cuda_devices: tuple[int, ...]) -> list[str]:
+    """
+    Returns the device of each worker, by default one worker for each GPU, or one on the CPU. Raises
+    `ConfigurationError` where there is no such GPU.
+    """
+    if workers is not None and workers < 1:
+        raise BiLmError(f"the number of workers is at least 1, not {workers}")
+    for number in cuda_devices:
+        check_for_gpu(torch.device(f"cuda:{number}"))
+    devices = [f"cuda:{number}" for number in cuda_devices] or ["cpu"]
+    return [devices[worker % len(devices)] for worker in range(workers or len(devices))]
+
+
+def _size(source: str) -> int | None:
+    """Returns the bytes of a text, where they are known before it is read."""
+    path = Path(source)
+    return path.stat().st_size if path.is_file() and not compression(source) else None
+
+
+def _missing(text: Iterable[Passage], chunks: Chunks, digests: list[str], bar: tqdm) -> Iterator[Job]:
+    """
+    Yields what earlier processes have left to do, and notes the digests of all passages. What earlier
+    processes did does not count for the bar's speed.
+    """
     for passage in text:
-        if parts.has(passage):
-            progress.skip(passage.num_bytes)
-        else:
-            yield Job(passage, parts.path(passage.number))
+        digests.append(passage.digest())
+        if not chunks.has(passage):
+            yield passage, chunks.path(passage.number)
+            continue
+        if not bar.disable:
+            bar.initial += passage.num_bytes
+        bar.update(passage.num_bytes)
 
 
-def _check_finished(output: Path, file_format: OutputFormat, description: dict[str, Any], text: Text) -> None:
-    """Raises `ConfigurationError` where the output is not what would be written now."""
+def _check_finished(output: Path, name: str, description: dict[str, Any], text: Iterable[Passage]) -> None:
+    """Raises `BiLmError` where the output is not what would be written now."""
+    file_format = hdf5_output if name == "hdf5" else safetensors_output
     found = file_format.read_description(output)
     if found is None:
-        raise ConfigurationError(f"{output} is there already; remove it or name another file")
+        raise BiLmError(f"{output} is there already; remove it or name another file")
     check_description(found, description, output)
-    for _ in text:
-        pass
-    if found["text"] != text.digest():
-        raise ConfigurationError(f"{output} was made from another text; remove it or name another file")
+    if found["text"] != digest_of([passage.digest() for passage in text]):
+        raise BiLmError(f"{output} was made from another text; remove it or name another file")

@@ -2,107 +2,89 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from elmo_plugin.embed_files.part import Part
+from elmo_plugin.embed_files.resume import read_array, read_strings
 from elmo_plugin.embed_files.settings import Settings
 
 _DESCRIPTION = "elmo_embed"  # in the file's metadata
-_STARTS = {"vectors": "starts", "text": "text_starts"}
 _TYPES = {"float32": "F32", "float16": "F16", "int64": "I64", "uint8": "U8"}  # as the format calls them
 
-Pieces = Iterable[np.ndarray]
+Tensor = tuple[str, tuple[int, ...], Iterable[np.ndarray]]  # its type, its shape, and its rows
 
 
-class SafetensorsOutput:
+def write_safetensors(
+    path: Path,
+    chunks: Sequence[Path],
+    settings: Settings,
+    row_shape: tuple[int, ...],
+    description: dict[str, Any],
+) -> None:
     """
-    `vectors`, shape (words of the text, num_layers, dim) or (words of the text, dim), and `starts`, shape
-    (sentences + 1,): sentence i has the vectors from `starts[i]` to `starts[i + 1]`. Its words, with a space
-    between them, are the UTF-8 bytes of `text` from `text_starts[i]` to `text_starts[i + 1]`.
+    Writes `vectors`, shape (words of the text, num_layers, dim) or (words of the text, dim), and `starts`,
+    shape (sentences + 1,): sentence i has the vectors from `starts[i]` to `starts[i + 1]`. Its words, with a
+    space between them, are the UTF-8 bytes of `text` from `text_starts[i]` to `text_starts[i + 1]`.
 
     # Parameters
 
+    path : `Path`
+        The file.
+    chunks : `Sequence[Path]`
+        What is in it. The vectors of one chunk are in memory at a time.
     settings : `Settings`
         Whether sentences are kept, and the type of the vectors.
     row_shape : `tuple[int, ...]`
         What there is of a word: (num_layers, dim) or (dim,).
+    description : `dict[str, Any]`
+        How it was made, for `read_description`.
+
+    Raises `OSError` where it cannot be written.
     """
-
-    def __init__(self, settings: Settings, row_shape: tuple[int, ...]) -> None:
-        self._rows: dict[str, tuple[str, tuple[int, ...]]] = {"vectors": (settings.dtype, row_shape)}
-        if settings.keep_sentences:
-            self._rows["text"] = "uint8", ()
-
-    def write(self, path: Path, part: Part, description: dict[str, Any]) -> None:
-        texts = (" ".join(words).encode() for words in part.words)
-        rows = {
-            "vectors": [np.moveaxis(vectors, -2, 0) for vectors in part.vectors],
-            "text": [np.frombuffer(text, dtype=np.uint8) for text in texts],
-        }
-        self._write(path, description, lambda name: [np.array(list(map(len, rows[name])))], rows.__getitem__)
-
-    def join(self, parts: Iterable[Path], path: Path, description: dict[str, Any]) -> None:
-        files = list(parts)
-        self._write(
-            path,
-            description,
-            lambda name: (np.diff(_read(file, _STARTS[name])) for file in files),
-            lambda name: (_read(file, name) for file in files),
-        )
-
-    def read_description(self, path: Path) -> dict[str, Any] | None:
-        try:
-            with safe_open(path, "np") as file:
-                return json.loads(file.metadata()[_DESCRIPTION])
-        except (OSError, SafetensorError, TypeError, KeyError, ValueError):
-            return None
-
-    def _write(
-        self,
-        path: Path,
-        description: dict[str, Any],
-        lengths: Callable[[str], Pieces],
-        rows: Callable[[str], Pieces],
-    ) -> None:
-        """
-        Writes the file piece by piece, which the library does not: its header, then one tensor behind the
-        other. `lengths` gives how many rows of a name each sentence has, `rows` the rows.
-        """
-        tensors: dict[str, tuple[str, tuple[int, ...], Pieces]] = {}
-        for name in self._rows:
-            sentences = sum(map(len, lengths(name)))
-            tensors[_STARTS[name]] = "int64", (sentences + 1,), _ends(lengths(name))
-        for name, (dtype, row_shape) in self._rows.items():
-            number = sum(int(piece.sum()) for piece in lengths(name))
-            tensors[name] = dtype, (number, *row_shape), rows(name)
-        header: dict[str, Any] = {"__metadata__": {_DESCRIPTION: json.dumps(description, sort_keys=True)}}
-        end = 0
-        for name, (dtype, shape, _) in tensors.items():
-            start, end = end, end + math.prod(shape) * np.dtype(dtype).itemsize
-            header[name] = {"dtype": _TYPES[dtype], "shape": shape, "data_offsets": [start, end]}
-        text = json.dumps(header).encode()
-        text += b" " * (-len(text) % 8)
-        with open(path, "wb") as file:
-            file.write(len(text).to_bytes(8, "little") + text)
-            for dtype, _, pieces in tensors.values():
-                for piece in pieces:
-                    file.write(np.ascontiguousarray(piece, dtype=np.dtype(dtype).newbyteorder("<")).data)
+    starts = _starts([length for chunk in chunks for length in read_array(chunk, "lengths")])
+    vectors = (read_array(chunk, "vectors") for chunk in chunks)
+    rows: Tensor = (settings.dtype, (int(starts[-1]), *row_shape), vectors)
+    tensors: dict[str, Tensor] = {"starts": ("int64", starts.shape, [starts])}
+    if settings.keep_sentences:
+        texts = [text.encode() for chunk in chunks for text in read_strings(chunk, "texts")]
+        text_starts = _starts([len(text) for text in texts])
+        text = np.frombuffer(b"".join(texts), np.uint8)
+        tensors["text_starts"] = "int64", text_starts.shape, [text_starts]
+        tensors |= {"vectors": rows, "text": ("uint8", text.shape, [text])}
+    else:
+        tensors["vectors"] = rows
+    _write(path, tensors, description)
 
 
-def _ends(lengths: Pieces) -> Iterator[np.ndarray]:
-    """0, then behind how many rows each sentence ends."""
+def read_description(path: Path) -> dict[str, Any] | None:
+    """Returns `None` where the file is damaged, or not such a file."""
+    try:
+        with safe_open(path, "np") as file:
+            return json.loads(file.metadata()[_DESCRIPTION])
+    except (OSError, SafetensorError, TypeError, KeyError, ValueError):
+        return None
+
+
+def _starts(lengths: list[int]) -> np.ndarray:
+    """Returns where each one starts, and where the last one ends."""
+    return np.cumsum([0, *lengths])
+
+
+def _write(path: Path, tensors: dict[str, Tensor], description: dict[str, Any]) -> None:
+    """Writes the header, then the tensors piece by piece. The library would need all of them in memory."""
+    header: dict[str, Any] = {"__metadata__": {_DESCRIPTION: json.dumps(description, sort_keys=True)}}
     end = 0
-    yield np.zeros(1, dtype=np.int64)
-    for piece in lengths:
-        yield end + np.cumsum(piece)
-        end += int(piece.sum())
-
-
-def _read(file: Path, name: str) -> np.ndarray:
-    with safe_open(file, "np") as tensors:
-        return tensors.get_tensor(name)
+    for name, (dtype, shape, _) in tensors.items():
+        start, end = end, end + math.prod(shape) * np.dtype(dtype).itemsize
+        header[name] = {"dtype": _TYPES[dtype], "shape": shape, "data_offsets": [start, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for dtype, _, pieces in tensors.values():
+            for piece in pieces:
+                file.write(np.ascontiguousarray(piece, dtype=np.dtype(dtype).newbyteorder("<")).data)

@@ -1,14 +1,17 @@
-"""What decides the content of an output."""
+"""What decides the content of an output, and whether it can be had."""
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from elmo_plugin.bilm import MAX_BATCH_TOKENS
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLmError, get_precision
+from elmo_plugin.embed_files.text import make_tokenizer
 
 LAYOUTS = ("all", "top", "average", "mix")
 DTYPES = ("float32", "float16")
 TOKENIZERS = ("whitespace", "spacy")
 KEYS = ("line", "sentence")
+FORMATS = {"hdf5": (".hdf5", ".h5"), "safetensors": (".safetensors",)}  # with the suffixes of their files
 
 
 @dataclass(frozen=True)
@@ -19,8 +22,8 @@ class Settings:
     bilm : `str | dict[str, str]`
         Which biLM, see `load_bilm`; for the layout "mix" the archive of a trained task model with ELMo.
     layout : `str`
-        What is kept of each sentence: "all" layers, the "top" one, the "average" of all, or the "mix" that a
-        task has learned.
+        What is written of each sentence: "all" layers, the "top" one, the "average" of all, or the "mix" that
+        a task has learned.
     placement : `str`, optional
         For "mix": where in the task model, as `allennlp elmo-weights` names it. It may be left out where ELMo
         is at one place.
@@ -37,7 +40,7 @@ class Settings:
     dtype : `str`
         Of the vectors in the output: "float32" or "float16".
     gzip : `int`, optional
-        The level, 1 to 9, at which HDF5 packs vectors.
+        The level, 1 to 9, at which HDF5 compresses vectors.
     keys : `str`
         HDF5's names of sentences: the "line", or the "sentence" itself.
     keep_sentences : `bool`
@@ -59,5 +62,33 @@ class Settings:
     keep_sentences: bool = True
 
     def description(self) -> dict[str, Any]:
-        """All but the name of the biLM, whose content counts."""
+        """Returns all but the name of the biLM, whose content counts."""
         return {name: value for name, value in asdict(self).items() if name != "bilm"}
+
+
+def format_of(path: str | Path) -> str | None:
+    """Returns the format that the suffix of a file's name says, if any."""
+    return next((name for name, suffixes in FORMATS.items() if Path(path).suffix in suffixes), None)
+
+
+def check_settings(settings: Settings, output_format: str) -> None:
+    """Raises `BiLmError` where settings are wrong, or do not fit one another or the format."""
+    choices = {"layout": LAYOUTS, "tokenizer": TOKENIZERS, "dtype": DTYPES, "keys": KEYS}
+    for name, values in choices.items():
+        _require(getattr(settings, name) in values, f"{name} is one of {', '.join(values)}", settings, name)
+    for name in ("batch_size", "max_batch_tokens", "threads"):
+        _require(getattr(settings, name) >= 1, f"{name.replace('_', ' ')} is at least 1", settings, name)
+    _require(settings.gzip in (None, *range(1, 10)), "the level of gzip is from 1 to 9", settings, "gzip")
+    if output_format not in FORMATS:
+        raise BiLmError(f"the format is one of {', '.join(FORMATS)}, not {output_format!r}")
+    if output_format != "hdf5" and (settings.gzip is not None or settings.keys != "line"):
+        raise BiLmError(f"compression and keys are for hdf5, not for {output_format}")
+    if settings.placement is not None and settings.layout != "mix":
+        raise BiLmError("a placement is for the mixture of a trained model")
+    get_precision(settings.precision)
+    make_tokenizer(settings.tokenizer, settings.language)
+
+
+def _require(is_fine: bool, rule: str, settings: Settings, name: str) -> None:
+    if not is_fine:
+        raise BiLmError(f"{rule}, not {getattr(settings, name)!r}")

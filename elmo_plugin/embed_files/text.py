@@ -1,67 +1,107 @@
-"""The lines of a text, cut into passages that are embedded one by one."""
+"""A text, cut into passages that are embedded one by one, and its lines, cut into words."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
-from pathlib import Path
+from typing import NamedTuple
 
-from elmo_plugin.common.text_files import compression, decode, read_lines
-from elmo_plugin.embed_files.passage import Passage
+from elmo_plugin.bilm import BiLmError
 
 STANDARD_INPUT = "-"
-_LINE_BYTES = 8  # that a line counts beside its text: blank lines take room, too
+_LINE_BYTES = 8  # counted for a line in addition to its text: blank lines take room, too
+# spaCy keeps each string that it has seen, with some 400 bytes: after 50 MB its rules are made anew (0.3 s).
+_MAX_STRINGS = 2**17
 
 
-class Text:
+class Passage(NamedTuple):
     """
-    A text that can be read once, passage by passage.
+    Consecutive lines of a text.
+
+    number: of the passage, from 0
+    first_line: the number, from 0, of its first line in the text
+    sentences: its lines, without the white space around them
+    num_bytes: how many bytes of the text it is
+    """
+
+    number: int
+    first_line: int
+    sentences: list[str]
+    num_bytes: int
+
+    def digest(self) -> str:
+        """Returns a hash of the sentences."""
+        return blake2b("\n".join(self.sentences).encode(), digest_size=16).hexdigest()
+
+
+def read_passages(source: str, passage_bytes: int) -> Iterator[Passage]:
+    """
+    Reads a text, passage by passage.
 
     # Parameters
 
     source : `str`
         A file of UTF-8 text with a sentence a line, plain, `.gz` or `.zst`; `-` for the standard input.
     passage_bytes : `int`
-        A passage ends with the line that makes it at least so long. Where passages end depends on nothing but
-        the text before.
+        A passage ends with the line that makes it at least this long. Where passages end depends on nothing
+        but the text before.
 
-    Attribute `num_passages` says how many were read.
+    Raises `ConfigurationError` where a line is not UTF-8 text, or a compressed file is damaged.
     """
+    from elmo_plugin.common.text_files import decode, read_lines  # import AllenNLP: not for workers
 
-    def __init__(self, source: str, passage_bytes: int) -> None:
-        self.source = source
-        self.num_passages = 0
-        self._passage_bytes = passage_bytes
-        self._digest = blake2b(digest_size=16)
-
-    def __iter__(self) -> Iterator[Passage]:
-        """Raises `ConfigurationError` where a line is not UTF-8 text, or a packed file is damaged."""
-        for passage in self._passages():
-            self.num_passages += 1
-            self._digest.update(passage.digest().encode())
-            yield passage
-
-    def digest(self) -> str:
-        """Tells the sentences that were read."""
-        return self._digest.hexdigest()
-
-    def _passages(self) -> Iterator[Passage]:
-        name = "standard input" if self.source == STANDARD_INPUT else self.source
-        first_line, num_bytes, sentences = 0, 0, []
-        for number, line in enumerate(_lines(self.source)):
-            sentences.append(decode(line, f"{name}, line {number + 1}").strip())
-            num_bytes += len(line)
-            if num_bytes + _LINE_BYTES * len(sentences) >= self._passage_bytes:
-                yield Passage(self.num_passages, first_line, sentences, num_bytes)
-                first_line, num_bytes, sentences = number + 1, 0, []
-        if sentences:
-            yield Passage(self.num_passages, first_line, sentences, num_bytes)
+    is_file = source != STANDARD_INPUT
+    name = source if is_file else "standard input"
+    number, first_line, num_bytes, sentences = 0, 0, 0, []
+    for line_number, line in enumerate(read_lines(source) if is_file else sys.stdin.buffer, 1):
+        sentences.append(decode(line, f"{name}, line {line_number}").strip())
+        num_bytes += len(line)
+        if num_bytes + _LINE_BYTES * len(sentences) >= passage_bytes:
+            yield Passage(number, first_line, sentences, num_bytes)
+            number, first_line, num_bytes, sentences = number + 1, line_number, 0, []
+    if sentences:
+        yield Passage(number, first_line, sentences, num_bytes)
 
 
-def size_of(source: str) -> int | None:
-    """The bytes of a text, where they can be told before it is read."""
-    path = Path(source)
-    return path.stat().st_size if path.is_file() and not compression(source) else None
+def digest_of(passages: Sequence[str]) -> str:
+    """Returns a hash of the text whose passages have these hashes."""
+    return blake2b("".join(passages).encode(), digest_size=16).hexdigest()
 
 
-def _lines(source: str) -> Iterable[bytes]:
-    return sys.stdin.buffer if source == STANDARD_INPUT else read_lines(source)
+def make_tokenizer(name: str, language: str) -> Callable[[str], list[str]]:
+    """
+    Returns a function from a line to its words.
+
+    # Parameters
+
+    name : `str`
+        "whitespace", or "spacy": the rules that spaCy has for a language, with no model.
+    language : `str`
+        Its code, such as "en".
+
+    Raises `BiLmError` where spaCy has no such rules, or they need a package that is not there.
+    """
+    return str.split if name == "whitespace" else SpacyTokenizer(language)
+
+
+class SpacyTokenizer:
+    """Splits lines by the rules of a language, in bounded memory."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._load_rules()
+
+    def __call__(self, text: str) -> list[str]:
+        words = [token.text for token in self._tokenizer(text) if not token.is_space]
+        if len(self._strings) > self._max_strings:
+            self._load_rules()
+        return words
+
+    def _load_rules(self) -> None:
+        import spacy  # takes a second, for which tokenised text does not wait
+
+        try:
+            rules = spacy.blank(self._language)
+        except ImportError as error:
+            raise BiLmError(f"spaCy has no rules for language {self._language!r} ({error})") from None
+        self._tokenizer, self._strings = rules.tokenizer, rules.vocab.strings
+        self._max_strings = len(self._strings) + _MAX_STRINGS

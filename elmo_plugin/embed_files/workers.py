@@ -1,110 +1,65 @@
-"""Passages embedded in this process, or in several."""
+"""Passages embedded and written as chunks, in this process or in several."""
 
+import ctypes
 import multiprocessing
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 import torch
 
-from elmo_plugin.common.files import replace_when_written
-from elmo_plugin.common.malloc import keep_large_blocks_apart
 from elmo_plugin.embed_files.embedder import Embedder
-from elmo_plugin.embed_files.formats import make_format
-from elmo_plugin.embed_files.part import Part
-from elmo_plugin.embed_files.passage import Passage
+from elmo_plugin.embed_files.resume import write_chunk
 from elmo_plugin.embed_files.settings import Settings
-from elmo_plugin.embed_files.tokenizers import make_tokenizer
+from elmo_plugin.embed_files.text import Passage
 
-_WAITING = 2  # passages for each worker that are ready before it asks for them
+_PASSAGES_AHEAD = 2  # for each worker, that are ready before it asks for them
+_MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of glibc's malloc.h
+_LARGE = 2**20  # bytes
 
-
-@dataclass(frozen=True)
-class Job:
-    """
-    # Parameters
-
-    passage : `Passage`
-        What is embedded.
-    path : `Path`
-        The part that is written.
-    """
-
-    passage: Passage
-    path: Path
+Job = tuple[Passage, Path]  # and where its chunk is written
 
 
-class Worker:
-    """
-    # Parameters
-
-    embedder : `Embedder`
-        Made with the settings.
-    settings : `Settings`
-        How passages are embedded.
-    output_format : `str`
-        One of `formats.FORMATS`.
-    """
-
-    def __init__(self, embedder: Embedder, settings: Settings, output_format: str) -> None:
-        keep_large_blocks_apart()
-        self._embedder = embedder
-        self._tokenize = make_tokenizer(settings.tokenizer, settings.language)
-        self._format = make_format(output_format, settings, embedder.row_shape)
-
-    def do(self, job: Job) -> int:
-        """Writes the part, whole or not at all. Gives the number of its words."""
-        passage = job.passage
-        words = [self._tokenize(sentence) for sentence in passage.sentences]
-        part = Part(passage.first_line, passage.sentences, words, self._embedder.embed(words))
-        with replace_when_written(job.path) as temporary:
-            self._format.write(temporary, part, {"text": passage.digest()})
-        return sum(map(len, words))
-
-
-def do_jobs(
-    jobs: Iterable[Job],
-    embedder: Embedder,
-    settings: Settings,
-    output_format: str,
-    devices: Sequence[str],
+def write_chunks(
+    jobs: Iterable[Job], embedder: Embedder, settings: Settings, devices: Sequence[str]
 ) -> Iterator[tuple[Passage, int]]:
     """
-    Does all jobs, on one device in this process, else in a process for each device. Gives each passage, in
-    order, with the number of its words when its part is written.
+    Embeds passages, on one device in this process, else in a process for each device. Yields each passage, in
+    order, with the number of its words when its chunk is written.
 
     # Parameters
 
     jobs : `Iterable[Job]`
         Taken as they are needed.
-    embedder, settings, output_format
-        See `Worker`. Other processes load an embedder of their own.
+    embedder : `Embedder`
+        Made with the settings. Other processes load one of their own.
+    settings : `Settings`
+        How passages are embedded.
     devices : `Sequence[str]`
         The device of each worker.
 
     Raises `RuntimeError` where a process was killed.
     """
     if len(devices) == 1:
+        keep_large_blocks_apart()
         with _threads(settings.threads):
-            worker = Worker(embedder, settings, output_format)
-            for job in jobs:
-                yield job.passage, worker.do(job)
+            for passage, path in jobs:
+                yield passage, embed_passage(embedder, passage, path)
         return
-    context = multiprocessing.get_context("spawn")  # the one way that goes with GPUs
+    context = multiprocessing.get_context("spawn")  # a process that is forked cannot use a GPU
     free_devices = context.SimpleQueue()
     for device in devices:
         free_devices.put(device)
-    arguments = settings, output_format, free_devices
-    with ProcessPoolExecutor(len(devices), context, _start_worker, arguments) as pool:
+    with ProcessPoolExecutor(len(devices), context, _start_worker, (settings, free_devices)) as pool:
         try:
-            yield from _in_order(pool, jobs, _WAITING * len(devices))
+            yield from _in_order(pool, jobs, _PASSAGES_AHEAD * len(devices))
         except BrokenProcessPool:
             raise RuntimeError(
                 "a worker has died, perhaps for want of memory; start again, with fewer workers, to go on"
@@ -113,20 +68,27 @@ def do_jobs(
             pool.shutdown(cancel_futures=True)
 
 
-def _in_order(pool: ProcessPoolExecutor, jobs: Iterable[Job], waiting: int) -> Iterator[tuple[Passage, int]]:
+def embed_passage(embedder: Embedder, passage: Passage, path: Path) -> int:
+    """Writes the chunk of a passage. Returns the number of its words."""
+    words, vectors = embedder.embed(passage.sentences)
+    write_chunk(path, passage, words, vectors)
+    return len(vectors)
+
+
+def _in_order(pool: ProcessPoolExecutor, jobs: Iterable[Job], ahead: int) -> Iterator[tuple[Passage, int]]:
     submitted: deque[tuple[Passage, Future[int]]] = deque()
-    for job in jobs:
-        submitted.append((job.passage, pool.submit(_do, job)))
-        if len(submitted) > waiting:
-            passage, done = submitted.popleft()
-            yield passage, done.result()
-    for passage, done in submitted:
-        yield passage, done.result()
+    for passage, path in jobs:
+        submitted.append((passage, pool.submit(_embed_passage, passage, path)))
+        if len(submitted) > ahead:
+            first, words = submitted.popleft()
+            yield first, words.result()
+    for first, words in submitted:
+        yield first, words.result()
 
 
 @contextmanager
 def _threads(number: int) -> Iterator[None]:
-    """Computes in so many threads."""
+    """Computes in this number of threads."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:
@@ -135,23 +97,38 @@ def _threads(number: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-_worker: Worker  # of this process, if it is one of several
+_embedder: Embedder  # of this process, if it is one of several
 
 
-def _start_worker(settings: Settings, output_format: str, free_devices: "SimpleQueue[str]") -> None:
-    global _worker
+def _start_worker(settings: Settings, free_devices: "SimpleQueue[str]") -> None:
+    global _embedder
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    keep_large_blocks_apart()
     torch.set_num_threads(settings.threads)
-    _worker = Worker(Embedder.load(settings, free_devices.get()), settings, output_format)
+    _embedder = Embedder.load(settings, free_devices.get())
 
 
 def _end_with_parent() -> None:
-    """Nobody else ends this process when the one that started it is killed."""
+    """Ends this process when the one that started it is killed, which nobody else does."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
         os._exit(1)
 
 
-def _do(job: Job) -> int:
-    return _worker.do(job)
+def _embed_passage(passage: Passage, path: Path) -> int:
+    return embed_passage(_embedder, passage, path)
+
+
+def keep_large_blocks_apart() -> None:
+    """
+    Makes large blocks of memory come from the system and go back to it, for the rest of the process. By
+    default glibc puts blocks of up to 32 MB among the small ones once it has seen such a block freed; the
+    tensors of batches, which are of many sizes, then leave holes between small blocks that stay. A process
+    that had embedded 700,000 words held 956 MB and grew; so it holds 780 and does not. Does nothing where the
+    C library is another one.
+    """
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none
+        if mallopt is not None:
+            mallopt(_MMAP_THRESHOLD, _LARGE)

@@ -48,7 +48,7 @@ def test_what_is_no_whole_gzip_file_is_named(tmp_path: Path, content: bytes) -> 
         zstandard.compress(LONG_TEXT)[:5],
         zstandard.compress(TEXT) + TEXT,
     ],
-    ids=["plain", "cut", "cut-in-the-head", "plain-behind-it"],
+    ids=["plain", "cut", "cut-in-the-head", "plain-after-it"],
 )
 def test_what_is_no_whole_zstd_file_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "text.zst"

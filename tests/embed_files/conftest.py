@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.embed_files import embedder
-from elmo_plugin.embed_files.settings import Settings
+from elmo_plugin.embed_files import Settings, embedder
 from tests.small_bilm import loud_bilm, write_pair
 
 LINES = [
@@ -51,5 +50,5 @@ def text(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def short_passages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a line or two, so that there are many parts."""
+    """Of a line or two, so that there are many chunks."""
     monkeypatch.setattr(embedder, "PASSAGE_VECTOR_BYTES", 2000)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_plugin.embed_files.run import embed_file
-from elmo_plugin.embed_files.settings import Settings
+from elmo_plugin.embed_files import Settings, embed_file
 from tests.embed_files.conftest import LINES, write_text
 
 # A process that is forked from one that has used a GPU cannot embed.
@@ -39,7 +38,7 @@ def ends_within(seconds: float, source: Path, output: Path, settings: Settings, 
 def check_kills(
     name: str, settings: Settings, folder: Path, seed: int, kills: int, workers: int = 1, repeat: int = 6
 ) -> None:
-    """Starts, kills and starts again, until there were so many kills; what is whole is begun once more."""
+    """Starts, kills and starts again, until there were this many kills; what is whole is begun once more."""
     text = write_text(folder / "text.txt", [f"{line} {number}" for number in range(repeat) for line in LINES])
     whole, output = folder / f"whole_{name}", folder / name
     begin = time.monotonic()

@@ -10,8 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.models import Model
 
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.embed_files.run import embed_file
-from elmo_plugin.embed_files.settings import Settings
+from elmo_plugin.embed_files import Settings, embed_file
 from elmo_plugin.embedding import Elmo, ScalarMix
 from tests.embed_files.conftest import LINES
 from tests.embed_files.test_run import vectors_in

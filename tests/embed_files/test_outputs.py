@@ -1,9 +1,11 @@
-"""Both kinds of files: parts, what they are joined to, and what becomes of a full disk."""
+"""Both kinds of files: chunks, what they are joined to, and what becomes of a full disk."""
 
 import json
 import os
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -12,28 +14,53 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors import safe_open
 
-from elmo_plugin.embed_files import hdf5_output
-from elmo_plugin.embed_files.formats import FORMATS, format_of, make_format
-from elmo_plugin.embed_files.hdf5_output import sentence_key
-from elmo_plugin.embed_files.part import OutputFormat, Part
-from elmo_plugin.embed_files.settings import Settings
+from elmo_plugin.embed_files import FORMATS, Settings, hdf5_output, resume, safetensors_output, sentence_key
+from elmo_plugin.embed_files.hdf5_output import write_hdf5
+from elmo_plugin.embed_files.resume import Chunks, write_chunk
+from elmo_plugin.embed_files.safetensors_output import write_safetensors
+from elmo_plugin.embed_files.settings import format_of
+from elmo_plugin.embed_files.text import Passage
 
 DIM = 4
+DEFAULTS = Settings("")
+READ_DESCRIPTION: dict[str, Callable[[Path], Any]] = {
+    "hdf5": hdf5_output.read_description,
+    "safetensors": safetensors_output.read_description,
+}
 
 
-def make_part(first_line: int, sentences: list[str], num_layers: int = 3) -> Part:
-    random = np.random.default_rng(first_line)
+class Part(NamedTuple):
+    """The sentences of a chunk with their words, and vectors of shape (num_layers, words, dim)."""
+
+    sentences: list[str]
+    words: list[list[str]]
+    vectors: list[np.ndarray]
+
+
+def make_part(seed: int, sentences: list[str], num_layers: int = 3) -> Part:
+    random = np.random.default_rng(seed)
     words = [sentence.split() for sentence in sentences]
     vectors = [random.random((num_layers, len(each), DIM), dtype=np.float32) for each in words]
-    return Part(first_line, sentences, words, vectors)
+    return Part(sentences, words, vectors)
 
 
-def joined(output: OutputFormat, parts: list[Part], folder: Path) -> Path:
-    paths = []
-    for number, part in enumerate(parts):
-        paths.append(folder / f"{number}.part")
-        output.write(paths[-1], part, {"text": str(number)})
-    output.join(paths, folder / "joined", {"text": "all"})
+def write_part(path: Path, part: Part) -> None:
+    rows = np.concatenate([np.moveaxis(vectors, -2, 0) for vectors in part.vectors])
+    write_chunk(path, Passage(0, 0, part.sentences, 0), part.words, rows)
+
+
+def write(name: str, path: Path, chunks: list[Path], settings: Settings) -> None:
+    if name == "hdf5":
+        write_hdf5(path, chunks, settings, {"text": "all"})
+    else:
+        write_safetensors(path, chunks, settings, (3, DIM), {"text": "all"})
+
+
+def joined(name: str, parts: list[Part], folder: Path, settings: Settings = DEFAULTS) -> Path:
+    paths = [folder / f"{number}.part" for number in range(len(parts))]
+    for path, part in zip(paths, parts, strict=True):
+        write_part(path, part)
+    write(name, folder / "joined", paths, settings)
     return folder / "joined"
 
 
@@ -55,7 +82,7 @@ def test_the_end_of_the_name_says_the_format() -> None:
 
 def test_hdf5_has_a_dataset_for_each_line_and_the_last_line_of_each_sentence(tmp_path: Path) -> None:
     parts = [make_part(0, ["a b", "", "c"]), make_part(3, ["a b", "d/e f"]), make_part(5, [""])]
-    datasets = content(joined(make_format("hdf5", Settings(""), (3, DIM)), parts, tmp_path))
+    datasets = content(joined("hdf5", parts, tmp_path))
     index = datasets.pop("sentence_to_index")
     assert index.shape == (1,)
     assert json.loads(index[0]) == {"a b": "3", "": "5", "c": "2", "d/e f": "4"}
@@ -68,7 +95,7 @@ def test_hdf5_has_a_dataset_for_each_line_and_the_last_line_of_each_sentence(tmp
 
 def test_hdf5_has_an_index_of_any_text_and_reads_it_as_text(tmp_path: Path) -> None:
     parts = [make_part(0, ['ü \0 "', "\\"]), make_part(2, ["語 " * 999]), make_part(3, ["}"])]
-    with h5py.File(joined(make_format("hdf5", Settings(""), (3, DIM)), parts, tmp_path)) as file:
+    with h5py.File(joined("hdf5", parts, tmp_path)) as file:
         index = file["sentence_to_index"].asstr()[0]
     assert json.loads(index) == {'ü \0 "': "0", "\\": "1", "語 " * 999: "2", "}": "3"}
 
@@ -78,14 +105,13 @@ def test_hdf5_leaves_out_an_index_that_could_not_be_read(
 ) -> None:
     monkeypatch.setattr(hdf5_output, "_LONGEST_STRING", 30)
     parts = [make_part(0, ["a b c d e f g h"]), make_part(1, ["i j k l m n o p"])]
-    assert content(joined(make_format("hdf5", Settings(""), (3, DIM)), parts, tmp_path)).keys() == {"0", "1"}
+    assert content(joined("hdf5", parts, tmp_path)).keys() == {"0", "1"}
     assert "no sentence_to_index" in caplog.text
 
 
 def test_hdf5_keyed_by_sentence_has_each_sentence_once_and_no_blank_lines(tmp_path: Path) -> None:
     parts = [make_part(0, ["a / b", "", ".", "a / b"]), make_part(4, ["a / b", "sentence_to_index", "\\s"])]
-    output = make_format("hdf5", Settings("", keys="sentence"), (3, DIM))
-    datasets = content(joined(output, parts, tmp_path))
+    datasets = content(joined("hdf5", parts, tmp_path, Settings("", keys="sentence")))
     assert datasets.keys() == {r"a \s b", r"\.", "sentence_to_index", r"\\s"}
     np.testing.assert_array_equal(datasets[sentence_key("a / b")], parts[0].vectors[0])
 
@@ -97,21 +123,19 @@ def test_different_sentences_have_different_keys_without_a_slash(one: str, other
 
 
 def test_hdf5_forgets_sentences(tmp_path: Path) -> None:
-    output = make_format("hdf5", Settings("", keep_sentences=False), (3, DIM))
-    assert content(joined(output, [make_part(0, ["a", ""])], tmp_path)).keys() == {"0", "1"}
+    settings = Settings("", keep_sentences=False)
+    assert content(joined("hdf5", [make_part(0, ["a", ""])], tmp_path, settings)).keys() == {"0", "1"}
 
 
-def test_gzip_packs_hdf5_and_changes_no_number(tmp_path: Path) -> None:
-    part = Part(
-        0, ["a b " * 500, ""], [["a", "b"] * 500, []], [np.ones((3, 1000, DIM)), np.ones((3, 0, DIM))]
-    )
+def test_gzip_compresses_hdf5_and_changes_no_number(tmp_path: Path) -> None:
+    part = Part(["a b " * 500, ""], [["a", "b"] * 500, []], [np.ones((3, 1000, DIM)), np.ones((3, 0, DIM))])
     (tmp_path / "plain").mkdir()
-    (tmp_path / "packed").mkdir()
-    plain = joined(make_format("hdf5", Settings(""), (3, DIM)), [part], tmp_path / "plain")
-    packed = joined(make_format("hdf5", Settings("", gzip=9), (3, DIM)), [part], tmp_path / "packed")
-    assert packed.stat().st_size < plain.stat().st_size / 4
-    np.testing.assert_equal(content(packed), content(plain))
-    with h5py.File(packed) as file:
+    (tmp_path / "compressed").mkdir()
+    plain = joined("hdf5", [part], tmp_path / "plain")
+    compressed = joined("hdf5", [part], tmp_path / "compressed", Settings("", gzip=9))
+    assert compressed.stat().st_size < plain.stat().st_size / 4
+    np.testing.assert_equal(content(compressed), content(plain))
+    with h5py.File(compressed) as file:
         assert (file["0"].compression, file["0"].compression_opts, file["1"].compression) == ("gzip", 9, None)
 
 
@@ -120,8 +144,7 @@ def test_safetensors_has_the_rows_of_all_sentences_and_where_they_begin(dtype: s
     parts = [make_part(0, ["a b", "", "ü  c"]), make_part(3, [""]), make_part(4, ["d/e f"])]
     for part in parts:
         part.vectors[:] = [vectors.astype(dtype) for vectors in part.vectors]
-    output = make_format("safetensors", Settings("", dtype=dtype), (3, DIM))
-    with safe_open(joined(output, parts, tmp_path), "np") as file:
+    with safe_open(joined("safetensors", parts, tmp_path, Settings("", dtype=dtype)), "np") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     assert tensors.keys() == {"vectors", "starts", "text", "text_starts"}
     assert tensors["vectors"].dtype == dtype and tensors["vectors"].shape == (6, 3, DIM)
@@ -137,14 +160,14 @@ def test_safetensors_has_the_rows_of_all_sentences_and_where_they_begin(dtype: s
 
 
 def test_safetensors_forgets_sentences(tmp_path: Path) -> None:
-    output = make_format("safetensors", Settings("", keep_sentences=False), (3, DIM))
-    with safe_open(joined(output, [make_part(0, ["a", ""])], tmp_path), "np") as file:
+    settings = Settings("", keep_sentences=False)
+    with safe_open(joined("safetensors", [make_part(0, ["a", ""])], tmp_path, settings), "np") as file:
         assert set(file.keys()) == {"vectors", "starts"}
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_no_parts_are_an_empty_file(name: str, tmp_path: Path) -> None:
-    path = joined(make_format(name, Settings(""), (3, DIM)), [], tmp_path)
+def test_no_chunks_are_an_empty_file(name: str, tmp_path: Path) -> None:
+    path = joined(name, [], tmp_path)
     if name == "hdf5":
         assert json.loads(content(path)["sentence_to_index"][0]) == {}
     else:
@@ -155,35 +178,48 @@ def test_no_parts_are_an_empty_file(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_description_is_read_back_and_a_damaged_file_has_none(name: str, tmp_path: Path) -> None:
-    output = make_format(name, Settings(""), (3, DIM))
-    path = joined(output, [make_part(0, ["a"])], tmp_path)
-    assert output.read_description(path) == {"text": "all"}
-    assert output.read_description(tmp_path / "0.part") == {"text": "0"}
+    path = joined(name, [make_part(0, ["a"])], tmp_path)
+    assert READ_DESCRIPTION[name](path) == {"text": "all"}
     path.write_bytes(path.read_bytes()[:20])
-    assert output.read_description(path) is None
+    assert READ_DESCRIPTION[name](path) is None
     path.write_bytes(b"")
-    assert output.read_description(path) is None
+    assert READ_DESCRIPTION[name](path) is None
+
+
+@pytest.mark.parametrize("size", [0, 20, -20])
+def test_a_chunk_is_there_if_it_is_whole(size: int, tmp_path: Path) -> None:
+    chunks, passage = Chunks(tmp_path), Passage(0, 0, ["a"], 2)
+    assert not chunks.has(passage)
+    write_part(chunks.path(0), make_part(0, ["a"]))
+    assert chunks.has(passage)
+    chunks.path(0).write_bytes(chunks.path(0).read_bytes()[:size])
+    assert not chunks.has(passage)
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_same_parts_give_the_same_bytes(name: str, tmp_path: Path) -> None:
+def test_the_same_chunks_give_the_same_bytes(name: str, tmp_path: Path) -> None:
     files = []
     for folder in (tmp_path / "one", tmp_path / "other"):
         folder.mkdir()
         parts = [make_part(0, ["a b", ""]), make_part(2, ["c"] * 300)]
-        files.append(joined(make_format(name, Settings(""), (3, DIM)), parts, folder).read_bytes())
+        files.append(joined(name, parts, folder).read_bytes())
     assert files[0] == files[1]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs the device /dev/full")
+needs_dev_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs the device /dev/full")
+
+
+@needs_dev_full
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_full_disk_is_an_error_and_not_the_end_of_the_process(name: str, tmp_path: Path) -> None:
-    output = make_format(name, Settings(""), (3, DIM))
     part = make_part(0, [f"w{number} " * 50 for number in range(100)])
-    output.write(tmp_path / "part", part, {})
-    for write in (
-        lambda: output.write(Path("/dev/full"), part, {}),
-        lambda: output.join([tmp_path / "part"], Path("/dev/full"), {}),
-    ):
-        with pytest.raises(OSError, match="No space left on device"):
-            write()
+    write_part(tmp_path / "part", part)
+    with pytest.raises(OSError, match="No space left on device"):
+        write(name, Path("/dev/full"), [tmp_path / "part"], Settings(""))
+
+
+@needs_dev_full
+def test_a_full_disk_is_an_error_of_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resume, "replace_when_written", lambda _: nullcontext(Path("/dev/full")))
+    with pytest.raises(OSError, match="No space left on device"):
+        write_part(tmp_path / "part", make_part(0, ["a b c " * 1000]))

@@ -1,3 +1,4 @@
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,9 @@ from allennlp.common.file_utils import FileLock
 from safetensors import safe_open
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.embed_files import run
-from elmo_plugin.embed_files.run import embed_file
-from elmo_plugin.embed_files.settings import Settings
-from elmo_plugin.embed_files.workers import Job, Worker
+from elmo_plugin.embed_files import Settings, embed_file, run, workers
+from elmo_plugin.embed_files.embedder import Embedder
+from elmo_plugin.embed_files.text import Passage
 from tests.embed_files.conftest import LINES, write_text
 
 EVERY_FORMAT = pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
@@ -136,21 +136,19 @@ class Killed(BaseException):
     """Takes the place of a kill."""
 
 
-def begin(
-    source: Path, output: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, jobs: int = 3
-) -> None:
-    """Does so many passages, and no more."""
+def begin(source: Path, output: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Embeds three passages, and no more."""
     done = []
-    do = Worker.do
+    embed_passage = workers.embed_passage
 
-    def stop(self: Worker, job: Job) -> int:
-        if len(done) == jobs:
+    def stop(embedder: Embedder, passage: Passage, path: Path) -> int:
+        if len(done) == 3:
             raise Killed
-        done.append(job)
-        return do(self, job)
+        done.append(passage)
+        return embed_passage(embedder, passage, path)
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(Worker, "do", stop)
+        patch.setattr(workers, "embed_passage", stop)
         embed_file(source, output, settings)
 
 
@@ -171,8 +169,13 @@ def test_what_was_begun_goes_on_to_the_same_bytes(
     (folder / "00000001.part").write_bytes(b"damaged")
     (folder / ".00000003.part.abcd").mkdir()  # half-written by a process that was killed
     done = []
-    do = Worker.do
-    monkeypatch.setattr(Worker, "do", lambda self, job: done.append(job.passage.number) or do(self, job))
+    embed_passage = workers.embed_passage
+
+    def note(embedder: Embedder, passage: Passage, path: Path) -> int:
+        done.append(passage.number)
+        return embed_passage(embedder, passage, path)
+
+    monkeypatch.setattr(workers, "embed_passage", note)
     embed_file(text, tmp_path / name, settings)
     assert done[:3] == [0, 1, 3]
     assert (tmp_path / name).read_bytes() == (tmp_path / f"whole_{name}").read_bytes()
@@ -259,15 +262,9 @@ def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as patch:
-        make = run.make_format
-
-        def fill(*args: Any) -> Any:
-            output = make(*args)
-            write = output.join
-            patch.setattr(output, "join", lambda parts, path, about: write(parts, Path("/dev/full"), about))
-            return output
-
-        patch.setattr(run, "make_format", fill)
+        for function in ("write_hdf5", "write_safetensors"):
+            write = getattr(run, function)
+            patch.setattr(run, function, lambda _, *args, write=write: write(Path("/dev/full"), *args))
         with pytest.raises(OSError, match=rf"could not write .*{name}: the disk is full; make room"):
             embed_file(text, tmp_path / name, settings)
     assert names(tmp_path) == ["bilm", f"{name}.unfinished", "text.txt"]
@@ -319,6 +316,14 @@ def test_a_gpu_that_is_not_there_is_named(settings: Settings, text: Path, tmp_pa
 
 
 # Progress
+
+
+def test_the_size_is_known_of_a_plain_file_only(tmp_path: Path) -> None:
+    for name in ("a.txt", "a.txt.gz"):
+        (tmp_path / name).write_bytes(b"four")
+    os.mkfifo(tmp_path / "pipe")
+    found = [run._size(str(tmp_path / name)) for name in ("a.txt", "a.txt.gz", "pipe")]
+    assert [*found, run._size("-")] == [4, None, None, None]
 
 
 def test_the_bar_tells_the_speed_and_what_was_done_before(

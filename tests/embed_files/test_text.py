@@ -5,47 +5,41 @@ import threading
 from pathlib import Path
 
 import pytest
+import spacy
 import zstandard
 from allennlp.common.checks import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.embed_files.text import Text, size_of
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.embed_files import text
+from elmo_plugin.embed_files.text import digest_of, make_tokenizer, read_passages
 
 TEXT = "one two\n\n  Wörter 辞書 \nlast".encode()
 SENTENCES = ["one two", "", "Wörter 辞書", "last"]
 
 
 def sentences(source: str, passage_bytes: int = 10) -> list[str]:
-    return [sentence for passage in Text(source, passage_bytes) for sentence in passage.sentences]
+    return [sentence for passage in read_passages(source, passage_bytes) for sentence in passage.sentences]
 
 
 @pytest.mark.parametrize(
-    ("name", "pack"), [("a.txt", bytes), ("a.txt.gz", gzip.compress), ("a.txt.zst", zstandard.compress)]
+    ("name", "compress"), [("a.txt", bytes), ("a.txt.gz", gzip.compress), ("a.txt.zst", zstandard.compress)]
 )
-def test_a_file_is_unpacked_by_its_name(name: str, pack: type, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(pack(TEXT))
+def test_a_file_is_decompressed_by_its_name(name: str, compress: type, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(compress(TEXT))
     assert sentences(str(tmp_path / name)) == SENTENCES
 
 
 def test_a_line_alone_is_the_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
     assert sentences("-") == SENTENCES
-    assert size_of("-") is None
 
 
 def test_a_pipe_is_read_like_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(TEXT,)).start()
-    assert size_of(str(tmp_path / "pipe")) is None
     assert sentences(str(tmp_path / "pipe")) == SENTENCES
-
-
-def test_the_size_is_known_of_a_plain_file_only(tmp_path: Path) -> None:
-    for name in ("a.txt", "a.txt.gz"):
-        (tmp_path / name).write_bytes(TEXT)
-    assert size_of(str(tmp_path / "a.txt")) == len(TEXT)
-    assert size_of(str(tmp_path / "a.txt.gz")) is None
 
 
 @pytest.mark.parametrize("passage_bytes", [1, 1000])
@@ -69,12 +63,11 @@ def test_passages_are_the_lines_in_order(
 ) -> None:
     path = tmp_path_factory.mktemp("text") / "a.txt"
     path.write_bytes("".join(f"{line}\n" for line in lines).encode())
-    text = Text(str(path), passage_bytes)
-    passages = list(text)
+    passages = list(read_passages(str(path), passage_bytes))
     assert [sentence for passage in passages for sentence in passage.sentences] == [
         line.strip() for line in lines
     ]
-    assert [passage.number for passage in passages] == list(range(text.num_passages))
+    assert [passage.number for passage in passages] == list(range(len(passages)))
     assert sum(passage.num_bytes for passage in passages) == path.stat().st_size
     first_line = 0
     for passage in passages:
@@ -85,14 +78,14 @@ def test_passages_are_the_lines_in_order(
 
 
 @given(lines=LINES, rest=LINES, passage_bytes=st.integers(1, 300))
-def test_where_a_passage_ends_does_not_depend_on_the_text_behind_it(
+def test_where_a_passage_ends_does_not_depend_on_the_text_after_it(
     lines: list[str], rest: list[str], passage_bytes: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("text")
     passages = []
     for name, content in (("a.txt", lines), ("b.txt", lines + rest)):
         (folder / name).write_bytes("".join(f"{line}\n" for line in content).encode())
-        passages.append(list(Text(str(folder / name), passage_bytes)))
+        passages.append(list(read_passages(str(folder / name), passage_bytes)))
     short, long = passages
     assert long[: len(short[:-1])] == short[:-1]
 
@@ -101,7 +94,45 @@ def test_the_digest_tells_texts_from_one_another(tmp_path: Path) -> None:
     digests = set()
     for content in (b"a b\nc\n", b"a b\nd\n", b"a b\nc\n\n", b"a\nb\nc\n"):
         (tmp_path / "a.txt").write_bytes(content)
-        text = Text(str(tmp_path / "a.txt"), 4)
-        list(text)
-        digests.add(text.digest())
+        passages = read_passages(str(tmp_path / "a.txt"), 4)
+        digests.add(digest_of([passage.digest() for passage in passages]))
     assert len(digests) == 4
+
+
+RAW_TEXT = "  Don't stop, he  said. It's £3.50/kg!\t"
+
+
+def test_tokenised_text_is_split_at_white_space() -> None:
+    assert make_tokenizer("whitespace", "en")("a  b\tc\u3000d.") == ["a", "b", "c", "d."]
+    assert make_tokenizer("whitespace", "en")("") == []
+
+
+@pytest.mark.parametrize("language", ["en", "de", "xx"])
+def test_raw_text_is_split_by_the_rules_of_the_language(language: str) -> None:
+    expected = [token.text for token in spacy.blank(language)(RAW_TEXT) if token.text.strip()]
+    assert make_tokenizer("spacy", language)(RAW_TEXT) == expected
+    assert make_tokenizer("spacy", language)("") == []
+
+
+def test_english_contractions_are_two_words() -> None:
+    assert make_tokenizer("spacy", "en")("Don't go.") == ["Do", "n't", "go", "."]
+
+
+def test_the_memory_of_spacy_is_bounded_and_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "_MAX_STRINGS", 100)
+    tokenize = make_tokenizer("spacy", "en")
+    at_first = len(tokenize._strings)
+    for number in range(100):
+        assert tokenize(f"word{number} isn't other{number}.") == [
+            f"word{number}",
+            "is",
+            "n't",
+            f"other{number}",
+            ".",
+        ]
+        assert len(tokenize._strings) < at_first + 120
+
+
+def test_a_language_without_rules_is_named() -> None:
+    with pytest.raises(BiLmError, match="spaCy has no rules for language 'no-such-language'"):
+        make_tokenizer("spacy", "no-such-language")

@@ -1,18 +1,24 @@
 """Several processes give what one gives, and end with the one that started them."""
 
+import ast
+import multiprocessing
 import os
 import signal
-import subprocess
 import sys
 import time
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from elmo_plugin.embed_files.run import embed_file
-from elmo_plugin.embed_files.settings import Settings
+import elmo_plugin
+from elmo_plugin.embed_files import Settings, embed_file
+from elmo_plugin.embed_files.workers import keep_large_blocks_apart
 from tests.embed_files.conftest import LINES, write_text
 from tests.embed_files.test_kills import PROCESSES, embed_silently
+
+PACKAGE = Path(elmo_plugin.__file__).parent
 
 
 def children_of(process: int) -> set[int]:
@@ -20,20 +26,44 @@ def children_of(process: int) -> set[int]:
     return {int(child) for file in files for child in file.read_text().split()}
 
 
-@pytest.mark.parametrize("name", ["out.hdf5", pytest.param("out.safetensors", marks=pytest.mark.slow)])
+# To start a process anew ("spawn") takes long: it imports torch again.
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_two_workers_write_the_bytes_of_one(
-    name: str, settings: Settings, tmp_path: Path, short_passages: None
+    method: str, settings: Settings, tmp_path: Path, short_passages: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if method == "fork":
+        monkeypatch.setattr(multiprocessing, "get_context", lambda _: PROCESSES)
     text = write_text(tmp_path / "text.txt", LINES * 3)
     for workers in (1, 2):
-        embed_file(text, tmp_path / f"{workers}_{name}", settings, workers=workers)
-    assert (tmp_path / f"1_{name}").read_bytes() == (tmp_path / f"2_{name}").read_bytes()
+        embed_file(text, tmp_path / f"{workers}.hdf5", settings, workers=workers)
+    assert (tmp_path / "1.hdf5").read_bytes() == (tmp_path / "2.hdf5").read_bytes()
+
+
+def imported(name: str) -> set[str]:
+    """All modules that importing a module of this package imports, as far as this package's files say."""
+    found: set[str] = set()
+    new = {name}
+    while new:
+        found |= (parents := {name.rpartition(".")[0] for name in new}) | new
+        files = [file for name in new | parents if (file := file_of(name)) is not None]
+        trees = [node for file in files for node in ast.parse(file.read_text(encoding="utf-8")).body]
+        names = {alias.name for node in trees if isinstance(node, ast.Import) for alias in node.names}
+        for node in trees:
+            if isinstance(node, ast.ImportFrom) and node.module is not None:
+                names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        new = names - found
+    return found
+
+
+def file_of(module: str) -> Path | None:
+    path = PACKAGE.parent / module.replace(".", "/")
+    return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()), None)
 
 
 def test_workers_do_not_wait_for_allennlp() -> None:
-    program = "import sys, elmo_plugin.embed_files.workers; print('allennlp' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "False"
+    names = imported("elmo_plugin.embed_files.workers")
+    assert {"torch", "elmo_plugin.bilm.bilm", "elmo_plugin.embed_files.text"} <= names
+    assert not [name for name in names if name.split(".")[0] == "allennlp"]
 
 
 @pytest.mark.slow
@@ -82,3 +112,30 @@ def test_a_worker_that_is_killed_is_named_and_the_rest_goes_on(
     assert process.exitcode == 1
     assert "a worker has died" in output.with_suffix(".log").read_text()
     assert embed_file(text, output, settings)
+
+
+def megabytes() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096 / 2**20
+
+
+def note_megabytes_kept(results: "SimpleQueue[float]") -> None:
+    """Frees large arrays below small ones, after a first one, whose size the C library would remember."""
+    keep_large_blocks_apart()
+    np.ones(24 * 2**20, np.uint8)
+    begin = megabytes()
+    large = [np.ones(16 * 2**20, np.uint8) for _ in range(4)]
+    small = [np.ones(16 * 2**10, np.uint8) for _ in range(64)]
+    del large
+    results.put(megabytes() - begin)
+    del small
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_large_arrays_are_given_back_while_small_ones_stay() -> None:
+    fork = multiprocessing.get_context("fork")
+    results = fork.SimpleQueue()
+    process = fork.Process(target=note_megabytes_kept, args=(results,))
+    process.start()
+    assert results.get() < 10
+    process.join()

@@ -1,10 +1,10 @@
-"""A biLM behind a cache gives what it gives without, and reads each sentence once."""
+"""A biLM with a cache gives what it gives without, and reads each sentence once."""
 
 import copy
-import gc
 import pickle
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, BiLmOutput
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.embedding.cache import ActivationCache, LmdbCache, MemoryCache
 from elmo_plugin.embedding.elmo import Elmo
@@ -36,6 +36,11 @@ KINDS = ["memory", "lmdb"]
 MakeCache = Callable[..., ActivationCache]
 
 
+def run(cache: ActivationCache, bilm: BiLm, character_ids: Tensor) -> BiLmOutput:
+    digest = bilm.digest()
+    return cache.run(partial(bilm, keep_state=False), digest, character_ids, bilm.num_layers, bilm.output_dim)
+
+
 def ids(*numbers: int) -> Tensor:
     return torch.from_numpy(sentences_to_character_ids([SENTENCES[number] for number in numbers]))
 
@@ -47,7 +52,6 @@ def frozen(bilm: BiLm) -> BiLm:
 
 @pytest.fixture(params=KINDS)
 def make_cache(request: pytest.FixtureRequest, tmp_path: Path) -> MakeCache:
-    gc.collect()  # of earlier models, whose cache in memory would be the same
     if request.param == "memory":
         return MemoryCache
     return lambda **options: LmdbCache(str(tmp_path / "cache"), **options)
@@ -68,7 +72,7 @@ def read(bilm: BiLm) -> list[list[int]]:
 
 def assert_like_the_bilm(bilm: BiLm, cache: ActivationCache, numbers: list[int]) -> None:
     """Equal up to what the rounding of sums makes of another batch."""
-    actual, expected = cache.run(bilm, ids(*numbers)), bilm(ids(*numbers))
+    actual, expected = run(cache, bilm, ids(*numbers)), bilm(ids(*numbers))
     torch.testing.assert_close(actual.layers, expected.layers, atol=1e-6, rtol=0)
     assert torch.equal(actual.mask, expected.mask)
 
@@ -78,7 +82,7 @@ batches = st.lists(st.lists(st.integers(0, len(SENTENCES) - 1), min_size=1, max_
 
 @pytest.mark.parametrize("kind", [*KINDS, "small memory"])
 @given(batches)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_batches_get_the_very_numbers_that_the_bilm_gave(
     kind: str, bilm: BiLm, batches: list[list[int]]
 ) -> None:
@@ -95,7 +99,7 @@ def test_any_batches_get_the_very_numbers_that_the_bilm_gave(
         cache = caches.get(kind, lambda: LmdbCache(folder))()
         outputs = []
         for numbers in batches:
-            outputs.append(cache.run(bilm, ids(*numbers)))
+            outputs.append(run(cache, bilm, ids(*numbers)))
             for row, number in enumerate(numbers):
                 words = len(SENTENCES[number])
                 expected = given_last[ids(number).numpy().tobytes()]
@@ -112,7 +116,7 @@ def test_float16_rounds_what_is_computed_as_what_is_kept(bilm: BiLm, make_cache:
     cache = make_cache(dtype="float16")
     rounded = bilm(ids(0, 3)).layers.half().float()
     for _ in range(2):
-        assert torch.equal(cache.run(bilm, ids(0, 3)).layers, rounded)
+        assert torch.equal(run(cache, bilm, ids(0, 3)).layers, rounded)
 
 
 def test_only_the_sentences_that_are_missing_are_read_as_one_batch(
@@ -120,7 +124,7 @@ def test_only_the_sentences_that_are_missing_are_read_as_one_batch(
 ) -> None:
     cache = make_cache()
     for numbers in ([0, 1], [3, 1, 0, 2], [2, 3, 0, 1]):
-        cache.run(bilm, ids(*numbers))
+        run(cache, bilm, ids(*numbers))
     assert read == [[0, 1], [3, 2]]
 
 
@@ -128,10 +132,10 @@ def test_a_sentence_is_found_whatever_the_padding_and_the_type_of_its_ids(
     bilm: BiLm, make_cache: MakeCache, read: list[list[int]]
 ) -> None:
     cache = make_cache()
-    expected = cache.run(bilm, ids(1)).layers
+    expected = run(cache, bilm, ids(1)).layers
     for dtype in (torch.int16, torch.int32, torch.int64):
         padded = nn.functional.pad(ids(1), (0, 0, 0, 3)).to(dtype)
-        assert torch.equal(cache.run(bilm, padded).layers[:, :, :2], expected)
+        assert torch.equal(run(cache, bilm, padded).layers[:, :, :2], expected)
     assert read == [[1]]
 
 
@@ -158,22 +162,22 @@ def test_a_bilm_that_was_changed_finds_nothing_of_what_it_was(
     how: str, bilm: BiLm, make_cache: MakeCache
 ) -> None:
     cache = make_cache()
-    before = cache.run(bilm, ids(0, 1)).layers
+    before = run(cache, bilm, ids(0, 1)).layers
     bilm = changed(bilm, how)
     assert_like_the_bilm(bilm, cache, [0, 1])
-    assert not torch.equal(cache.run(bilm, ids(0, 1)).layers, before)
+    assert not torch.equal(run(cache, bilm, ids(0, 1)).layers, before)
 
 
 def test_the_same_weights_loaded_again_find_what_they_gave(
     bilm: BiLm, make_cache: MakeCache, read: list[list[int]]
 ) -> None:
     cache = make_cache()
-    expected = cache.run(bilm, ids(0)).layers
+    expected = run(cache, bilm, ids(0)).layers
     weights = copy.deepcopy(bilm.state_dict())
     changed(bilm, "loaded weights")
-    cache.run(bilm, ids(0))
+    run(cache, bilm, ids(0))
     bilm.load_state_dict(weights)
-    assert torch.equal(cache.run(bilm, ids(0)).layers, expected)
+    assert torch.equal(run(cache, bilm, ids(0)).layers, expected)
     assert read == [[0], [0]]
 
 
@@ -231,20 +235,22 @@ def test_numbers_beyond_float16_are_refused_and_not_kept(bilm: BiLm, make_cache:
     with torch.no_grad():
         bilm.token_encoder.projection.weight.mul_(1e6)
     with pytest.raises(ConfigurationError, match=r'which a cache in float16 cannot hold: set .* "float32"'):
-        make_cache(dtype="float16").run(bilm, ids(0))
+        run(make_cache(dtype="float16"), bilm, ids(0))
     assert_like_the_bilm(bilm, make_cache(), [2])
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda cache: pickle.loads(pickle.dumps(cache))])
-def test_a_copy_of_a_cache_keeps_the_same(
+def test_a_copy_of_a_cache_is_equal_to_it_and_starts_empty_in_memory(
     duplicate: Callable[[ActivationCache], ActivationCache], bilm: BiLm, make_cache: MakeCache, read: Any
 ) -> None:
     cache = make_cache()
-    cache.run(bilm, ids(0))
+    run(cache, bilm, ids(0))
     made = duplicate(cache)
     assert made == cache == make_cache() != make_cache(dtype="float16")
-    made.run(bilm, ids(0))
-    assert read == [[0]]
+    run(made, bilm, ids(0))
+    assert read == ([[0]] if isinstance(cache, LmdbCache) else [[0], [0]])
+    run(cache, bilm, ids(0))
+    assert len(read) <= 2, "the first one is as it was"
 
 
 @pytest.mark.parametrize("kind", KINDS)

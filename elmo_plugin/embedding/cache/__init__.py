@@ -1,4 +1,4 @@
-"""What a frozen biLM gave for a sentence, kept for later batches, epochs and trainings."""
+"""What a frozen biLM computed for a sentence, stored for later batches, epochs and trainings."""
 
 from elmo_plugin.embedding.cache.activation_cache import ActivationCache, LmdbCache, MemoryCache
 

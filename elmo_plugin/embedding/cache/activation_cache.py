@@ -1,6 +1,6 @@
 """The caches that a configuration can name, and how a biLM is run through them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -11,16 +11,16 @@ from allennlp.common.checks import ConfigurationError
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmOutput
-from elmo_plugin.embedding.cache.keys import sentence_keys
 from elmo_plugin.embedding.cache.lmdb_store import lmdb_store
-from elmo_plugin.embedding.cache.memory_store import memory_store
+from elmo_plugin.embedding.cache.memory_store import MemoryStore
+from elmo_plugin.embedding.cache.records import sentence_keys
 
 DTYPES = ("float32", "float16")
 GIGABYTE = 10**9
 
 
 class Store(Protocol):
-    """Where records are: the vectors of one sentence each, shape (layers, words, dim)."""
+    """Holds records: the vectors of one sentence each, shape (num_layers, words, dim)."""
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         """Copies the record of each key into the row with its number. Returns the numbers that it lacks."""
@@ -31,17 +31,19 @@ class Store(Protocol):
 
 class ActivationCache(Registrable):
     """
-    Gives what a frozen biLM gives, which reads only the sentences that the cache does not have.
+    Returns what a frozen biLM returns, which reads only the sentences that the cache does not have.
 
-    All layers of a sentence are kept, under a digest of its characters and of the biLM (its weights, its
+    All layers of a sentence are stored, under a digest of its characters and of the biLM (its weights, its
     options and its precision): whatever mixes them shares them, and a biLM that was changed finds none.
 
-    Caches are equal, and keep the same, if they are of one kind, place and `dtype`.
+    Caches are equal, and return the same, if they are of one kind, place and `dtype`.
 
     # Parameters
 
     store : `Store`
-        Where it keeps them.
+        Where the vectors are.
+    place : `Hashable`
+        What tells stores from one another.
     dtype : `str`
         "float32", or "float16" for half the size. The vectors of a sentence are rounded to it also when they
         are computed, so that they do not depend on what the cache had.
@@ -49,17 +51,18 @@ class ActivationCache(Registrable):
     Raises `ConfigurationError` where `dtype` is another one.
     """
 
-    def __init__(self, store: Store, dtype: str) -> None:
+    def __init__(self, store: Store, place: Hashable, dtype: str) -> None:
         if dtype not in DTYPES:
             raise ConfigurationError(f"the dtype of a cache is {' or '.join(DTYPES)}, not {dtype!r}")
         self.store = store
         self.dtype = dtype
+        self._identity = type(self), place, dtype
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ActivationCache) and (self.store, self.dtype) == (other.store, other.dtype)
+        return isinstance(other, ActivationCache) and self._identity == other._identity
 
     def __hash__(self) -> int:
-        return hash((self.store, self.dtype))
+        return hash(self._identity)
 
     def run(
         self,
@@ -70,33 +73,39 @@ class ActivationCache(Registrable):
         output_dim: int,
     ) -> BiLmOutput:
         """
+        Runs a biLM on the sentences that are missing.
+
         # Parameters
 
-        bilm : `BiLm`
-            Frozen and in evaluation mode.
+        compute : `Callable[[Tensor], BiLmOutput]`
+            Runs the biLM, frozen and without a state, on some of the sentences.
+        digest : `bytes`
+            Tells the biLM's content and precision from others.
         character_ids : `Tensor`
             Shape (batch, time, characters), on the biLM's device.
+        num_layers, output_dim : `int`
+            The sizes of what it computes.
 
         # Returns
 
         `BiLmOutput`
-            What `bilm(character_ids, keep_state=False)` gives, rounded to the cache's `dtype`.
+            What `compute(character_ids)` returns, rounded to the cache's `dtype`, in float32, on the device
+            of `character_ids`.
 
         Raises `ConfigurationError` where float16 cannot hold a number of the biLM.
         """
         with torch.inference_mode(False), torch.no_grad():
-            mask = (character_ids > 0).any(dim=-1)
+            mask = (character_ids > 0).any(dim=-1)  # Shape: (batch, time)
             keys, lengths = sentence_keys(character_ids, digest, self.dtype)
             layers = np.zeros((num_layers, *mask.shape, output_dim), self.dtype)
             rows = [layers[:, number, :length] for number, length in enumerate(lengths)]
             missing = self.store.read(keys, rows)
             if missing:
-                layers[:, missing] = self._compute(compute, character_ids[missing])
+                layers[:, missing] = self._rounded(compute(character_ids[missing]).layers)
                 self.store.write([keys[number] for number in missing], [rows[number] for number in missing])
             return BiLmOutput(torch.from_numpy(layers).to(character_ids.device, torch.float32), mask, None)
 
-    def _compute(self, compute: Callable[[Tensor], BiLmOutput], character_ids: Tensor) -> np.ndarray:
-        layers = compute(character_ids).layers
+    def _rounded(self, layers: Tensor) -> np.ndarray:
         rounded = layers.to("cpu", getattr(torch, self.dtype))
         if self.dtype == "float16" and not rounded.isfinite().all():
             raise ConfigurationError(
@@ -109,28 +118,28 @@ class ActivationCache(Registrable):
 @ActivationCache.register("memory")
 class MemoryCache(ActivationCache):
     """
-    In the memory of this process, for as long as a model has it. When it is full, what was not asked for
-    for the longest time makes room.
+    Keeps vectors in the memory of this process, for as long as a model has it. When it is full, what was not
+    asked for for the longest time makes room.
 
     Registered as an `ActivationCache` with name "memory".
 
     # Parameters
 
     max_gb : `float`, optional (default = `4.0`)
-        How many gigabytes (10^9 bytes) it may take. Caches with the same number are one.
+        How many gigabytes (10^9 bytes) it may take.
     dtype : `str`, optional (default = `"float32"`)
         "float32" or "float16", see `ActivationCache`.
     """
 
     def __init__(self, max_gb: float = 4.0, dtype: str = "float32") -> None:
-        super().__init__(memory_store(_bytes(max_gb)), dtype)
+        super().__init__(MemoryStore(_bytes(max_gb)), max_gb, dtype)
 
 
 @ActivationCache.register("lmdb")
 class LmdbCache(ActivationCache):
     """
-    In an LMDB file, for all processes of this machine and for all time. Where it cannot be read or written,
-    the biLM computes instead, and a warning says so once.
+    Keeps vectors in an LMDB file, for all processes of this machine and for all time. Where it cannot be read
+    or written, the biLM computes instead, and a warning says so once.
 
     Registered as an `ActivationCache` with name "lmdb".
 
@@ -140,14 +149,15 @@ class LmdbCache(ActivationCache):
         Its folder, which is made if it is not there; relative to the working directory, or to the home of the
         user with `~`.
     max_gb : `float`, optional (default = `100.0`)
-        Nothing is added to a file that has so many gigabytes (10^9 bytes). Nothing in it is ever replaced.
+        Nothing is added to a file that has this many gigabytes (10^9 bytes). Nothing in it is ever replaced.
         Of several numbers for one path in a process the largest counts.
     dtype : `str`, optional (default = `"float32"`)
         "float32" or "float16", see `ActivationCache`.
     """
 
     def __init__(self, path: str, max_gb: float = 100.0, dtype: str = "float32") -> None:
-        super().__init__(lmdb_store(Path(path).expanduser().resolve(), _bytes(max_gb)), dtype)
+        folder = Path(path).expanduser().resolve()
+        super().__init__(lmdb_store(folder, _bytes(max_gb)), folder, dtype)
 
 
 def _bytes(max_gb: float) -> int:

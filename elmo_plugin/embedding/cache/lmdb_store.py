@@ -10,22 +10,25 @@ from weakref import WeakValueDictionary
 
 import lmdb
 import numpy as np
+from filelock import FileLock
 
-from elmo_plugin.embedding.cache.lmdb_file import open_file
 from elmo_plugin.embedding.cache.records import read_record, to_record
+
+NAME = "activations.mdb"
+MAP_SIZE = 1 << 40  # of addresses, not of memory or disk; the same for all processes
+MAX_READERS = 1024
 
 logger = logging.getLogger(__name__)
 
+# LMDB may not open a file twice in a process: those who name the same folder get the same store.
 _stores: WeakValueDictionary[Path, "LmdbStore"] = WeakValueDictionary()
-_lock = threading.RLock()  # held by who uses a file: LMDB's may not be open where a process forks
 
 
 def lmdb_store(folder: Path, max_bytes: int) -> "LmdbStore":
-    """The one of this folder in this process, for LMDB opens a file once. The largest `max_bytes` counts."""
-    with _lock:
-        store = _stores.setdefault(folder, LmdbStore(folder, max_bytes))
-        store.max_bytes = max(store.max_bytes, max_bytes)
-        return store
+    """Returns the one of this folder in this process. The largest `max_bytes` counts."""
+    store = _stores.setdefault(folder, LmdbStore(folder, max_bytes))
+    store.max_bytes = max(store.max_bytes, max_bytes)
+    return store
 
 
 class LmdbStore:
@@ -45,45 +48,46 @@ class LmdbStore:
         self.folder = folder
         self.max_bytes = max_bytes
         self._environment: lmdb.Environment | None = None
-        self._is_checked = self._is_full = self._is_off = False
+        self._opening = threading.Lock()
+        self._is_full = self._is_off = False
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
-        with _lock:
-            try:
-                if not self._is_off:
-                    return _missing(self._open(), keys, rows)
-            except (OSError, lmdb.Error) as error:
-                self._is_off = True
-                self._warn(f"cannot be read ({error}), so every sentence is computed")
+        try:
+            if not self._is_off:
+                return _missing(self._open(), keys, rows)
+        except (OSError, lmdb.Error) as error:
+            self._is_off = True
+            self._warn(f"cannot be read ({error}), so every sentence is computed")
         return list(range(len(keys)))
 
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
         if self._is_off or self._is_full:
             return
         records = {key: to_record(key, row) for key, row in zip(keys, rows, strict=True)}
-        with _lock:
-            try:
-                environment = self._open()
-                self._is_full = _size(environment) + sum(map(len, records.values())) > self.max_bytes
-                if self._is_full:
-                    self._warn(f"has max_gb ({self.max_bytes / 1e9:g}), so it takes in no more sentences")
-                else:
-                    _put(environment, records)
-            except (OSError, lmdb.Error) as error:
-                self._is_full = True
-                self._warn(f"cannot be written ({error}), so it takes in no more sentences")
+        try:
+            environment = self._open()
+            self._is_full = _size(environment) + sum(map(len, records.values())) > self.max_bytes
+            if self._is_full:
+                self._warn(f"has max_gb ({self.max_bytes / 1e9:g}), so it takes in no more sentences")
+                return
+            with environment.begin(write=True) as transaction:
+                for key, record in records.items():
+                    transaction.put(key, record)
+        except (OSError, lmdb.Error) as error:
+            self._is_full = True
+            self._warn(f"cannot be written ({error}), so it takes in no more sentences")
 
     def close(self) -> None:
-        """Until it is used again."""
+        """Closes the file until it is used again."""
         if self._environment is not None:
             self._environment.close()
             self._environment = None
 
     def _open(self) -> lmdb.Environment:
-        if self._environment is None:
-            self._environment = open_file(self.folder, check=not self._is_checked)
-            self._is_checked = True
-        return self._environment
+        with self._opening:
+            if self._environment is None:
+                self._environment = _open_or_begin_anew(self.folder)
+            return self._environment
 
     def _warn(self, what: str) -> None:
         logger.warning("the cache %s %s", self.folder, what)
@@ -103,22 +107,52 @@ def _missing(environment: lmdb.Environment, keys: Sequence[bytes], rows: Sequenc
     return missing
 
 
-def _put(environment: lmdb.Environment, records: dict[bytes, bytes]) -> None:
-    with environment.begin(write=True) as transaction:
-        for key, record in records.items():
-            transaction.put(key, record)
+def _open_or_begin_anew(folder: Path) -> lmdb.Environment:
+    """
+    Opens the file in a folder. A damaged file is replaced, which a warning says; processes that have it open
+    keep the old one. Raises `OSError` or `lmdb.Error` where it cannot be opened.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / NAME
+    with FileLock(str(folder / "opening.lock")):
+        try:
+            return _open_file(file)
+        except (lmdb.InvalidError, lmdb.CorruptedError) as error:
+            logger.warning("the cache %s is damaged (%s): it is begun anew, empty", folder, error)
+            for path in (file, folder / f"{NAME}-lock"):
+                path.unlink(missing_ok=True)
+            return _open_file(file)
+
+
+def _open_file(file: Path) -> lmdb.Environment:
+    """
+    Opens or makes a file, which neither the end of a process nor a power failure damages: LMDB writes the
+    pages of a transaction to the disk before it refers to them (`sync`), though a power failure may undo the
+    last transaction (not `metasync`). This costs milliseconds for a batch that is new. Raises
+    `lmdb.InvalidError` or `lmdb.CorruptedError` where the file was damaged in another way that shows.
+    """
+    if file.exists() and file.stat().st_size == 0:
+        raise lmdb.InvalidError("it is empty")
+    environment = lmdb.open(
+        str(file), map_size=MAP_SIZE, subdir=False, metasync=False, max_readers=MAX_READERS
+    )
+    if file.stat().st_size < _size(environment):
+        environment.close()
+        raise lmdb.CorruptedError(f"it has {file.stat().st_size} bytes, fewer than it should")
+    environment.reader_check()  # frees the places of readers that were killed
+    return environment
 
 
 def _size(environment: lmdb.Environment) -> int:
-    """The bytes of the file that are in use."""
+    """Returns the bytes of the file that are in use."""
     return (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]
 
 
-def _close_all() -> None:
-    _lock.acquire()
+def _close_inherited() -> None:
+    """LMDB may not use an open file after a fork: the new process opens it again."""
     for store in list(_stores.values()):
         store.close()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_close_all, after_in_parent=_lock.release, after_in_child=_lock.release)
+    os.register_at_fork(after_in_child=_close_inherited)

@@ -4,25 +4,16 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 
-OVERHEAD = 300  # bytes that a record takes beside its vectors, about
-
-_stores: WeakValueDictionary[int, "MemoryStore"] = WeakValueDictionary()
-_lock = threading.Lock()
-
-
-def memory_store(max_bytes: int) -> "MemoryStore":
-    """The one of this size in this process."""
-    with _lock:
-        return _stores.setdefault(max_bytes, MemoryStore(max_bytes))
+OVERHEAD = 300  # bytes that a record takes in addition to its vectors, about
 
 
 class MemoryStore:
     """
-    A `Store` in which the record that was not read for the longest time goes first. Copies of it are it.
+    A `Store` in which the record that was not read for the longest time goes first. Copies of it, and what is
+    unpickled, start empty.
 
     # Parameters
 
@@ -62,4 +53,4 @@ class MemoryStore:
                 self._bytes += size
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return memory_store, (self.max_bytes,)
+        return type(self), (self.max_bytes,)

@@ -1,13 +1,49 @@
-"""A sentence's vectors as bytes, with a checksum."""
+"""What a cache keeps of a sentence: its vectors as bytes with a checksum, under a key."""
+
+from hashlib import blake2b
 
 import numpy as np
+import torch
+from torch import Tensor
 
+KEY_SIZE = 16
 CHECKSUM_SIZE = 8
 WORD = np.dtype(np.uint64)
 
 
+def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tuple[list[bytes], list[int]]:
+    """
+    Returns what each sentence is found by: a hash of its characters and of the content of the biLM.
+
+    # Parameters
+
+    character_ids : `Tensor`
+        Shape (batch, time, characters), rows of zeros after a sentence's last word. Their type does not
+        matter, and neither does the number of such rows.
+    bilm_digest : `bytes`
+        Of the biLM that reads them, from `BiLm.digest`.
+    dtype : `str`
+        What its vectors are rounded to.
+
+    # Returns
+
+    `list[bytes]`, `list[int]`
+        Of each sentence the key and the number of words.
+    """
+    ids = character_ids.to("cpu", torch.int32).contiguous().numpy()
+    bytes_per_word = ids.shape[-1] * ids.itemsize
+    keys, lengths = [], []
+    for sentence in ids:
+        content = sentence.tobytes().rstrip(b"\0")
+        keys.append(blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE).digest())
+        lengths.append(-(-len(content) // bytes_per_word))
+    return keys, lengths
+
+
 def to_record(key: bytes, vectors: np.ndarray) -> bytes:
     """
+    Returns the record of a sentence.
+
     # Parameters
 
     key : `bytes`
@@ -36,6 +72,6 @@ def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> 
 
 
 def _checksum(key: bytes, words: np.ndarray) -> bytes:
-    """Their sum, as fast as memory can be read, and the key."""
+    """Returns their sum, as fast as memory can be read, plus the key."""
     total = int(words.sum()) + int.from_bytes(key, "little")
     return (total % (1 << 8 * CHECKSUM_SIZE)).to_bytes(CHECKSUM_SIZE, "little")

@@ -1,13 +1,12 @@
 """Many files of text to as many files of vectors, on the machines of a Dask cluster."""
 
-from contextlib import ExitStack
+from functools import partial
 from glob import glob
 from pathlib import Path
 
 from allennlp.common import Tqdm
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.embed_files.checks import check_settings
 from elmo_plugin.embed_files.run import embed_file
 from elmo_plugin.embed_files.settings import Settings
 
@@ -30,7 +29,7 @@ def embed_shards(
     pattern : `str`
         Names the files. All machines must see them, and the folder, at the same paths.
     folder : `str | Path`
-        Gets an output for each file, with the format behind the file's name.
+        Gets an output for each file, with the format after the file's name.
     settings : `Settings`
         See `embed_file`.
     output_format : `str`
@@ -52,29 +51,20 @@ def embed_shards(
     What is raised for one file is raised when the others are done.
     """
     try:
-        from dask.distributed import Client, LocalCluster, as_completed
+        from dask.distributed import Client, as_completed
     except ImportError:
         raise ConfigurationError("--engine dask needs Dask: install elmo_plugin[cluster]") from None
-    check_settings(settings, output_format)
     outputs = _outputs(pattern, Path(folder).absolute(), output_format)
-    with ExitStack() as stack:
-        cluster = scheduler or stack.enter_context(
-            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-        )
-        client = stack.enter_context(Client(cluster))
-        tasks = [
-            client.submit(
-                embed_file,
-                source,
-                output,
-                settings,
-                output_format,
-                cuda_devices=cuda_devices,
-                show_progress=False,
-                pure=False,
-            )
-            for source, output in outputs.items()
-        ]
+    embed = partial(
+        embed_file,
+        settings=settings,
+        output_format=output_format,
+        cuda_devices=cuda_devices,
+        show_progress=False,
+    )
+    local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+    with Client(scheduler) if scheduler else Client(**local) as client:
+        tasks = client.map(embed, *zip(*outputs.items(), strict=True), pure=False)
         for _ in Tqdm.tqdm(as_completed(tasks), total=len(tasks), unit="files", desc="embedding"):
             pass
         client.gather(tasks)
@@ -82,7 +72,7 @@ def embed_shards(
 
 
 def _outputs(pattern: str, folder: Path, output_format: str) -> dict[str, Path]:
-    """For each file its output."""
+    """Returns for each file its output."""
     sources = [path for path in map(Path, sorted(glob(pattern, recursive=True))) if path.is_file()]
     if not sources:
         raise ConfigurationError(f"no file matches {pattern}")

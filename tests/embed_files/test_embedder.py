@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.embed_files.buckets import length_buckets
+from elmo_plugin.embed_files.embedder import length_buckets
 
 
 @given(

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.embed_files.cluster import embed_shards
-from elmo_plugin.embed_files.run import embed_file
-from elmo_plugin.embed_files.settings import Settings
+from elmo_plugin.embed_files import Settings, embed_file, embed_shards
 from tests.embed_files.conftest import LINES, write_text
 
 

@@ -1,0 +1,140 @@
+"""The folder next to an output in which its chunks gather until it is whole, and from which a run resumes."""
+
+import json
+import shutil
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.files import remove_leftovers, replace_when_written, write_json
+from elmo_plugin.embed_files.text import Passage
+
+_MANIFEST = "manifest.json"
+
+
+def write_chunk(path: Path, passage: Passage, words: Sequence[Sequence[str]], vectors: np.ndarray) -> None:
+    """
+    Writes what was embedded of a passage, whole or not at all. Raises `OSError` where it cannot.
+
+    # Parameters
+
+    path : `Path`
+        An `.npz` file, whatever its name.
+    passage : `Passage`
+        Which has the `sentences` as they are in the text.
+    words : `Sequence[Sequence[str]]`
+        Of each sentence: their number is in `lengths`, and they are in `texts`, with a space between them.
+    vectors : `np.ndarray`
+        Of all words, shape (words, num_layers, dim) or (words, dim).
+    """
+    with replace_when_written(path) as temporary, temporary.open("wb") as file:
+        np.savez(
+            file,
+            passage=np.array(passage.digest()),
+            sentences=_to_bytes(passage.sentences),
+            texts=_to_bytes([" ".join(each) for each in words]),
+            lengths=np.array([len(each) for each in words]),
+            vectors=vectors,
+        )
+
+
+def read_array(path: Path, name: str) -> np.ndarray:
+    """Returns one array of a chunk, and reads no other."""
+    with np.load(path) as arrays:
+        return arrays[name]
+
+
+def read_strings(path: Path, name: str) -> list[str]:
+    """Returns the `sentences` or the `texts` of a chunk."""
+    return read_array(path, name).tobytes().decode().split("\n")
+
+
+def _to_bytes(lines: Sequence[str]) -> np.ndarray:
+    return np.frombuffer("\n".join(lines).encode(), np.uint8)
+
+
+class Chunks:
+    """
+    The chunks of an output that is not whole yet.
+
+    # Parameters
+
+    folder : `Path`
+        Where they are.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, number: int) -> Path:
+        """Returns where the chunk of the passage with this number is."""
+        return self.folder / f"{number:08d}.part"
+
+    def has(self, passage: Passage) -> bool:
+        """Raises `BiLmError` where there is a chunk of another passage in its place."""
+        path = self.path(passage.number)
+        try:
+            found = str(read_array(path, "passage")) if path.exists() else None
+        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):  # it is damaged
+            found = None
+        if found not in (None, passage.digest()):
+            first, last = passage.first_line + 1, passage.first_line + len(passage.sentences)
+            raise BiLmError(
+                f"{self.folder} was begun with another text, which differs in lines {first} to {last}: give "
+                "that text, or remove it to begin again"
+            )
+        return found is not None
+
+
+@contextmanager
+def unfinished_chunks(output: Path, description: dict[str, Any]) -> Iterator[Chunks]:
+    """
+    Yields the chunks of an output, for this process alone. They are removed when the block succeeds.
+
+    # Parameters
+
+    output : `Path`
+        What is to be written.
+    description : `dict[str, Any]`
+        How it is made. Chunks that were made otherwise are not taken.
+
+    Raises `BiLmError` where there are such chunks, and where another process writes the same output.
+    """
+    folder = output.with_name(f"{output.name}.unfinished")
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(str(folder / "lock"), timeout=0):
+            try:
+                remove_leftovers(folder, "*")
+                manifest = folder / _MANIFEST
+                if manifest.exists():
+                    check_description(json.loads(manifest.read_text(encoding="utf-8")), description, folder)
+                else:
+                    write_json(manifest, description)
+                yield Chunks(folder)
+                shutil.rmtree(folder)
+            finally:
+                if folder.exists() and not any(folder.glob("*.part")):
+                    shutil.rmtree(folder)
+    except Timeout:
+        raise BiLmError(f"another process is writing {output}") from None
+
+
+def check_description(found: dict[str, Any], expected: dict[str, Any], path: Path) -> None:
+    """Raises `BiLmError` where what is at `path` was made otherwise than is asked for."""
+    differences = [
+        f"{name.replace('_', ' ')} was {found.get(name)}, not {value}"
+        for name, value in expected.items()
+        if found.get(name) != value
+    ]
+    if differences:
+        raise BiLmError(
+            f"{path} was made with other arguments ({'; '.join(differences)}): give those, or remove it to "
+            "begin again"
+        )
