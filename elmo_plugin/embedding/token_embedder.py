@@ -112,6 +112,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
         `torch.Tensor`
             Shape (batch, time, output_dim), zeros at padding.
+
+        Raises `ConfigurationError` where the biLM cannot read what the token indexer gave, and where this
+        machine cannot compute in the precision.
         """
         expected = self._elmo.bilm.options.char_cnn.max_characters_per_token
         if elmo_tokens.size(-1) != expected:
@@ -119,7 +122,10 @@ class ElmoTokenEmbedder(TokenEmbedder):
                 f"the biLM reads {expected} characters per token, but the token indexer gave "
                 f"{elmo_tokens.size(-1)}: give the indexer max_characters_per_token {expected}"
             )
-        return self._elmo(elmo_tokens).representations[0]
+        try:
+            return self._elmo(elmo_tokens).representations[0]
+        except BiLmError as error:
+            raise ConfigurationError(str(error)) from error
 
     @overrides
     def get_extra_state(self) -> torch.Tensor:

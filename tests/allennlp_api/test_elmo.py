@@ -46,8 +46,8 @@ def test_stateful_has_the_vectors_of_allennlp_over_batches_of_changing_size(
     files: Files, options: dict[str, Any]
 ) -> None:
     ours, theirs = Elmo(*files, 1, stateful=True, **options).eval(), peer.Elmo(*files, 1, **options).eval()
-    sentences = SENTENCES[:3]
-    for batch in (sentences[:2], sentences, sentences[1:2], sentences[::-1]):
+    batches = (SENTENCES[:2], SENTENCES, SENTENCES[1:2], SENTENCES[::-1], SENTENCES[:3])  # one is empty
+    for batch in batches:
         ids = batch_to_ids(batch)
         assert_same(ours(ids), theirs(ids))
     ours.reset_state()

@@ -107,21 +107,60 @@ def test_dropout_works_in_training_only(bilm: BiLm) -> None:
 
 
 def test_frozen_bilm_gets_no_gradient_and_never_trains(bilm: BiLm) -> None:
-    elmo = Elmo(bilm).train()
-    assert elmo.training and not any(module.training for module in bilm.modules())
-    elmo(ids(SENTENCES)).representations[0].pow(2).sum().backward()
+    bilm.forward_lm.dropout.p = bilm.backward_lm.dropout.p = 0.5
+    elmo = Elmo(bilm, dropout=0)
+    expected = elmo.eval()(ids(SENTENCES)).representations[0]
+    assert not bilm.training
+    actual = elmo.train()(ids(SENTENCES)).representations[0]
+    torch.testing.assert_close(actual, expected)
+    actual.pow(2).sum().backward()
     assert all(parameter.grad is None and not parameter.requires_grad for parameter in bilm.parameters())
     assert all((parameter.grad != 0).all() for parameter in elmo.mixes.parameters())
 
 
 def test_bilm_gets_gradients_and_trains_if_asked(bilm: BiLm) -> None:
-    elmo = Elmo(bilm, requires_grad=True).train()
-    assert bilm.training
-    elmo(ids(SENTENCES)).representations[0].pow(2).sum().backward()
-    assert all(parameter.grad is not None for parameter in bilm.parameters())
+    bilm.forward_lm.dropout.p = bilm.backward_lm.dropout.p = 0.5
+    elmo = Elmo(bilm, requires_grad=True, dropout=0).train()
+    dropped = elmo(ids(SENTENCES)).representations[0]
+    dropped.pow(2).sum().backward()
+    assert all(parameter.grad is not None for parameter in elmo.bilm.parameters())
     assert not elmo.eval().bilm.training
     with torch.no_grad():
-        assert not elmo(ids(SENTENCES)).representations[0].requires_grad
+        plain = elmo(ids(SENTENCES)).representations[0]
+    assert not plain.requires_grad
+    assert not torch.allclose(plain, dropped, atol=1e-3)
+
+
+def test_a_bilm_that_is_released_later_gets_the_gradients_of_one_that_always_was(bilm: BiLm) -> None:
+    released, trained = Elmo(bilm, dropout=0), Elmo(bilm, requires_grad=True, dropout=0)
+    released(ids(SENTENCES))  # what is kept while it is frozen must not come between
+    released.requires_grad_(True)
+    for elmo in (released, trained):
+        elmo(ids(SENTENCES)).representations[0].pow(2).sum().backward()
+    gradients = {name: parameter.grad for name, parameter in released.named_parameters()}
+    assert all(gradient is not None for gradient in gradients.values())
+    for name, parameter in trained.named_parameters():
+        assert torch.equal(gradients[name], parameter.grad), name
+    assert not released.requires_grad_(False)(ids(SENTENCES)).representations[0].requires_grad
+
+
+def test_autocast_does_not_round_the_mix(bilm: BiLm) -> None:
+    outcomes = []
+    for enabled in (False, True):
+        elmo = Elmo(bilm, dropout=0)
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            representation = elmo(ids(SENTENCES)).representations[0]
+        assert representation.dtype == torch.float32
+        representation.pow(2).sum().backward()
+        outcomes.append([representation.detach(), *(mix.grad for mix in elmo.mixes.parameters())])
+    torch.testing.assert_close(*outcomes, atol=0, rtol=1e-6)
+
+
+def test_padding_before_a_word_is_an_error(bilm: BiLm) -> None:
+    left_padded = ids(SENTENCES).flip(1)
+    for elmo in (Elmo(bilm), Elmo(bilm, requires_grad=True), Elmo(bilm, stateful=True)):
+        with pytest.raises(BiLmError, match="padding must come after the words"):
+            elmo(left_padded)
 
 
 def test_no_sentences_no_words_and_empty_sentences_are_fine(bilm: BiLm) -> None:

@@ -137,3 +137,8 @@ def test_ids_with_another_number_of_characters_are_a_configuration_error(bilm_fi
         ConfigurationError, match="reads 50 characters per token, but the token indexer gave 20"
     ):
         embedder(bilm_files)(ids)
+
+
+def test_padding_before_a_word_is_a_configuration_error(bilm_files: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError, match="padding must come after the words"):
+        embedder(bilm_files)(elmo_tokens(SENTENCES).flip(1))
