@@ -82,11 +82,12 @@ def test_vectors_are_those_of_separate_bilms_and_each_text_field_is_run_once(
     bilm_files: dict[str, str], training: bool, options: dict[str, Any]
 ) -> None:
     model = placements(bilm_files, **options).train(training)
-    expected = vectors(separated(model), PREMISE, HYPOTHESIS)
+    batches = [(PREMISE, HYPOTHESIS), (PREMISE.flip(0), HYPOTHESIS.flip(0))]
+    expected = [vectors(separated(model), *batch) for batch in batches]
     runs = count_runs(one_bilm(model))
-    for batch in (1, 2):
-        assert_same(vectors(model, PREMISE, HYPOTHESIS), expected)
-        assert len(runs) == 2 * batch
+    for number, batch in enumerate(batches):
+        assert_same(vectors(model, *batch), expected[number])
+        assert len(runs) == 2 * (number + 1)
 
 
 def test_gradients_of_both_mixes_are_those_of_separate_bilms(bilm_files: dict[str, str]) -> None:
