@@ -1,8 +1,5 @@
 import copy
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -228,21 +225,3 @@ def test_state_dict_brings_back_the_same_vectors(bilm: BiLm) -> None:
     torch.testing.assert_close(
         restored(ids(SENTENCES)).representations, elmo(ids(SENTENCES)).representations, atol=0, rtol=0
     )
-
-
-def test_works_without_allennlp() -> None:
-    program = """
-import sys
-sys.modules["allennlp"] = None
-import torch
-from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.embedding import Elmo, ScalarMix
-from tests.embedding.conftest import OPTIONS
-elmo = Elmo(BiLm(BiLmOptions.from_dict(OPTIONS)))
-print(tuple(elmo(torch.ones(2, 3, 50, dtype=torch.int16)).representations[0].shape))
-"""
-    repository = Path(__file__).resolve().parents[2]
-    run = subprocess.run(
-        [sys.executable, "-c", program], cwd=repository, capture_output=True, text=True, check=False
-    )
-    assert run.stdout == "(2, 3, 10)\n", run.stderr
