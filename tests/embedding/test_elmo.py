@@ -129,7 +129,8 @@ def test_bilm_gets_gradients_and_trains_if_asked(bilm: BiLm) -> None:
 
 
 def test_a_bilm_that_is_released_later_gets_the_gradients_of_one_that_always_was(bilm: BiLm) -> None:
-    released, trained = Elmo(bilm, dropout=0), Elmo(bilm, requires_grad=True, dropout=0)
+    trained = Elmo(copy.deepcopy(bilm), requires_grad=True, dropout=0)
+    released = Elmo(bilm, dropout=0)
     released(ids(SENTENCES))  # what is kept while it is frozen must not come between
     released.requires_grad_(True)
     for elmo in (released, trained):
