@@ -24,6 +24,7 @@ from allennlp.modules import TokenEmbedder
 from allennlp.modules.token_embedders import ElmoTokenEmbedder
 from allennlp.predictors import Predictor
 
+from elmo_plugin import batch_to_ids
 from elmo_plugin.allennlp_api import archive_restore, indexer, token_embedder
 from elmo_plugin.bilm.io import sources
 from elmo_plugin.bilm.io.pretrained import MODELS
@@ -276,6 +277,9 @@ def test_what_cannot_be_is_a_configuration_error(files: tuple[str, str]) -> None
             params = {"type": "elmo_token_embedder", "options_file": files[0], "weight_file": files[1]}
             with pytest.raises(ConfigurationError, match=message):
                 TokenEmbedder.from_params(Params({**params, **options}))
+        embedder = TokenEmbedder.from_params(Params(params))
+        with pytest.raises(ConfigurationError, match="padding must come after the words"):
+            embedder(batch_to_ids([["Play"], ["The", "play"]]).flip(1))
 
 
 def test_allennlp_evaluates_and_predicts_with_it_where_the_plugins_file_names_it(

@@ -123,16 +123,12 @@ class ElmoBiLm(embedding.Elmo):
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         """Reads AllenNLP's names."""
-        rest = {
-            name.removeprefix(prefix): state_dict.pop(name)
-            for name in list(state_dict)
-            if name.startswith(prefix)
-        }
-        weights = take_from_allennlp(rest, self.bilm.options)
+        theirs = _pop_prefixed(state_dict, prefix)
+        weights = take_from_allennlp(theirs, self.bilm.options)
         if self.vocabulary is not None:
-            rest.pop(CACHED_WORDS, None)  # they are made from the other weights
+            theirs.pop(CACHED_WORDS, None)  # they are made from the other weights
         state_dict.update({prefix + BILM + name: tensor for name, tensor in weights.items()})
-        state_dict.update({prefix + name: tensor for name, tensor in rest.items()})
+        state_dict.update({prefix + name: tensor for name, tensor in theirs.items()})
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
@@ -140,12 +136,14 @@ def _write_names_of_allennlp(
     module: ElmoBiLm, state_dict: dict[str, Any], prefix: str, _metadata: dict[str, Any]
 ) -> None:
     """Changes the names that torch has put into the state dict."""
-    start = prefix + BILM
-    ours = {
-        name.removeprefix(start): state_dict.pop(name) for name in list(state_dict) if name.startswith(start)
-    }
-    weights = to_allennlp(ours, module.bilm.options)
+    weights = to_allennlp(_pop_prefixed(state_dict, prefix + BILM), module.bilm.options)
     if module.vocabulary is not None:
         weights[CACHED_WORDS] = module.bilm.token_encoder(module.vocabulary).detach()
         weights[CACHED_WORDS][0] = 0
     state_dict.update({prefix + name: tensor for name, tensor in weights.items()})
+
+
+def _pop_prefixed(state_dict: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Takes out, and returns without the prefix, all entries that have it."""
+    names = [name for name in state_dict if name.startswith(prefix)]
+    return {name.removeprefix(prefix): state_dict.pop(name) for name in names}

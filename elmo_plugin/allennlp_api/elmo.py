@@ -40,7 +40,7 @@ class Elmo(nn.Module):
     dropout : `float`
         The rate of dropout on the representations, in training.
     vocab_to_cache : `Sequence[str] | None`
-        The words that `word_inputs` are the numbers of. The vectors of words are kept without it, too.
+        The words that `word_inputs` are the numbers of. Vectors of words are reused without it, too.
     keep_sentence_boundaries : `bool`
         Whether the vectors of the sentence boundaries stay around those of the words.
     scalar_mix_parameters : `Sequence[float] | None`
