@@ -26,7 +26,7 @@ SENTENCES = [
 
 @contextmanager
 def dropin() -> Iterator[None]:
-    """What a project has that lists `elmo_plugin.dropin`. AllenNLP's own ELMo is back behind it."""
+    """What a project has that lists `elmo_plugin.dropin`. AllenNLP's own ELMo is back after it."""
     with allennlps_own_afterwards():
         importlib.import_module("elmo_plugin.dropin")
         yield

@@ -5,7 +5,9 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from allennlp.modules import TokenEmbedder
 from allennlp.modules.token_embedders import ElmoTokenEmbedder
 from allennlp.predictors import Predictor
 
+from elmo_plugin import batch_to_ids
 from elmo_plugin.allennlp_api import archive_restore, indexer, token_embedder
 from elmo_plugin.bilm.io import sources
 from elmo_plugin.bilm.io.pretrained import MODELS
@@ -63,6 +66,20 @@ def make_archive(tmp_path: Path, files: tuple[str, str]) -> Callable[..., Path]:
     return make
 
 
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Trains a tagger with AllenNLP's ELMo, once for the same options; its archive is not to be changed."""
+    folder = tmp_path_factory.mktemp("theirs")
+    pair = write_bilm(folder / "bilm")
+
+    @cache
+    def of_options(options: str) -> Path:
+        config = tagger_config(folder, pair, dropout=0.0, **json.loads(options))
+        return train(config, Path(tempfile.mkdtemp(dir=folder)))
+
+    return lambda **options: of_options(json.dumps(options))
+
+
 def weights(archive: Path) -> dict[str, torch.Tensor]:
     return load_plain(archive.parent / "best.th", name=str(archive))
 
@@ -98,8 +115,8 @@ print(TokenEmbedder.by_name("elmo_token_embedder").__module__)
 
 def test_a_configuration_names_a_cache(make_archive: Callable[..., Path], tmp_path: Path) -> None:
     with dropin():
-        cache = {"type": "lmdb", "path": str(tmp_path / "activations")}
-        archive = make_archive("run", cache=cache)
+        lmdb = {"type": "lmdb", "path": str(tmp_path / "activations")}
+        archive = make_archive("run", cache=lmdb)
         assert list((tmp_path / "activations").glob("*.mdb")), "the training has filled it"
         np.testing.assert_allclose(
             predictions(archive), predictions(archive, cache={"type": "memory"}), atol=1e-6
@@ -108,12 +125,12 @@ def test_a_configuration_names_a_cache(make_archive: Callable[..., Path], tmp_pa
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_each_loads_the_archives_of_the_other_and_predicts_the_same(
-    make_archive: Callable[..., Path], options: dict[str, Any]
+    make_archive: Callable[..., Path], theirs: Callable[..., Path], options: dict[str, Any]
 ) -> None:
-    theirs = make_archive("theirs", **options)
-    expected = predictions(theirs)
+    archive = theirs(**options)
+    expected = predictions(archive)
     with dropin():
-        np.testing.assert_allclose(predictions(theirs), expected, atol=1e-5)
+        np.testing.assert_allclose(predictions(archive), expected, atol=1e-5)
         ours = make_archive("ours", **options)
         expected = predictions(ours)
         assert (
@@ -124,9 +141,9 @@ def test_each_loads_the_archives_of_the_other_and_predicts_the_same(
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_a_training_step_makes_the_weights_that_allennlp_makes(
-    make_archive: Callable[..., Path], tmp_path: Path, files: tuple[str, str], options: dict[str, Any]
+    theirs: Callable[..., Path], tmp_path: Path, files: tuple[str, str], options: dict[str, Any]
 ) -> None:
-    start = make_archive("start", **options)
+    start = theirs(**options)
     config = tagger_config(tmp_path, files)
     config["model"] = {"type": "from_archive", "archive_file": str(start)}
     config["trainer"]["no_grad"] = [r".*scalar_mix_0\.gamma$"]
@@ -158,8 +175,8 @@ def test_a_training_that_allennlp_began_goes_on(tmp_path: Path, files: tuple[str
         torch.testing.assert_close(tensor, expected[name], atol=1e-5, rtol=0, msg=name)
 
 
-def test_what_came_before_changes_nothing(make_archive: Callable[..., Path]) -> None:
-    archive = make_archive("theirs")
+def test_what_came_before_changes_nothing(theirs: Callable[..., Path]) -> None:
+    archive = theirs()
 
     def twice() -> list[np.ndarray]:
         loaded = load_archive(archive)
@@ -173,9 +190,7 @@ def test_what_came_before_changes_nothing(make_archive: Callable[..., Path]) -> 
     np.testing.assert_array_equal(first, second)
 
 
-def test_a_stateful_one_goes_on_as_allennlp_does(
-    make_archive: Callable[..., Path], files: tuple[str, str]
-) -> None:
+def test_a_stateful_one_goes_on_as_allennlp_does(files: tuple[str, str]) -> None:
     params = {"type": "elmo_token_embedder", "options_file": files[0], "weight_file": files[1]}
     theirs = TokenEmbedder.from_params(Params(dict(params))).eval()
     with dropin():
@@ -262,12 +277,15 @@ def test_what_cannot_be_is_a_configuration_error(files: tuple[str, str]) -> None
             params = {"type": "elmo_token_embedder", "options_file": files[0], "weight_file": files[1]}
             with pytest.raises(ConfigurationError, match=message):
                 TokenEmbedder.from_params(Params({**params, **options}))
+        embedder = TokenEmbedder.from_params(Params(params))
+        with pytest.raises(ConfigurationError, match="padding must come after the words"):
+            embedder(batch_to_ids([["Play"], ["The", "play"]]).flip(1))
 
 
 def test_allennlp_evaluates_and_predicts_with_it_where_the_plugins_file_names_it(
-    make_archive: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    theirs: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    archive = make_archive("theirs")
+    archive = theirs()
     data = load_archive(archive).config["train_data_path"]
     (tmp_path / "inputs.jsonl").write_text(json.dumps({"sentence": "The play ended ."}) + "\n")
 

@@ -1,4 +1,4 @@
-"""The biLM of an archive that AllenNLP's ELMo, or the drop-in for it, was saved in."""
+"""Restores the biLM of an archive that AllenNLP's ELMo, or the drop-in for it, was saved in."""
 
 from collections.abc import Iterator
 from os import PathLike
@@ -30,7 +30,7 @@ class _Embedder(NamedTuple):
 
 
 def describe(options_file: str, options: BiLmOptions) -> dict[str, Any]:
-    """What an embedder keeps with its weights, where AllenNLP does not see it."""
+    """Returns what an embedder stores with its weights, where AllenNLP does not see it."""
     return {"options_file": options_file, "options": options.to_dict()}
 
 
@@ -38,8 +38,8 @@ def archived_bilm(
     folder: str | PathLike[str] | None, options_file: str, precision: str, shared: bool
 ) -> BiLm | None:
     """
-    The biLM of a token embedder of a trained model, made from the model's weights. Its options are beside the
-    weights if the drop-in saved them, or known if the model is a published one; else they are read.
+    Makes the biLM of a token embedder of a trained model from the model's weights. Its options are stored
+    with the weights if the drop-in saved them, or known if the model is a published one; else they are read.
 
     # Parameters
 
@@ -72,7 +72,7 @@ def archived_bilm(
 
 
 def _embedders(state: dict[str, Any]) -> Iterator[_Embedder]:
-    """All that have a biLM in the weights of a model."""
+    """Yields all embedders that have a biLM in the weights of a model."""
     metadata = getattr(state, "_metadata", {})
     for name in state:
         if name.endswith(BILM + CHARACTERS):

@@ -8,13 +8,7 @@ from torch import Tensor
 
 from elmo_plugin import embedding
 from elmo_plugin.allennlp_api.state_dict_names import take_from_allennlp, to_allennlp
-from elmo_plugin.bilm import (
-    BiLm,
-    BiLmError,
-    Cache,
-    CharCnnOptions,
-    sentences_to_character_ids,
-)
+from elmo_plugin.bilm import BiLm, BiLmError, Cache, CharCnnOptions, sentences_to_character_ids
 
 BILM = "bilm."
 CACHED_WORDS = "_word_embedding.weight"  # in a state dict
@@ -22,9 +16,8 @@ CACHED_WORDS = "_word_embedding.weight"  # in a state dict
 
 class ElmoBiLm(embedding.Elmo):
     """
-    What `Elmo` has as `_elmo_lstm`: an `elmo_plugin.embedding.Elmo` without mixes, for the layers themselves.
-
-    Its `state_dict` has the names and the arrangement of AllenNLP's `_ElmoBiLm`, and it loads no other.
+    Gives the layers themselves: what `Elmo` has as `_elmo_lstm`, an `elmo_plugin.embedding.Elmo` without
+    mixes. Its `state_dict` has the names and the layout of AllenNLP's `_ElmoBiLm`, and it loads no other.
 
     # Parameters
 
@@ -44,6 +37,7 @@ class ElmoBiLm(embedding.Elmo):
     def __init__(
         self,
         bilm: BiLm,
+        *,
         requires_grad: bool = False,
         stateful: bool = False,
         precision: str | None = None,
@@ -78,10 +72,11 @@ class ElmoBiLm(embedding.Elmo):
 
     @property
     def _elmo_lstm(self) -> "ElmoBiLm":
-        """Where code for AllenNLP's `Elmo` finds `reset_states`."""
+        """Returns itself, where code for AllenNLP's `Elmo` finds `reset_states`."""
         return self
 
     def reset_states(self) -> None:
+        """Does what `reset_state` does, under AllenNLP's name."""
         self.reset_state()
 
     def get_output_dim(self) -> int:
@@ -94,7 +89,7 @@ class ElmoBiLm(embedding.Elmo):
         # Parameters
 
         inputs, word_inputs
-            See `read`.
+            See `character_ids`.
 
         # Returns
 
@@ -102,46 +97,38 @@ class ElmoBiLm(embedding.Elmo):
             `activations`, a list with a tensor of shape (batch, time + 2, output_dim) for each layer; and
             `mask`, shape (batch, time + 2). Sentence boundaries are in them.
         """
-        layers, mask = self.read(inputs, word_inputs, boundaries=True)
+        layers, mask, _ = self.run_bilm(self.character_ids(inputs, word_inputs), boundaries=True)
         return {"activations": list(layers), "mask": mask}
 
-    def read(self, inputs: Tensor, word_inputs: Tensor | None, boundaries: bool) -> tuple[Tensor, Tensor]:
+    def character_ids(self, inputs: Tensor, word_inputs: Tensor | None) -> Tensor:
         """
         # Parameters
 
         inputs : `Tensor`
             Character ids, shape (batch, time, characters).
         word_inputs : `Tensor | None`
-            Numbers of words, shape (batch, time), that stand for the characters where there is a vocabulary.
-            Numbers beyond it do not.
-        boundaries : `bool`
-            Whether the sentence boundaries are given, too.
+            Numbers of words, shape (batch, time). Those of the vocabulary, if there is one, stand for the
+            characters of their words; greater ones do not.
 
         # Returns
 
-        `Tensor`, `Tensor`
-            Layers, shape (num_layers, batch, time, output_dim), and mask, shape (batch, time). With
-            boundaries time is longer by 2.
+        `Tensor`
+            The characters of all words, shape (batch, time, characters).
         """
-        if self.vocabulary is not None and word_inputs is not None:
-            known = (word_inputs < len(self.vocabulary))[..., None]
-            words = self.vocabulary[word_inputs.clamp(max=len(self.vocabulary) - 1)].to(inputs.dtype)
-            inputs = torch.where(known, words, inputs) * (word_inputs > 0)[..., None]
-        layers, mask, _ = self.run_bilm(inputs, boundaries)
-        return layers, mask
+        if self.vocabulary is None or word_inputs is None:
+            return inputs
+        last = len(self.vocabulary) - 1
+        words = self.vocabulary[word_inputs.clamp(max=last)].to(inputs.dtype)
+        return torch.where(word_inputs[..., None] > last, inputs, words) * (word_inputs > 0)[..., None]
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         """Reads AllenNLP's names."""
-        rest = {
-            name.removeprefix(prefix): state_dict.pop(name)
-            for name in list(state_dict)
-            if name.startswith(prefix)
-        }
-        weights = take_from_allennlp(rest, self.bilm.options)
+        theirs = _pop_prefixed(state_dict, prefix)
+        weights = take_from_allennlp(theirs, self.bilm.options)
         if self.vocabulary is not None:
-            rest.pop(CACHED_WORDS, None)  # they are made from the other weights
+            theirs.pop(CACHED_WORDS, None)  # they are made from the other weights
         state_dict.update({prefix + BILM + name: tensor for name, tensor in weights.items()})
-        state_dict.update({prefix + name: tensor for name, tensor in rest.items()})
+        state_dict.update({prefix + name: tensor for name, tensor in theirs.items()})
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
@@ -149,12 +136,14 @@ def _write_names_of_allennlp(
     module: ElmoBiLm, state_dict: dict[str, Any], prefix: str, _metadata: dict[str, Any]
 ) -> None:
     """Changes the names that torch has put into the state dict."""
-    start = prefix + BILM
-    ours = {
-        name.removeprefix(start): state_dict.pop(name) for name in list(state_dict) if name.startswith(start)
-    }
-    weights = to_allennlp(ours, module.bilm.options)
+    weights = to_allennlp(_pop_prefixed(state_dict, prefix + BILM), module.bilm.options)
     if module.vocabulary is not None:
         weights[CACHED_WORDS] = module.bilm.token_encoder(module.vocabulary).detach()
         weights[CACHED_WORDS][0] = 0
     state_dict.update({prefix + name: tensor for name, tensor in weights.items()})
+
+
+def _pop_prefixed(state_dict: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Takes out, and returns without the prefix, all entries that have it."""
+    names = [name for name in state_dict if name.startswith(prefix)]
+    return {name.removeprefix(prefix): state_dict.pop(name) for name in names}

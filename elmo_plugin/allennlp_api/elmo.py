@@ -40,13 +40,13 @@ class Elmo(nn.Module):
     dropout : `float`
         The rate of dropout on the representations, in training.
     vocab_to_cache : `Sequence[str] | None`
-        The words that `word_inputs` are the numbers of. The vectors of words are kept without it, too.
+        The words that `word_inputs` are the numbers of. Vectors of words are reused without it, too.
     keep_sentence_boundaries : `bool`
         Whether the vectors of the sentence boundaries stay around those of the words.
     scalar_mix_parameters : `Sequence[float] | None`
         Weights of the layers, before the softmax, that stay as they are.
     module : `nn.Module | None`
-        In place of a biLM: what has the attribute `num_layers` and answers `activations` and `mask`, as
+        In place of a biLM: a module with the attribute `num_layers` that returns `activations` and `mask`, as
         `ElmoBiLm` does.
     bilm : `str | Mapping[str, str] | BiLm | None`
         In place of the two files: whatever `load_bilm` takes, such as "tiny", or a biLM.
@@ -96,7 +96,14 @@ class Elmo(nn.Module):
             bilm = load_bilm(bilm, precision or "float32", shared=not requires_grad)
             bilm.requires_grad_(requires_grad)
         if bilm is not None:
-            module = ElmoBiLm(bilm, requires_grad, stateful, precision, vocab_to_cache, cache)
+            module = ElmoBiLm(
+                bilm,
+                requires_grad=requires_grad,
+                stateful=stateful,
+                precision=precision,
+                vocab_to_cache=vocab_to_cache,
+                cache=cache,
+            )
         self._elmo_lstm = cast(Any, module)
         self._has_cached_vocab = vocab_to_cache is not None
         self._keep_sentence_boundaries = keep_sentence_boundaries
@@ -132,26 +139,28 @@ class Elmo(nn.Module):
             time is longer by 2.
         """
         wrapping = inputs.shape[:-2]
-        ids = inputs.flatten(0, -3)
         if word_inputs is not None:
             word_inputs = word_inputs.flatten(0, -2)
         if word_inputs is not None and not self._has_cached_vocab:
             logger.warning("Elmo got numbers of words, but has no vocab_to_cache: they are not used.")
             word_inputs = None
-        layers, mask, has_boundaries = self._run(ids, word_inputs)
-        representations = []
-        for number in range(self._num_mixes):
-            representation = getattr(self, f"scalar_mix_{number}")(layers, mask)
-            if has_boundaries and not self._keep_sentence_boundaries:
-                representation = representation[:, 1:-1] * mask[:, 2:, None]
-            representations.append(self._dropout(representation).unflatten(0, wrapping))
+        layers, mask, has_boundaries = self._run(inputs.flatten(0, -3), word_inputs)
+        mixes = [getattr(self, f"scalar_mix_{number}") for number in range(self._num_mixes)]
+        mixed = [mix(layers, mask) for mix in mixes]
         if has_boundaries and not self._keep_sentence_boundaries:
             mask = mask[:, 2:]  # as many as there are words
+            mixed = [vectors[:, 1:-1] * mask[..., None] for vectors in mixed]
+        representations = [self._dropout(vectors).unflatten(0, wrapping) for vectors in mixed]
         return {"elmo_representations": representations, "mask": mask.unflatten(0, wrapping)}
 
     def _run(self, inputs: Tensor, word_inputs: Tensor | None) -> tuple[Tensor, Tensor, bool]:
-        """Layers, shape (num_layers, batch, time, output_dim), mask, and whether boundaries are in them."""
-        if isinstance(self._elmo_lstm, ElmoBiLm):
-            return *self._elmo_lstm.read(inputs, word_inputs, self._reads_boundaries), self._reads_boundaries
-        output = self._elmo_lstm(inputs, word_inputs)
+        """
+        Returns layers, shape (num_layers, batch, time, output_dim), mask, and whether boundaries are in them.
+        """
+        bilm = self._elmo_lstm
+        if isinstance(bilm, ElmoBiLm):
+            ids = bilm.character_ids(inputs, word_inputs)
+            layers, mask, _ = bilm.run_bilm(ids, self._reads_boundaries)
+            return layers, mask, self._reads_boundaries
+        output = bilm(inputs, word_inputs)
         return torch.stack(list(output["activations"])), output["mask"], True

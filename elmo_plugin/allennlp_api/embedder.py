@@ -73,13 +73,13 @@ class ElmoEmbedder:
         return self.embed_batch([sentence])[0]
 
     def embed_batch(self, batch: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """What `embed_sentence` gives, for each sentence; some may be empty."""
+        """Returns what `embed_sentence` gives, for each sentence; some may be empty."""
         return [vectors.cpu().numpy() for vectors in self.bilm.embed(batch)]
 
     def embed_sentences(
         self, sentences: Iterable[Sequence[str]], batch_size: int = 64
     ) -> Iterator[np.ndarray]:
-        """What `embed_sentence` gives, one sentence after the other, with one batch of them in memory."""
+        """Yields what `embed_sentence` gives for each sentence, with one batch of them in memory."""
         rest = iter(sentences)
         while batch := list(islice(rest, batch_size)):
             yield from self.embed_batch(batch)

@@ -6,13 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.embedding import weighted_sum
 
 SMALLEST_VARIANCE = 1e-13
 
 
 class ScalarMix(nn.Module):
     """
-    `gamma * sum_j s_j h_j` with `s = softmax(scalar_parameters)`.
+    Computes `gamma * sum_j s_j h_j` with `s = softmax(scalar_parameters)`.
 
     # Parameters
 
@@ -59,7 +60,7 @@ class ScalarMix(nn.Module):
         if self.do_layer_norm:
             layers = torch.stack([_normalize(layer, mask[..., None]) for layer in layers])
         weights = torch.softmax(torch.cat(list(self.scalar_parameters)), dim=0)
-        return torch.tensordot(self.gamma * weights, layers, dims=1)
+        return weighted_sum(self.gamma * weights, layers)
 
 
 def _normalize(layer: Tensor, mask: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The tensors of a biLM as AllenNLP's `_ElmoBiLm` names and arranges them in a `state_dict`.
+"""Converts the tensors of a biLM to and from the names and the layout of AllenNLP's `_ElmoBiLm`.
 
     _token_embedder._char_embedding_weights         token_encoder.character_embedding.weight
     _token_embedder.char_conv_{i}.*                 token_encoder.convolutions.{i}.*
@@ -27,7 +27,7 @@ LSTM_PROJECTION = "_elmo_lstm.forward_layer_{}.state_projection.weight"
 
 
 class _Entry(NamedTuple):
-    """A tensor there: its name, the names of the tensors here, and the way to them and back."""
+    """Maps a tensor of AllenNLP's to ours: its name, the names of ours, and how to convert it and back."""
 
     theirs: str
     ours: tuple[str, ...]
@@ -36,7 +36,7 @@ class _Entry(NamedTuple):
 
 
 def to_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[str, Tensor]:
-    """From what `BiLm.state_dict()` gives to what `_ElmoBiLm.load_state_dict` takes."""
+    """Converts what `BiLm.state_dict()` gives to what `_ElmoBiLm.load_state_dict` takes."""
     return {
         entry.theirs: entry.to_theirs(*(weights[name] for name in entry.ours)) for entry in _entries(options)
     }
@@ -52,7 +52,7 @@ def take_from_allennlp(weights: dict[str, Tensor], options: BiLmOptions) -> dict
 
 
 def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
-    """The options of a biLM with the activation and the clips of all published models; weights lack these."""
+    """Returns the options that weights show, with the activation and the clips of all published models."""
     convolutions = [weights[name] for name in _present(weights, CONVOLUTION)]
     projections = [weights[name] for name in _present(weights, LSTM_PROJECTION)]
     projection_dim, dim = projections[0].shape
@@ -77,13 +77,13 @@ def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
 
 
 def _present(weights: Mapping[str, Tensor], name: str) -> list[str]:
-    """The names with a number from 0 on that are there."""
+    """Returns the names with a number, from 0 on, that are there."""
     numbered = (name.format(number) for number in range(len(weights)))
     return [name for name in numbered if name in weights]
 
 
 def _entries(options: BiLmOptions) -> Iterator[_Entry]:
-    """All tensors of a biLM of these sizes."""
+    """Yields all tensors of a biLM of these sizes."""
     char_cnn, encoder = options.char_cnn, "token_encoder"
     yield _one(CHARACTERS, f"{encoder}.character_embedding.weight")
     for part in ("weight", "bias"):
@@ -111,5 +111,5 @@ def _one(
     to_ours: Callable[[Tensor], Tensor] = lambda tensor: tensor,
     to_theirs: Callable[[Tensor], Tensor] = lambda tensor: tensor,
 ) -> _Entry:
-    """A tensor that is one here, too."""
+    """Returns the entry of a tensor that is one here, too."""
     return _Entry(theirs, (ours,), lambda tensor: (to_ours(tensor),), to_theirs)

@@ -56,6 +56,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         projection_dim: int | None = None,
         vocab_to_cache: list[str] | None = None,
         scalar_mix_parameters: list[float] | None = None,
+        *,
         stateful: bool = False,
         precision: str = "float32",
         cache: ActivationCache = None,
@@ -100,8 +101,14 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
         `torch.Tensor`
             Shape (batch, ..., time, output_dim).
+
+        Raises `ConfigurationError` where the biLM cannot read the words, or this machine cannot compute in
+        the precision.
         """
-        (vectors,) = self._elmo(elmo_tokens, word_inputs)["elmo_representations"]
+        try:
+            (vectors,) = self._elmo(elmo_tokens, word_inputs)["elmo_representations"]
+        except BiLmError as error:
+            raise ConfigurationError(str(error)) from error
         return vectors if self._projection is None else self._projection(vectors)
 
 

@@ -184,10 +184,9 @@ class BiLm(BiLmNetwork):
         `BiLmOutput`
             Without a state. Others may get the same tensors: they must not be changed.
         """
-        settings = Settings(precision=precision, max_batch_tokens=max_batch_tokens or self.max_batch_tokens)
 
         def compute(ids: Tensor) -> BiLmOutput:
-            return run_sentences(self, ids, settings)
+            return self(ids, None, False, False, precision, max_batch_tokens)
 
         weights = self.inference_weights()
         if weights is None:

@@ -1,4 +1,4 @@
-"""What a trained model keeps of its biLM, so that its archive needs no file that the biLM came from."""
+"""Restores the biLM of a trained model from the model's archive, with none of the files that it came from."""
 
 import json
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, bilm_with_weights
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, Checkpoint, load_plain
 
-EXTRA_STATE = "_extra_state"  # torch's name for what a module keeps beside its tensors
+EXTRA_STATE = "_extra_state"  # torch's name for what a module stores with its tensors
 BILM = "_elmo.bilm."  # where a token embedder has its biLM
 
 
 class EmbedderMetadata(NamedTuple):
     """
-    What a token embedder keeps with its weights.
+    Describes a token embedder; stored with its weights.
 
     source: what the configuration calls the biLM
     options: the biLM's sizes, as in `options.json`
@@ -30,11 +30,12 @@ class EmbedderMetadata(NamedTuple):
     layers: list[int]
 
     def to_tensor(self) -> Tensor:
-        """As the bytes of JSON text: whoever handles the weights of models expects tensors alone."""
+        """Returns the bytes of JSON text: whoever handles the weights of models expects tensors alone."""
         return torch.frombuffer(bytearray(json.dumps(self._asdict()).encode()), dtype=torch.uint8)
 
     @classmethod
     def from_tensor(cls, content: Tensor) -> "EmbedderMetadata":
+        """Reads what `to_tensor` gave."""
         return cls(**json.loads(content.cpu().numpy().tobytes()))
 
 
@@ -42,7 +43,7 @@ def archived_bilm(
     folder: str | PathLike[str] | None, source: str | dict[str, str], precision: str, shared: bool
 ) -> BiLm | None:
     """
-    The biLM of a token embedder of a trained model, made from nothing but the model's weights.
+    Makes the biLM of a token embedder of a trained model from nothing but the model's weights.
 
     # Parameters
 
@@ -64,7 +65,7 @@ def archived_bilm(
 
 
 def stored_state(folder: str | PathLike[str] | None) -> dict[str, Any] | None:
-    """The weights of a trained model; `None` where the folder has none."""
+    """Reads the weights of a trained model; `None` where the folder has none."""
     files = [Path(folder) / name for name in WEIGHTS_NAMES] if folder is not None else []
     file = next(filter(Path.is_file, files), None)
     if file is None:
@@ -78,14 +79,14 @@ def stored_state(folder: str | PathLike[str] | None) -> dict[str, Any] | None:
 def _find(
     state: Mapping[str, Tensor], source: str | dict[str, str]
 ) -> tuple[BiLmOptions, dict[str, Tensor]] | None:
-    """The sizes and the weights of the first biLM that came from `source`."""
+    """Returns the sizes and the weights of the first biLM that came from `source`."""
     for name in state:
         if not name.endswith(EXTRA_STATE):
             continue
         prefix = name.removesuffix(EXTRA_STATE) + BILM
         weights = {key.removeprefix(prefix): state[key] for key in state if key.startswith(prefix)}
-        if weights and (kept := EmbedderMetadata.from_tensor(state[name])).source == source:
-            return BiLmOptions.from_dict(kept.options, name), weights
+        if weights and (metadata := EmbedderMetadata.from_tensor(state[name])).source == source:
+            return BiLmOptions.from_dict(metadata.options, name), weights
     return None
 
 

@@ -81,6 +81,7 @@ class Elmo(nn.Module):
         self,
         bilm: BiLm,
         num_output_representations: int = 1,
+        *,
         layers: str | int | Sequence[int] = "all",
         layer_norm: bool = False,
         dropout: float = 0.5,
@@ -195,6 +196,8 @@ class Elmo(nn.Module):
 
 def chosen_layers(layers: Tensor, layer_numbers: list[int], layer_norm: bool) -> Tensor:
     """
+    Returns the layers that a `ScalarMix` weighs.
+
     # Parameters
 
     layers : `Tensor`
@@ -207,7 +210,7 @@ def chosen_layers(layers: Tensor, layer_numbers: list[int], layer_norm: bool) ->
     # Returns
 
     `Tensor`
-        What a `ScalarMix` weighs, shape (mixed layers, ..., dim).
+        Shape (mixed layers, ..., dim).
     """
     if layer_numbers != list(range(len(layers))):
         layers = layers[layer_numbers]

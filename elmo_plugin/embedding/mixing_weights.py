@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from elmo_plugin.embedding import EXTRA_STATE, EmbedderMetadata
+from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata
 
 _WEIGHTS = re.compile(r"(.+)\.mixes\.(\d+)\.scalar_mix\.weights")
 _EMBEDDER = "._elmo"

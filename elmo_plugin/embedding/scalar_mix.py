@@ -10,7 +10,7 @@ from elmo_plugin.common.errors import BiLmError
 
 class ScalarMix(nn.Module):
     """
-    `gamma * sum_j s_j h_j` with `s = softmax(w)`, eq. (1) of Peters et al. (2018).
+    Computes `gamma * sum_j s_j h_j` with `s = softmax(w)`, eq. (1) of Peters et al. (2018).
 
     At first all layers weigh the same and `gamma` is 1.
 
@@ -51,10 +51,16 @@ class ScalarMix(nn.Module):
         `Tensor`
             Shape (...), of the weights' type.
         """
-        # Autocast would round the vectors, and the gradients of the weights, to 16 bits.
-        with torch.autocast(layers.device.type, enabled=False):
-            weights = self.gamma * self.normalized_weights()
-            return torch.tensordot(weights, layers.to(weights.dtype), dims=1)
+        return weighted_sum(self.gamma * self.normalized_weights(), layers)
+
+
+def weighted_sum(weights: Tensor, layers: Tensor) -> Tensor:
+    """
+    Returns `sum_j weights_j layers_j`, of the weights' type. Autocast is switched off: it would round the
+    vectors, and the gradients of the weights, to 16 bits.
+    """
+    with torch.autocast(layers.device.type, enabled=False):
+        return torch.tensordot(weights, layers.to(weights.dtype), dims=1)
 
 
 def _log(weights: Sequence[float], num_layers: int) -> Tensor:

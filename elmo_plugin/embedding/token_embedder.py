@@ -24,10 +24,12 @@ class ElmoTokenEmbedder(TokenEmbedder):
     Registered as a `TokenEmbedder` with name "elmo". It reads what the token indexer `elmo` gives, or
     AllenNLP's `elmo_characters`. The parameters to regularize are `….scalar_mix.weights`.
 
-    Embedders of the same frozen biLM share it: it is in memory once, and runs once for the same batch.
+    Embedders of the same frozen biLM share it: it is in memory once, and runs once for the same batch. To
+    train the biLM, set `requires_grad`: who releases the parameters of a frozen one later (`requires_grad_`)
+    releases them for all embedders that share it by then.
 
-    An archive needs no other file, and no network: the biLM is made from the archive's weights, which have
-    its sizes beside them.
+    An archive needs no other file, and no network: the biLM is made from the archive's weights, with which
+    its sizes are stored.
 
     # Parameters
 
@@ -46,12 +48,12 @@ class ElmoTokenEmbedder(TokenEmbedder):
     stateful : `bool`, optional (default = `False`)
         Whether the biLM's state is carried from batch to batch, as in published implementations.
     mixing_weights : `list[float]`, optional (default = `None`)
-        Fixed shares of the mixed layers, such as `[0.2, 0.5, 0.3]`. They are learned if not given.
+        Fixed weights of the mixed layers, such as `[0.2, 0.5, 0.3]`. They are learned if not given.
     precision : `str`, optional (default = `"float32"`)
         In which numbers a frozen biLM computes: "float32", "bfloat16" or "int8". `docs/precision.md` says
         what each costs.
     max_batch_tokens : `int`, optional (default = `8192`)
-        A batch with more tokens than this, padding included, goes through a frozen biLM in parts, so that
+        A batch with more tokens than this, padding included, goes through a frozen biLM in chunks, so that
         the memory beyond the result is bounded. It does not change the vectors.
     cache : `ActivationCache`, optional (default = `None`)
         Where what a frozen biLM gives for each sentence is kept, so that it reads a sentence once: in all
@@ -66,6 +68,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def __init__(
         self,
         bilm: str | dict[str, str],
+        *,
         layers: str | int | list[int] = "all",
         layer_norm: bool = False,
         dropout: float = 0.5,
@@ -112,6 +115,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
         `torch.Tensor`
             Shape (batch, time, output_dim), zeros at padding.
+
+        Raises `ConfigurationError` where the biLM cannot read what the token indexer gave, and where this
+        machine cannot compute in the precision.
         """
         expected = self._elmo.bilm.options.char_cnn.max_characters_per_token
         if elmo_tokens.size(-1) != expected:
@@ -119,11 +125,14 @@ class ElmoTokenEmbedder(TokenEmbedder):
                 f"the biLM reads {expected} characters per token, but the token indexer gave "
                 f"{elmo_tokens.size(-1)}: give the indexer max_characters_per_token {expected}"
             )
-        return self._elmo(elmo_tokens).representations[0]
+        try:
+            return self._elmo(elmo_tokens).representations[0]
+        except BiLmError as error:
+            raise ConfigurationError(str(error)) from error
 
     @overrides
     def get_extra_state(self) -> torch.Tensor:
-        """Returns what the weights keep with them, for `archived_bilm`."""
+        """Returns what is stored with the weights, for `archived_bilm`."""
         options = self._elmo.bilm.options.to_dict()
         return EmbedderMetadata(self._source, options, self._elmo.layer_numbers).to_tensor()
 

@@ -1,4 +1,4 @@
-"""`elmo_plugin.Elmo` beside AllenNLP's, which is the oracle."""
+"""Compares `elmo_plugin.Elmo` with AllenNLP's, which is the oracle."""
 
 import json
 import logging
@@ -46,8 +46,8 @@ def test_stateful_has_the_vectors_of_allennlp_over_batches_of_changing_size(
     files: Files, options: dict[str, Any]
 ) -> None:
     ours, theirs = Elmo(*files, 1, stateful=True, **options).eval(), peer.Elmo(*files, 1, **options).eval()
-    sentences = SENTENCES[:3]
-    for batch in (sentences[:2], sentences, sentences[1:2], sentences[::-1]):
+    batches = (SENTENCES[:2], SENTENCES, SENTENCES[1:2], SENTENCES[::-1], SENTENCES[:3])  # one is empty
+    for batch in batches:
         ids = batch_to_ids(batch)
         assert_same(ours(ids), theirs(ids))
     ours.reset_state()
@@ -128,7 +128,7 @@ def test_the_weights_of_a_trained_bilm_get_the_gradients_of_allennlp(files: File
     bilm = ours._elmo_lstm.bilm
     gradients = {name: parameter.grad for name, parameter in bilm.named_parameters()}
     nothing = {name: torch.zeros_like(gradient) for name, gradient in gradients.items()}
-    constant = to_allennlp(nothing, bilm.options)  # the arrangement is linear but for it
+    constant = to_allennlp(nothing, bilm.options)  # the layout is linear but for it
     actual = {name: found - constant[name] for name, found in to_allennlp(gradients, bilm.options).items()}
     expected = dict(theirs._elmo_lstm.named_parameters())
     assert actual.keys() == expected.keys()

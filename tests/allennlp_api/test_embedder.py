@@ -4,7 +4,7 @@ import allennlp.modules.elmo as peer
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin import ElmoEmbedder, batch_to_ids
@@ -15,6 +15,7 @@ SENTENCES = [["The", "play", "ended", "."], [], ["Wörterbuch"], ["A", "play", "
 WORDS = st.lists(st.text(max_size=60), max_size=4)
 
 
+@settings(max_examples=40)
 @given(st.lists(WORDS, min_size=1, max_size=4).filter(any))
 def test_ids_are_those_of_allennlp(batch: list[list[str]]) -> None:
     ids = batch_to_ids(batch)

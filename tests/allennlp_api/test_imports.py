@@ -1,4 +1,4 @@
-"""What a script gets from `elmo_plugin` itself."""
+"""What a script gets from `elmo_plugin` itself, and that torch is enough for it."""
 
 import subprocess
 import sys
@@ -20,14 +20,20 @@ from elmo_plugin import Elmo, ElmoEmbedder, batch_to_ids
 output = Elmo(bilm="tiny", num_output_representations=2)(batch_to_ids([["The", "play", "."], ["Hello"]]))
 print(output["mask"].tolist(), [tuple(vectors.shape) for vectors in output["elmo_representations"]])
 print(ElmoEmbedder(bilm="tiny").embed_sentence(["Hello"]).shape)
+
+from elmo_plugin import embedding
+from elmo_plugin.bilm import BiLm
+elmo = embedding.Elmo(BiLm.pretrained("tiny"))
+print(tuple(elmo(batch_to_ids([["The", "play"]])).representations[0].shape))
 """
 
 
-def test_elmo_and_the_embedder_need_no_allennlp() -> None:
+def test_both_elmos_and_the_embedder_need_no_allennlp() -> None:
     run = subprocess.run([sys.executable, "-c", PROGRAM], cwd=REPOSITORY, capture_output=True, text=True)
     assert run.stdout.splitlines() == [
         "[[True, True, True], [True, False, False]] [(2, 3, 256), (2, 3, 256)]",
         "(3, 1, 256)",
+        "(1, 2, 256)",
     ], run.stderr
 
 

@@ -34,7 +34,7 @@ def test_a_state_dict_is_allennlps_to_the_last_bit(files: Files) -> None:
     actual = Elmo(*files, 2, vocab_to_cache=WORDS).state_dict()
     assert actual.keys() == expected.keys()
     for name, tensor in actual.items():
-        tolerance = 1e-6 if "_word_embedding" in name else 0
+        tolerance = 1e-5 if "_word_embedding" in name else 0  # vectors, which each computes
         torch.testing.assert_close(tensor, expected[name], atol=tolerance, rtol=0, msg=name)
 
 

@@ -40,3 +40,15 @@ def test_layer_norm_is_over_all_values_under_the_mask() -> None:
 def test_parameters_for_another_number_of_layers_are_refused() -> None:
     with pytest.raises(BiLmError, match=r"3 scalar mix parameters, one a layer, not \[1, 2\]"):
         ScalarMix(3, scalar_parameters=[1, 2])
+
+
+def test_autocast_rounds_neither_vectors_nor_gradients() -> None:
+    layers, mask = torch.randn(3, 2, 4, 5), torch.ones(2, 4, dtype=torch.bool)
+    outcomes = []
+    for enabled in (False, True):
+        mix = ScalarMix(3)
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            output = mix(layers, mask)
+        output.pow(3).sum().backward()
+        outcomes.append([output.detach(), *(parameter.grad for parameter in mix.parameters())])
+    torch.testing.assert_close(*outcomes, atol=1e-6, rtol=1e-5)

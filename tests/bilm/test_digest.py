@@ -3,6 +3,7 @@
 import copy
 
 from elmo_plugin.bilm.digest import bilm_digest
+
 from tests.bilm.conftest import BiLmMaker
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from elmo_plugin.bilm.sharing import shared_with_weights
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, load_bilm
 from elmo_plugin.bilm.io.hdf5_weights import write_weights
-from elmo_plugin.bilm.sharing import shared_with_weights
 from tests.bilm.conftest import BiLmMaker
 from tests.small_bilm import write_pair
 

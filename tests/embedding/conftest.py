@@ -13,7 +13,8 @@ OPTIONS = small_options(lstm=SIZES)
 
 @pytest.fixture
 def bilm() -> BiLm:
-    return loud_bilm(lstm=SIZES)
+    """Frozen, as loaded ones are."""
+    return loud_bilm(lstm=SIZES).requires_grad_(False)
 
 
 @pytest.fixture

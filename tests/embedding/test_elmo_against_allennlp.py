@@ -55,3 +55,8 @@ def test_first_batch_with_equal_weights_equals_allennlp(bilm_files: dict[str, st
     ours = Elmo(load_bilm(bilm_files), num_output_representations=2).eval()(character_ids)
     for actual, expected in zip(ours.representations, theirs["elmo_representations"], strict=True):
         torch.testing.assert_close(actual, expected, atol=1e-5, rtol=0)
+
+
+def test_stateful_with_empty_sentences_equals_allennlp(bilm_files: dict[str, str]) -> None:
+    sentences = [["The", "play", "ended", "."], [], ["A", "play", "by", "a", "child"]]
+    agree(bilm_files, [sentences, sentences[::-1], sentences[1:], sentences], tolerance=1e-5)

@@ -1,7 +1,6 @@
 """Models of ELMoForManyLangs in AllenNLP: in a task's model and its archive, trained on, and not exported."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,11 @@ from elmo_plugin.bilm import load_bilm
 from elmo_plugin.commands import embed  # noqa: F401 (registers the command)
 from elmo_plugin.commands.export import export
 from tests.bilm.io.model_folder import Recomputation, write_model
-from tests.embedding.test_archive_restore import predictions, predictions_of_archive
+from tests.embedding.test_archive_restore import (
+    assert_same_predictions,
+    predictions,
+    predictions_of_archive,
+)
 from tests.trained_tagger import tagger_config, train
 
 SLOTS = 4 * (10 - 2) + 2
@@ -35,14 +38,6 @@ def config_of(folder: Path, slots: int = SLOTS, **options: Any) -> dict[str, Any
     return config
 
 
-def numbers(nested: Any) -> Iterator[float]:
-    if isinstance(nested, float):
-        yield nested
-    else:
-        for part in nested.values() if isinstance(nested, dict) else nested:
-            yield from numbers(part)
-
-
 @pytest.mark.parametrize("requires_grad", [False, True])
 def test_an_archive_predicts_the_same_without_the_folder(
     requires_grad: bool, folder: Path, tmp_path: Path
@@ -54,11 +49,9 @@ def test_an_archive_predicts_the_same_without_the_folder(
     assert requires_grad != all(
         torch.equal(values, before[name]) for name, values in embedder._elmo.bilm.state_dict().items()
     )
-    scores, *tags = predictions(model, config)
+    expected = predictions(model, config)
     shutil.rmtree(folder)
-    found_scores, *found_tags = predictions_of_archive(tmp_path / "run" / "model.tar.gz", config)
-    assert found_tags == tags
-    assert list(numbers(found_scores)) == pytest.approx(list(numbers(scores)), rel=1e-4, abs=1e-5)
+    assert_same_predictions(predictions_of_archive(tmp_path / "run" / "model.tar.gz", config), expected)
 
 
 def test_an_indexer_with_other_slots_is_told_which_ones(folder: Path, tmp_path: Path) -> None:

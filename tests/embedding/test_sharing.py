@@ -13,10 +13,11 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.io.hdf5_weights import write_weights
-from elmo_plugin.embedding.elmo import Elmo
+from elmo_plugin.bilm import PRECISIONS, BiLm, BiLmError, sentences_to_character_ids
+from elmo_plugin.bilm.io import write_weights
+from elmo_plugin.bilm.precision import PackedLinear
+from elmo_plugin.bilm.precision.floating import Float32
+from elmo_plugin.embedding import Elmo
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 
 PREMISE = torch.from_numpy(sentences_to_character_ids([["The", "play", "ended", "."], ["Play", "!"]]))
@@ -37,6 +38,21 @@ def one_bilm(model: nn.Module) -> BiLm:
     first, second = bilms(model)
     assert first is second
     return first
+
+
+class Rough(Float32):
+    """float32 with weights of one decimal: a precision that every machine has, and that shows."""
+
+    name = fingerprint = "rough"
+
+    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
+        return super().pack(weight.round(decimals=1), bias)
+
+
+@pytest.fixture
+def rough(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setitem(PRECISIONS, "rough", Rough())
+    return "rough"
 
 
 def count_runs(bilm: BiLm) -> list[None]:
@@ -66,11 +82,12 @@ def test_vectors_are_those_of_separate_bilms_and_each_text_field_is_run_once(
     bilm_files: dict[str, str], training: bool, options: dict[str, Any]
 ) -> None:
     model = placements(bilm_files, **options).train(training)
-    expected = vectors(separated(model), PREMISE, HYPOTHESIS)
+    batches = [(PREMISE, HYPOTHESIS), (PREMISE.flip(0), HYPOTHESIS.flip(0))]
+    expected = [vectors(separated(model), *batch) for batch in batches]
     runs = count_runs(one_bilm(model))
-    for batch in (1, 2):
-        assert_same(vectors(model, PREMISE, HYPOTHESIS), expected)
-        assert len(runs) == 2 * batch
+    for number, batch in enumerate(batches):
+        assert_same(vectors(model, *batch), expected[number])
+        assert len(runs) == 2 * (number + 1)
 
 
 def test_gradients_of_both_mixes_are_those_of_separate_bilms(bilm_files: dict[str, str]) -> None:
@@ -131,30 +148,88 @@ def test_training_one_model_leaves_the_other(bilm_files: dict[str, str]) -> None
     assert_same(vectors(frozen, PREMISE), before)
 
 
-def test_releasing_the_parameters_of_a_frozen_model_trains_nothing(bilm_files: dict[str, str]) -> None:
-    model, other = placements(bilm_files).eval(), placements(bilm_files).eval()
-    before = copy.deepcopy(one_bilm(other).state_dict())
+def test_parameters_released_later_are_those_of_all_placements_and_of_no_model_made_after(
+    bilm_files: dict[str, str],
+) -> None:
+    model = placements(bilm_files, dropout=0)
+    before = vectors(model, PREMISE)
     model.requires_grad_(True)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1.0, weight_decay=0.5)
-    vectors(model, PREMISE)[0].sum().backward()
+    later = placements(bilm_files, dropout=0)
+    assert one_bilm(later) is not one_bilm(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    sum(vector.pow(2).sum() for vector in vectors(model, PREMISE)).backward()
+    assert all(parameter.grad is not None for parameter in one_bilm(model).parameters())
     optimizer.step()
-    assert_same(list(one_bilm(other).state_dict().values()), list(before.values()))
+    assert_same(vectors(later, PREMISE), before)
+    assert not torch.equal(vectors(model, PREMISE)[0], before[0])
 
 
 @pytest.mark.parametrize("trained_first", [True, False])
-def test_one_elmo_may_train_the_bilm_that_another_only_reads(bilm: BiLm, trained_first: bool) -> None:
-    bilm.forward_lm.dropout.p = bilm.backward_lm.dropout.p = 0.5
+def test_one_elmo_trains_a_copy_of_the_bilm_that_another_only_runs(bilm: BiLm, trained_first: bool) -> None:
     elmos = [Elmo(bilm, requires_grad=trained, dropout=0) for trained in (trained_first, not trained_first)]
     trained, frozen = elmos if trained_first else elmos[::-1]
-    model = nn.ModuleList(elmos).train()
-    assert bilm.training, "for the dropout of the one that trains it"
+    assert frozen.bilm is bilm and trained.bilm is not bilm
+    expected = frozen(PREMISE).representations[0]
+    torch.testing.assert_close(trained(PREMISE).representations[0], expected)
     for _ in range(2):
-        expected = copy.deepcopy(bilm).eval()(PREMISE).layers.mean(dim=0)
-        torch.testing.assert_close(frozen(PREMISE).representations[0], expected)
         trained(PREMISE).representations[0].sum().backward()
-        assert all(parameter.grad is not None for parameter in bilm.parameters())
-        torch.optim.SGD(bilm.parameters(), lr=0.1).step()
-    assert model[0].training and not model.eval()[0].bilm.training
+        assert all(parameter.grad is not None for parameter in trained.bilm.parameters())
+        torch.optim.SGD(trained.bilm.parameters(), lr=0.1).step()
+        assert torch.equal(frozen(PREMISE).representations[0], expected)
+    assert not torch.allclose(trained(PREMISE).representations[0], expected, atol=1e-3)
+
+
+def test_elmos_never_change_the_callers_bilm(bilm: BiLm) -> None:
+    bilm.eval()
+    bilm.max_batch_tokens = 7
+
+    def settings() -> tuple[Any, ...]:
+        released = [parameter.requires_grad for parameter in bilm.parameters()]
+        return released, bilm.training, bilm.precision, bilm.recurrence, bilm.max_batch_tokens
+
+    before, weights = settings(), copy.deepcopy(bilm.state_dict())
+    for options in ({}, {"requires_grad": True}, {"requires_grad": False, "precision": "float32"}):
+        Elmo(bilm, max_batch_tokens=3, **options)(PREMISE)
+        assert settings() == before
+    bilm.requires_grad_(True)
+    before = settings()
+    for options in ({}, {"requires_grad": False}, {"requires_grad": False, "precision": "bfloat16"}):
+        assert Elmo(bilm, max_batch_tokens=3, **options).bilm.is_trained == (not options)
+        assert settings() == before
+    assert_same(list(bilm.state_dict().values()), list(weights.values()))
+
+
+def test_each_embedder_has_its_own_max_batch_tokens(
+    bilm_files: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chunks: list[int] = []
+    run_packed = BiLm.run_packed
+
+    def note(self: BiLm, character_ids: Tensor, *args: Any, **kwargs: Any) -> Any:
+        chunks.append(len(character_ids))
+        return run_packed(self, character_ids, *args, **kwargs)
+
+    whole = ElmoTokenEmbedder(bilm_files).eval()
+    halved = ElmoTokenEmbedder(bilm_files, max_batch_tokens=2).eval()
+    assert whole._elmo.bilm is halved._elmo.bilm
+    whole._elmo.bilm.state_after_boundary()
+    monkeypatch.setattr(BiLm, "run_packed", note)
+    whole(PREMISE)
+    assert chunks == [6]
+    halved(HYPOTHESIS)
+    assert chunks == [6, 2, 2]
+    whole(torch.cat([PREMISE, PREMISE.flip(0)], dim=1)[:1])
+    assert chunks[3:] == [6]
+
+
+def test_each_elmo_has_its_own_precision(bilm: BiLm, rough: str) -> None:
+    expected = Elmo(copy.deepcopy(bilm), dropout=0)(PREMISE).representations
+    plain, rounded = Elmo(bilm, dropout=0), Elmo(bilm, dropout=0, precision=rough)
+    other = rounded(PREMISE).representations
+    assert_same(plain(PREMISE).representations, expected)
+    assert not torch.allclose(other[0], expected[0], atol=1e-2)
+    assert_same(rounded(PREMISE).representations, other)
+    assert bilm.precision == "float32"
 
 
 def test_loading_what_was_saved_keeps_one_bilm(bilm_files: dict[str, str]) -> None:
@@ -256,10 +331,14 @@ def test_a_copy_of_a_model_shares_within_itself_and_not_with_the_original(
     assert len(runs) == 1
 
 
-def test_a_copy_of_one_placement_has_no_other_to_wait_for(bilm_files: dict[str, str]) -> None:
-    model = placements(bilm_files)
+def test_a_copy_of_one_placement_has_none_of_the_outputs_of_the_original(bilm_files: dict[str, str]) -> None:
+    model = placements(bilm_files).eval()
+    expected = vectors(model, PREMISE)[0]
     made = copy.deepcopy(model["input"])
-    assert made._elmo.bilm.memo.users() == [made._elmo]
+    runs = count_runs(made._elmo.bilm)
+    for _ in range(2):
+        assert torch.equal(made(PREMISE), expected)
+    assert len(runs) == 1
 
 
 def test_threads_may_run_the_placements_side_by_side(bilm_files: dict[str, str]) -> None:
@@ -288,10 +367,12 @@ def test_precisions_of_different_placements_are_different_bilms(bilm_files: dict
     assert (exact._elmo.bilm.precision, rough._elmo.bilm.precision) == ("float32", "int8")
 
 
-def test_the_precision_of_elmo_is_that_of_its_bilm_unless_it_is_given(bilm: BiLm) -> None:
-    bilm.precision = "int8"
-    assert Elmo(bilm).bilm.precision == "int8"
-    assert Elmo(bilm, precision="bfloat16").bilm.precision == "bfloat16"
+def test_the_precision_of_elmo_is_that_of_its_bilm_unless_it_is_given(bilm: BiLm, rough: str) -> None:
+    expected = Elmo(bilm, dropout=0, precision=rough)(PREMISE).representations
+    bilm.precision = rough
+    assert_same(Elmo(bilm, dropout=0)(PREMISE).representations, expected)
+    exact = Elmo(bilm, dropout=0, precision="float32")(PREMISE).representations
+    assert not torch.allclose(exact[0], expected[0], atol=1e-2)
 
 
 def test_precisions_that_cannot_be_are_refused(bilm: BiLm, bilm_files: dict[str, str]) -> None:
@@ -299,10 +380,6 @@ def test_precisions_that_cannot_be_are_refused(bilm: BiLm, bilm_files: dict[str,
         Elmo(bilm, precision="float16")
     with pytest.raises(BiLmError, match="a biLM is fine-tuned in float32, not in int8"):
         Elmo(bilm, precision="int8", requires_grad=True)
-    held = Elmo(bilm)
-    with pytest.raises(BiLmError, match="another Elmo runs this biLM in float32; load it once more"):
-        Elmo(bilm, precision="int8")
-    assert held.bilm.precision == "float32"
     with pytest.raises(ConfigurationError, match="one of float32, bfloat16, int8, not 'float16'"):
         ElmoTokenEmbedder(bilm_files, precision="float16")
     with pytest.raises(ConfigurationError, match="a biLM is fine-tuned in float32, not in int8"):

@@ -71,7 +71,7 @@ def text_field_embedder(bilm_files: dict[str, str]) -> TextFieldEmbedder:
     return TextFieldEmbedder.from_params(Params({"token_embedders": token_embedders})).eval()
 
 
-def test_stands_beside_word_vectors_and_in_nested_fields(bilm_files: dict[str, str]) -> None:
+def test_is_concatenated_with_word_vectors_and_in_nested_fields(bilm_files: dict[str, str]) -> None:
     text_embedder = text_field_embedder(bilm_files)
     assert text_embedder.get_output_dim() == 13
     flat = text_embedder(tensors([text_field(words) for words in SENTENCES]))
@@ -137,3 +137,8 @@ def test_ids_with_another_number_of_characters_are_a_configuration_error(bilm_fi
         ConfigurationError, match="reads 50 characters per token, but the token indexer gave 20"
     ):
         embedder(bilm_files)(ids)
+
+
+def test_padding_before_a_word_is_a_configuration_error(bilm_files: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError, match="padding must come after the words"):
+        embedder(bilm_files)(elmo_tokens(SENTENCES).flip(1))

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 import torch
+from elmo_plugin.bilm.lstm.triton_pointwise import triton_is_available, triton_lstm_pointwise
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import LstmOptions
 from elmo_plugin.bilm.lstm import LstmState, ProjectedLstmLayer, steps
 from elmo_plugin.bilm.lstm.batched_directions import StackedLayers, run_stacked, stack_layers, together
 from elmo_plugin.bilm.lstm.sequential import in_turn
-from elmo_plugin.bilm.lstm.triton_pointwise import triton_is_available, triton_lstm_pointwise
 from tests.bilm.paths import ComputePath, skip_if_not_here
 
 INPUT_DIM, DIM, PROJECTION_DIM = 6, 7, 5
