@@ -38,7 +38,7 @@ def test_a_sentence_has_the_same_vectors_alone_and_in_any_batch(
         assert not layers[:, row, len(sentence) :].any(), "padding is zero"
 
 
-@pytest.mark.parametrize("recurrence", ["in_turn", "together"])
+@pytest.mark.parametrize("recurrence", ["sequential", "batched_directions"])
 def test_a_long_text_in_one_sequence_has_the_vectors_of_the_reference(
     make_bilm: BiLmMaker, recurrence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,7 +140,7 @@ def test_all_is_made_anew_when_weights_change(make_bilm: BiLmMaker, precision: s
     assert torch.equal(bilm(_ids("the play")).layers, after)
 
 
-@pytest.mark.parametrize("recurrence", ["in_turn", "together"])
+@pytest.mark.parametrize("recurrence", ["sequential", "batched_directions"])
 def test_moving_drops_what_was_kept_of_weights_that_changed_unseen(
     make_bilm: BiLmMaker, recurrence: str
 ) -> None:
