@@ -88,11 +88,13 @@ def change_unseen_and_move_from_outside(bilm: BiLm) -> None:
 
 
 def train_a_step(bilm: BiLm) -> None:
+    recurrence, bilm.recurrence = bilm.recurrence, "auto"
     bilm.requires_grad_(True)
     optimizer = torch.optim.SGD(bilm.parameters(), lr=0.1)
     bilm(torch.ones(1, 2, 50, dtype=torch.long)).layers.sum().backward()
     optimizer.step()
     bilm.requires_grad_(False)
+    bilm.recurrence = recurrence
 
 
 CHANGES: list[Change] = [

@@ -10,9 +10,7 @@ from tests.fixtures.make_bilm_fixture import FOLDER
 
 
 @pytest.mark.parametrize("frozen", [True, False])
-def test_a_copy_has_the_same_digest_and_a_changed_bilm_another(
-    make_bilm: BiLmMaker, frozen: bool
-) -> None:
+def test_a_copy_has_the_same_digest_and_a_changed_bilm_another(make_bilm: BiLmMaker, frozen: bool) -> None:
     bilm = make_bilm().requires_grad_(not frozen)
     digest = bilm.digest()
     assert copy.deepcopy(bilm).digest() == digest
