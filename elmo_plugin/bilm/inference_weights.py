@@ -47,11 +47,12 @@ class InferenceWeights:
 
     def get(self, key: tuple[Hashable, ...], derive: Callable[[], Value]) -> Value:
         """Returns the value of this key, from `derive` at the first call."""
-        if key not in self._values:
-            value = derive()  # may need other values: no lock is held, and two threads may do it twice
-            with self._lock:
-                self._values.setdefault(key, value)
-        return self._values[key]
+        values = self._values  # another thread may clear the types
+        if key in values:
+            return values[key]
+        value = derive()  # may need other values: no lock is held, and two threads may do it twice
+        with self._lock:
+            return self._values.setdefault(key, value)
 
     def clear_types(self) -> None:
         """Drops the vectors of word types, and what was computed with them."""

@@ -45,7 +45,7 @@ def load_bilm(source: Source, precision: str = "float32", shared: bool = False) 
     with _lock:
         for bilm, loaded_as in _shared.items():
             versions = parameter_versions(bilm.parameters())
-            if versions is not None and loaded_as == (files, versions):
+            if versions is not None and loaded_as == (files, versions) and bilm.precision == precision:
                 return bilm
         bilm = load()
         _shared[bilm] = (files, parameter_versions(bilm.parameters()))

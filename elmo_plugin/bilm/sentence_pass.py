@@ -72,7 +72,8 @@ def _mask(network: BiLmNetwork, character_ids: Tensor) -> Tensor:
     if character_ids.dim() != 3 or character_ids.size(-1) != expected:
         shape = tuple(character_ids.shape)
         raise BiLmError(f"character ids must have the shape (batch, time, {expected}), not {shape}")
-    mask = (character_ids > 0).any(dim=-1)
+    with torch.inference_mode(False):  # the output may be kept for later calls in whatever mode
+        mask = (character_ids > 0).any(dim=-1)
     if (mask[:, 1:] & ~mask[:, :-1]).any():
         raise BiLmError("character ids have rows of zeros before a word: padding must come after the words")
     return mask

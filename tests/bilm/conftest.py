@@ -6,10 +6,15 @@ from typing import Any
 import pytest
 import torch
 
-from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.bilm import BiLm, BiLmOptions, sentences_to_character_ids
 from tests.small_bilm import small_options
 
 BiLmMaker = Callable[..., BiLm]
+
+
+def ids_of(*sentences: str) -> torch.Tensor:
+    """Returns the character ids of sentences whose words are separated by spaces."""
+    return torch.from_numpy(sentences_to_character_ids([sentence.split() for sentence in sentences]))
 
 
 @pytest.fixture

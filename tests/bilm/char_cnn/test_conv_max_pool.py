@@ -27,7 +27,7 @@ def _leaves() -> tuple[Tensor, Tensor]:
 
 
 def _words(characters: Tensor, padding: Tensor, lengths: Sequence[int], slots: int) -> Tensor:
-    """The characters of words of these lengths, and padding behind them."""
+    """The characters of words of these lengths, and padding after them."""
     is_padding = torch.arange(slots) >= torch.tensor(lengths)[:, None]
     return torch.where(is_padding[..., None], padding, characters[: len(lengths), :slots])
 
@@ -48,7 +48,7 @@ def _gradients(maxima: Tensor, leaves: Sequence[Tensor]) -> tuple[Tensor, ...]:
     )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(
     widths=st.lists(st.integers(1, 7), min_size=1, max_size=4),
     lengths=st.lists(st.integers(0, 9), min_size=1, max_size=4),

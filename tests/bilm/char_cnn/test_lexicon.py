@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
@@ -63,6 +63,7 @@ def test_a_lexicon_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> None
         read_lexicon(tmp_path / "char.dic", [])
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=60), st.integers(3, 50))
 def test_a_words_bytes_are_turned_back_into_its_first_characters(word: str, slots: int) -> None:
     assert reader(slots).texts(ids_of(word, slots=slots)) == [word[: slots - 2]]

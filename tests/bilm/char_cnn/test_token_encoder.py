@@ -6,16 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from elmo_plugin.bilm import BiLm, BiLmError, CharCnnOptions
-from elmo_plugin.bilm.char_cnn import token_encoder
-from elmo_plugin.bilm.char_cnn.token_encoder import Highway, TokenEncoder
-from tests.bilm.rounding import check_under_autocast, relative_error
-from tests.bilm.token_encoders import (
+from elmo_plugin.bilm import BiLm, BiLmError, get_precision
+from elmo_plugin.bilm.char_cnn import Highway, token_encoder
+from tests.bilm.char_cnn.token_encoders import (
     by_the_book,
     ids_of,
     skip_where_missing,
     small_encoder,
 )
+from tests.bilm.rounding import check_under_autocast, relative_error
 
 
 @pytest.mark.parametrize("frozen", [True, False])
@@ -39,7 +38,7 @@ def test_in_float64_the_vectors_are_exact(frozen: bool) -> None:
     torch.testing.assert_close(encoder(ids), expected, atol=1e-12, rtol=1e-12)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(st.text(max_size=55), min_size=1, max_size=8), st.integers(1, 5), st.booleans())
 def test_a_word_has_the_same_vector_in_any_company(words: list[str], size: int, frozen: bool) -> None:
     encoder = small_encoder().requires_grad_(not frozen)
@@ -64,12 +63,12 @@ def test_gradients_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) ->
         torch.testing.assert_close(gradient, wanted)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(st.text("ab", max_size=60), min_size=1, max_size=5), st.integers(1, 5))
 def test_words_of_any_length_have_the_same_vectors_in_training_as_without_gradients(
     words: list[str], size: int
 ) -> None:
-    """Also words so long that not every filter fits behind their first characters."""
+    """Also words so long that not every filter fits after their first characters."""
     ids = ids_of(words)
     expected = small_encoder().double().requires_grad_(False).encode_types(ids)
     with pytest.MonkeyPatch.context() as patch:
@@ -114,8 +113,7 @@ def test_precisions_are_near_float32(precision: str, tolerance: float) -> None:
         ["It", "was", "a", "bright", "cold", "day", "in", "April", ",", "the", "clocks", "struck", "13"]
     )
     exact = copy.deepcopy(encoder).double()(ids)
-    encoder.precision = precision
-    vectors = encoder(ids)
+    vectors = encoder(ids, get_precision(precision))
     assert vectors.dtype == torch.float32
     assert relative_error(vectors, exact) < tolerance
 
@@ -123,19 +121,13 @@ def test_precisions_are_near_float32(precision: str, tolerance: float) -> None:
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 def test_gradients_are_computed_in_the_parameters_own_type(precision: str) -> None:
     skip_where_missing(precision)
-    encoder = small_encoder()
-    expected = encoder(ids_of(["to", "be"]))
-    encoder.precision = precision
-    vectors = encoder(ids_of(["to", "be"]))
+    encoder, ids = small_encoder(), ids_of(["to", "be"])
+    expected = encoder(ids)
+    vectors = encoder(ids, get_precision(precision))
     assert vectors.requires_grad
     assert torch.equal(vectors, expected)
     with torch.no_grad():
-        assert not torch.equal(encoder(ids_of(["to", "be"])), expected)
-
-
-def test_an_unknown_precision_is_an_error() -> None:
-    with pytest.raises(BiLmError, match="float64"):
-        TokenEncoder(CharCnnOptions(((1, 2),)), 3, precision="float64")
+        assert not torch.equal(encoder(ids, get_precision(precision)), expected)
 
 
 def test_a_highway_layer_with_a_closed_gate_carries_its_input() -> None:

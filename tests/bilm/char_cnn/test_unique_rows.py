@@ -1,11 +1,14 @@
+from importlib import import_module
+
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from elmo_plugin.bilm.char_cnn import unique_rows as module
 from elmo_plugin.bilm.char_cnn.unique_rows import first_of_each, row_hashes, unique_rows
+
+module = import_module(unique_rows.__module__)  # the package has a function of this name
 
 
 @st.composite
@@ -24,11 +27,13 @@ def _check(rows: Tensor) -> None:
     assert sorted(found.tolist()) == sorted(map(list, {tuple(row) for row in rows.tolist()}))
 
 
+@settings(max_examples=50)
 @given(_matrices())
 def test_each_row_is_there_once_and_is_found_again(rows: Tensor) -> None:
     _check(rows)
 
 
+@settings(max_examples=50)
 @given(_matrices())
 def test_rows_with_the_same_hash_are_told_apart(rows: Tensor) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -86,7 +86,7 @@ def test_names_are_those_of_the_published_models() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BiLmError, match="there is no pretrained biLM 'big'; known are tiny, small"):
+    with pytest.raises(BiLmError, match="there is no biLM 'big': it is neither one of tiny, small"):
         BiLm.pretrained("big")
 
 

@@ -1,4 +1,4 @@
-"""The softmax and the options of a training archive; `test_loading.py` has the rest."""
+"""The softmax and the options of a training archive; `test_sources.py` has the rest."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import torch
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.io.training_archive import read_archive, read_archive_with_softmax
+from elmo_plugin.bilm.io.training_archive import read_archive
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
 
@@ -18,15 +18,15 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("padded", [False, True])
 def test_the_softmax_has_the_numbering_of_allennlps_vocabulary(
-    tmp_path: Path, packed: bool, padded: bool
+    tmp_path: Path, compressed: bool, padded: bool
 ) -> None:
     vocab = Vocabulary({"words": dict(COUNTS)}, non_padded_namespaces=[] if padded else ["words"])
     expected = random_softmax(words_of(vocab))
     archive = write_training(tmp_path / "run", random_bilm(), vocab, expected)
-    softmax = read_archive_with_softmax(archive if packed else tmp_path / "run")[2]
+    softmax = read_archive(archive if compressed else tmp_path / "run")[2]
     assert softmax is not None and softmax.words == words_of(vocab)
     assert torch.equal(softmax.weight, expected.weight) and torch.equal(softmax.bias, expected.bias)
 
@@ -37,32 +37,32 @@ def test_the_padding_has_the_name_that_the_configuration_gives_it(tmp_path: Path
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     config["vocabulary"] = {"padding_token": "<pad>"}
     (tmp_path / "run" / "config.json").write_text(json.dumps(config))
-    softmax = read_archive_with_softmax(tmp_path / "run")[2]
+    softmax = read_archive(tmp_path / "run")[2]
     assert softmax is not None and softmax.words == words_of(vocab)
 
 
 def test_an_archive_without_a_softmax_has_none(run: Path) -> None:
     state = torch.load(run / "best.th")
     torch.save({name: state[name] for name in state if name.startswith("bilm.")}, run / "best.th")
-    assert read_archive_with_softmax(run)[2] is None
+    assert read_archive(run)[2] is None
 
 
 def test_a_missing_vocabulary_is_named(run: Path) -> None:
     (run / "vocabulary" / "words.txt").unlink()
     with pytest.raises(BiLmError, match=r"directory .*run: has no vocabulary/words\.txt"):
-        read_archive_with_softmax(run)[2]
+        read_archive(run)[2]
 
 
 def test_a_vocabulary_of_another_size_is_refused(run: Path) -> None:
     (run / "vocabulary" / "words.txt").write_text("@@UNKNOWN@@\nthe\n")
     with pytest.raises(BiLmError, match=r"softmax has 9 words, but vocabulary/words\.txt has 2"):
-        read_archive_with_softmax(run)[2]
+        read_archive(run)[2]
 
 
 def test_a_vocabulary_that_is_not_utf_8_is_refused(run: Path) -> None:
     (run / "vocabulary" / "words.txt").write_bytes(b"the\n\xff\n")
     with pytest.raises(BiLmError, match=r"run, vocabulary/words\.txt: not UTF-8"):
-        read_archive_with_softmax(run)[2]
+        read_archive(run)[2]
 
 
 def test_options_that_the_configuration_lacks_come_from_the_weights(run: Path) -> None:
@@ -72,7 +72,8 @@ def test_options_that_the_configuration_lacks_come_from_the_weights(run: Path) -
         read_archive(run)
     state = torch.load(run / "best.th")
     torch.save({**state, "_extra_state": {"options": bilm.options.to_dict()}}, run / "best.th")
-    options, weights = read_archive(run)
+    options, weights, softmax = read_archive(run, with_softmax=False)
+    assert softmax is None
     assert options == bilm.options
     assert set(weights) == set(bilm.state_dict())
 

@@ -1,20 +1,18 @@
-import importlib.util
-import os
 from collections.abc import Sequence
 
 import pytest
 import torch
-from elmo_plugin.bilm.lstm.triton_pointwise import triton_is_available, triton_lstm_pointwise
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import LstmOptions
-from elmo_plugin.bilm.lstm import LstmState, ProjectedLstmLayer, steps
-from elmo_plugin.bilm.lstm.batched_directions import StackedLayers, run_stacked, stack_layers, together
-from elmo_plugin.bilm.lstm.sequential import in_turn
+from elmo_plugin.bilm import PRECISIONS, LstmOptions
+from elmo_plugin.bilm.lstm import RECURRENCES, LstmState, ProjectedLstmLayer, Recurrence
+from elmo_plugin.bilm.lstm import recurrence as recurrence_module
+from elmo_plugin.bilm.lstm.recurrence import LayerOutput
 from tests.bilm.paths import ComputePath, skip_if_not_here
 
 INPUT_DIM, DIM, PROJECTION_DIM = 6, 7, 5
 CLIPS = [(None, None), (0.5, 0.4), (100.0, 100.0)]
+BATCHED, SEQUENTIAL = RECURRENCES["batched_directions"], RECURRENCES["sequential"]
 LENGTHS = [6, 6, 4, 3, 1, 1, 0]  # of the rows, in packed order
 
 
@@ -39,8 +37,14 @@ def _random_inputs(
     return inputs, batch_sizes, states
 
 
-def _tensors(stacked: StackedLayers) -> list[Tensor]:
-    return [stacked.weights.recurrent, stacked.weights.projection]
+def _run(
+    layers: Sequence[ProjectedLstmLayer],
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    states: Sequence[LstmState],
+    precision: str = "float32",
+) -> LayerOutput:
+    return BATCHED.run(BATCHED.pack(layers, PRECISIONS[precision]), inputs, batch_sizes, states)
 
 
 def _by_the_book(
@@ -76,7 +80,7 @@ def _assert_equals_the_book(
     layers: list[ProjectedLstmLayer], precision: str = "float32", tolerance: float = 1e-5
 ) -> None:
     inputs, batch_sizes, states = _random_inputs(len(layers), LENGTHS)
-    outputs, new_states = run_stacked(stack_layers(layers, precision), inputs, batch_sizes, states)
+    outputs, new_states = _run(layers, inputs, batch_sizes, states, precision)
     assert len(outputs) == len(new_states) == len(layers)
     for number, layer in enumerate(layers):
         expected, expected_state = _by_the_book(layer, inputs[number], batch_sizes, states[number])
@@ -96,7 +100,7 @@ def test_outputs_and_states_follow_the_formulas(
 
 def test_the_small_clips_of_these_tests_are_reached() -> None:
     layers = _layers(2, 0.5, 0.4)
-    outputs, states = run_stacked(stack_layers(layers, "float32"), *_random_inputs(2, LENGTHS))
+    outputs, states = _run(layers, *_random_inputs(2, LENGTHS))
     for output, state in zip(outputs, states, strict=True):
         assert (output.abs() == 0.4).any() and (state.cell.abs() == 0.5).any()
 
@@ -105,18 +109,17 @@ def test_the_small_clips_of_these_tests_are_reached() -> None:
 def test_a_time_step_at_the_border_of_a_chunk_is_like_any_other(
     max_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(steps, "MAX_PROJECTED_ROWS", max_rows)
+    monkeypatch.setattr(recurrence_module, "MAX_PROJECTED_ROWS", max_rows)
     _assert_equals_the_book(_layers(2, 0.5, 0.4))
 
 
 def test_bfloat16_stays_near_and_keeps_its_cells_in_float32() -> None:
-    skip_if_not_here(ComputePath("together", "bfloat16", "cpu", 0.0))
+    skip_if_not_here(ComputePath("batched_directions", "bfloat16", "cpu", 0.0))
     layers = _layers(2, 3.0, 3.0)
     _assert_equals_the_book(layers, "bfloat16", tolerance=0.05)
-    stacked = stack_layers(layers, "bfloat16")
-    assert stacked.weights.recurrent.dtype == stacked.weights.projection.dtype == torch.bfloat16
-    inputs, batch_sizes, states = _random_inputs(2, LENGTHS)
-    _, new_states = run_stacked(stacked, inputs, batch_sizes, states)
+    packed = BATCHED.pack(layers, PRECISIONS["bfloat16"])
+    assert packed.dtype == torch.bfloat16
+    _, new_states = BATCHED.run(packed, *_random_inputs(2, LENGTHS))
     for state in new_states:
         assert not torch.equal(state.cell, state.cell.bfloat16().float())
 
@@ -126,7 +129,7 @@ def test_float64_layers_are_computed_in_float64() -> None:
     inputs, batch_sizes, states = _random_inputs(2, LENGTHS)
     inputs = [tensor.double() for tensor in inputs]
     states = [LstmState(state.hidden.double(), state.cell.double()) for state in states]
-    outputs, _ = run_stacked(stack_layers(layers, "float32"), inputs, batch_sizes, states)
+    outputs, _ = _run(layers, inputs, batch_sizes, states)
     for number, layer in enumerate(layers):
         expected, _ = _by_the_book(layer, inputs[number], batch_sizes, states[number])
         torch.testing.assert_close(outputs[number], expected)
@@ -134,10 +137,9 @@ def test_float64_layers_are_computed_in_float64() -> None:
 
 @pytest.mark.parametrize("rows", [0, 2])
 def test_without_a_time_step_the_states_stay(rows: int) -> None:
-    stacked = stack_layers(_layers(2, None, None), "float32")
     inputs = [torch.zeros(0, INPUT_DIM)] * 2
     states = [LstmState(torch.randn(rows, PROJECTION_DIM), torch.randn(rows, DIM)) for _ in range(2)]
-    outputs, new_states = run_stacked(stacked, inputs, [], states)
+    outputs, new_states = _run(_layers(2, None, None), inputs, [], states)
     assert [output.shape for output in outputs] == [(0, PROJECTION_DIM)] * 2
     for state, new_state in zip(states, new_states, strict=True):
         assert torch.equal(state.hidden, new_state.hidden) and torch.equal(state.cell, new_state.cell)
@@ -145,97 +147,66 @@ def test_without_a_time_step_the_states_stay(rows: int) -> None:
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_states_inputs_and_weights_are_left_as_they_are(precision: str) -> None:
-    skip_if_not_here(ComputePath("together", precision, "cpu", 0.0))
-    stacked = stack_layers(_layers(2, 0.5, 0.4), precision)
+    skip_if_not_here(ComputePath("batched_directions", precision, "cpu", 0.0))
+    layers = _layers(2, 0.5, 0.4)
     inputs, batch_sizes, states = _random_inputs(2, LENGTHS)
-    given = [*inputs, *(tensor for state in states for tensor in state), *_tensors(stacked)]
+    weights = [parameter for layer in layers for parameter in layer.parameters()]
+    given = [*inputs, *(tensor for state in states for tensor in state), *weights]
     copies = [tensor.clone() for tensor in given]
-    run_stacked(stacked, inputs, batch_sizes, states)
+    packed = BATCHED.pack(layers, PRECISIONS[precision])
+    first, _ = BATCHED.run(packed, inputs, batch_sizes, states)
+    second, _ = BATCHED.run(packed, inputs, batch_sizes, states)
+    assert all(map(torch.equal, first, second)), "the packed weights stay as they were"
     assert all(torch.equal(tensor, copy) for tensor, copy in zip(given, copies, strict=True))
 
 
 def test_autocast_and_inference_mode_change_nothing() -> None:
-    stacked = stack_layers(_layers(2, 0.5, 0.4), "float32")
+    packed = BATCHED.pack(_layers(2, 0.5, 0.4), PRECISIONS["float32"])
     arguments = _random_inputs(2, LENGTHS)
-    expected, _ = run_stacked(stacked, *arguments)
+    expected, _ = BATCHED.run(packed, *arguments)
     with torch.autocast("cpu"), torch.inference_mode():
-        outputs, _ = run_stacked(stacked, *arguments)
+        outputs, _ = BATCHED.run(packed, *arguments)
     assert all(torch.equal(output, right) for output, right in zip(outputs, expected, strict=True))
 
 
-def test_stacked_layers_are_detached_copies() -> None:
-    layers = _layers(2, None, None)
-    stacked = stack_layers(layers, "float32")
-    copies = [tensor.clone() for tensor in _tensors(stacked)]
+@pytest.mark.parametrize("recurrence", [BATCHED, SEQUENTIAL], ids=lambda recurrence: recurrence.name)
+def test_packed_weights_are_detached_copies(recurrence: Recurrence) -> None:
+    layers, arguments = _layers(2, None, None), _random_inputs(2, LENGTHS)
+    packed = recurrence.pack(layers, PRECISIONS["float32"])
+    before, _ = recurrence.run(packed, *arguments)
     with torch.no_grad():
         for parameter in layers[0].parameters():
             parameter.zero_()
-    for tensor, copy in zip(_tensors(stacked), copies, strict=True):
-        assert not tensor.requires_grad and torch.equal(tensor, copy)
-
-
-def test_the_recurrence_follows_its_layers_when_their_weights_change() -> None:
-    layers = _layers(2, 0.5, 0.4)
-    for layer in layers:
-        layer.requires_grad_(False)
-    arguments = _random_inputs(2, LENGTHS)
-    for _ in range(2):
-        outputs, _ = together("float32")(layers, *arguments)
-        expected, _ = run_stacked(stack_layers(layers, "float32"), *arguments)
-        assert all(torch.equal(output, right) for output, right in zip(outputs, expected, strict=True))
-        layers[1].bias += 1
+    after, _ = recurrence.run(packed, *arguments)
+    for output, expected in zip(after, before, strict=True):
+        assert not output.requires_grad and torch.equal(output, expected)
 
 
 @pytest.mark.parametrize("directions", [1, 2])
-def test_int8_gives_what_the_directions_in_turn_give(directions: int) -> None:
-    skip_if_not_here(ComputePath("together", "int8", "cpu", 0.0))
+def test_int8_gives_what_the_sequential_recurrence_gives(directions: int) -> None:
+    skip_if_not_here(ComputePath("batched_directions", "int8", "cpu", 0.0))
     layers = _layers(directions, 0.5, 0.4)
     inputs, batch_sizes, states = _random_inputs(directions, LENGTHS)
-    outputs, ends = together("int8")(layers, inputs, batch_sizes, states)
-    expected, expected_ends = in_turn("int8")(layers, inputs, batch_sizes, states)
+    outputs, ends = _run(layers, inputs, batch_sizes, states, "int8")
+    packed = SEQUENTIAL.pack(layers, PRECISIONS["int8"])
+    expected, expected_ends = SEQUENTIAL.run(packed, inputs, batch_sizes, states)
     torch.testing.assert_close(outputs, expected, rtol=0, atol=1e-5)
     torch.testing.assert_close(ends, expected_ends, rtol=0, atol=1e-5)
 
 
-@pytest.mark.skipif(
-    os.environ.get("TRITON_INTERPRET") != "1" or importlib.util.find_spec("triton") is None,
-    reason="runs in Triton's interpreter, in a process of test_triton_pointwise.py",
-)
-@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-5), ("bfloat16", 0.05)])
-def test_the_triton_kernel_in_the_interpreter_gives_the_same(
-    precision: str, tolerance: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls = []
-
-    def counted(gates: Tensor, cell: Tensor, cell_clip: float | None) -> Tensor:
-        calls.append(cell)
-        return triton_lstm_pointwise(gates, cell, cell_clip)
-
-    monkeypatch.setattr(steps, "triton_is_available", lambda cell: True)
-    monkeypatch.setattr(steps, "triton_lstm_pointwise", counted)
-    _assert_equals_the_book(_layers(2, 0.5, 0.4), precision, tolerance)
-    assert len(calls) == max(LENGTHS)
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@pytest.mark.parametrize("with_triton", [True, False])
 @pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-4), ("bfloat16", 0.05)])
 @pytest.mark.parametrize("directions", [1, 2])
-def test_on_a_gpu_it_gives_what_it_gives_on_a_cpu(
-    directions: int, precision: str, tolerance: float, with_triton: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_a_gpu_it_gives_what_it_gives_on_a_cpu(directions: int, precision: str, tolerance: float) -> None:
     inputs, batch_sizes, states = _random_inputs(directions, LENGTHS)
-    if not with_triton:
-        monkeypatch.setattr(steps, "triton_is_available", lambda cell: False)
-    elif not triton_is_available(states[0].cell.cuda()):
-        pytest.skip("needs Triton")
     layers = _layers(directions, 0.5, 0.4)
-    expected, expected_states = run_stacked(stack_layers(layers, precision), inputs, batch_sizes, states)
-    outputs, new_states = run_stacked(
-        stack_layers([layer.cuda() for layer in layers], precision),
+    expected, expected_states = _run(layers, inputs, batch_sizes, states, precision)
+    outputs, new_states = _run(
+        [layer.cuda() for layer in layers],
         [tensor.cuda() for tensor in inputs],
         batch_sizes,
         [LstmState(state.hidden.cuda(), state.cell.cuda()) for state in states],
+        precision,
     )
     for number in range(directions):
         got = (outputs[number], *new_states[number])
@@ -247,13 +218,12 @@ def test_on_a_gpu_it_gives_what_it_gives_on_a_cpu(
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_on_a_gpu_no_time_step_waits_for_the_device() -> None:
-    stacked = stack_layers([layer.cuda() for layer in _layers(2, 0.5, 0.4)], "float32")
+    packed = BATCHED.pack([layer.cuda() for layer in _layers(2, 0.5, 0.4)], PRECISIONS["float32"])
     inputs, batch_sizes, states = _random_inputs(2, LENGTHS)
     inputs = [tensor.cuda() for tensor in inputs]
     states = [LstmState(state.hidden.cuda(), state.cell.cuda()) for state in states]
-    run_stacked(stacked, inputs, batch_sizes, states)  # compiles the kernel
     torch.cuda.set_sync_debug_mode("error")
     try:
-        run_stacked(stacked, inputs, batch_sizes, states)
+        BATCHED.run(packed, inputs, batch_sizes, states)
     finally:
         torch.cuda.set_sync_debug_mode("default")

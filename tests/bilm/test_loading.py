@@ -1,4 +1,4 @@
-"""One copy of a biLM for all who load it frozen, and nobody who changes it for another."""
+"""One biLM in memory for all who load the same one shared, and nobody who changes it for another."""
 
 import copy
 import gc
@@ -8,13 +8,13 @@ import threading
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
-from elmo_plugin.bilm.sharing import shared_with_weights
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError, bilm_with_weights, has_weights, load_bilm
 from elmo_plugin.bilm.io.hdf5_weights import write_weights
 from tests.bilm.conftest import BiLmMaker
 from tests.small_bilm import write_pair
@@ -128,8 +128,8 @@ def test_threads_that_ask_together_get_one_object(
     files: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loads: list[None] = []
-    from_files = BiLm.from_files
-    monkeypatch.setattr(BiLm, "from_files", lambda *args: loads.append(None) or from_files(*args))
+    from_checkpoint = BiLm.from_checkpoint
+    monkeypatch.setattr(BiLm, "from_checkpoint", lambda *args: loads.append(None) or from_checkpoint(*args))
     got: list[BiLm] = []
     threads = [threading.Thread(target=lambda: got.append(load_bilm(files, shared=True))) for _ in range(8)]
     for thread in threads:
@@ -139,41 +139,72 @@ def test_threads_that_ask_together_get_one_object(
     assert len(got) == 8 and len({id(bilm) for bilm in got}) == 1 and len(loads) == 1
 
 
-def test_a_file_that_cannot_be_loaded_leaves_the_next_in_peace(files: dict[str, str]) -> None:
+def test_after_a_file_that_cannot_be_loaded_others_can(files: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="absent"):
         load_bilm({**files, "weights": "absent.hdf5"}, shared=True)
     assert load_bilm(files, shared=True) is not None
 
 
-def test_the_weights_that_it_has_stay_where_they_are(files: dict[str, str]) -> None:
+def with_weights(bilm: BiLm, weights: dict[str, Tensor], **changes: Any) -> BiLm:
+    """Returns a biLM with these weights that is otherwise like another one."""
+    arguments: dict[str, Any] = {"precision": bilm.precision, "like": next(bilm.parameters())}
+    return bilm_with_weights(bilm.options, weights, **{**arguments, **changes})
+
+
+def test_weights_that_a_loaded_bilm_has_are_not_in_memory_twice(files: dict[str, str]) -> None:
     bilm = load_bilm(files, shared=True)
     weights = {name: tensor.clone() for name, tensor in bilm.state_dict().items()}
-    assert shared_with_weights(bilm, weights) is bilm
+    assert has_weights(bilm, weights) and with_weights(bilm, weights) is bilm
 
 
-def test_other_weights_go_to_one_copy_for_all_who_load_them(files: dict[str, str]) -> None:
+def test_other_weights_go_to_one_bilm_for_all_who_load_them(files: dict[str, str]) -> None:
     bilm = load_bilm(files, shared=True)
     before = copy.deepcopy(bilm.state_dict())
     weights = changed(bilm)
-    other = shared_with_weights(bilm, weights)
-    assert other is not bilm and shared_with_weights(bilm, weights) is other
-    assert all(torch.equal(other.state_dict()[name], weights[name]) for name in weights)
-    assert all(torch.equal(bilm.state_dict()[name], before[name]) for name in before)
+    assert not has_weights(bilm, weights)
+    other = with_weights(bilm, weights)
+    assert other is not bilm and with_weights(bilm, weights) is other
+    assert not other.training and not other.is_trained
+    assert has_weights(other, weights) and has_weights(bilm, before)
     assert load_bilm(files, shared=True) is bilm
 
 
-def test_weights_of_a_bilm_in_another_precision_are_not_taken_from_it(files: dict[str, str]) -> None:
+def test_a_bilm_with_weights_is_gone_with_its_last_holder(files: dict[str, str]) -> None:
     bilm = load_bilm(files, shared=True)
-    weights = changed(bilm)
-    other = shared_with_weights(bilm, weights)
-    rough = load_bilm(files, precision="bfloat16", shared=True)
-    assert shared_with_weights(rough, weights).precision == "bfloat16"
-    assert other.precision == "float32"
+    held = weakref.ref(with_weights(bilm, changed(bilm)))
+    gc.collect()
+    assert held() is None
 
 
-def test_weights_that_do_not_fit_never_reach_the_shared_one(files: dict[str, str]) -> None:
+@pytest.mark.parametrize("change", [change_a_weight, change_the_type, train, change_the_precision])
+def test_a_bilm_with_weights_that_was_changed_is_given_to_nobody_else(
+    files: dict[str, str], change: Callable[[BiLm], None]
+) -> None:
     bilm = load_bilm(files, shared=True)
     weights = changed(bilm)
-    weights.popitem()
-    own = shared_with_weights(bilm, weights)
-    assert own is not bilm and shared_with_weights(bilm, weights) is not own
+    other = with_weights(bilm, weights)
+    change(other)
+    fresh = with_weights(bilm, weights)
+    assert fresh is not other and has_weights(fresh, weights)
+
+
+def test_a_bilm_of_another_precision_or_type_is_another(files: dict[str, str]) -> None:
+    bilm = load_bilm(files, shared=True)
+    weights = changed(bilm)
+    other = with_weights(bilm, weights)
+    assert with_weights(bilm, weights, precision="bfloat16").precision == "bfloat16"
+    double = with_weights(bilm, weights, like=torch.zeros(1, dtype=torch.double))
+    assert {parameter.dtype for parameter in double.parameters()} == {torch.double}
+    assert other.precision == "float32" and next(other.parameters()).dtype == torch.float
+
+
+def test_weights_that_do_not_fit_never_reach_a_shared_bilm(files: dict[str, str]) -> None:
+    bilm = load_bilm(files, shared=True)
+    before = copy.deepcopy(bilm.state_dict())
+    weights = changed(bilm)
+    name, _ = weights.popitem()
+    for wrong in (weights, {**weights, name: torch.zeros(1)}, {**changed(bilm), "more": torch.zeros(1)}):
+        assert not has_weights(bilm, wrong)
+        with pytest.raises(BiLmError, match=r"missing, which the options ask for|do not fit the options"):
+            with_weights(bilm, wrong)
+    assert has_weights(bilm, before) and load_bilm(files, shared=True) is bilm

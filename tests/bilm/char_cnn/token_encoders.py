@@ -3,38 +3,41 @@
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import CharCnnOptions
-from elmo_plugin.bilm.char_cnn.token_encoder import TokenEncoder
+from elmo_plugin.bilm import BiLm, BiLmOptions, CharCnnOptions, LstmOptions, get_precision
+from elmo_plugin.bilm.char_cnn import TokenEncoder
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from tests.bilm.paths import ComputePath, skip_if_not_here
 
 
-def small_encoder(
-    activation: str = "relu", n_highway: int = 2, precision: str = "float32", type_cache_size: int = 100
-) -> TokenEncoder:
+def small_encoder(activation: str = "relu", n_highway: int = 2, type_cache_size: int = 100) -> TokenEncoder:
+    """Makes an encoder that is trained."""
     torch.manual_seed(3)
-    options = CharCnnOptions(
-        ((1, 3), (2, 4), (7, 5)), embedding_dim=4, n_highway=n_highway, activation=activation
-    )
-    encoder = TokenEncoder(options, 6, precision, type_cache_size)
+    encoder = TokenEncoder(_options(activation, n_highway), 6, type_cache_size)
     for bias in (parameter for name, parameter in encoder.named_parameters() if name.endswith("bias")):
         nn.init.normal_(bias)
     return encoder
 
 
-def frozen_encoder(precision: str = "float32", type_cache_size: int = 100) -> TokenEncoder:
-    return small_encoder(precision=precision, type_cache_size=type_cache_size).requires_grad_(False)
+def bilm_with_encoder(precision: str = "float32", type_cache_size: int = 100) -> BiLm:
+    """Makes a frozen biLM with such an encoder."""
+    bilm = BiLm(BiLmOptions(_options("relu", 2), LstmOptions(dim=3, projection_dim=6)), precision=precision)
+    bilm.token_encoder = small_encoder(type_cache_size=type_cache_size)
+    return bilm.eval().requires_grad_(False)
+
+
+def encode(bilm: BiLm, words: list[str]) -> Tensor:
+    """Returns the token vectors of a biLM for some words, shape (words, dim), as the biLM gets them."""
+    return bilm.token_encoder(ids_of(words), get_precision(bilm.precision), bilm.inference_weights())
 
 
 def ids_of(words: list[str]) -> Tensor:
     return torch.from_numpy(sentences_to_character_ids([words]))[0]
 
 
-def check_vectors(encoder: TokenEncoder, words: list[str], atol: float = 1e-5) -> None:
-    """Compares the encoder's vectors with those of its weights, as they are now."""
-    ids = ids_of(words)
-    expected = torch.stack([by_the_book(encoder, row, "relu") for row in ids])
-    torch.testing.assert_close(encoder(ids).double(), expected, atol=atol, rtol=atol)
+def check_vectors(bilm: BiLm, words: list[str], atol: float = 1e-5) -> None:
+    """Compares the token vectors of a biLM with those of its weights, as they are now."""
+    expected = torch.stack([by_the_book(bilm.token_encoder, row, "relu") for row in ids_of(words)])
+    torch.testing.assert_close(encode(bilm, words).double(), expected, atol=atol, rtol=atol)
 
 
 def skip_where_missing(precision: str) -> None:
@@ -61,6 +64,11 @@ def by_the_book(
         transformed = torch.relu(layer["transform.weight"] @ vector + layer["transform.bias"])
         vector = gate * transformed + (1 - gate) * vector
     return weights["projection.weight"] @ vector + weights["projection.bias"]
+
+
+def _options(activation: str, n_highway: int) -> CharCnnOptions:
+    filters = ((1, 3), (2, 4), (7, 5))
+    return CharCnnOptions(filters, embedding_dim=4, n_highway=n_highway, activation=activation)
 
 
 _HIGHWAY = ("carry.weight", "carry.bias", "transform.weight", "transform.bias")

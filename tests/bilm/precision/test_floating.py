@@ -1,0 +1,62 @@
+"""Products without oneDNN, and those of training."""
+
+import pytest
+import torch
+
+from elmo_plugin.bilm import PRECISIONS
+from elmo_plugin.bilm.precision import autocast_dtype, floating, pack_for_training
+from elmo_plugin.bilm.precision.floating import PlainLinear
+
+
+def test_a_weight_of_another_type_is_multiplied_in_its_own() -> None:
+    weight, inputs = torch.randn(6, 5).double(), torch.randn(4, 5).double()
+    linear = PRECISIONS["float32"].pack(weight, None)
+    assert isinstance(linear, PlainLinear)
+    torch.testing.assert_close(linear(inputs), inputs @ weight.t())
+
+
+def test_without_onednn_float32_is_torchs_own_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(floating, "has_onednn", lambda: False)
+    weight, inputs = torch.randn(6, 5), torch.randn(4, 5)
+    linear = PRECISIONS["float32"].pack(weight, torch.ones(6))
+    assert isinstance(linear, PlainLinear)
+    torch.testing.assert_close(linear(inputs, torch.ones(4, 6)), inputs @ weight.t() + 2)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(torch.double, 1e-6), (torch.float, 1e-6), (torch.bfloat16, 1e-2)]
+)
+def test_a_product_for_training_has_the_type_that_is_asked_for(dtype: torch.dtype, tolerance: float) -> None:
+    """On every machine: autocast asks for bfloat16 also where the CPU has no instructions for it."""
+    torch.manual_seed(0)
+    weight, inputs = torch.randn(48, 40, requires_grad=True), torch.randn(5, 40)
+    linear = pack_for_training(weight, dtype)
+    added = torch.randn(5, 48).to(dtype)
+    expected = inputs.double() @ weight.detach().double().t()
+    for result, wanted in ((linear(inputs), expected), (linear(inputs, added), expected + added)):
+        assert result.dtype == dtype and not result.requires_grad
+        torch.testing.assert_close(result.double(), wanted, rtol=0, atol=tolerance * float(wanted.max()))
+
+
+def test_without_bfloat16_instructions_training_takes_torchs_own_product(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(floating, "has_bfloat16", lambda: False)
+    assert isinstance(pack_for_training(torch.randn(6, 5), torch.bfloat16), PlainLinear)
+
+
+def test_a_weight_in_training_may_lie_in_memory_as_it_likes() -> None:
+    weight, inputs = torch.randn(40, 48), torch.randn(5, 40)
+    linear = pack_for_training(weight.t(), torch.float)
+    torch.testing.assert_close(linear(inputs), inputs @ weight)
+
+
+def test_training_is_in_the_type_of_autocast_or_in_its_own() -> None:
+    for own in (torch.float, torch.double):
+        like = torch.zeros(1, dtype=own)
+        assert autocast_dtype(like) == own
+        with torch.autocast("cpu", torch.bfloat16):
+            assert autocast_dtype(like) == torch.bfloat16
+            with torch.autocast("cpu", enabled=False):
+                assert autocast_dtype(like) == own
+        assert autocast_dtype(like) == own

@@ -1,0 +1,197 @@
+"""Batches of sentences: their boundaries, chunks, repetitions, states, and what is refused."""
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.bilm import (
+    BiLm,
+    BiLmError,
+    BiLmOptions,
+    BiLmState,
+    sentence_pass,
+)
+from elmo_plugin.bilm.lstm import LstmState
+from elmo_plugin.bilm.lstm import recurrence as recurrence_module
+from tests.bilm.conftest import BiLmMaker, ids_of
+from tests.small_bilm import small_options
+
+WORDS = st.sampled_from(["the", "play", "Wörter", ".", "a" * 60, "🙂", "x"])
+SENTENCES = st.lists(st.lists(WORDS, max_size=7), min_size=1, max_size=5)
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(sentences=SENTENCES, neighbour=SENTENCES, padding=st.integers(0, 3))
+def test_a_sentence_has_the_same_vectors_alone_and_in_any_batch(
+    make_bilm: BiLmMaker, sentences: list[list[str]], neighbour: list[list[str]], padding: int
+) -> None:
+    bilm = make_bilm()
+    batch = torch.from_numpy(sentences_to_character_ids(neighbour + sentences[::-1]))
+    batch = torch.nn.functional.pad(batch, (0, 0, 0, padding))
+    layers = bilm(batch).layers
+    bilm.max_batch_tokens = 1
+    for sentence, alone in zip(sentences, bilm.embed(sentences), strict=True):
+        row = len(neighbour) + sentences[::-1].index(sentence)
+        torch.testing.assert_close(layers[:, row, : len(sentence)], alone, atol=1e-5, rtol=0)
+        assert not layers[:, row, len(sentence) :].any(), "padding is zero"
+
+
+@pytest.mark.parametrize("recurrence", ["sequential", "batched_directions"])
+def test_a_long_text_in_one_sequence_has_the_vectors_of_the_reference(
+    make_bilm: BiLmMaker, recurrence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bilm = make_bilm().requires_grad_(False)
+    text = torch.from_numpy(sentences_to_character_ids([[f"w{k * k % 97}" for k in range(3000)], ["short"]]))
+    bilm.recurrence = "reference"
+    expected = bilm(text)
+    bilm.recurrence = recurrence
+    monkeypatch.setattr(recurrence_module, "MAX_PROJECTED_ROWS", 7)
+    bilm.max_batch_tokens = 100
+    actual = bilm(text)
+    torch.testing.assert_close(actual.layers, expected.layers, atol=1e-5, rtol=0)
+    torch.testing.assert_close(actual.state, expected.state, atol=1e-5, rtol=0)
+
+
+def test_a_batch_in_chunks_goes_on_from_the_state_of_every_row(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm()
+    first, second = (
+        ids_of("one two three", "", "four", "five six"),
+        ids_of("seven", "eight nine", "", "ten", "eleven"),
+    )
+    whole = bilm(second, state=bilm(first).state)
+    bilm.requires_grad_(False)
+    bilm.max_batch_tokens = 3
+    chunks = bilm(second, state=bilm(first).state)
+    torch.testing.assert_close(chunks, whole, atol=1e-5, rtol=0)
+
+
+def test_sentences_that_a_batch_has_several_times_are_computed_once(
+    make_bilm: BiLmMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bilm = make_bilm().requires_grad_(False)
+    computed, run_chunks = [], sentence_pass._run_chunks
+    monkeypatch.setattr(
+        sentence_pass,
+        "_run_chunks",
+        lambda network, ids, *rest: computed.append(len(ids)) or run_chunks(network, ids, *rest),
+    )
+    ids = ids_of("a b c", "d", "a b c", "", "d", "a b c", "")
+    output = bilm(ids)
+    assert computed == [3]
+    bilm.recurrence = "reference"
+    for row in range(len(ids)):
+        alone = bilm(ids[row : row + 1])
+        torch.testing.assert_close(output.layers[:, row], alone.layers[:, 0], atol=1e-5, rtol=0)
+        torch.testing.assert_close(output.state.backward.cell[:, row], alone.state.backward.cell[:, 0])
+    assert output.mask.sum(dim=1).tolist() == [3, 1, 3, 0, 1, 3, 0]
+
+
+def test_without_the_state_the_layers_are_the_same(make_bilm: BiLmMaker) -> None:
+    for frozen in (True, False):
+        bilm = make_bilm().requires_grad_(not frozen)
+        output = bilm(ids_of("a b c", "", "d"), keep_state=False)
+        assert output.state is None
+        torch.testing.assert_close(output.layers, bilm(ids_of("a b c", "", "d")).layers)
+
+
+@pytest.mark.parametrize("with_gradients", [True, False])
+def test_in_training_each_sentence_has_its_own_dropout(with_gradients: bool) -> None:
+    torch.manual_seed(0)
+    bilm = BiLm(BiLmOptions.from_dict(small_options()), dropout=0.5)
+    with torch.set_grad_enabled(with_gradients):
+        layers = bilm(ids_of("a b c", "a b c")).layers
+    assert not torch.equal(layers[:, 0], layers[:, 1])
+
+
+def test_a_frozen_bilm_has_no_dropout_whatever_its_mode() -> None:
+    bilm = BiLm(BiLmOptions.from_dict(small_options()), dropout=0.5).requires_grad_(False)
+    assert bilm.training
+    layers = bilm(ids_of("a b c", "a b c", "d")).layers
+    assert torch.equal(layers[:, 0], layers[:, 1])
+    assert torch.equal(layers, bilm.eval()(ids_of("a b c", "a b c", "d")).layers)
+
+
+def test_a_given_state_goes_on_and_rows_that_the_batch_lacks_keep_theirs(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm()
+    first = bilm(ids_of("one two three", "four", "five six"))
+    second = bilm(ids_of("seven eight", ""), state=first.state)
+    empty = bilm(ids_of("", ""), state=first.state)
+    for before, after, fresh in zip(
+        first.state, second.state, bilm(ids_of("seven eight")).state, strict=True
+    ):
+        torch.testing.assert_close(after.cell[:, 2:], before.cell[:, 2:])  # a row that the batch lacks
+        assert not torch.allclose(after.cell[:, 1], before.cell[:, 1]), "row 1 read both boundaries"
+        assert not torch.allclose(after.cell[:, :1], fresh.cell), "row 0 went on from its state"
+    torch.testing.assert_close(second.state.forward.cell[:, 1], empty.state.forward.cell[:, 1])
+    third = bilm(ids_of("a", "b", "c", "a"), state=first.state)
+    torch.testing.assert_close(third.layers[:, 3], bilm(ids_of("a")).layers[:, 0], atol=1e-5, rtol=0)
+
+
+def test_a_batch_without_sentences_hands_the_state_on(make_bilm: BiLmMaker) -> None:
+    for frozen in (True, False):
+        bilm = make_bilm().requires_grad_(not frozen)
+        state = bilm(ids_of("one two", "three")).state
+        output = bilm(ids_of("one")[:0], state=state)
+        assert output.layers.shape == (3, 0, 1, 12)
+        torch.testing.assert_close(output.state, state)
+
+
+def test_the_state_of_zeros_is_no_state(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm()
+    zeros = LstmState(torch.zeros(2, 2, 6), torch.zeros(2, 2, 10))
+    ids = ids_of("one two three", "four")
+    torch.testing.assert_close(bilm(ids, BiLmState(zeros, zeros)).layers, bilm(ids).layers)
+
+
+def test_ids_of_any_integer_type_are_read(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm()
+    ids = ids_of("the play")
+    for dtype in (torch.int32, torch.int64):
+        torch.testing.assert_close(bilm(ids.to(dtype)).layers, bilm(ids).layers)
+
+
+def test_words_with_another_number_of_characters_are_refused(make_bilm: BiLmMaker) -> None:
+    with pytest.raises(BiLmError, match=r"must have the shape \(batch, time, 50\), not \(1, 2, 20\)"):
+        make_bilm()(torch.zeros(1, 2, 20, dtype=torch.long))
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+@pytest.mark.parametrize("position", [0, 1])
+def test_padding_before_a_word_is_refused(make_bilm: BiLmMaker, frozen: bool, position: int) -> None:
+    """It would count as a sentence that is shorter, and the last words would be lost."""
+    bilm = make_bilm().requires_grad_(not frozen)
+    ids = ids_of("one two three", "four five")
+    ids[1] = ids[1].roll(1, dims=0) if position == 0 else ids[0]
+    ids[1, position] = 0
+    for run in (bilm, bilm.forward_frozen):
+        with pytest.raises(BiLmError, match="rows of zeros before a word: padding must come after the words"):
+            run(ids)
+
+
+def test_with_boundaries_the_words_have_the_same_layers(make_bilm: BiLmMaker) -> None:
+    for frozen in (True, False):
+        bilm = make_bilm().requires_grad_(not frozen)
+        ids = ids_of("one two three", "", "four")
+        plain, bounded = bilm(ids), bilm(ids, boundaries=True)
+        assert bounded.mask.sum(dim=1).tolist() == [5, 2, 3]
+        torch.testing.assert_close(bounded.layers[:, 0, 1:4], plain.layers[:, 0])
+        torch.testing.assert_close(bounded.layers[:, 2, 1], plain.layers[:, 2, 0])
+        torch.testing.assert_close(bounded.state, plain.state)
+        assert not bounded.layers.masked_fill(bounded.mask[..., None], 0).any(), "padding is zero"
+
+
+def test_settings_are_those_of_the_call_and_of_no_later_one(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm().requires_grad_(False)
+    chunks: list[int] = []
+    with pytest.MonkeyPatch.context() as patch:
+        run_chunk = sentence_pass._run_chunk
+        patch.setattr(
+            sentence_pass, "_run_chunk", lambda *args: chunks.append(len(args[1])) or run_chunk(*args)
+        )
+        for max_batch_tokens in (None, 1, None):
+            bilm(ids_of("a b", "c", "d e f"), max_batch_tokens=max_batch_tokens)
+    assert chunks == [3, 1, 1, 1, 3]
+    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'half'"):
+        bilm(ids_of("a b"), precision="half")
+    bilm(ids_of("a b"))
