@@ -5,13 +5,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.bilm import (
-    BiLm,
-    BiLmError,
-    BiLmOptions,
-    BiLmState,
-    sentence_pass,
-)
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, BiLmState, sentence_pass
+from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.lstm import LstmState
 from elmo_plugin.bilm.lstm import recurrence as recurrence_module
 from tests.bilm.conftest import BiLmMaker, ids_of
@@ -42,7 +37,7 @@ def test_a_long_text_in_one_sequence_has_the_vectors_of_the_reference(
     make_bilm: BiLmMaker, recurrence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bilm = make_bilm().requires_grad_(False)
-    text = torch.from_numpy(sentences_to_character_ids([[f"w{k * k % 97}" for k in range(3000)], ["short"]]))
+    text = ids_of(" ".join(f"w{k * k % 97}" for k in range(3000)), "short")
     bilm.recurrence = "reference"
     expected = bilm(text)
     bilm.recurrence = recurrence
