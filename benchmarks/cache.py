@@ -33,7 +33,7 @@ from overrides import overrides
 from torch import Tensor
 
 from elmo_plugin import plugin  # noqa: F401 (registers all)
-from elmo_plugin.bilm import BiLm, BiLmOutput, bilm_digest, sentences_to_character_ids
+from elmo_plugin.bilm import BiLm, BiLmOutput, sentences_to_character_ids
 from elmo_plugin.embedding import Elmo
 from elmo_plugin.embedding.cache import ActivationCache, LmdbCache, MemoryCache
 
@@ -127,7 +127,7 @@ def read_batches(args: argparse.Namespace) -> list[Tensor]:
 
 
 def read_through(cache: ActivationCache, bilm: BiLm, batch: Tensor) -> BiLmOutput:
-    compute, digest = partial(bilm, keep_state=False), bilm_digest(bilm)
+    compute, digest = partial(bilm, keep_state=False), bilm.digest()
     return cache.run(compute, digest, batch, bilm.num_layers, bilm.output_dim)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from elmo_plugin.bilm.precision import prepare_product
+from elmo_plugin.bilm.precision import get_precision
 
 MEGABYTE = 10**6
 
@@ -19,12 +19,12 @@ MEGABYTE = 10**6
 def matrix_product_rate(precision: str, device: str) -> float:
     """
     Operations per second of the best of several large matrix products in a precision, by torch's own product
-    or, on a CPU, with a weight laid out for oneDNN.
+    or, on a CPU, with a weight packed for oneDNN.
     """
     size = 8192 if device == "cuda" else 2048
     dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
     inputs, weight = torch.randn(2, size, size, device=device, dtype=dtype)
-    product = prepare_product(weight.float(), None, precision)
+    product = get_precision(precision).pack(weight.float(), None)
     products: list[Callable[[], object]] = [lambda: product(inputs)]
     if precision != "int8":
         products.append(lambda: torch.mm(inputs, weight))

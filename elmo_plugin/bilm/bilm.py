@@ -246,7 +246,7 @@ class BiLm(BiLmNetwork):
     def clear_type_cache(self) -> None:
         """Drops the vectors of all words, so that the next batch encodes its own again."""
         if self._inference_weights is not None:
-            self._inference_weights.clear_types()
+            self._inference_weights.drop("types", "bos_state", "recent_outputs")
 
     def digest(self, precision: str | None = None) -> bytes:
         """Tells this biLM in a precision from all others: see `weights_digest`."""

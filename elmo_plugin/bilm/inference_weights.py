@@ -54,10 +54,10 @@ class InferenceWeights:
         with self._lock:
             return self._values.setdefault(key, value)
 
-    def clear_types(self) -> None:
-        """Drops the vectors of word types, and what was computed with them."""
+    def drop(self, *kinds: str) -> None:
+        """Drops the values whose keys begin with one of `kinds`."""
         with self._lock:
-            self._values = {key: value for key, value in self._values.items() if key[0] == "lstm"}
+            self._values = {key: value for key, value in self._values.items() if key[0] not in kinds}
 
 
 class RecentOutputs:
