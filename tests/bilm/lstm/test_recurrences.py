@@ -190,10 +190,8 @@ def test_changed_weights_are_packed_again() -> None:
 
 
 def test_an_unknown_recurrence_is_refused() -> None:
-    with pytest.raises(
-        BiLmError,
-        match="a recurrence is auto or one of reference, training, batched_directions, sequential, not 'fast'",
-    ):
+    names = "reference, training, batched_directions, sequential"
+    with pytest.raises(BiLmError, match=f"a recurrence is auto or one of {names}, not 'fast'"):
         _lm(_options())(torch.zeros(1, 4).double(), [1], recurrence="fast")
 
 
