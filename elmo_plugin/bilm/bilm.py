@@ -239,7 +239,8 @@ class BiLm(BiLmNetwork):
         weights = self.inference_weights()
         if weights is None:
             raise BiLmError("only a frozen biLM encodes words ahead: call its requires_grad_(False) first")
-        with torch.inference_mode(False), torch.no_grad():
+        device = self.boundaries.device.type
+        with torch.inference_mode(False), torch.no_grad(), torch.autocast(device, enabled=False):
             ids = self._character_ids([words])
             self.token_encoder.precompute_types(ids, get_precision(self.precision), weights)
 

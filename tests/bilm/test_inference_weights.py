@@ -197,7 +197,7 @@ def test_threads_get_one_value_whatever_is_dropped_meanwhile() -> None:
             if weights.get(("lstm", number), object) is not value:
                 wrong.append(number)
             weights.get(("types", number), object)
-            weights.clear_types()
+            weights.drop("types")
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:

@@ -5,6 +5,7 @@ import json
 import re
 import tarfile
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -116,10 +117,10 @@ def load_plain(file: str | Path | BinaryIO, name: str) -> dict[str, Any]:
 
     Raises `BiLmError`, which calls the file `name`.
     """
+    if "weights_only" not in signature(torch.load).parameters:
+        raise BiLmError("torch before 1.13 cannot read an archive safely; export the biLM to files")
     try:
         return torch.load(file, map_location="cpu", weights_only=True)
-    except TypeError:
-        raise BiLmError("torch before 1.13 cannot read an archive safely; export the biLM to files") from None
     except Exception:  # damage can make the reader stumble over anything
         raise BiLmError(f"{name}: its weights are no plain tensors, or damaged") from None
 

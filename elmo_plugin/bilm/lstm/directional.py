@@ -129,12 +129,18 @@ def run_layers(
 
     `Iterator[LayerOutput]`
         For each layer what `Recurrence.run` gives.
+
+    Raises `BiLmError` where there is no such recurrence, or it lacks the gradients that are asked for.
     """
-    chosen = _fastest(directions, inputs, batch_sizes, states, precision)
-    if recurrence != "auto":
-        if recurrence not in RECURRENCES:
-            raise BiLmError(f"a recurrence is auto or one of {', '.join(RECURRENCES)}, not {recurrence!r}")
+    work = _workload(directions, inputs, batch_sizes, states)
+    if recurrence == "auto":
+        chosen = next(each for each in RECURRENCES.values() if each.is_fastest(work, precision))
+    elif recurrence not in RECURRENCES:
+        raise BiLmError(f"a recurrence is auto or one of {', '.join(RECURRENCES)}, not {recurrence!r}")
+    else:
         chosen = RECURRENCES[recurrence]
+    if work.needs_gradient and not chosen.has_gradients:
+        raise BiLmError(f"the {recurrence} recurrence has no gradients; auto and training have")
     weights = weights or InferenceWeights([])
     options = directions[0].options
     for number in range(options.n_layers):
@@ -154,13 +160,12 @@ def run_layers(
         yield outputs, final_states
 
 
-def _fastest(
+def _workload(
     directions: Sequence[DirectionalLstm],
     inputs: Sequence[Tensor],
     batch_sizes: Sequence[int],
     states: Sequence[LstmState],
-    precision: Precision,
-) -> Recurrence:
+) -> Workload:
     needs_gradient = False
     if torch.is_grad_enabled():
         parameters = (parameter for lstm in directions for parameter in lstm.parameters())
@@ -168,5 +173,5 @@ def _fastest(
         needs_gradient = any(tensor.requires_grad for tensor in (*parameters, *inputs, *given))
     options = directions[0].options
     rows = len(inputs[0]) / max(len(batch_sizes), 1)
-    work = Workload(needs_gradient, inputs[0].is_cuda, rows, rows * 4 * options.dim * options.projection_dim)
-    return next(each for each in RECURRENCES.values() if each.is_fastest(work, precision))
+    multiplications = rows * 4 * options.dim * options.projection_dim
+    return Workload(needs_gradient, inputs[0].is_cuda, rows, multiplications)

@@ -40,9 +40,11 @@ class Recurrence(ABC):
     in `RECURRENCES`.
 
     name: what people type
+    has_gradients: whether gradients can be asked for
     """
 
     name: str
+    has_gradients = False
 
     @abstractmethod
     def is_fastest(self, work: Workload, precision: Precision) -> bool:

@@ -16,6 +16,7 @@ class ReferenceRecurrence(Recurrence):
     """Consists of plain, differentiable operations on the layers' own parameters."""
 
     name = "reference"
+    has_gradients = True
 
     def is_fastest(self, work: Workload, precision: Precision) -> bool:
         return False

@@ -27,6 +27,7 @@ class TrainingRecurrence(Recurrence):
     """
 
     name = "training"
+    has_gradients = True
 
     def is_fastest(self, work: Workload, precision: Precision) -> bool:
         return work.needs_gradient

@@ -24,7 +24,7 @@ def _lm(options: LstmOptions, seed: int = 1) -> DirectionalLstm:
     lm = DirectionalLstm(options).double()
     for parameter in lm.parameters():
         nn.init.normal_(parameter)
-    return lm
+    return lm.requires_grad_(False)
 
 
 def _state(sentences: int, options: LstmOptions) -> LstmState:
@@ -178,7 +178,7 @@ def test_dropout_acts_in_training_only() -> None:
 
 
 def test_changed_weights_are_packed_again() -> None:
-    lm = _lm(_options()).requires_grad_(False)
+    lm = _lm(_options())
     inputs = torch.randn(5, 4, dtype=torch.double)
     before, _ = lm(inputs, [1] * 5, recurrence="sequential")
     for parameter in lm.parameters():
@@ -190,15 +190,13 @@ def test_changed_weights_are_packed_again() -> None:
 
 
 def test_an_unknown_recurrence_is_refused() -> None:
-    with pytest.raises(
-        BiLmError,
-        match="auto or one of reference, training, batched_directions, sequential, not 'fast'",
-    ):
+    names = "reference, training, batched_directions, sequential"
+    with pytest.raises(BiLmError, match=f"a recurrence is auto or one of {names}, not 'fast'"):
         _lm(_options())(torch.zeros(1, 4).double(), [1], recurrence="fast")
 
 
 def test_gradients_in_another_precision_than_float32_are_refused() -> None:
-    lm = _lm(_options())
+    lm = _lm(_options()).requires_grad_(True)
     with pytest.raises(BiLmError, match="float32, not in bfloat16"):
         list(
             run_layers(
@@ -209,3 +207,9 @@ def test_gradients_in_another_precision_than_float32_are_refused() -> None:
                 precision=PRECISIONS["bfloat16"],
             )
         )
+
+
+@pytest.mark.parametrize("name", ["sequential", "batched_directions"])
+def test_gradients_are_refused_by_a_recurrence_that_has_none(name: str) -> None:
+    with pytest.raises(BiLmError, match=f"the {name} recurrence has no gradients"):
+        _lm(_options()).requires_grad_(True)(torch.zeros(1, 4).double(), [1], recurrence=name)
