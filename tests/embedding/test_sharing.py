@@ -13,10 +13,8 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import PRECISIONS, BiLm, BiLmError, sentences_to_character_ids
+from elmo_plugin.bilm import BiLm, BiLmError, sentences_to_character_ids
 from elmo_plugin.bilm.io import write_weights
-from elmo_plugin.bilm.precision import PackedLinear
-from elmo_plugin.bilm.precision.floating import Float32
 from elmo_plugin.embedding import Elmo
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 
@@ -38,21 +36,6 @@ def one_bilm(model: nn.Module) -> BiLm:
     first, second = bilms(model)
     assert first is second
     return first
-
-
-class Rough(Float32):
-    """float32 with weights of one decimal: a precision that every machine has, and that shows."""
-
-    name = fingerprint = "rough"
-
-    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
-        return super().pack(weight.round(decimals=1), bias)
-
-
-@pytest.fixture
-def rough(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setitem(PRECISIONS, "rough", Rough())
-    return "rough"
 
 
 def count_runs(bilm: BiLm) -> list[None]:
