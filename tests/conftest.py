@@ -1,6 +1,7 @@
 """Fixtures that every test may use."""
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,18 @@ def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ELMO_PLUGIN_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("ALLENNLP_CACHE_ROOT", str(tmp_path_factory.mktemp("allennlp")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def bytecode_for_new_processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Lets processes that tests start share bytecode, also where the environment forbids to write it."""
+    if not sys.dont_write_bytecode:
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONDONTWRITEBYTECODE", "")
+        patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.getbasetemp() / "pycache"))
         yield
 
 
