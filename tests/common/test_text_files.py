@@ -14,7 +14,11 @@ SKIPPED_FRAME = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"hello"
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("text.txt", TEXT), ("text.txt.gz", gzip.compress(TEXT)), ("text.txt.zst", zstandard.compress(TEXT))],
+    [
+        ("text.txt", TEXT),
+        ("text.txt.gz", gzip.compress(TEXT, mtime=0)),
+        ("text.txt.zst", zstandard.compress(TEXT)),
+    ],
 )
 def test_lines_are_read_plain_or_compressed(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
@@ -31,7 +35,8 @@ def test_lines_go_on_over_the_frames_and_blocks_of_a_zstd_file(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "content", [TEXT, gzip.compress(TEXT * 100)[:-9], gzip.compress(TEXT)[:12] + b"\xff" * 9]
+    "content",
+    [TEXT, gzip.compress(TEXT * 100, mtime=0)[:-9], gzip.compress(TEXT, mtime=0)[:12] + b"\xff" * 9],
 )
 def test_what_is_no_whole_gzip_file_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "text.gz"
