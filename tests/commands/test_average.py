@@ -10,7 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.io.training_archive import read_archive_with_softmax
+from elmo_plugin.bilm.io.training_archive import read_archive
 from elmo_plugin.commands.average import average, mean
 from tests.small_bilm import small_options
 from tests.trained_bilm import random_bilm, write_training
@@ -31,12 +31,12 @@ def test_each_weight_is_the_mean_of_those_of_the_archives(
     output = tmp_path / "new" / "mean.tar.gz"
     monkeypatch.setattr("sys.argv", ["allennlp", "elmo-average", *map(str, archives), "-o", str(output)])
     main()
-    options, weights, softmax = read_archive_with_softmax(output)
+    options, weights, softmax = read_archive(output)
     bilm = random_bilm()
     assert options == bilm.options
     for name, tensor in bilm.state_dict().items():
         torch.testing.assert_close(weights[name], 3 * tensor)
-    expected = read_archive_with_softmax(archives[0])[2]
+    expected = read_archive(archives[0])[2]
     assert softmax is not None and expected is not None
     assert softmax.words == expected.words
     assert torch.equal(softmax.weight, expected.weight) and torch.equal(softmax.bias, expected.bias)
@@ -70,7 +70,7 @@ def test_the_options_that_weights_keep_stay_with_them(tmp_path: Path) -> None:
                 archive.add(tmp_path / name / member, arcname=file)
             archive.add(tmp_path / name / "vocabulary", arcname="vocabulary")
     average(archives, tmp_path / "mean.tar.gz")
-    assert read_archive_with_softmax(tmp_path / "mean.tar.gz")[0] == BiLmOptions.from_dict(small_options())
+    assert read_archive(tmp_path / "mean.tar.gz")[0] == BiLmOptions.from_dict(small_options())
 
 
 def test_a_mean_is_summed_in_float64() -> None:

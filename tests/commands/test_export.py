@@ -14,7 +14,7 @@ from allennlp.modules.elmo import Elmo, batch_to_ids
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io.hdf5_weights import read_softmax, write_weights
 from elmo_plugin.bilm.io.pretrained import files_of
-from elmo_plugin.bilm.io.training_archive import read_archive_with_softmax
+from elmo_plugin.bilm.io.training_archive import read_archive
 from elmo_plugin.commands.export import export
 from tests.trained_bilm import random_bilm, random_softmax, write_training
 
@@ -121,7 +121,7 @@ def test_an_export_is_exported_to_the_same_bytes_the_softmax_included(tmp_path: 
         tmp_path / "twice" / "options.json"
     ).read_bytes()
     softmax = read_softmax(tmp_path / "twice" / "weights.hdf5", random_bilm().options)
-    expected = read_archive_with_softmax(archive)[2]
+    expected = read_archive(archive)[2]
     assert softmax is not None and expected is not None and softmax.words == expected.words
 
 

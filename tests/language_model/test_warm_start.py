@@ -49,9 +49,10 @@ def test_a_training_starts_from_any_source(source: str, tmp_path: Path) -> None:
         }[source]
     )
     assert initial.options == bilm.options
-    assert set(initial.weights) == set(bilm.state_dict())
+    weights = dict(initial.weights)
+    assert set(weights) == set(bilm.state_dict())
     for name, tensor in bilm.state_dict().items():
-        assert torch.equal(initial.weights[name], tensor)
+        assert torch.equal(weights[name], tensor)
     words = words_of(_vocabulary(COUNTS))
     expected = random_softmax(words)
     assert initial.softmax is not None and initial.softmax.words == words
