@@ -6,12 +6,12 @@ from pathlib import Path
 
 import torch
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import ArchivedBiLm, SoftmaxWeights, read_archive, replace_weights
+from elmo_plugin.common.errors import as_configuration_error
 
 
 @Subcommand.register("elmo-average")
@@ -43,7 +43,7 @@ def average(archives: Sequence[str | Path], output: str | Path) -> None:
 
     Raises `ConfigurationError` where they are no such archives; then nothing is written.
     """
-    try:
+    with as_configuration_error():
         models = {str(path): read_archive(path) for path in archives}
         if len(models) < 2:
             raise BiLmError(f"elmo-average takes two archives or more, but was given {', '.join(models)}")
@@ -59,8 +59,6 @@ def average(archives: Sequence[str | Path], output: str | Path) -> None:
                 softmaxes[0].words,
             ),
         )
-    except BiLmError as error:
-        raise ConfigurationError(str(error)) from None
     print(f"wrote {output}, the mean of {len(models)} biLMs")
 
 

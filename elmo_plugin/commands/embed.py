@@ -10,8 +10,6 @@ from overrides import overrides
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, PRECISIONS
 from elmo_plugin.embed_files import DTYPES, FORMATS, TOKENIZERS, Settings, embed_file, embed_shards
 
-GZIP_LEVEL = 4
-
 
 @Subcommand.register("elmo-embed")
 class ElmoEmbed(Subcommand):
@@ -59,12 +57,8 @@ def _add_bilm(parser: argparse.ArgumentParser) -> None:
 
 def _add_text(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the text").add_argument
-    add(
-        "--tokenizer",
-        choices=TOKENIZERS,
-        default=TOKENIZERS[0],
-        help="whitespace: tokenised already (default); spacy: by spaCy's rules, with no model",
-    )
+    about = "whitespace: tokenised already (default); spacy: by spaCy's rules, with no model"
+    add("--tokenizer", choices=TOKENIZERS, default=TOKENIZERS[0], help=about)
     add("--language", default="en", metavar="CODE", help="of spaCy's rules (default: en)")
 
 
@@ -73,7 +67,7 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
     add("--format", choices=FORMATS, help="default: what the suffix of OUTPUT says")
     add("--dtype", choices=DTYPES, default=DTYPES[0], help="of the vectors (default: float32)")
     add("--compression", choices=["gzip"], help="compress the vectors of HDF5")
-    add("--compression-level", type=int, default=GZIP_LEVEL, metavar="N", help="1 to 9 (default: 4)")
+    add("--compression-level", type=int, default=4, metavar="N", help="1 to 9 (default: 4)")
     add("--forget-sentences", action="store_true", help="leave the sentences out")
     add("--use-sentence-keys", action="store_true", help="name HDF5's datasets by sentence, not by line")
 
@@ -81,13 +75,8 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
 def _add_machine(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the work").add_argument
     add("--batch-size", type=int, default=64, metavar="N", help="sentences at a time (default: 64)")
-    add(
-        "--max-batch-tokens",
-        type=int,
-        default=MAX_BATCH_TOKENS,
-        metavar="N",
-        help=f"words at a time, padding included (default: {MAX_BATCH_TOKENS})",
-    )
+    about = f"words at a time, padding included (default: {MAX_BATCH_TOKENS})"
+    add("--max-batch-tokens", type=int, default=MAX_BATCH_TOKENS, metavar="N", help=about)
     add("--workers", type=int, metavar="N", help="processes (default: one, or one for each GPU)")
     add("--threads", type=int, default=1, metavar="N", help="of each worker (default: 1)")
     add("--cuda-device", default="-1", metavar="N[,N…]", help="numbers of GPUs (default: the CPU)")
@@ -105,14 +94,9 @@ def _command(args: argparse.Namespace) -> None:
         is_new = embed_file(args.input, args.output, settings, args.format, args.workers, devices)
         print(f"wrote {args.output}" if is_new else f"{args.output} is whole already")
     else:
+        file_format, workers = args.format or next(iter(FORMATS)), args.workers or 1
         outputs = embed_shards(
-            args.input,
-            args.output,
-            settings,
-            args.format or next(iter(FORMATS)),
-            args.scheduler,
-            args.workers or 1,
-            devices,
+            args.input, args.output, settings, file_format, args.scheduler, workers, devices
         )
         print(f"{args.output} has {len(outputs)} files")
 

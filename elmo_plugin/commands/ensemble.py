@@ -12,15 +12,12 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.meta import META_NAME, Meta
 from allennlp.common.params import remove_keys_from_params
-from allennlp.data import Vocabulary
 from allennlp.models import Archive, archive_model, load_archive
 from allennlp.models.archival import CONFIG_NAME
 from overrides import overrides
 
 from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.tasks import Ensemble
-
-_READERS = ("dataset_reader", "validation_dataset_reader")
 
 
 @Subcommand.register("elmo-ensemble")
@@ -88,16 +85,15 @@ def _check_same(first_path: str | Path, first: Archive, path: str | Path, archiv
         raise ConfigurationError(
             f"archive {path}: its model is a {types[1]}, but that of {first_path} a {types[0]}"
         )
-    for reader in _READERS:
+    for reader in ("dataset_reader", "validation_dataset_reader"):
         if configs[0].get(reader) != configs[1].get(reader):
             raise ConfigurationError(f"archive {path}: its {reader} is not that of {first_path}")
-    words = [_words(each.model.vocab) for each in (first, archive)]
+    words = [
+        {name: vocab.get_index_to_token_vocabulary(name) for name in vocab.get_namespaces()}
+        for vocab in (first.model.vocab, archive.model.vocab)
+    ]
     for namespace in sorted(words[0].keys() | words[1].keys()):
         if words[0].get(namespace) != words[1].get(namespace):
             raise ConfigurationError(
                 f"archive {path}: its vocabulary has other {namespace} than {first_path}"
             )
-
-
-def _words(vocab: Vocabulary) -> dict[str, dict[int, str]]:
-    return {name: vocab.get_index_to_token_vocabulary(name) for name in vocab.get_namespaces()}

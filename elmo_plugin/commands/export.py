@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from allennlp.commands.subcommand import Subcommand
-from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import DTYPES, OPTIONS_NAME, WEIGHTS_NAME, read_checkpoint, write_weights
+from elmo_plugin.common.errors import as_configuration_error
 
 
 @Subcommand.register("elmo-export")
@@ -59,13 +58,11 @@ def export(
     Raises `ConfigurationError` where the source holds no biLM; then nothing is written.
     """
     weights_file, options_file = (Path(output_directory) / name for name in (WEIGHTS_NAME, OPTIONS_NAME))
-    try:
+    with as_configuration_error():
         stored = read_checkpoint(source, with_softmax)
         write_weights(
             weights_file, dict(stored.weights), stored.options, dtype or stored.dtype, stored.softmax
         )
-    except BiLmError as error:
-        raise ConfigurationError(str(error)) from None
     stored.options.to_file(options_file)
     softmax = f"a softmax over {len(stored.softmax.words)} words" if stored.softmax else "no softmax"
     print(f"wrote {options_file} and {weights_file} with {softmax}")

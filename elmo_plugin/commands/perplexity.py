@@ -27,11 +27,8 @@ class ElmoPerplexity(Subcommand):
             help="Perplexity of text under a biLM.",
         )
         add = subparser.add_argument
-        add(
-            "archive",
-            metavar="ARCHIVE",
-            help="model.tar.gz, or the directory, of a trained `bilm` model; or what elmo-export made of it",
-        )
+        about = "model.tar.gz, or the directory, of a trained `bilm` model; or what elmo-export made of it"
+        add("archive", metavar="ARCHIVE", help=about)
         add("texts", nargs="+", metavar="TEXT", help="a file (plain, .gz or .zst), or a quoted pattern")
         add(
             "--state",
@@ -40,13 +37,8 @@ class ElmoPerplexity(Subcommand):
             help="carry: sentence follows sentence in blocks, as in training; "
             "reset: each sentence is read by itself, as applications do",
         )
-        add(
-            "--block-words",
-            type=int,
-            default=1000,
-            metavar="N",
-            help="for carry: a block is the fewest sentences that have at least N words (default: 1000)",
-        )
+        about = "for carry: a block is the fewest sentences that have at least N words (default: 1000)"
+        add("--block-words", type=int, default=1000, metavar="N", help=about)
         add("--batch-size", type=int, default=128, metavar="N", help="blocks in parallel (default: 128)")
         add("--per-sentence", metavar="FILE", help="JSON lines with the scores of each sentence")
         add("--json", metavar="FILE", help="what is printed, as JSON")

@@ -99,13 +99,9 @@ def make_vocabulary(
         "words": len(words) - 2,
         "coverage": covered / corpus.tokens,
     }
-    _write(vocabulary, figures, output)
+    with replace_when_written(output) as temporary:
+        vocabulary.save_to_files(str(temporary))
+        write_json(output.with_name(f"{output.name}.corpus.json"), figures)
     for name, figure in figures.items():
         print(f"{name}: {figure:,}" if isinstance(figure, int) else f"{name}: {figure:.2%}")
     print(f"wrote {output}")
-
-
-def _write(vocabulary: Vocabulary, figures: dict[str, int | float], output: Path) -> None:
-    with replace_when_written(output) as part:
-        vocabulary.save_to_files(str(part))
-        write_json(output.with_name(f"{output.name}.corpus.json"), figures)

@@ -10,8 +10,8 @@ from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
 from elmo_plugin.analysis import draw_mixes
-from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import read_state
+from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.plotting import check_plot, save_figure
 from elmo_plugin.embedding import Mix, layer_name, read_mixes
@@ -86,10 +86,8 @@ def _as_json(archive: str, mix: Mix) -> dict[str, Any]:
 
 
 def _read(archive: str | Path) -> list[Mix]:
-    try:
+    with as_configuration_error():
         mixes = read_mixes(read_state(archive))
-    except BiLmError as error:
-        raise ConfigurationError(str(error)) from None
     if not mixes:
         raise ConfigurationError(f"archive {archive}: its model has no ELMo of elmo_plugin")
     return mixes

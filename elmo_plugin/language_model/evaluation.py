@@ -54,7 +54,7 @@ class TextScores:
         return self.tokens + self.sentences
 
     def add(self, scores: SentenceScores, is_unknown: np.ndarray) -> None:
-        """Takes in one more sentence, with a truth value for each of its words."""
+        """Adds a sentence, with a truth value for each of its words."""
         self.sentences += 1
         self.tokens += len(is_unknown)
         self.unknown += int(is_unknown.sum())

@@ -17,15 +17,11 @@ from allennlp.nn.util import dist_reduce_sum
 from overrides import overrides
 from torch import Tensor, distributed
 
-from elmo_plugin.bilm import BiLm, VocabularySoftmax, has_bfloat16, pack
+from elmo_plugin.bilm import BiLm, BiLmOptions, VocabularySoftmax, has_bfloat16, pack
 from elmo_plugin.bilm.lstm import BiLmState, LstmState, map_state
+from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.language_model.metrics import TokenAverage, perplexity
-from elmo_plugin.language_model.warm_start import (
-    adapt_softmax,
-    read_options,
-    read_warm_start,
-    take_options_from_weights,
-)
+from elmo_plugin.language_model.warm_start import adapt_softmax, read_warm_start, take_options_from_weights
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +94,8 @@ class BiLmLanguageModel(Model):
                 "model `bilm` takes either options or initial: one of them must be given"
             )
         stored = None if initial is None else read_warm_start(initial)
-        sizes = read_options(options) if stored is None else stored.options
+        with as_configuration_error():
+            sizes = stored.options if stored else BiLmOptions.from_dict(options or {}, "model.options")
         self.bilm = BiLm(sizes, dropout=dropout)
         self.softmax = VocabularySoftmax(num_words, sizes.lstm.projection_dim)
         if stored is not None:
@@ -245,12 +242,8 @@ class BiLmLanguageModel(Model):
             self._sampler = torch.Generator(self.softmax.weight.device)
             self._sampler.set_state(state["sampler"].cpu())
         if f"{DIRECTIONS[0]}_hidden" in state:
-            self._state = BiLmState(
-                *(
-                    LstmState(state[f"{direction}_hidden"], state[f"{direction}_cell"])
-                    for direction in DIRECTIONS
-                )
-            )
+            states = (LstmState(state[f"{name}_hidden"], state[f"{name}_cell"]) for name in DIRECTIONS)
+            self._state = BiLmState(*states)
 
     @overrides
     def get_extra_state(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
 from elmo_plugin.bilm.io import read_checkpoint
+from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.language_model.batches import (
     EvaluationWindow,
@@ -85,7 +86,7 @@ def measure_perplexity(
             raise ConfigurationError(f"--{name} must be at least 1, not {value}")
     check_for_gpu(cuda_device)
     shards = BiLmTextReader().shards(*texts)
-    try:
+    with as_configuration_error():
         bilm, softmax, numbers, unknown = _load(archive, precision, int_to_device(cuda_device))
         corpus = prepare_corpus(shards, cache_directory)
         slots = bilm.options.char_cnn.max_characters_per_token
@@ -94,8 +95,6 @@ def measure_perplexity(
         windows = evaluation_windows(indexed, layout, block_words if state == "carry" else 1)
         windows = _with_progress(windows, corpus.tokens + corpus.sentences)
         sums = _sum_up(indexed, score_sentences(bilm, softmax, windows), per_sentence)
-    except BiLmError as error:
-        raise ConfigurationError(str(error)) from None
     return {
         **sums.perplexities(),
         "sentences": sums.sentences,
@@ -128,13 +127,10 @@ def _load(
             f"the vocabulary of {source} lacks {BEGIN_SENTENCE_TOKEN}, {END_SENTENCE_TOKEN} or a word for "
             f"unknown ones ({' or '.join(UNKNOWN_WORDS)})"
         )
-    bilm = BiLm(stored.options, precision=precision)
-    bilm.load_weights(stored.weights)
+    bilm = BiLm.from_checkpoint(stored, precision).to(device)
     softmax = VocabularySoftmax(*weight.shape)
     softmax.load_state_dict({"weight": weight, "bias": bias})
-    for module in (bilm, softmax):
-        module.eval().requires_grad_(False).to(device)
-    return bilm, softmax, numbers, unknown
+    return bilm, softmax.requires_grad_(False).to(device), numbers, unknown
 
 
 def sentence_as_json(

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import torch
 from allennlp.common import Params
@@ -12,16 +11,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import Checkpoint, SoftmaxWeights, load_plain, options_from_state, read_checkpoint
-
-
-def read_options(options: Any) -> BiLmOptions:
-    """Reads the sizes of a biLM in the layout of a published `options.json`."""
-    try:
-        return BiLmOptions.from_dict(options, "model.options")
-    except BiLmError as error:
-        raise ConfigurationError(str(error)) from None
+from elmo_plugin.common.errors import as_configuration_error
 
 
 def read_warm_start(source: str | Mapping[str, str]) -> Checkpoint:
@@ -35,10 +26,8 @@ def read_warm_start(source: str | Mapping[str, str]) -> Checkpoint:
 
     Raises `ConfigurationError` where the source holds no biLM.
     """
-    try:
+    with as_configuration_error("model.initial"):
         return read_checkpoint(source)
-    except BiLmError as error:
-        raise ConfigurationError(f"model.initial: {error}") from None
 
 
 def adapt_softmax(
@@ -99,8 +88,6 @@ def take_options_from_weights(model: Params, weights_file: str | PathLike) -> No
     if "initial" not in model:
         return
     name = f"weight file {weights_file}"
-    try:
+    with as_configuration_error():
         model["options"] = options_from_state(load_plain(Path(weights_file), name), name)
-    except BiLmError as error:
-        raise ConfigurationError(str(error)) from None
     del model["initial"]

@@ -1,8 +1,11 @@
 """Batches for a biLM: shuffled streams to train on, blocks of text in its order to evaluate on."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import islice
+from typing import Any
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -11,12 +14,12 @@ from allennlp.data import DataLoader, Instance, TensorDict, Vocabulary
 from allennlp.nn.util import move_to_device
 from overrides import overrides
 from torch import distributed
+from torch.utils import data
 
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN
 from elmo_plugin.language_model.batches.blocks import count_evaluation_windows, evaluation_windows
-from elmo_plugin.language_model.batches.epoch_batches import EpochBatches, in_workers
 from elmo_plugin.language_model.batches.streams import training_windows
-from elmo_plugin.language_model.batches.windows import IndexedCorpus, StreamLayout
+from elmo_plugin.language_model.batches.windows import IndexedCorpus, StreamLayout, batch_arrays
 from elmo_plugin.language_model.corpus.corpus import Corpus, prepare_corpus
 from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
 from elmo_plugin.language_model.corpus.vocabulary import (
@@ -120,11 +123,8 @@ class BiLmStreamLoader(DataLoader):
 
     @property
     def _layout(self) -> StreamLayout:
-        if is_distributed():
-            return StreamLayout(
-                self._batch_size, self._unroll_steps, distributed.get_rank(), distributed.get_world_size()
-            )
-        return StreamLayout(self._batch_size, self._unroll_steps)
+        processes = (distributed.get_rank(), distributed.get_world_size()) if is_distributed() else ()
+        return StreamLayout(self._batch_size, self._unroll_steps, *processes)
 
     @property
     def fingerprint(self) -> dict[str, str]:
@@ -195,7 +195,7 @@ class BiLmStreamLoader(DataLoader):
         for _ in range(batches):
             yield {}
         if epoch + 1 >= len(self._done_before):
-            for batch in in_workers(self._batches(epoch, first=batches), self._num_workers):
+            for batch in _in_workers(self._batches(epoch, first=batches), self._num_workers):
                 batches += 1
                 if self._then is not None:
                     self._then()
@@ -203,11 +203,11 @@ class BiLmStreamLoader(DataLoader):
                 yield batch if self._device is None else move_to_device(batch, self._device)
         self._finished_epochs.append(batches)
 
-    def _batches(self, epoch: int, first: int) -> EpochBatches:
+    def _batches(self, epoch: int, first: int) -> "_EpochBatches":
         corpus, layout = self._indexed_corpus(), self._layout
         if self._shuffle:
-            return EpochBatches(partial(training_windows, corpus, layout, self._seed, epoch, first))
-        return EpochBatches(partial(evaluation_windows, corpus, layout, self._block_words, first))
+            return _EpochBatches(partial(training_windows, corpus, layout, self._seed, epoch, first))
+        return _EpochBatches(partial(evaluation_windows, corpus, layout, self._block_words, first))
 
     def _indexed_corpus(self) -> IndexedCorpus:
         if self._vocab is None:
@@ -221,3 +221,44 @@ class BiLmStreamLoader(DataLoader):
         numbers = self._vocab.get_token_to_index_vocabulary(self._reader.namespace)
         unknown = numbers[self._vocab._oov_token]
         return IndexedCorpus(self._corpus.chunks, numbers, unknown, self._max_characters)
+
+
+@dataclass(frozen=True)
+class _EpochBatches(data.IterableDataset):
+    """
+    The batches of one epoch as numpy arrays; in a worker of torch's data loader, those whose turn it is. A
+    `ConfigurationError` is given in place of a batch, because torch would change its message.
+
+    windows: gives, for each batch, the window of both directions, and whether streams start with it
+    """
+
+    windows: Callable[[], Iterable[tuple]]
+
+    def __iter__(self) -> Iterator[dict[str, Any] | ConfigurationError]:
+        worker = data.get_worker_info()
+        turn = (worker.id, None, worker.num_workers) if worker else (None,)
+        try:
+            for forward, backward, stream_starts, *_ in islice(self.windows(), *turn):
+                yield {**batch_arrays(forward, backward), "stream_starts": stream_starts}
+        except ConfigurationError as error:
+            yield error
+
+
+def _in_workers(batches: _EpochBatches, num_workers: int) -> Iterator[TensorDict]:
+    """Yields the batches as tensors, in the same order, made in `num_workers` processes; 0 for this one."""
+    loader = data.DataLoader(
+        batches,
+        batch_size=None,
+        num_workers=num_workers,
+        collate_fn=_unchanged,
+        generator=torch.Generator(),  # without one of its own, it would draw from the global random state
+    )
+    for batch in loader:
+        if isinstance(batch, ConfigurationError):
+            raise batch
+        yield data.default_convert(batch)
+
+
+def _unchanged(batch: Any) -> Any:
+    """Leaves the arrays as they are: they come through a pipe, while each tensor would keep a file open."""
+    return batch

@@ -24,6 +24,7 @@ BEGIN_SENTENCE_TYPE = 1
 END_SENTENCE_TYPE = 2
 RESERVED_WORDS = ["", BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]  # the words of types 0, 1 and 2
 _ARRAYS = ("types", "starts", "counts", "hashes")
+_TEXT = "words.txt"
 
 
 @dataclass
@@ -101,8 +102,8 @@ class ChunkFiles:
         damaged.
         """
         try:
-            arrays = {name: np.load(_file(self.path, name), mmap_mode="r") for name in _ARRAYS}
-            text = np.memmap(_text_file(self.path), mode="r")
+            arrays = {name: np.load(_file(self.path, f"{name}.npy"), mmap_mode="r") for name in _ARRAYS}
+            text = np.memmap(_file(self.path, _TEXT), mode="r")
         except (OSError, ValueError, EOFError) as error:
             raise ConfigurationError(
                 f"{self.path}.*, text prepared for training, is gone or damaged ({error}); "
@@ -127,13 +128,9 @@ def write_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequenc
         "hashes": np.frombuffer(b"".join([bytes(8), *hashes[1:]]), dtype="<i8").astype(np.int64),
     }
     for name in _ARRAYS:
-        np.save(_file(path, name), arrays[name])
-    _text_file(path).write_bytes(b"\n".join(encoded))
+        np.save(_file(path, f"{name}.npy"), arrays[name])
+    _file(path, _TEXT).write_bytes(b"\n".join(encoded))
 
 
 def _file(path: Path, name: str) -> Path:
-    return path.with_name(f"{path.name}.{name}.npy")
-
-
-def _text_file(path: Path) -> Path:
-    return path.with_name(f"{path.name}.words.txt")
+    return path.with_name(f"{path.name}.{name}")

@@ -37,11 +37,6 @@ class Corpus:
         return sum(chunk.sentences for chunk in self.chunks)
 
 
-def default_cache_directory() -> Path:
-    """Returns `$ELMO_PLUGIN_CACHE`, by default `elmo_plugin` in torch's hub folder."""
-    return Path(os.environ.get("ELMO_PLUGIN_CACHE") or Path(torch.hub.get_dir()) / "elmo_plugin")
-
-
 def prepare_corpus(
     shards: Sequence[str],
     cache_directory: str | Path | None = None,
@@ -56,7 +51,7 @@ def prepare_corpus(
     shards : `Sequence[str]`
         Files as `prepare` takes them.
     cache_directory : `str` or `Path`, optional
-        The cache; by default `default_cache_directory()`.
+        The cache; by default `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub folder.
     num_processes : `int`
         How many shards are prepared at the same time.
     chunk_tokens : `int`
@@ -64,7 +59,8 @@ def prepare_corpus(
 
     Raises `ConfigurationError` as `prepare` does; then nothing of that shard is left.
     """
-    directory = Path(cache_directory or default_cache_directory()) / "corpora"
+    cache = cache_directory or os.environ.get("ELMO_PLUGIN_CACHE") or f"{torch.hub.get_dir()}/elmo_plugin"
+    directory = Path(cache) / "corpora"
     found = {shard: find_prepared(shard, directory, chunk_tokens) for shard in shards}
     prepared = {shard: files for shard, files in found.items() if files is not None}
     missing = [shard for shard in found if shard not in prepared]

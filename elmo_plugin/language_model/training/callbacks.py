@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.callbacks import TrainerCallback
-from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
 PRECISIONS = ("highest", "high", "medium")
@@ -37,8 +36,7 @@ class MatmulPrecision(TrainerCallback):
         self._precision = precision
 
     @overrides
-    def on_start(self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any) -> None:
-        super().on_start(trainer, is_primary, **kwargs)
+    def on_start(self, *args: Any, **kwargs: Any) -> None:
         self._before = torch.get_float32_matmul_precision()
         torch.set_float32_matmul_precision(self._precision)
 
@@ -61,8 +59,7 @@ class KeepFreedMemory(TrainerCallback):
     """
 
     @overrides
-    def on_start(self, trainer: GradientDescentTrainer, is_primary: bool = True, **kwargs: Any) -> None:
-        super().on_start(trainer, is_primary, **kwargs)
+    def on_start(self, *args: Any, **kwargs: Any) -> None:
         if sys.platform != "linux":
             return
         library = ctypes.CDLL(None)

@@ -205,20 +205,17 @@ class BiLmTrainer(GradientDescentTrainer):
         AllenNLP makes `best.th` after the checkpoint of the same model, and notes in the next one that it
         did: a kill in between leaves the best model so far, or none, as the best.
         """
-        if self._best_model_filename is not None:  # the folder may have been moved
-            self._best_model_filename = os.path.join(self._serialization_dir, "best.th")
+        path = os.path.join(self._serialization_dir, "best.th")
         is_of_an_epochs_end = self._start_after_batches_in_epoch_completed == 0
-        if not is_of_an_epochs_end or not self._metric_tracker.is_best_so_far():
-            return
-        self._best_model_filename = os.path.join(self._serialization_dir, "best.th")
-        if not self._primary:
-            return
-        if self._moving_average is None:
-            self._save_model_state(self._best_model_filename)
-        else:
-            self._moving_average.assign_average_value()
-            self._save_model_state(self._best_model_filename)
-            self._moving_average.restore()
+        is_best = is_of_an_epochs_end and self._metric_tracker.is_best_so_far()
+        if is_best or self._best_model_filename is not None:  # the folder may have been moved
+            self._best_model_filename = path
+        if is_best and self._primary:
+            if self._moving_average is not None:
+                self._moving_average.assign_average_value()
+            self._save_model_state(path)
+            if self._moving_average is not None:
+                self._moving_average.restore()
 
     @overrides
     def _save_model_state(self, path: str) -> None:
