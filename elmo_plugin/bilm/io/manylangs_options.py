@@ -38,7 +38,7 @@ _RELEASED = {
 def read_options(folder: Path) -> BiLmOptions:
     """
     Reads `config.json`, the network's configuration that it names, and the lexicons. What it names by a path
-    of another machine is looked for by its name, in the folder and in `configs` beside it.
+    of another machine is looked for by its name, in the folder and in `configs` next to it.
 
     Raises `BiLmError` where one of them is missing or damaged, or describes a network of another kind.
     """
