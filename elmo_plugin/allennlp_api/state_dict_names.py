@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLmOptions
+from elmo_plugin.bilm import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.io import Entry, highway_entries, lstm_entries
 
 CHARACTERS = "_token_embedder._char_embedding_weights"
@@ -46,23 +46,10 @@ def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
     convolutions = [weights[name] for name in _present(weights, CONVOLUTION)]
     projections = [weights[name] for name in _present(weights, LSTM_PROJECTION)]
     projection_dim, dim = projections[0].shape
-    return BiLmOptions.from_dict(
-        {
-            "char_cnn": {
-                "filters": [[weight.size(2), weight.size(0)] for weight in convolutions],
-                "embedding": {"dim": weights[CHARACTERS].size(1)},
-                "n_highway": len(_present(weights, HIGHWAY)),
-                "activation": "relu",
-            },
-            "lstm": {
-                "projection_dim": projection_dim,
-                "dim": dim,
-                "n_layers": len(projections),
-                "use_skip_connections": True,
-                "cell_clip": 3,
-                "proj_clip": 3,
-            },
-        }
+    filters = tuple((weight.size(2), weight.size(0)) for weight in convolutions)
+    return BiLmOptions(
+        CharCnnOptions(filters, weights[CHARACTERS].size(1), n_highway=len(_present(weights, HIGHWAY))),
+        LstmOptions(projection_dim, dim, len(projections), cell_clip=3, proj_clip=3),
     )
 
 

@@ -99,6 +99,11 @@ class LexiconCnnOptions:
     def n_filters(self) -> int:
         return sum(number for _, number in self.filters) if self.characters else 0
 
+    @property
+    def n_features(self) -> int:
+        """The size of a word's vector and its characters' features together."""
+        return (self.word_dim if self.words else 0) + self.n_filters
+
 
 @dataclass(frozen=True)
 class LstmOptions:

@@ -117,8 +117,7 @@ class CachedTokenEncoder(nn.Module):
         `Tensor`
             Shape (..., projection_dim).
         """
-        tokens = character_ids.reshape(-1, character_ids.size(-1))
-        types, type_of_token = unique_rows(tokens)
+        types, type_of_token = unique_rows(character_ids.reshape(-1, character_ids.size(-1)))
         encode = partial(self.encode_types, precision=precision, weights=weights)
         if weights is None:
             vectors = encode(types)

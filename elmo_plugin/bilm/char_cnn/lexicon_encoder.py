@@ -31,16 +31,13 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         super().__init__()
         self._reader = LexiconReader(options)
         self._reads_words, self._reads_characters = bool(options.words), bool(options.characters)
-        features = 0
         if self._reads_words:
             self.word_embedding = nn.Embedding(number_of_rows(options.words), options.word_dim)
-            features += options.word_dim
         if self._reads_characters:
             rows = number_of_rows(options.characters)
             self.character_embedding = nn.Embedding(rows, options.character_dim)
             self._make_char_cnn(options, options.character_dim)
-            features += options.n_filters
-        self.projection = nn.Linear(features, projection_dim)
+        self.projection = nn.Linear(options.n_features, projection_dim)
 
     def encode_types(
         self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None

@@ -139,9 +139,8 @@ def write_weights(
 
     Raises `BiLmError` where a value or a word cannot be written.
     """
-    compression = (
-        {"compression": "gzip", "compression_opts": 9, "shuffle": True} if dtype == "float16" else {}
-    )
+    of_half = {"compression": "gzip", "compression_opts": 9, "shuffle": True}
+    compression = of_half if dtype == "float16" else {}
     with replace_when_written(path) as temporary, h5py.File(temporary, "w") as file:
 
         def write(name: str, tensor: Tensor) -> None:

@@ -73,7 +73,7 @@ def read_folder(folder: Path) -> tuple[BiLmOptions, dict[str, Tensor]]:
 
 
 def _token_encoder_entries(options: BiLmOptions) -> Iterator[Entry]:
-    sizes, features = cast(LexiconCnnOptions, options.char_cnn), 0
+    sizes, dim = cast(LexiconCnnOptions, options.char_cnn), options.lstm.projection_dim
 
     def stored(name: str, shape: tuple[int, ...], ours: str) -> Entry:
         return Entry(name, (f"token_encoder.{ours}",), shape)
@@ -81,7 +81,6 @@ def _token_encoder_entries(options: BiLmOptions) -> Iterator[Entry]:
     if sizes.words:
         shape = (number_of_rows(sizes.words), sizes.word_dim)
         yield stored("word_emb_layer.embedding.weight", shape, "word_embedding.weight")
-        features += sizes.word_dim
     if sizes.characters:
         shape = (number_of_rows(sizes.characters), sizes.character_dim)
         yield stored("char_emb_layer.embedding.weight", shape, "character_embedding.weight")
@@ -90,9 +89,8 @@ def _token_encoder_entries(options: BiLmOptions) -> Iterator[Entry]:
             yield stored(f"{name}.weight", (number, sizes.character_dim, width), f"{name}.weight")
             yield stored(f"{name}.bias", (number,), f"{name}.bias")
         yield from highway_entries("highways._layers", sizes.n_highway, sizes.n_filters)
-        features += sizes.n_filters
-    yield stored("projection.weight", (options.lstm.projection_dim, features), "projection.weight")
-    yield stored("projection.bias", (options.lstm.projection_dim,), "projection.bias")
+    yield stored("projection.weight", (dim, sizes.n_features), "projection.weight")
+    yield stored("projection.bias", (dim,), "projection.bias")
 
 
 def _read_state(file: Path) -> dict[str, Any]:
