@@ -1,6 +1,5 @@
 """The sizes of a biLM, and their way to and from the `options.json` of published ELMo models."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import write_json
+from elmo_plugin.common.files import read_json, write_json
 
 ACTIVATIONS = ("relu", "tanh")
 
@@ -100,6 +99,11 @@ class LexiconCnnOptions:
     def n_filters(self) -> int:
         return sum(number for _, number in self.filters) if self.characters else 0
 
+    @property
+    def n_features(self) -> int:
+        """The size of a word's vector and its characters' features together."""
+        return (self.word_dim if self.words else 0) + self.n_filters
+
 
 @dataclass(frozen=True)
 class LstmOptions:
@@ -167,12 +171,9 @@ class BiLmOptions:
                 if "lexicon_cnn" in options
                 else _char_cnn(options["char_cnn"]),
                 LstmOptions(
-                    projection_dim=lstm["projection_dim"],
-                    dim=lstm["dim"],
-                    n_layers=lstm["n_layers"],
+                    **{name: lstm[name] for name in ("projection_dim", "dim", "n_layers")},
+                    **{name: lstm.get(name) for name in ("cell_clip", "proj_clip")},
                     use_skip_connections=bool(lstm.get("use_skip_connections")),
-                    cell_clip=lstm.get("cell_clip"),
-                    proj_clip=lstm.get("proj_clip"),
                 ),
             )
         except BiLmError as error:
@@ -185,27 +186,15 @@ class BiLmOptions:
     @classmethod
     def from_file(cls, path: str | Path) -> "BiLmOptions":
         """Reads an `options.json`; `BiLmError` names the file and what is wrong with it."""
-        try:
-            options = json.loads(Path(path).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise BiLmError(f"options file {path}: there is no such file") from None
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise BiLmError(f"options file {path}: not a JSON file ({error})") from None
-        return cls.from_dict(options, source=f"options file {path}")
+        name = f"options file {path}"
+        return cls.from_dict(read_json(path, name), source=name)
 
     def to_dict(self) -> dict[str, Any]:
         """
         The published nested layout, as every ELMo implementation reads it; with `lexicon_cnn` in place of
         `char_cnn` for a token encoder that published files cannot describe.
         """
-        lstm = {
-            "use_skip_connections": self.lstm.use_skip_connections,
-            "projection_dim": self.lstm.projection_dim,
-            "cell_clip": self.lstm.cell_clip,
-            "proj_clip": self.lstm.proj_clip,
-            "dim": self.lstm.dim,
-            "n_layers": self.lstm.n_layers,
-        }
+        lstm = dict(vars(self.lstm))
         if isinstance(self.char_cnn, LexiconCnnOptions):
             return {"lstm": lstm, "lexicon_cnn": dict(vars(self.char_cnn))}
         char_cnn = {

@@ -61,10 +61,7 @@ class VocabularySoftmax(nn.Module):
         """
         every = torch.ones_like(targets, dtype=torch.bool)
         of_targets = nn.functional.embedding(targets, self.weight), self.bias[targets]
-        token_weights = self._equal_weights(targets) if token_weights is None else token_weights
-        return _Loss.apply(
-            hidden, self.weight, self.bias, *of_targets, every, token_weights, torch.is_grad_enabled()
-        )
+        return self._loss(hidden, token_weights, self.weight, self.bias, *of_targets, every)
 
     def sampled(
         self,
@@ -112,14 +109,16 @@ class VocabularySoftmax(nn.Module):
         bias, target_bias = (self.bias[words] - correction).split(sizes)
         is_negative = torch.zeros_like(self.bias, dtype=torch.bool)
         is_negative[negatives] = True
-        is_hit = is_negative[targets]
-        token_weights = self._equal_weights(targets) if token_weights is None else token_weights
-        return _Loss.apply(
-            hidden, weight, bias, target_weight, target_bias, is_hit, token_weights, torch.is_grad_enabled()
-        )
+        candidates = (weight, bias, target_weight, target_bias, is_negative[targets])
+        return self._loss(hidden, token_weights, *candidates)
 
-    def _equal_weights(self, targets: Tensor) -> Tensor:
-        return self.weight.new_full(targets.shape, 1 / max(len(targets), 1))
+    def _loss(
+        self, hidden: Tensor, token_weights: Tensor | None, *candidates: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """`_Loss` against these candidates; without weights, each token has the same."""
+        if token_weights is None:
+            token_weights = self.weight.new_full((len(hidden),), 1 / max(len(hidden), 1))
+        return _Loss.apply(hidden, *candidates, token_weights, torch.is_grad_enabled())
 
 
 class _Loss(Function):

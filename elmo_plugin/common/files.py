@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from elmo_plugin.common.errors import BiLmError
+
 
 @contextmanager
 def replace_when_written(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -39,6 +41,16 @@ def remove_leftovers(folder: str | Path, pattern: str) -> None:
     """Removes what a killed process left of new files whose name matches `pattern`."""
     for leftover in Path(folder).glob(f".{pattern}.*"):
         shutil.rmtree(leftover, ignore_errors=True)
+
+
+def read_json(path: str | Path, name: str) -> Any:
+    """Reads a JSON file. Raises `BiLmError`, which calls the file `name`, where it is missing or damaged."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BiLmError(f"{name}: there is no such file") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise BiLmError(f"{name}: not a JSON file ({error})") from None
 
 
 def write_json(path: str | Path, content: Any) -> None:

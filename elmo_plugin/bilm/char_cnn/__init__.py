@@ -1,8 +1,8 @@
 """The token layer of a biLM: a character CNN, highway layers and a projection, over each distinct word."""
 
-from elmo_plugin.bilm.char_cnn.cached_token_encoder import CachedTokenEncoder
+from elmo_plugin.bilm.char_cnn.cached_token_encoder import CachedTokenEncoder, Highway
 from elmo_plugin.bilm.char_cnn.lexicon_encoder import LexiconTokenEncoder
-from elmo_plugin.bilm.char_cnn.token_encoder import Highway, TokenEncoder
+from elmo_plugin.bilm.char_cnn.token_encoder import TokenEncoder
 from elmo_plugin.bilm.char_cnn.unique_rows import unique_rows
 
 __all__ = ["CachedTokenEncoder", "Highway", "LexiconTokenEncoder", "TokenEncoder", "unique_rows"]

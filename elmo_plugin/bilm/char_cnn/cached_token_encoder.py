@@ -1,22 +1,52 @@
 """What all token encoders share: each word of a batch is encoded once, and its vector is kept if frozen."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import cast
 
+import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.char_cnn.type_cache import TypeCache
 from elmo_plugin.bilm.char_cnn.unique_rows import unique_rows
 from elmo_plugin.bilm.inference_weights import InferenceWeights
-from elmo_plugin.bilm.precision import PRECISIONS, Precision
+from elmo_plugin.bilm.options import CharCnnOptions, LexiconCnnOptions
+from elmo_plugin.bilm.precision import FLOAT32, Precision
 
 TYPE_CACHE_SIZE = 32768  # words
+
+
+class Highway(nn.Module):
+    """
+    `y = g * relu(W_t x + b_t) + (1 - g) * x` with `g = sigmoid(W_c x + b_c)` (Srivastava et al., 2015), with
+    the sign of the gate as in the published weight files.
+
+    # Parameters
+
+    dim : `int`
+        The size of input and output.
+    """
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.transform = nn.Linear(dim, dim)
+        self.carry = nn.Linear(dim, dim)
+        for linear in (self.transform, self.carry):
+            nn.init.normal_(linear.weight, std=dim**-0.5)
+        nn.init.zeros_(self.transform.bias)
+        nn.init.constant_(self.carry.bias, -2.0)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        gate = torch.sigmoid(self.carry(inputs)).to(inputs.dtype)
+        return torch.lerp(inputs, torch.relu(self.transform(inputs)).to(inputs.dtype), gate)
 
 
 class CachedTokenEncoder(nn.Module):
     """
     The token layer of a biLM: gives each word a vector that depends on nothing but the word.
 
-    Those who inherit from it have a `projection`, their last layer, and define `encode_types`.
+    Those who inherit from it have a `projection`, their last layer, and define `encode_types`. Those who read
+    characters have a `character_embedding`, too, and what `_make_char_cnn` makes.
 
     # Parameters
 
@@ -25,17 +55,28 @@ class CachedTokenEncoder(nn.Module):
         and words of 50 characters they take up to 71 MB for vectors of 512 numbers, 21 MB for 128.
     """
 
+    character_embedding: nn.Embedding
+    convolutions: Sequence[nn.Conv1d]
+    highways: Sequence[Highway]
+    activation: Callable[[Tensor], Tensor]
+    widest_filter: int
     projection: nn.Linear
 
     def __init__(self, type_cache_size: int = TYPE_CACHE_SIZE) -> None:
         super().__init__()
         self.type_cache_size = type_cache_size
 
+    def _make_char_cnn(self, options: CharCnnOptions | LexiconCnnOptions, character_dim: int) -> None:
+        """Makes the convolutions over vectors of characters, and the highway layers."""
+        convolutions = (nn.Conv1d(character_dim, number, width) for width, number in options.filters)
+        self.convolutions = cast("Sequence[nn.Conv1d]", nn.ModuleList(convolutions))
+        highways = (Highway(options.n_filters) for _ in range(options.n_highway))
+        self.highways = cast("Sequence[Highway]", nn.ModuleList(highways))
+        self.activation = torch.relu if options.activation == "relu" else torch.tanh
+        self.widest_filter = max(width for width, _ in options.filters)
+
     def encode_types(
-        self,
-        character_ids: Tensor,
-        precision: Precision = PRECISIONS["float32"],
-        weights: InferenceWeights | None = None,
+        self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
     ) -> Tensor:
         """
         Encodes all of the words, whether their vectors are kept or not.
@@ -57,10 +98,7 @@ class CachedTokenEncoder(nn.Module):
         raise NotImplementedError
 
     def forward(
-        self,
-        character_ids: Tensor,
-        precision: Precision = PRECISIONS["float32"],
-        weights: InferenceWeights | None = None,
+        self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
     ) -> Tensor:
         """
         Encodes each distinct word once, or takes its kept vector, and gives it to all its occurrences.
@@ -79,8 +117,7 @@ class CachedTokenEncoder(nn.Module):
         `Tensor`
             Shape (..., projection_dim).
         """
-        tokens = character_ids.reshape(-1, character_ids.size(-1))
-        types, type_of_token = unique_rows(tokens)
+        types, type_of_token = unique_rows(character_ids.reshape(-1, character_ids.size(-1)))
         encode = partial(self.encode_types, precision=precision, weights=weights)
         if weights is None:
             vectors = encode(types)

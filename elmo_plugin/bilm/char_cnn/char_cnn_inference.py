@@ -1,12 +1,11 @@
 """The token encoder without gradients: what is derived from its weights, and its arithmetic with that."""
 
-from collections.abc import Callable, Iterable
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.precision import PRECISIONS, PackedLinear, Precision
+from elmo_plugin.bilm.char_cnn.cached_token_encoder import CachedTokenEncoder
+from elmo_plugin.bilm.precision import FLOAT32, Precision
 
 
 class CharCnnInference:
@@ -19,39 +18,25 @@ class CharCnnInference:
 
     # Parameters
 
-    character_vectors : `Tensor`
-        Shape (number of characters, embedding_dim).
-    convolutions : `Iterable[nn.Conv1d]`
-        From embedding_dim channels to as many as they have filters.
-    highways : `Iterable[tuple[nn.Linear, nn.Linear]]`
-        Transformation and gate of each layer.
-    projection : `nn.Linear`
-        From the filters to the result.
-    activation : `Callable[[Tensor], Tensor]`
-        Applied to the maximum over the windows.
+    encoder : `CachedTokenEncoder`
+        Has the weights of a char CNN. Later changes of them do not reach the result.
     precision : `Precision`
         That of the highway layers.
 
     Raises `BiLmError` where this machine cannot compute in the precision.
     """
 
-    def __init__(
-        self,
-        character_vectors: Tensor,
-        convolutions: Iterable[nn.Conv1d],
-        highways: Iterable[tuple[nn.Linear, nn.Linear]],
-        projection: nn.Linear,
-        activation: Callable[[Tensor], Tensor],
-        precision: Precision,
-    ) -> None:
+    def __init__(self, encoder: CachedTokenEncoder, precision: Precision) -> None:
+        projection = encoder.projection
         precision.check(projection.weight.device)
-        self._tables = [_table(character_vectors, convolution) for convolution in convolutions]
-        self._highways = [
-            precision.pack(torch.cat([transform.weight, gate.weight]), torch.cat([transform.bias, gate.bias]))
-            for transform, gate in highways
-        ]
-        self._projection = PRECISIONS["float32"].pack(projection.weight, projection.bias)
-        self._activation = activation
+        vectors = encoder.character_embedding.weight
+        self._tables = [_table(vectors, convolution) for convolution in encoder.convolutions]
+        self._highways = []  # both products of each layer in one
+        for layer in encoder.highways:
+            weight = torch.cat([layer.transform.weight, layer.carry.weight])
+            self._highways.append(precision.pack(weight, torch.cat([layer.transform.bias, layer.carry.bias])))
+        self._projection = FLOAT32.pack(projection.weight, projection.bias)
+        self._activation = encoder.activation
 
     def __call__(self, character_ids: Tensor) -> Tensor:
         """
@@ -68,7 +53,8 @@ class CharCnnInference:
         maxima = torch.cat([_maxima(character_ids, table) for table in self._tables], dim=1)
         features = self._activation(maxima)
         for linear in self._highways:
-            features = _highway(features, linear)
+            transformed, gate = linear(features).to(features.dtype).chunk(2, dim=1)
+            features = torch.lerp(features, transformed.relu_(), gate.sigmoid_())
         return self._projection(features)
 
 
@@ -87,9 +73,3 @@ def _maxima(character_ids: Tensor, table: Tensor) -> Tensor:
     windows = character_ids.unfold(1, width, 1) + first_rows  # Shape: (types, windows, width)
     sums = F.embedding_bag(windows.flatten(0, 1), table.flatten(0, 1), mode="sum")
     return sums.view(*windows.shape[:2], filters).amax(dim=1)
-
-
-def _highway(features: Tensor, linear: PackedLinear) -> Tensor:
-    """`Highway` of the module, with its two products in one."""
-    transformed, gate = linear(features).to(features.dtype).chunk(2, dim=1)
-    return torch.lerp(features, transformed.relu_(), gate.sigmoid_())

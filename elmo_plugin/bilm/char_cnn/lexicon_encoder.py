@@ -1,17 +1,14 @@
 """The token layer of a model of ELMoForManyLangs: a word's vector, and a CNN over its characters' vectors."""
 
-from collections.abc import Sequence
-from typing import cast
-
 import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.char_cnn.cached_token_encoder import CachedTokenEncoder
 from elmo_plugin.bilm.char_cnn.lexicon import LexiconReader, number_of_rows
-from elmo_plugin.bilm.char_cnn.token_encoder import Highway, by_length
+from elmo_plugin.bilm.char_cnn.token_encoder import by_length
 from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.options import LexiconCnnOptions
-from elmo_plugin.bilm.precision import PRECISIONS, Precision
+from elmo_plugin.bilm.precision import FLOAT32, Precision
 
 
 class LexiconTokenEncoder(CachedTokenEncoder):
@@ -34,27 +31,16 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         super().__init__()
         self._reader = LexiconReader(options)
         self._reads_words, self._reads_characters = bool(options.words), bool(options.characters)
-        features = 0
         if self._reads_words:
             self.word_embedding = nn.Embedding(number_of_rows(options.words), options.word_dim)
-            features += options.word_dim
         if self._reads_characters:
             rows = number_of_rows(options.characters)
             self.character_embedding = nn.Embedding(rows, options.character_dim)
-            self.convolutions = nn.ModuleList(
-                nn.Conv1d(options.character_dim, number, width) for width, number in options.filters
-            )
-            self.highways = nn.ModuleList(Highway(options.n_filters) for _ in range(options.n_highway))
-            self._activation = torch.relu if options.activation == "relu" else torch.tanh
-            self._widest_filter = max(width for width, _ in options.filters)
-            features += options.n_filters
-        self.projection = nn.Linear(features, projection_dim)
+            self._make_char_cnn(options, options.character_dim)
+        self.projection = nn.Linear(options.n_features, projection_dim)
 
     def encode_types(
-        self,
-        character_ids: Tensor,
-        precision: Precision = PRECISIONS["float32"],
-        weights: InferenceWeights | None = None,
+        self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
     ) -> Tensor:
         weight = self.projection.weight
         if len(character_ids) == 0:
@@ -66,18 +52,14 @@ class LexiconTokenEncoder(CachedTokenEncoder):
             features.append(self.word_embedding(ids))
         if self._reads_characters:
             ids = self._reader.character_ids(texts).to(weight.device)
-            parts, order = by_length(ids, self._widest_filter, self._maxima)
-            features.append(self._highways(torch.cat(parts)[order.argsort()]))
+            maxima, order = by_length(ids, self.widest_filter, self._maxima)
+            of_characters = self.activation(maxima[order.argsort()])
+            for highway in self.highways:
+                of_characters = highway(of_characters)
+            features.append(of_characters)
         return self.projection(torch.cat(features, dim=1)).to(weight.dtype)
 
     def _maxima(self, ids: Tensor) -> Tensor:
         """The greatest value of each filter over all windows of a word, shape (types, filters)."""
         characters = self.character_embedding(ids).transpose(1, 2)
-        convolutions = cast("Sequence[nn.Conv1d]", self.convolutions)
-        return torch.cat([convolution(characters).amax(dim=2) for convolution in convolutions], dim=1)
-
-    def _highways(self, maxima: Tensor) -> Tensor:
-        features = self._activation(maxima)
-        for highway in self.highways:
-            features = highway(features)
-        return features
+        return torch.cat([convolution(characters).amax(dim=2) for convolution in self.convolutions], dim=1)

@@ -1,6 +1,6 @@
 """A word's context-independent vector: character CNN, highway layers, projection."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import cast
 
@@ -13,37 +13,12 @@ from elmo_plugin.bilm.char_cnn.conv_max_pool import conv_max_pool, convolution_m
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
 from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.options import CharCnnOptions
-from elmo_plugin.bilm.precision import PRECISIONS, Precision
+from elmo_plugin.bilm.precision import FLOAT32, Precision
 from elmo_plugin.common.errors import BiLmError
 
 # Words of similar length are encoded together, this many at a time: on a CPU their windows stay in its cache.
 TYPES_AT_A_TIME_ON_CPU = 64
 TYPES_AT_A_TIME = 1024
-
-
-class Highway(nn.Module):
-    """
-    `y = g * relu(W_t x + b_t) + (1 - g) * x` with `g = sigmoid(W_c x + b_c)` (Srivastava et al., 2015), with
-    the sign of the gate as in the published weight files.
-
-    # Parameters
-
-    dim : `int`
-        The size of input and output.
-    """
-
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.transform = nn.Linear(dim, dim)
-        self.carry = nn.Linear(dim, dim)
-        for linear in (self.transform, self.carry):
-            nn.init.normal_(linear.weight, std=dim**-0.5)
-        nn.init.zeros_(self.transform.bias)
-        nn.init.constant_(self.carry.bias, -2.0)
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        gate = torch.sigmoid(self.carry(inputs)).to(inputs.dtype)
-        return torch.lerp(inputs, torch.relu(self.transform(inputs)).to(inputs.dtype), gate)
 
 
 class TokenEncoder(CachedTokenEncoder):
@@ -67,14 +42,9 @@ class TokenEncoder(CachedTokenEncoder):
         self, options: CharCnnOptions, projection_dim: int, type_cache_size: int = TYPE_CACHE_SIZE
     ) -> None:
         super().__init__(type_cache_size)
-        self.activation = torch.relu if options.activation == "relu" else torch.tanh
         self.character_embedding = nn.Embedding(NUM_CHARACTERS, options.embedding_dim, padding_idx=0)
-        self.convolutions = nn.ModuleList(
-            nn.Conv1d(options.embedding_dim, number, width) for width, number in options.filters
-        )
-        self.highways = nn.ModuleList(Highway(options.n_filters) for _ in range(options.n_highway))
+        self._make_char_cnn(options, options.embedding_dim)
         self.projection = nn.Linear(options.n_filters, projection_dim)
-        self._widest_filter = max(width for width, _ in options.filters)
         self._initialize(options)
 
     def _initialize(self, options: CharCnnOptions) -> None:
@@ -82,21 +52,17 @@ class TokenEncoder(CachedTokenEncoder):
         nn.init.uniform_(self.character_embedding.weight, -1.0, 1.0)
         with torch.no_grad():
             self.character_embedding.weight[0].zero_()
-        for name, parameter in self.convolutions.named_parameters():
-            if name.endswith("bias"):
-                nn.init.zeros_(parameter)
-            elif options.activation == "relu":
-                nn.init.uniform_(parameter, -0.05, 0.05)
+        for convolution in self.convolutions:
+            nn.init.zeros_(cast(Tensor, convolution.bias))
+            if options.activation == "relu":
+                nn.init.uniform_(convolution.weight, -0.05, 0.05)
             else:
-                nn.init.normal_(parameter, std=parameter[0].numel() ** -0.5)
+                nn.init.normal_(convolution.weight, std=convolution.weight[0].numel() ** -0.5)
         nn.init.normal_(self.projection.weight, std=options.n_filters**-0.5)
         nn.init.zeros_(self.projection.bias)
 
     def encode_types(
-        self,
-        character_ids: Tensor,
-        precision: Precision = PRECISIONS["float32"],
-        weights: InferenceWeights | None = None,
+        self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
     ) -> Tensor:
         weight = self.projection.weight
         if len(character_ids) == 0:
@@ -108,48 +74,32 @@ class TokenEncoder(CachedTokenEncoder):
         else:
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
                 weights = weights or InferenceWeights([])
-                derive = partial(self._inference_layers, precision)
+                derive = partial(CharCnnInference, self, precision)
                 encode = weights.get(("char_cnn", precision.name), derive)
-                parts, order = by_length(character_ids, self._widest_filter, encode)
-                vectors = torch.cat(parts)
+                vectors, order = by_length(character_ids, self.widest_filter, encode)
         return vectors[order.argsort()].to(weight.dtype)
 
     def _encode_for_training(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the vectors, with gradients, and which of the words each of them is for."""
-        convolutions = cast("Sequence[nn.Conv1d]", self.convolutions)
-        filters, all_slots = filter_matrix(convolutions), character_ids.size(1)
+        filters, all_slots = filter_matrix(self.convolutions), character_ids.size(1)
 
         def convolve(some_ids: Tensor) -> Tensor:
             characters = self.character_embedding(some_ids)
             if some_ids.size(1) == all_slots:  # there may be no room for the widest filter after a word
-                return convolution_maxima(characters, convolutions)
+                return convolution_maxima(characters, self.convolutions)
             return conv_max_pool(characters, filters)
 
-        parts, order = by_length(character_ids, self._widest_filter, convolve)
-        return self._combine(torch.cat(parts)), order  # of all words at once, for large products
-
-    def _combine(self, features: Tensor) -> Tensor:
-        """Runs the layers after the convolutions: (types, n_filters) to (types, projection_dim)."""
-        biases = [cast(nn.Conv1d, convolution).bias for convolution in self.convolutions]
-        features = self.activation(features + torch.cat(cast("list[Tensor]", biases)))
-        for highway in self.highways:
+        features, order = by_length(character_ids, self.widest_filter, convolve)
+        biases = cast("list[Tensor]", [convolution.bias for convolution in self.convolutions])
+        features = self.activation(features + torch.cat(biases))
+        for highway in self.highways:  # all words at once, for large products
             features = highway(features)
-        return self.projection(features)
-
-    def _inference_layers(self, precision: Precision) -> CharCnnInference:
-        return CharCnnInference(
-            self.character_embedding.weight,
-            cast("Iterable[nn.Conv1d]", self.convolutions),
-            [(layer.transform, layer.carry) for layer in cast("Iterable[Highway]", self.highways)],
-            self.projection,
-            self.activation,
-            precision,
-        )
+        return self.projection(features), order
 
 
 def by_length(
     character_ids: Tensor, widest_filter: int, encode: Callable[[Tensor], Tensor]
-) -> tuple[list[Tensor], Tensor]:
+) -> tuple[Tensor, Tensor]:
     """
     Encodes words of similar length together, without slots that are padding in all of them. As many of these
     as the widest filter covers are left: its further windows there have the same values.
@@ -165,14 +115,14 @@ def by_length(
 
     # Returns
 
-    `list[Tensor]`, `Tensor`
-        What `encode` gives for some words after the other, and which words these are.
+    `Tensor`, `Tensor`
+        What `encode` gives for all words, shape (types, dim), and which word each row is for, shape (types,).
     """
     size = TYPES_AT_A_TIME_ON_CPU if character_ids.device.type == "cpu" else TYPES_AT_A_TIME
     if len(character_ids) <= size:
         slots = int(_lengths(character_ids).max()) + widest_filter
         order = torch.arange(len(character_ids), device=character_ids.device)
-        return [encode(character_ids[:, :slots].int())], order
+        return encode(character_ids[:, :slots].int()), order
     lengths, order = _lengths(character_ids).sort()
     number_of_slots = (lengths + widest_filter).tolist()
     parts = []
@@ -180,7 +130,7 @@ def by_length(
         rows = order[start : start + size]
         slots = number_of_slots[start + len(rows) - 1]
         parts.append(encode(character_ids[rows, :slots].int()))
-    return parts, order
+    return torch.cat(parts), order
 
 
 def _lengths(character_ids: Tensor) -> Tensor:

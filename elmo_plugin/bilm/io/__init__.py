@@ -1,12 +1,6 @@
 """Files that biLMs are read from and written to, and the ladder of sources that a biLM can come from."""
 
-from elmo_plugin.bilm.io.allennlp_layout import (
-    bias_from_allennlp,
-    bias_to_allennlp,
-    join_highway,
-    split_highway,
-    swap_gates,
-)
+from elmo_plugin.bilm.io.allennlp_layout import Entry, highway_entries, lstm_entries
 from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, SoftmaxWeights, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
@@ -36,21 +30,19 @@ __all__ = [
     "WEIGHTS_NAMES",
     "ArchivedBiLm",
     "Checkpoint",
+    "Entry",
     "SoftmaxWeights",
     "Source",
-    "bias_from_allennlp",
-    "bias_to_allennlp",
     "fetch",
-    "join_highway",
+    "highway_entries",
     "load_plain",
+    "lstm_entries",
     "options_from_state",
     "read_archive",
     "read_checkpoint",
     "read_state",
     "replace_weights",
     "source_files",
-    "split_highway",
-    "swap_gates",
     "weights_digest",
     "write_weights",
 ]

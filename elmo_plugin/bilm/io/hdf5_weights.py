@@ -48,12 +48,11 @@ class SoftmaxWeights(NamedTuple):
 
 
 class _Dataset(NamedTuple):
-    """A dataset of the file: its name and shape, and the model's tensors, side by side, that it holds."""
+    """A dataset of the file: its name and shape, and the model's tensors, all of one size, side by side."""
 
     name: str
     shape: tuple[int, ...]
     tensors: tuple[str, ...]
-    widths: tuple[int, ...] = ()  # rows of the dataset that each of several tensors takes
 
 
 def read_weights(path: str | Path, options: BiLmOptions) -> Iterator[tuple[str, Tensor]]:
@@ -87,8 +86,8 @@ def read_weights(path: str | Path, options: BiLmOptions) -> Iterator[tuple[str, 
 
 def read_softmax(path: str | Path, options: BiLmOptions) -> SoftmaxWeights | None:
     """
-    The softmax, as float32, that `write_weights` put beside the biLM; `None` where there is none, or where it
-    is not said which words it predicts.
+    The softmax, as float32, that `write_weights` put next to the biLM; `None` where there is none, or where
+    it is not said which words it predicts.
 
     Raises `BiLmError` where the file is missing or truncated, or where the softmax's parts do not fit.
     """
@@ -136,13 +135,12 @@ def write_weights(
     dtype : `str`
         `float32`, or `float16` for half the size; compressed without loss in the latter case.
     softmax : `SoftmaxWeights`, optional
-        Written beside the biLM, for `read_softmax`.
+        Written next to the biLM, for `read_softmax`.
 
     Raises `BiLmError` where a value or a word cannot be written.
     """
-    compression = (
-        {"compression": "gzip", "compression_opts": 9, "shuffle": True} if dtype == "float16" else {}
-    )
+    of_half = {"compression": "gzip", "compression_opts": 9, "shuffle": True}
+    compression = of_half if dtype == "float16" else {}
     with replace_when_written(path) as temporary, h5py.File(temporary, "w") as file:
 
         def write(name: str, tensor: Tensor) -> None:
@@ -181,11 +179,8 @@ def _datasets(options: BiLmOptions) -> Iterator[_Dataset]:
     if isinstance(char_cnn, LexiconCnnOptions):
         raise BiLmError("the published layout has no place for the lexicons of a model of ELMoForManyLangs")
     encoder = "token_encoder"
-    yield _Dataset(
-        "char_embed",
-        (NUM_CHARACTERS - 1, char_cnn.embedding_dim),
-        (f"{encoder}.character_embedding.weight",),
-    )
+    characters = f"{encoder}.character_embedding.weight"
+    yield _Dataset("char_embed", (NUM_CHARACTERS - 1, char_cnn.embedding_dim), (characters,))
     for i, (width, number) in enumerate(char_cnn.filters):
         shape = (1, width, char_cnn.embedding_dim, number)
         yield _Dataset(f"CNN/W_cnn_{i}", shape, (f"{encoder}.convolutions.{i}.weight",))
@@ -203,12 +198,8 @@ def _datasets(options: BiLmOptions) -> Iterator[_Dataset]:
         for number in range(lstm.n_layers):
             cell = f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"
             layer = f"{lm}.layers.{number}"
-            yield _Dataset(
-                f"{cell}/W_0",
-                (2 * lstm.projection_dim, 4 * lstm.dim),
-                (f"{layer}.input_weight", f"{layer}.recurrent_weight"),
-                (lstm.projection_dim, lstm.projection_dim),
-            )
+            weights = (f"{layer}.input_weight", f"{layer}.recurrent_weight")
+            yield _Dataset(f"{cell}/W_0", (2 * lstm.projection_dim, 4 * lstm.dim), weights)
             yield _Dataset(f"{cell}/B", (4 * lstm.dim,), (f"{layer}.bias",))
             yield _Dataset(f"{cell}/W_P_0", (lstm.dim, lstm.projection_dim), (f"{layer}.projection_weight",))
 
@@ -251,13 +242,12 @@ def _to_tensors(dataset: _Dataset, values: Tensor) -> Sequence[Tensor]:
         values = values.squeeze(0).permute(2, 1, 0)
     elif values.dim() == 2:
         values = values.t()
-    return values.split(dataset.widths, dim=1) if dataset.widths else (values,)
+    return values.chunk(len(dataset.tensors), dim=-1)
 
 
 def _from_tensors(dataset: _Dataset, state: StateDict) -> Tensor:
     """From the model's arrangement to the file's: `_to_tensors` undone."""
-    parts = [state[name].detach() for name in dataset.tensors]
-    values = torch.cat(parts, dim=1) if dataset.widths else parts[0]
+    values = torch.cat([state[name].detach() for name in dataset.tensors], dim=-1)
     if dataset.name == "char_embed":
         return values[1:]
     if values.dim() == 3:

@@ -1,12 +1,12 @@
 """The sizes of a model of ELMoForManyLangs, from the JSON files of its folder."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from elmo_plugin.bilm.char_cnn.lexicon import NEEDED_OF_CHARACTERS, NEEDED_OF_WORDS, read_lexicon
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import read_json
 
 CONFIG = "config.json"
 CHARACTERS = "char.dic"
@@ -38,12 +38,12 @@ _RELEASED = {
 def read_options(folder: Path) -> BiLmOptions:
     """
     Reads `config.json`, the network's configuration that it names, and the lexicons. What it names by a path
-    of another machine is looked for by its name, in the folder and in `configs` beside it.
+    of another machine is looked for by its name, in the folder and in `configs` next to it.
 
     Raises `BiLmError` where one of them is missing or damaged, or describes a network of another kind.
     """
     config_file = folder / CONFIG
-    config_path = _entry(_read_json(config_file), "config_path", config_file)
+    config_path = _entry(read_json(config_file, f"file {config_file}"), "config_path", config_file)
     file, network = _read_network(folder, str(config_path))
     encoder, embedder = (_entry(network, section, file) for section in ("encoder", "token_embedder"))
     for section, values, expected in (("encoder", encoder, "elmo"), ("token_embedder", embedder, "cnn")):
@@ -51,45 +51,31 @@ def read_options(folder: Path) -> BiLmOptions:
         if name != expected:
             raise BiLmError(f"file {file}: {section}.name is {name!r}, but only {expected!r} can be used")
     word_dim, character_dim = (embedder.get(key, 0) for key in ("word_dim", "char_dim"))
-    has_words, has_characters = bool(word_dim), bool(character_dim)
     lexicon_cnn = {
-        "characters": read_lexicon(folder / CHARACTERS, NEEDED_OF_CHARACTERS) if has_characters else (),
-        "words": read_lexicon(folder / WORDS, NEEDED_OF_WORDS) if has_words else (),
+        "characters": read_lexicon(folder / CHARACTERS, NEEDED_OF_CHARACTERS) if character_dim else (),
+        "words": read_lexicon(folder / WORDS, NEEDED_OF_WORDS) if word_dim else (),
         "character_dim": character_dim,
         "word_dim": word_dim,
-        "filters": _entry(embedder, "filters", file) if has_characters else (),
-        "n_highway": _entry(embedder, "n_highway", file) if has_characters else 0,
-        "activation": _entry(embedder, "activation", file) if has_characters else "relu",
+        "filters": _entry(embedder, "filters", file) if character_dim else (),
+        "n_highway": _entry(embedder, "n_highway", file) if character_dim else 0,
+        "activation": _entry(embedder, "activation", file) if character_dim else "relu",
         "max_characters_per_word": _entry(embedder, "max_characters_per_token", file),
     }
     lstm = {**encoder, "use_skip_connections": True}
     return BiLmOptions.from_dict({"lexicon_cnn": lexicon_cnn, "lstm": lstm}, source=f"file {file}")
 
 
-def _network_files(folder: Path, config_path: str) -> list[Path]:
-    """Where the network's configuration may be, the most likely place first."""
-    name = config_path.replace("\\", "/").rpartition("/")[2]
-    return [folder / name, folder.parent / "configs" / name, Path(config_path)]
-
-
 def _read_network(folder: Path, config_path: str) -> tuple[Path, Any]:
-    files = _network_files(folder, config_path)
+    """Returns the file of the network's configuration, and what is in it."""
+    name = config_path.replace("\\", "/").rpartition("/")[2]
+    files = [folder / name, folder.parent / "configs" / name, Path(config_path)]
     for file in files:
         if file.is_file():
-            return file, _read_json(file)
-    if files[0].name == RELEASED_NETWORK:
+            return file, read_json(file, f"file {file}")
+    if name == RELEASED_NETWORK:
         return files[0], _RELEASED
     places = ", ".join(map(str, files))
     raise BiLmError(f"file {folder / CONFIG}: the config_path that it names is none of the files {places}")
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BiLmError(f"file {path}: there is no such file") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise BiLmError(f"file {path}: not a JSON file ({error})") from None
 
 
 def _entry(section: Any, key: str, file: Path) -> Any:

@@ -18,27 +18,19 @@ The names on the left are theirs, those on the right ours (of `BiLm.state_dict()
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from torch import Tensor
 
 from elmo_plugin.bilm.char_cnn.lexicon import number_of_rows
-from elmo_plugin.bilm.io.allennlp_layout import bias_from_allennlp, split_highway, swap_gates
+from elmo_plugin.bilm.io.allennlp_layout import Entry, highway_entries, lstm_entries
 from elmo_plugin.bilm.io.manylangs_options import read_options
 from elmo_plugin.bilm.io.training_archive import load_plain
-from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions, LstmOptions
+from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 from elmo_plugin.common.errors import BiLmError
 
 TOKEN_EMBEDDER = "token_embedder.pkl"
 ENCODER = "encoder.pkl"
-
-
-class _Stored(NamedTuple):
-    """A tensor of theirs: its name and shape, and those of ours that it holds."""
-
-    name: str
-    shape: tuple[int, ...]
-    ours: tuple[str, ...]
 
 
 def is_model_folder(path: Path) -> bool:
@@ -68,28 +60,27 @@ def read_folder(folder: Path) -> tuple[BiLmOptions, dict[str, Tensor]]:
     """
     options = read_options(folder)
     weights: dict[str, Tensor] = {}
-    for file, tensors in (
-        (folder / TOKEN_EMBEDDER, _of_token_embedder(options)),
-        (folder / ENCODER, _of_encoder(options.lstm)),
+    for file, entries in (
+        (folder / TOKEN_EMBEDDER, _token_encoder_entries(options)),
+        (folder / ENCODER, lstm_entries("", options.lstm)),
     ):
         state = _read_state(file)
-        for stored in tensors:
-            weights |= zip(stored.ours, _to_ours(stored, _take(state, stored, file)), strict=True)
+        for entry in entries:
+            weights |= entry.converted(_take(state, entry, file))
         if state:
             raise BiLmError(f"weight file {file}: has {next(iter(state))}, which the sizes do not ask for")
     return options, weights
 
 
-def _of_token_embedder(options: BiLmOptions) -> Iterator[_Stored]:
-    sizes, features = cast(LexiconCnnOptions, options.char_cnn), 0
+def _token_encoder_entries(options: BiLmOptions) -> Iterator[Entry]:
+    sizes, dim = cast(LexiconCnnOptions, options.char_cnn), options.lstm.projection_dim
 
-    def stored(name: str, shape: tuple[int, ...], *ours: str) -> _Stored:
-        return _Stored(name, shape, tuple(f"token_encoder.{name}" for name in ours))
+    def stored(name: str, shape: tuple[int, ...], ours: str) -> Entry:
+        return Entry(name, (f"token_encoder.{ours}",), shape)
 
     if sizes.words:
         shape = (number_of_rows(sizes.words), sizes.word_dim)
         yield stored("word_emb_layer.embedding.weight", shape, "word_embedding.weight")
-        features += sizes.word_dim
     if sizes.characters:
         shape = (number_of_rows(sizes.characters), sizes.character_dim)
         yield stored("char_emb_layer.embedding.weight", shape, "character_embedding.weight")
@@ -97,26 +88,9 @@ def _of_token_embedder(options: BiLmOptions) -> Iterator[_Stored]:
             name = f"convolutions.{i}"
             yield stored(f"{name}.weight", (number, sizes.character_dim, width), f"{name}.weight")
             yield stored(f"{name}.bias", (number,), f"{name}.bias")
-        square = (2 * sizes.n_filters, sizes.n_filters)
-        for k in range(sizes.n_highway):
-            for kind, shape_of_both in (("weight", square), ("bias", square[:1])):
-                ours = (f"highways.{k}.transform.{kind}", f"highways.{k}.carry.{kind}")
-                yield stored(f"highways._layers.{k}.{kind}", shape_of_both, *ours)
-        features += sizes.n_filters
-    yield stored("projection.weight", (options.lstm.projection_dim, features), "projection.weight")
-    yield stored("projection.bias", (options.lstm.projection_dim,), "projection.bias")
-
-
-def _of_encoder(sizes: LstmOptions) -> Iterator[_Stored]:
-    for direction in ("forward", "backward"):
-        for number in range(sizes.n_layers):
-            layer, ours = f"{direction}_layer_{number}", f"{direction}_lm.layers.{number}"
-            square = (4 * sizes.dim, sizes.projection_dim)
-            yield _Stored(f"{layer}.input_linearity.weight", square, (f"{ours}.input_weight",))
-            yield _Stored(f"{layer}.state_linearity.weight", square, (f"{ours}.recurrent_weight",))
-            yield _Stored(f"{layer}.state_linearity.bias", square[:1], (f"{ours}.bias",))
-            projection = (sizes.projection_dim, sizes.dim)
-            yield _Stored(f"{layer}.state_projection.weight", projection, (f"{ours}.projection_weight",))
+        yield from highway_entries("highways._layers", sizes.n_highway, sizes.n_filters)
+    yield stored("projection.weight", (dim, sizes.n_features), "projection.weight")
+    yield stored("projection.bias", (dim,), "projection.bias")
 
 
 def _read_state(file: Path) -> dict[str, Any]:
@@ -128,22 +102,13 @@ def _read_state(file: Path) -> dict[str, Any]:
     return state
 
 
-def _take(state: dict[str, Any], stored: _Stored, file: Path) -> Tensor:
-    values = state.pop(stored.name, None)
+def _take(state: dict[str, Any], entry: Entry, file: Path) -> Tensor:
+    values = state.pop(entry.theirs, None)
     if not isinstance(values, Tensor):
-        raise BiLmError(f"weight file {file}: the tensor {stored.name} is missing, which the sizes ask for")
-    if values.shape != stored.shape:
+        raise BiLmError(f"weight file {file}: the tensor {entry.theirs} is missing, which the sizes ask for")
+    if values.shape != entry.shape:
         raise BiLmError(
-            f"weight file {file}: the tensor {stored.name} has the shape {tuple(values.shape)}, "
-            f"but the sizes ask for {stored.shape}"
+            f"weight file {file}: the tensor {entry.theirs} has the shape {tuple(values.shape)}, "
+            f"but the sizes ask for {entry.shape}"
         )
     return values.float()
-
-
-def _to_ours(stored: _Stored, values: Tensor) -> tuple[Tensor, ...]:
-    """From their arrangement to the model's."""
-    if stored.name.startswith("highways"):
-        return split_highway(values)
-    if stored.name.endswith("_linearity.bias"):
-        return (bias_from_allennlp(values),)
-    return (swap_gates(values) if "_linearity" in stored.name else values,)

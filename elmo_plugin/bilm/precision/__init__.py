@@ -12,6 +12,7 @@ from elmo_plugin.bilm.precision.int8 import Int8, int8_is_exact
 from elmo_plugin.common.errors import BiLmError
 
 __all__ = [
+    "FLOAT32",
     "PRECISIONS",
     "PackedDirections",
     "PackedLinear",
@@ -23,9 +24,8 @@ __all__ = [
     "pack_for_training",
 ]
 
-PRECISIONS: dict[str, Precision] = {
-    precision.name: precision for precision in (Float32(), BFloat16(), Int8())
-}
+FLOAT32 = Float32()
+PRECISIONS: dict[str, Precision] = {precision.name: precision for precision in (FLOAT32, BFloat16(), Int8())}
 
 
 def get_precision(name: str) -> Precision:

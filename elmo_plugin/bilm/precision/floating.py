@@ -12,31 +12,40 @@ from elmo_plugin.bilm.precision.base import PackedDirections, PackedLinear, Prec
 from elmo_plugin.common.errors import BiLmError
 
 
-class Float32(Precision):
+class Floating(Precision):
+    """Computes in the type that its subclasses give as that of the activations."""
+
+    most_batched: int  # multiplications up to which both directions are faster in one product
+
+    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
+        dtype = self.activation_dtype(weight)
+        return _pack(weight.detach().to(dtype), None if bias is None else bias.detach().to(dtype, copy=True))
+
+    def pack_directions(self, weights: Sequence[Tensor]) -> PackedDirections:
+        return FloatDirections(weights, self.activation_dtype(weights[0]))
+
+    def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
+        return multiplications <= self.most_batched
+
+
+class Float32(Floating):
     """The type of the parameters themselves: float64 where these are."""
 
     name = fingerprint = "float32"
+    most_batched = 1 << 21  # measured on two cores with AVX-512
 
     def check(self, device: torch.device) -> None:
         """Every machine computes in it."""
 
-    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
-        return _pack(weight.detach(), None if bias is None else bias.detach().clone())
-
-    def pack_directions(self, weights: Sequence[Tensor]) -> PackedDirections:
-        return FloatDirections(weights, weights[0].dtype)
-
     def activation_dtype(self, weight: Tensor) -> torch.dtype:
         return weight.dtype
 
-    def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
-        return multiplications <= 1 << 21  # measured on two cores with AVX-512
 
-
-class BFloat16(Precision):
+class BFloat16(Floating):
     """Half the memory traffic of float32, where the CPU has instructions for it, and on GPUs."""
 
     name = fingerprint = "bfloat16"
+    most_batched = 1 << 20  # measured on two cores with AVX-512
 
     def check(self, device: torch.device) -> None:
         if device.type == "cpu" and not has_bfloat16():
@@ -45,17 +54,8 @@ class BFloat16(Precision):
                 "which are not here; use float32"
             )
 
-    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
-        return _pack(weight.detach().bfloat16(), None if bias is None else bias.detach().bfloat16())
-
-    def pack_directions(self, weights: Sequence[Tensor]) -> PackedDirections:
-        return FloatDirections(weights, torch.bfloat16)
-
     def activation_dtype(self, weight: Tensor) -> torch.dtype:
         return torch.bfloat16
-
-    def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
-        return multiplications <= 1 << 20  # measured on two cores with AVX-512
 
 
 class PlainLinear:
@@ -142,14 +142,10 @@ def has_onednn() -> bool:
 
 def has_bfloat16() -> bool:
     """Tells whether this CPU multiplies bfloat16 numbers."""
-    if not has_onednn() or not hasattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported"):
-        return False
-    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    return has_onednn() and bool(getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", bool)())
 
 
 def _pack(weight: Tensor, bias: Tensor | None) -> PackedLinear:
-    is_onednns = weight.device.type == "cpu" and has_onednn()
-    if weight.dtype == torch.bfloat16:
-        is_onednns = is_onednns and has_bfloat16()
-    is_onednns = is_onednns and weight.dtype in (torch.float, torch.bfloat16)
+    is_packed_by = {torch.float: has_onednn, torch.bfloat16: has_bfloat16}.get(weight.dtype)
+    is_onednns = weight.device.type == "cpu" and is_packed_by is not None and is_packed_by()
     return OneDnnLinear(weight, bias) if is_onednns else PlainLinear(weight, bias)

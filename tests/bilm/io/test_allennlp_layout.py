@@ -7,7 +7,7 @@ import torch
 from allennlp.modules.highway import Highway as TheirHighway
 from torch import Tensor
 
-from elmo_plugin.bilm.char_cnn.token_encoder import Highway
+from elmo_plugin.bilm.char_cnn import Highway
 from elmo_plugin.bilm.io.allennlp_layout import (
     bias_from_allennlp,
     bias_to_allennlp,
