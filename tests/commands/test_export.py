@@ -13,7 +13,7 @@ from allennlp.modules.elmo import Elmo, batch_to_ids
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io.hdf5_weights import read_softmax, write_weights
-from elmo_plugin.bilm.io.pretrained import files_of
+from elmo_plugin.bilm.io.pretrained import MODELS
 from elmo_plugin.bilm.io.training_archive import read_archive
 from elmo_plugin.commands.export import export
 from tests.trained_bilm import random_bilm, random_softmax, write_training
@@ -100,7 +100,7 @@ def test_an_imported_model_is_exported_to_the_same_bytes(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     if name == "tiny":
-        source, weights = name, Path(files_of("tiny")[1])
+        source, weights = name, Path(MODELS["tiny"][1])
     elif name == "own":
         source, weights = str(FIXTURE), FIXTURE / "weights.hdf5"
     else:

@@ -31,13 +31,6 @@ MODELS: dict[str, tuple[str, str]] = {
 }
 
 
-def files_of(name: str) -> tuple[str, str]:
-    """The options file and the weight file (paths or URLs) of a model in `MODELS`."""
-    if name not in MODELS:
-        raise BiLmError(f"there is no pretrained biLM {name!r}; known are {', '.join(MODELS)}")
-    return MODELS[name]
-
-
 def download_directory() -> Path:
     """AllenNLP's own cache: `cache` in `$ALLENNLP_CACHE_ROOT`, by default in `~/.allennlp`."""
     return Path(os.environ.get("ALLENNLP_CACHE_ROOT") or Path.home() / ".allennlp") / "cache"
