@@ -30,17 +30,13 @@ def embed_shards(
         Names the files. All machines must see them, and the folder, at the same paths.
     folder : `str | Path`
         Gets an output for each file, with the format after the file's name.
-    settings : `Settings`
-        See `embed_file`.
-    output_format : `str`
-        "hdf5" or "safetensors".
     scheduler : `str`, optional
         The address of the scheduler of a cluster that is there. By default one is made of processes on this
         machine.
     workers : `int`
         How many these are.
-    cuda_devices : `tuple[int, ...]`
-        The GPUs that each task uses.
+    settings, output_format, cuda_devices
+        See `embed_file`.
 
     # Returns
 
@@ -64,7 +60,7 @@ def embed_shards(
     )
     local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
     with Client(scheduler) if scheduler else Client(**local) as client:
-        tasks = client.map(embed, *zip(*outputs.items(), strict=True), pure=False)
+        tasks = client.map(embed, outputs, outputs.values(), pure=False)
         for _ in Tqdm.tqdm(as_completed(tasks), total=len(tasks), unit="files", desc="embedding"):
             pass
         client.gather(tasks)
