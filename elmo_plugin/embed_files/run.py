@@ -73,7 +73,7 @@ def embed_file(
         devices = _devices(workers, cuda_devices)
         embedder = Embedder.load(settings, devices[0] if len(devices) == 1 else "cpu")
         made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
-        description = {**settings.description(), **made_by}
+        description = settings.description() | made_by
         text = read_passages(source, embedder.passage_bytes)
         with unfinished_chunks(output, description) as chunks:
             if output.exists():
