@@ -78,9 +78,9 @@ def test_batches_hold_no_more_than_asked_for(
     shapes = []
     run_sentences = bilm_module.run_sentences
 
-    def spy(bilm: BiLm, ids: torch.Tensor, *args: Any) -> Any:
+    def spy(network: BiLm, ids: torch.Tensor, *args: Any) -> Any:
         shapes.append(tuple(ids.shape[:2]))
-        return run_sentences(bilm, ids, *args)
+        return run_sentences(network, ids, *args)
 
     monkeypatch.setattr(bilm_module, "run_sentences", spy)
     embed_file(text, tmp_path / "out.hdf5", replace(settings, batch_size=2, max_batch_tokens=9))
