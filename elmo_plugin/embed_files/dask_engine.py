@@ -60,7 +60,7 @@ def embed_shards(
     )
     local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
     with Client(scheduler) if scheduler else Client(**local) as client:
-        tasks = client.map(embed, outputs, outputs.values(), pure=False)
+        tasks = client.map(embed, *zip(*outputs.items(), strict=True), pure=False)
         for _ in Tqdm.tqdm(as_completed(tasks), total=len(tasks), unit="files", desc="embedding"):
             pass
         client.gather(tasks)
