@@ -25,41 +25,24 @@ PARAMS_TO_FILE = Params.to_file
 VOCABULARY_TO_FILES = Vocabulary.save_to_files
 
 
-def _init_without_verbose(
-    self: ReduceOnPlateauLearningRateScheduler,
-    optimizer: Optimizer,
-    mode: str = "min",
-    factor: float = 0.1,
-    patience: int = 10,
-    threshold_mode: str = "rel",
-    threshold: float = 1e-4,
-    cooldown: int = 0,
-    min_lr: float | list[float] = 0,
-    eps: float = 1e-8,
-) -> None:
-    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(
-        optimizer,
-        mode=mode,  # type: ignore[arg-type]
-        factor=factor,
-        patience=patience,
-        threshold=threshold,
-        threshold_mode=threshold_mode,  # type: ignore[arg-type]
-        cooldown=cooldown,
-        min_lr=min_lr,
-        eps=eps,
-    )
-    super(ReduceOnPlateauLearningRateScheduler, self).__init__(scheduler)  # type: ignore[arg-type]
-
-
 def restore_reduce_on_plateau() -> None:
     """
     Makes the scheduler `reduce_on_plateau` work where torch has dropped the argument `verbose`, by a
-    constructor that is AllenNLP's own but for that argument.
+    constructor with AllenNLP's own options but for that argument.
 
     Drop it when AllenNLP's constructor no longer passes `verbose`.
     """
-    if "verbose" not in inspect.signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters:
-        ReduceOnPlateauLearningRateScheduler.__init__ = _init_without_verbose  # type: ignore
+    if "verbose" in inspect.signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters:
+        return
+
+    def init(self: ReduceOnPlateauLearningRateScheduler, optimizer: Optimizer, **options: Any) -> None:
+        scheduler: Any = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **options)
+        super(ReduceOnPlateauLearningRateScheduler, self).__init__(scheduler)
+
+    signature = inspect.signature(ReduceOnPlateauLearningRateScheduler.__init__)
+    parameters = [each for each in signature.parameters.values() if each.name != "verbose"]
+    init.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    ReduceOnPlateauLearningRateScheduler.__init__ = init  # type: ignore
 
 
 def allow_numpy_scalars_in_checkpoints() -> None:

@@ -30,17 +30,13 @@ def embed_shards(
         Names the files. All machines must see them, and the folder, at the same paths.
     folder : `str | Path`
         Gets an output for each file, with the format after the file's name.
-    settings : `Settings`
-        See `embed_file`.
-    output_format : `str`
-        "hdf5" or "safetensors".
     scheduler : `str`, optional
         The address of the scheduler of a cluster that is there. By default one is made of processes on this
         machine.
     workers : `int`
         How many these are.
-    cuda_devices : `tuple[int, ...]`
-        The GPUs that each task uses.
+    settings, output_format, cuda_devices
+        See `embed_file`.
 
     # Returns
 

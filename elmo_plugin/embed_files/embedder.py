@@ -1,6 +1,6 @@
 """Lines to words and their vectors, in the layout that was asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import accumulate
 
@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmError, load_bilm, split_by_tokens
+from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 from elmo_plugin.embed_files.settings import Settings
 from elmo_plugin.embed_files.text import make_tokenizer
 from elmo_plugin.embedding import Elmo, ScalarMix, chosen_layers, read_mixes
@@ -65,21 +65,8 @@ class Mixture(nn.Module):
 
 def load_mixture(archive: str, placement: str | None, precision: str) -> tuple[BiLm, Mixture]:
     """
-    Loads a task model for its biLM and the mixture that it has learned.
-
-    # Parameters
-
-    archive : `str`
-        A `model.tar.gz`, or the directory of a training, of a model with ELMo.
-    placement : `str`, optional
-        Where in the model, if ELMo is at several places: see `Mix`.
-    precision : `str`
-        In which the biLM computes, whatever it was in training.
-
-    # Returns
-
-    `BiLm`, `Mixture`
-        Frozen, on the CPU.
+    Loads a task model for its biLM and the mixture that it has learned, frozen and on the CPU. `archive` is a
+    `model.tar.gz`, or the directory of a training; for `placement` and `precision` see `Settings`.
 
     Raises `BiLmError` where the model has no ELMo, or not at that place.
     """
@@ -91,7 +78,7 @@ def load_mixture(archive: str, placement: str | None, precision: str) -> tuple[B
     import_module_and_submodules("elmo_plugin.plugin")  # registers the models of this package
     import_plugins()  # and those of others
     model = load_archive(archive).model
-    elmos = [module for module in model.modules() if isinstance(module, Elmo)]
+    elmos = (module for module in model.modules() if isinstance(module, Elmo))
     mixes = [(elmo, mix) for elmo in elmos for mix in elmo.mixes.modules() if isinstance(mix, ScalarMix)]
     names = [mix.placement for mix in read_mixes(model.state_dict())]
     model_has = f"archive {archive}: its model has"
@@ -178,29 +165,11 @@ class Embedder:
         ends = list(accumulate(lengths))
         vectors = np.empty((sum(lengths), *self.row_shape), self._settings.dtype)
         dtype = getattr(torch, self._settings.dtype)
-        for bucket in length_buckets(lengths, self._settings.batch_size, self._settings.max_batch_tokens):
-            of_sentences = self._bilm.embed([sentences[number] for number in bucket])
-            for number, layers in zip(bucket, of_sentences, strict=True):
+        by_length = sorted(range(len(lengths)), key=lengths.__getitem__)
+        for start in range(0, len(by_length), self._settings.batch_size):
+            batch = by_length[start : start + self._settings.batch_size]
+            of_sentences = self._bilm.embed([sentences[number] for number in batch])
+            for number, layers in zip(batch, of_sentences, strict=True):
                 rows = self._layout(layers).movedim(-2, 0).to(dtype).cpu().numpy()
                 vectors[ends[number] - len(rows) : ends[number]] = rows
         return sentences, vectors
-
-
-def length_buckets(lengths: Sequence[int], batch_size: int, max_tokens: int) -> Iterator[list[int]]:
-    """
-    Yields the numbers of all sentences in batches of similar length, the shortest first.
-
-    # Parameters
-
-    lengths : `Sequence[int]`
-        The words of each sentence.
-    batch_size : `int`
-        The most sentences in a batch.
-    max_tokens : `int`
-        The most words in a batch, with padding, unless one sentence has more.
-    """
-    by_length = sorted(range(len(lengths)), key=lengths.__getitem__)
-    for start in range(0, len(by_length), batch_size):
-        batch = by_length[start : start + batch_size]
-        for run in split_by_tokens([lengths[number] for number in batch], max_tokens):
-            yield batch[run]

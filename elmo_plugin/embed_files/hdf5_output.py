@@ -98,9 +98,11 @@ def _write_sentences(
     for path in chunks:
         sentences = read_strings(path, "sentences")
         keys = {}
-        for sentence, array in zip(sentences, _arrays_of_sentences(path), strict=True):
+        ends = np.cumsum(read_array(path, "lengths"))
+        arrays = np.split(read_array(path, "vectors"), ends[:-1])  # Shape: (words, ..., dim)
+        for sentence, array in zip(sentences, arrays, strict=True):
             keys[sentence] = str(line) if settings.keys == "line" else sentence_key(sentence)
-            _write_array(file, keys[sentence], array, settings.gzip)
+            _write_array(file, keys[sentence], np.moveaxis(array, 0, -2), settings.gzip)
             line += 1
         if has_index and len(index) <= _LONGEST_STRING:
             index += b", " + json.dumps(keys, ensure_ascii=False).encode()[1:-1]
@@ -114,21 +116,10 @@ def _write_sentences(
         logger.warning("%s gets no %s: it would be too long to be read", target.name, SENTENCE_TO_INDEX)
 
 
-def _arrays_of_sentences(chunk: Path) -> list[np.ndarray]:
-    """Returns the vectors of each sentence, shape (words, dim) or (num_layers, words, dim)."""
-    ends = np.cumsum(read_array(chunk, "lengths"))
-    arrays = np.split(read_array(chunk, "vectors"), ends[:-1])
-    return [np.moveaxis(array, 0, -2) for array in arrays]
-
-
 def _write_array(file: h5py.File, key: str, array: np.ndarray, gzip: int | None) -> None:
+    """Writes vectors of shape (words, dim) or (num_layers, words, dim)."""
     if key and key not in file:
         options: dict[str, Any] = {}
         if gzip is not None and array.size > 0:
-            options = {
-                "chunks": array.shape,
-                "shuffle": True,
-                "compression": "gzip",
-                "compression_opts": gzip,
-            }
+            options = {"chunks": array.shape, "shuffle": True, "compression": gzip}  # a level is one of gzip
         file.create_dataset(key, data=array, track_times=False, **options)

@@ -60,14 +60,7 @@ def _to_bytes(lines: Sequence[str]) -> np.ndarray:
 
 
 class Chunks:
-    """
-    The chunks of an output that is not whole yet.
-
-    # Parameters
-
-    folder : `Path`
-        Where they are.
-    """
+    """The chunks, in a folder, of an output that is not whole yet."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -73,7 +73,7 @@ def embed_file(
         devices = _devices(workers, cuda_devices)
         embedder = Embedder.load(settings, devices[0] if len(devices) == 1 else "cpu")
         made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
-        description = {**settings.description(), **made_by}
+        description = settings.description() | made_by
         text = read_passages(source, embedder.passage_bytes)
         with unfinished_chunks(output, description) as chunks:
             if output.exists():
@@ -122,10 +122,7 @@ def _check_files(source: str, output: Path, output_format: str | None) -> str:
 
 
 def _devices(workers: int | None, cuda_devices: tuple[int, ...]) -> list[str]:
-    """
-    Returns the device of each worker, by default one worker for each GPU, or one on the CPU. Raises
-    `ConfigurationError` where there is no such GPU.
-    """
+    """Returns the device of each worker; raises `ConfigurationError` where there is no such GPU."""
     if workers is not None and workers < 1:
         raise BiLmError(f"the number of workers is at least 1, not {workers}")
     for number in cuda_devices:

@@ -30,20 +30,8 @@ def write_safetensors(
     shape (sentences + 1,): sentence i has the vectors from `starts[i]` to `starts[i + 1]`. Its words, with a
     space between them, are the UTF-8 bytes of `text` from `text_starts[i]` to `text_starts[i + 1]`.
 
-    # Parameters
-
-    path : `Path`
-        The file.
-    chunks : `Sequence[Path]`
-        What is in it. The vectors of one chunk are in memory at a time.
-    settings : `Settings`
-        Whether sentences are kept, and the type of the vectors.
-    row_shape : `tuple[int, ...]`
-        What there is of a word: (num_layers, dim) or (dim,).
-    description : `dict[str, Any]`
-        How it was made, for `read_description`.
-
-    Raises `OSError` where it cannot be written.
+    For the parameters, and what it raises, see `write_hdf5`. The settings say whether sentences are kept, and
+    the type of the vectors; `row_shape` is that of a word, (num_layers, dim) or (dim,).
     """
     starts = _starts([length for chunk in chunks for length in read_array(chunk, "lengths")])
     vectors = (read_array(chunk, "vectors") for chunk in chunks)

@@ -30,7 +30,7 @@ class Settings:
     tokenizer : `str`
         "whitespace" for text that is tokenised already, or "spacy" for the rules of a language.
     language : `str`
-        Of spaCy's rules.
+        The code of the language of spaCy's rules.
     precision : `str`
         See `BiLm`.
     batch_size, max_batch_tokens : `int`

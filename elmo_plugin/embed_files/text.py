@@ -69,14 +69,8 @@ def digest_of(passages: Sequence[str]) -> str:
 
 def make_tokenizer(name: str, language: str) -> Callable[[str], list[str]]:
     """
-    Returns a function from a line to its words.
-
-    # Parameters
-
-    name : `str`
-        "whitespace", or "spacy": the rules that spaCy has for a language, with no model.
-    language : `str`
-        Its code, such as "en".
+    Returns a function from a line to its words. For `name` and `language` see `Settings`; the rules of spaCy
+    need no model.
 
     Raises `BiLmError` where spaCy has no such rules, or they need a package that is not there.
     """

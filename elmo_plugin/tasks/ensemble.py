@@ -37,7 +37,12 @@ class Ensemble(Model):
 
     def __init__(self, vocab: Vocabulary, members: list[Model], **kwargs: Any) -> None:
         super().__init__(vocab, **kwargs)
-        _check(members)
+        classes = {type(member) for member in members}
+        names = ", ".join(sorted(each.__name__ for each in classes)) or "none"
+        if len(classes) != 1:
+            raise ConfigurationError(f"ensemble: members must be models of one class, not {names}")
+        if not isinstance(members[0], TaskModel):
+            raise ConfigurationError(f"ensemble: members must be task models, and {names} is no `TaskModel`")
         self.members = torch.nn.ModuleList(members)
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
@@ -79,12 +84,3 @@ def average_probabilities(logits: Sequence[Tensor]) -> Tensor:
     probabilities are their softmax over the last dimension.
     """
     return torch.stack(list(logits)).log_softmax(dim=-1).logsumexp(dim=0) - math.log(len(logits))
-
-
-def _check(members: Sequence[Model]) -> None:
-    classes = {type(member) for member in members}
-    names = ", ".join(sorted(member_class.__name__ for member_class in classes))
-    if len(classes) != 1:
-        raise ConfigurationError(f"ensemble: members must be models of one class, not {names or 'none'}")
-    if not isinstance(members[0], TaskModel):
-        raise ConfigurationError(f"ensemble: members must be task models, and {names} is no `TaskModel`")

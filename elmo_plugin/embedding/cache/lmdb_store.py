@@ -34,14 +34,7 @@ def lmdb_store(folder: Path, max_bytes: int) -> "LmdbStore":
 class LmdbStore:
     """
     A `Store` that is opened when it is first used. Where reading or writing fails, it stops doing so, with
-    one warning. Copies of it are it.
-
-    # Parameters
-
-    folder : `Path`
-        Where the file is.
-    max_bytes : `int`
-        A file of this size takes in nothing more.
+    one warning. A file of `max_bytes` takes in nothing more. Copies of it are it.
     """
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
@@ -71,8 +64,7 @@ class LmdbStore:
                 self._warn(f"has max_gb ({self.max_bytes / 1e9:g}), so it takes in no more sentences")
                 return
             with environment.begin(write=True) as transaction:
-                for key, record in records.items():
-                    transaction.put(key, record)
+                transaction.cursor().putmulti(records.items())
         except (OSError, lmdb.Error) as error:
             self._is_full = True
             self._warn(f"cannot be written ({error}), so it takes in no more sentences")

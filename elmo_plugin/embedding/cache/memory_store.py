@@ -12,13 +12,8 @@ OVERHEAD = 300  # bytes that a record takes in addition to its vectors, about
 
 class MemoryStore:
     """
-    A `Store` in which the record that was not read for the longest time goes first. Copies of it, and what is
-    unpickled, start empty.
-
-    # Parameters
-
-    max_bytes : `int`
-        What all records may take.
+    A `Store` of at most `max_bytes`, in which the record that was not read for the longest time goes first.
+    Copies of it, and what is unpickled, start empty.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -29,15 +24,13 @@ class MemoryStore:
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         missing = []
-        for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
-            with self._lock:
-                record = self._records.get(key)
-                if record is not None:
+        with self._lock:
+            for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
+                if key in self._records:
                     self._records.move_to_end(key)
-            if record is None:
-                missing.append(number)
-            else:
-                row[...] = record
+                    row[...] = self._records[key]
+                else:
+                    missing.append(number)
         return missing
 
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:

@@ -41,16 +41,7 @@ def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tupl
 
 
 def to_record(key: bytes, vectors: np.ndarray) -> bytes:
-    """
-    Returns the record of a sentence.
-
-    # Parameters
-
-    key : `bytes`
-        Under which it will be stored.
-    vectors : `np.ndarray`
-        Of any shape.
-    """
+    """Returns the record of a sentence's vectors, of any shape, which will be stored under `key`."""
     content = vectors.tobytes()
     content += bytes(-len(content) % WORD.itemsize)
     return _checksum(key, np.frombuffer(content, WORD)) + content
