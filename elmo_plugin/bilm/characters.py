@@ -56,7 +56,7 @@ def sentences_to_character_ids(
     # Returns
 
     `numpy.ndarray`
-        Shape (sentences, words of the longest sentence, max_characters), int16, zeros behind a sentence's
+        Shape (sentences, words of the longest sentence, max_characters), int16, zeros after a sentence's
         end. Sentence boundaries are not in it: the biLM adds them.
     """
     longest = max((len(sentence) for sentence in sentences), default=0)
