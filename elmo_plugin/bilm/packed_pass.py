@@ -133,9 +133,8 @@ class BiLmNetwork(nn.Module):
                 dropout,
             )
         )
-        final = zip(
-            *(states for _, states in results), strict=True
-        )  # per direction, the states of its layers
+        # Per direction, the states of its layers.
+        final = zip(*(states for _, states in results), strict=True)
         in_packed_order = BiLmState(*map(stack_layers, final))
         return PackedOutput(
             [inputs, *(outputs for outputs, _ in results)],

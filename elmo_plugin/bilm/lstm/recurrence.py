@@ -11,6 +11,7 @@ from elmo_plugin.bilm.lstm.layer import ProjectedLstmLayer
 from elmo_plugin.bilm.lstm.state import LstmState
 from elmo_plugin.bilm.packing import split_by_rows
 from elmo_plugin.bilm.precision import Precision
+from elmo_plugin.common.errors import BiLmError
 
 MAX_PROJECTED_ROWS = 512  # of a direction: their gates take 32 MiB with 4096 cells in float32
 
@@ -83,6 +84,32 @@ class Recurrence(ABC):
         `list[LstmState]`
             Per direction, each sentence's state after its last time step.
         """
+
+
+class DifferentiableRecurrence(Recurrence):
+    """Has gradients, for the parameters of the layers themselves: nothing is packed."""
+
+    has_gradients = True
+
+    def pack(
+        self, layers: Sequence[ProjectedLstmLayer], precision: Precision
+    ) -> Sequence[ProjectedLstmLayer]:
+        if precision.name != "float32":
+            raise BiLmError(f"the {self.name} recurrence computes in float32, not in {precision.name}")
+        return layers
+
+
+def run_each(
+    run: Callable[[Any, Tensor, Sequence[int], LstmState], tuple[Tensor, LstmState]],
+    packed: Sequence[Any],
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    states: Sequence[LstmState],
+) -> LayerOutput:
+    """Does what `Recurrence.run` does, by a function that runs one direction."""
+    directions = zip(packed, inputs, states, strict=True)
+    results = [run(layer, rows, batch_sizes, state) for layer, rows, state in directions]
+    return [output for output, _ in results], [state for _, state in results]
 
 
 def input_gates(project: Callable[[int, int], Tensor], batch_sizes: Sequence[int]) -> Iterator[Tensor]:

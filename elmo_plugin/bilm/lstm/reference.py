@@ -6,26 +6,18 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, ProjectedLstmLayer, clip
-from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload
+from elmo_plugin.bilm.lstm.recurrence import DifferentiableRecurrence, LayerOutput, Workload, run_each
 from elmo_plugin.bilm.lstm.state import LstmState
 from elmo_plugin.bilm.precision import Precision
-from elmo_plugin.common.errors import BiLmError
 
 
-class ReferenceRecurrence(Recurrence):
+class ReferenceRecurrence(DifferentiableRecurrence):
     """Consists of plain, differentiable operations on the layers' own parameters."""
 
     name = "reference"
-    has_gradients = True
 
     def is_fastest(self, work: Workload, precision: Precision) -> bool:
         return False
-
-    def pack(
-        self, layers: Sequence[ProjectedLstmLayer], precision: Precision
-    ) -> Sequence[ProjectedLstmLayer]:
-        require_float32(self, precision)
-        return layers
 
     def run(
         self,
@@ -34,15 +26,7 @@ class ReferenceRecurrence(Recurrence):
         batch_sizes: Sequence[int],
         states: Sequence[LstmState],
     ) -> LayerOutput:
-        directions = zip(packed, inputs, states, strict=True)
-        results = [_run(layer, rows, batch_sizes, state) for layer, rows, state in directions]
-        return [output for output, _ in results], [state for _, state in results]
-
-
-def require_float32(recurrence: Recurrence, precision: Precision) -> None:
-    """Raises `BiLmError` for another precision: recurrences with gradients have no other."""
-    if precision.name != "float32":
-        raise BiLmError(f"the {recurrence.name} recurrence computes in float32, not in {precision.name}")
+        return run_each(_run, packed, inputs, batch_sizes, states)
 
 
 def _run(

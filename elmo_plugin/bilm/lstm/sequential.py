@@ -7,7 +7,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm.lstm.layer import ProjectedLstmLayer, clip_
 from elmo_plugin.bilm.lstm.pointwise import lstm_pointwise
-from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload, input_gates
+from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload, input_gates, run_each
 from elmo_plugin.bilm.lstm.state import LstmState
 from elmo_plugin.bilm.precision import PackedLinear, Precision
 
@@ -40,9 +40,7 @@ class SequentialRecurrence(Recurrence):
         batch_sizes: Sequence[int],
         states: Sequence[LstmState],
     ) -> LayerOutput:
-        directions = zip(packed, inputs, states, strict=True)
-        results = [_run(layer, rows, batch_sizes, state) for layer, rows, state in directions]
-        return [output for output, _ in results], [state for _, state in results]
+        return run_each(_run, packed, inputs, batch_sizes, states)
 
 
 def _pack(layer: ProjectedLstmLayer, precision: Precision) -> PackedLayer:

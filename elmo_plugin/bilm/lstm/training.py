@@ -14,29 +14,21 @@ from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
 from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, ProjectedLstmLayer, clip
-from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload, input_gates
-from elmo_plugin.bilm.lstm.reference import require_float32
+from elmo_plugin.bilm.lstm.recurrence import DifferentiableRecurrence, LayerOutput, Workload, input_gates
 from elmo_plugin.bilm.lstm.state import LstmState
 from elmo_plugin.bilm.precision import PackedLinear, Precision, autocast_dtype, pack_for_training
 
 
-class TrainingRecurrence(Recurrence):
+class TrainingRecurrence(DifferentiableRecurrence):
     """
     Has gradients for inputs, states and parameters. On a GPU all directions are one batch, as starting an
     operation takes long there; on a CPU one runs after the other, which its cache has room for.
     """
 
     name = "training"
-    has_gradients = True
 
     def is_fastest(self, work: Workload, precision: Precision) -> bool:
         return work.needs_gradient
-
-    def pack(
-        self, layers: Sequence[ProjectedLstmLayer], precision: Precision
-    ) -> Sequence[ProjectedLstmLayer]:
-        require_float32(self, precision)
-        return layers
 
     def run(
         self,
