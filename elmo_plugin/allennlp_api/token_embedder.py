@@ -4,14 +4,14 @@ from os import PathLike
 from typing import Any
 
 import torch
-from allennlp.common.checks import ConfigurationError
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
 from elmo_plugin.allennlp_api.archive_restore import DESCRIPTION, archived_bilm, describe
 from elmo_plugin.allennlp_api.elmo import Elmo
-from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.bilm import load_bilm
 from elmo_plugin.bilm.io import MODELS
+from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.embedding.cache import ActivationCache
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
@@ -64,7 +64,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     ) -> None:
         super().__init__()
         shared = not requires_grad
-        try:
+        with as_configuration_error():
             bilm = archived_bilm(serialization_dir, options_file, precision, shared)
             if bilm is None:
                 bilm = load_bilm({"options": options_file, "weights": weight_file}, precision, shared)
@@ -78,8 +78,6 @@ class ElmoTokenEmbedder(TokenEmbedder):
                 stateful=stateful,
                 cache=cache,
             )
-        except BiLmError as error:
-            raise ConfigurationError(str(error)) from error
         self._description = describe(options_file, bilm.options)
         dim = self._elmo.get_output_dim()
         self._projection = torch.nn.Linear(dim, projection_dim) if projection_dim else None
@@ -105,10 +103,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
         Raises `ConfigurationError` where the biLM cannot read the words, or this machine cannot compute in
         the precision.
         """
-        try:
+        with as_configuration_error():
             (vectors,) = self._elmo(elmo_tokens, word_inputs)["elmo_representations"]
-        except BiLmError as error:
-            raise ConfigurationError(str(error)) from error
         return vectors if self._projection is None else self._projection(vectors)
 
 

@@ -62,7 +62,7 @@ def run_sentences(network: BiLmNetwork, character_ids: Tensor, settings: Setting
         if len(unique) == len(mask):
             return _run_chunks(network, character_ids, mask, settings, max_tokens)
         unique = unique.view(len(unique), *character_ids.shape[1:])
-        layers, mask, state = _run_chunks(network, unique, _mask(network, unique), settings, max_tokens)
+        layers, mask, state = _run_chunks(network, unique, (unique > 0).any(dim=-1), settings, max_tokens)
         return BiLmOutput(layers[:, which], mask[which], state and select_state(state, which))
 
 

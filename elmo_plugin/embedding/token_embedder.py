@@ -9,7 +9,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
-from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLmError, load_bilm
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, load_bilm
+from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, archived_bilm
 from elmo_plugin.embedding.cache import ActivationCache
 from elmo_plugin.embedding.elmo import Elmo
@@ -84,7 +85,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         if max_batch_tokens < 1:
             raise ConfigurationError(f"max_batch_tokens must be at least 1, not {max_batch_tokens}")
         shared = not requires_grad
-        try:
+        with as_configuration_error():
             archived = archived_bilm(serialization_dir, bilm, precision, shared)
             self._elmo = Elmo(
                 (archived or load_bilm(bilm, precision, shared)).requires_grad_(requires_grad),
@@ -96,8 +97,6 @@ class ElmoTokenEmbedder(TokenEmbedder):
                 mixing_weights=mixing_weights,
                 cache=cache,
             )
-        except BiLmError as error:
-            raise ConfigurationError(str(error)) from error
         self._source = bilm
 
     @overrides
@@ -125,10 +124,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
                 f"the biLM reads {expected} characters per token, but the token indexer gave "
                 f"{elmo_tokens.size(-1)}: give the indexer max_characters_per_token {expected}"
             )
-        try:
+        with as_configuration_error():
             return self._elmo(elmo_tokens).representations[0]
-        except BiLmError as error:
-            raise ConfigurationError(str(error)) from error
 
     @overrides
     def get_extra_state(self) -> torch.Tensor:
