@@ -2,10 +2,12 @@
 
 from elmo_plugin.encoders.attention import biattention, masked_attention, pool, self_biattention
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders.highway_lstm import HighwayLstm
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 
 __all__ = [
     "ContextualEncoder",
+    "HighwayLstm",
     "VariationalBiLstm",
     "biattention",
     "masked_attention",

@@ -1,7 +1,9 @@
 """What the dataset readers of all tasks share."""
 
+import logging
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
@@ -11,6 +13,8 @@ from allennlp.data.tokenizers import Token
 from overrides import overrides
 
 from elmo_plugin.common.text_files import decode, read_lines
+
+logger = logging.getLogger(__name__)
 
 
 class Line(NamedTuple):
@@ -32,18 +36,21 @@ class TaskDatasetReader(DatasetReader):
     are compressed.
 
     A subclass turns lines into examples by `read_examples`, and an example into an instance by
-    `text_to_instance`, whose arguments an example is. Error messages call an example by `example_name`.
+    `text_to_instance`, whose arguments an example is. Error messages call an example by `example_name`. Where
+    it has `folder_patterns`, such as `("*.txt", "*.txt.gz")`, a folder stands for all files of such names in
+    it and in its folders; a line of the log counts those without an example.
 
     # Parameters
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors, for all text fields.
 
-    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8, and naming the file where it
-    holds no example.
+    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8, and naming the file or the
+    folder where it holds no example.
     """
 
     example_name = "sentence"
+    folder_patterns: Sequence[str] = ()
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -59,11 +66,30 @@ class TaskDatasetReader(DatasetReader):
 
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
-        example = None
-        for example in self.read_examples(_read_text_lines(str(file_path))):
-            yield self.text_to_instance(*example)
-        if example is None:
-            raise ConfigurationError(f"{file_path}: there is no {self.example_name} in this file")
+        files = self._files(str(file_path))
+        empty = []
+        for file in files:
+            example = None
+            for example in self.read_examples(read_text_lines(file)):
+                yield self.text_to_instance(*example)
+            if example is None:
+                empty.append(file)
+        if len(empty) == len(files):
+            kind = "file" if files == [str(file_path)] else "folder"
+            raise ConfigurationError(f"{file_path}: there is no {self.example_name} in this {kind}")
+        if empty:
+            logger.info("%d of %d files have no %s: %s", len(empty), len(files), self.example_name, empty)
+
+    def _files(self, file_path: str) -> list[str]:
+        """Returns the files of a folder, in order of their paths, or the one file."""
+        if not Path(file_path).is_dir():
+            return [file_path]
+        found = {file for pattern in self.folder_patterns for file in Path(file_path).rglob(pattern)}
+        if not found:
+            names = " or ".join(self.folder_patterns)
+            expected = f"there is no {names} in this folder" if names else "name a file, not a folder"
+            raise ConfigurationError(f"{file_path}: {expected}")
+        return [str(file) for file in sorted(found)]
 
     @overrides
     def apply_token_indexers(self, instance: Instance) -> None:
@@ -83,6 +109,11 @@ def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
     return {"tokens": TextField(tokens), "words": MetadataField([token.text for token in tokens])}
 
 
-def _read_text_lines(file_path: str) -> Iterator[Line]:
+def read_text_lines(file_path: str) -> Iterator[Line]:
+    """
+    Yields the lines of a UTF-8 file, compressed or not.
+
+    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8.
+    """
     for number, line in enumerate(read_lines(file_path), start=1):
         yield Line(decode(line, f"{file_path}, line {number}"), file_path, number)

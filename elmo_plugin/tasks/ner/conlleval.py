@@ -1,0 +1,187 @@
+"""The scorer of CoNLL-2000 and CoNLL-2003, conlleval.pl: whole chunks, counted from two columns of tags."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+
+BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
+# The prefixes of a word and the next one between which a chunk of one type ends, and those where one starts.
+# It is all that conlleval.pl knows of: of BIOES, "S-X S-X" and "E-X B-X" are one chunk.
+_ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
+_STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
+_SINGLES = {"[", "]"}
+_OUTSIDE = {"O", "."}
+_PREFIXES = {"B", "I", "E", "S"} | _SINGLES | _OUTSIDE
+
+
+class Tag(NamedTuple):
+    """
+    prefix: before the first `-`, or all
+    kind: what follows, or nothing
+    """
+
+    prefix: str
+    kind: str
+
+
+OUTSIDE = Tag("O", "")
+
+
+class ChunkScores(NamedTuple):
+    """
+    words, correct_tags: how many there are
+    gold, found, correct: how many chunks of each type there are, a system found, and are the same in both
+    """
+
+    words: int
+    correct_tags: int
+    gold: Counter[str]
+    found: Counter[str]
+    correct: Counter[str]
+
+
+def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
+    """
+    Scores the tags of a system.
+
+    # Parameters
+
+    path : `str`
+        A UTF-8 file with a word a line, whose last two columns are the gold tag and the system's tag. White
+        space separates columns, blank lines separate sentences. It is compressed where its name ends in `.gz`
+        or `.zst`.
+
+    # Returns
+
+    `tuple[list[str], dict[str, Any]]`
+        The lines that conlleval.pl prints; and the same lines as "raw", the percentages "overall", and of
+        each type the percentages and how many chunks were found.
+
+    Raises `ConfigurationError`, naming file and line, where there is another number of columns or no tag.
+    """
+    scores = count_chunks(parse_tagged(read_text_lines(path)))
+    if not scores.words:
+        raise ConfigurationError(f"{path}: there is no word in this file")
+    table = _table(scores)
+    return table, {"raw": table, **_figures(scores)}
+
+
+def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[Tag, Tag]]]:
+    """Yields the gold tag and the system's tag of each word of each sentence, see `score_tagged`."""
+    rows = ((line, re.findall(r"\S+", line.text, re.ASCII)) for line in lines)
+    number_of_columns = None
+    for has_words, sentence in groupby(rows, key=lambda row: bool(row[1]) and row[1][0] != BOUNDARY):
+        tags = []
+        for line, row in sentence if has_words else ():
+            number_of_columns = number_of_columns or len(row)
+            if len(row) < 2:
+                raise ConfigurationError(
+                    f"{line.location}: expected a gold tag and a system's tag, found 1 column"
+                )
+            if len(row) != number_of_columns:
+                raise ConfigurationError(
+                    f"{line.location}: expected {number_of_columns} columns, as before, found {len(row)}"
+                )
+            tags.append((_parse_tag(row[-2], line), _parse_tag(row[-1], line)))
+        if has_words:
+            yield tags
+
+
+def _parse_tag(text: str, line: Line) -> Tag:
+    prefix, _, kind = text.partition("-")
+    if prefix not in _PREFIXES:
+        raise ConfigurationError(
+            f"{line.location}: {text!r} is no tag; its prefix is none of B, I, E, S and O"
+        )
+    return Tag(prefix, kind)
+
+
+def count_chunks(sentences: Iterable[Sequence[tuple[Tag, Tag]]]) -> ChunkScores:
+    """
+    Counts the chunks of sentences whose words have a gold tag and a system's tag. A chunk is correct if it
+    begins and ends at the same words, with the same type.
+    """
+    words = correct_tags = 0
+    gold, found, correct = Counter[str](), Counter[str](), Counter[str]()
+    alike = False  # in both, a chunk began at the same word, with the same type, and goes on
+    before = (OUTSIDE, OUTSIDE)
+    for sentence in sentences:
+        words += len(sentence)
+        correct_tags += sum(right == guess for right, guess in sentence)
+        for now in [*sentence, (OUTSIDE, OUTSIDE)]:
+            ends = [_is_end(*tags) for tags in zip(before, now, strict=True)]
+            starts = [_is_start(*tags) for tags in zip(before, now, strict=True)]
+            if alike and all(ends):
+                correct[before[0].kind] += 1
+            goes_on = alike and not any(ends)
+            alike = (goes_on or all(starts)) and now[0].kind == now[1].kind
+            gold.update([now[0].kind] * starts[0])
+            found.update([now[1].kind] * starts[1])
+            before = now
+    if alike:  # without types, a chunk may go on to the end
+        correct[before[0].kind] += 1
+    return ChunkScores(words, correct_tags, gold, found, correct)
+
+
+def _is_end(before: Tag, now: Tag) -> bool:
+    """Returns whether a chunk ends between two words."""
+    changes = before.prefix not in _OUTSIDE and before.kind != now.kind
+    return changes or before.prefix in _SINGLES or before.prefix + now.prefix in _ENDS
+
+
+def _is_start(before: Tag, now: Tag) -> bool:
+    """Returns whether a chunk starts between two words."""
+    changes = now.prefix not in _OUTSIDE and before.kind != now.kind
+    return changes or now.prefix in _SINGLES or before.prefix + now.prefix in _STARTS
+
+
+def _percents(correct: int, found: int, gold: int) -> tuple[float, float, float]:
+    """Returns precision, recall and F1."""
+    precision = 100 * correct / found if found else 0.0
+    recall = 100 * correct / gold if gold else 0.0
+    both = precision + recall
+    return precision, recall, 2 * precision * recall / both if both else 0.0
+
+
+def _rows(scores: ChunkScores) -> dict[str, tuple[float, float, float]]:
+    """Returns the percentages of each type, in order of the names."""
+    return {
+        kind: _percents(scores.correct[kind], scores.found[kind], scores.gold[kind])
+        for kind in sorted(scores.gold.keys() | scores.found.keys())
+    }
+
+
+def _overall(scores: ChunkScores) -> tuple[float, float, float]:
+    return _percents(scores.correct.total(), scores.found.total(), scores.gold.total())
+
+
+def _figures(scores: ChunkScores) -> dict[str, dict[str, float]]:
+    rows = {"overall": _overall(scores), **_rows(scores)}
+    figures: dict[str, dict[str, float]] = {
+        name: {
+            figure: round(value, 2) for figure, value in zip(("precision", "recall", "f1"), row, strict=True)
+        }
+        for name, row in rows.items()
+    }
+    for kind in rows.keys() - {"overall"}:
+        figures[kind]["found"] = scores.found[kind]
+    return figures
+
+
+def _table(scores: ChunkScores) -> list[str]:
+    return [
+        f"processed {scores.words} tokens with {scores.gold.total()} phrases; "
+        f"found: {scores.found.total()} phrases; correct: {scores.correct.total()}.",
+        f"accuracy: {100 * scores.correct_tags / scores.words:6.2f}%; {_row(*_overall(scores))}",
+        *(f"{kind:>17}: {_row(*row)}  {scores.found[kind]}" for kind, row in _rows(scores).items()),
+    ]
+
+
+def _row(precision: float, recall: float, f1: float) -> str:
+    return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"

@@ -1,0 +1,207 @@
+"""Predicates and their arguments as instances, one for each predicate, or one for each sentence."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, cast
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Instance, TokenIndexer, Vocabulary
+from allennlp.data.fields import IndexField, MetadataField, SequenceLabelField, TextField
+from allennlp.data.tokenizers import Token
+from overrides import overrides
+
+from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines, sentence_fields
+from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2005, parse_conll2012
+from elmo_plugin.tasks.srl.spans import arguments_to_tags
+
+UNKNOWN_TAG = -100
+"""The index of a tag that the vocabulary lacks: no model predicts it, and it has no part in the loss."""
+
+_PATTERNS = {
+    "conll2012": ("*gold_conll", "*gold_conll.gz", "*gold_conll.zst"),
+    "conll2005": ("*.props", "*.props.gz", "*.props.zst"),
+}
+
+
+class TagsField(SequenceLabelField):
+    """A tag for each word. The tags of other data than the vocabulary's may be unknown: `UNKNOWN_TAG`."""
+
+    @overrides
+    def index(self, vocab: Vocabulary) -> None:
+        indices = vocab.get_token_to_index_vocabulary(self._label_namespace)
+        self._indexed_labels = [indices.get(cast(str, tag), UNKNOWN_TAG) for tag in self.labels]
+
+
+class SrlSentenceReader(TaskDatasetReader):
+    """
+    The base of the two readers of PropBank annotation. They read a file, or all files of a folder and its
+    folders, in one of two formats:
+
+    conll2012: the columns of CoNLL-2012, in files whose names end in `gold_conll`
+    conll2005: the columns of CoNLL-2005, in files whose names end in `.props`. The words are in the first
+        column of a file whose path has "words" where this one has "props", such as `words/train.words` for
+        `props/train.props`.
+
+    The files may be compressed, see `TaskDatasetReader`. Brackets and quotation marks, which the Penn
+    Treebank escapes, become those of plain text, which biLMs are trained on: `(` for `-LRB-`.
+
+    # Parameters
+
+    token_indexers : `dict[str, TokenIndexer]`
+        How words become tensors.
+    source_format : `str`, optional (default = `"conll2012"`)
+        "conll2012" or "conll2005".
+    verbs_only : `bool`, optional (default = `False`)
+        Whether to leave out predicates that are no verbs: nouns, adjectives, auxiliaries and others.
+
+    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8 or not in the format, and
+    where there is no example.
+    """
+
+    def __init__(
+        self,
+        token_indexers: dict[str, TokenIndexer],
+        *,
+        source_format: str = "conll2012",
+        verbs_only: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(token_indexers, **kwargs)
+        if source_format not in _PATTERNS:
+            raise ConfigurationError(f"source_format is one of {', '.join(_PATTERNS)}, not {source_format!r}")
+        self.folder_patterns: Sequence[str] = _PATTERNS[source_format]
+        self._verbs_only = verbs_only
+
+    def read_sentences(self, lines: Iterable[Line]) -> Iterator[SrlSentence]:
+        """Yields the sentences of a file, with those predicates that count."""
+        lines = iter(lines)
+        first = next(lines, None)
+        if first is None:
+            return
+        for sentence in self._parse(first.file, chain([first], lines)):
+            predicates = [each for each in sentence.predicates if each.kind == "verb" or not self._verbs_only]
+            yield sentence._replace(predicates=predicates)
+
+    def _parse(self, file: str, lines: Iterable[Line]) -> Iterator[SrlSentence]:
+        if self.folder_patterns == _PATTERNS["conll2012"]:
+            return parse_conll2012(lines)
+        words = file.replace("props", "words")
+        if words == file:
+            raise ConfigurationError(f'{file}: expected a path with "props", to find the file of its words')
+        return parse_conll2005(lines, read_text_lines(words))
+
+
+@DatasetReader.register("srl_conll2012")
+class SrlReader(SrlSentenceReader):
+    """
+    Makes an instance of each predicate of a sentence, with the BIO tags of its arguments: `B-V` at the
+    predicate, and roles as in the files, such as `B-ARG0`, `I-ARGM-TMP`, `B-C-ARG1` or `B-R-ARG0`.
+
+    Registered as a `DatasetReader` with name "srl_conll2012".
+
+    # Parameters
+
+    token_indexers, source_format, verbs_only
+        See `SrlSentenceReader`.
+    keep_without_arguments : `bool`, optional (default = `True`)
+        Whether predicates without any argument are examples.
+    """
+
+    example_name = "predicate"
+
+    def __init__(
+        self,
+        token_indexers: dict[str, TokenIndexer],
+        *,
+        source_format: str = "conll2012",
+        verbs_only: bool = False,
+        keep_without_arguments: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(token_indexers, source_format=source_format, verbs_only=verbs_only, **kwargs)
+        self._keep_without_arguments = keep_without_arguments
+
+    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], int, list[str], str, str]]:
+        """Yields the words of a sentence for each predicate, its place, the tags, its lemma and its kind."""
+        for words, predicates in self.read_sentences(lines):
+            tokens = [Token(word) for word in words]
+            for position, lemma, kind, arguments in predicates:
+                if self._keep_without_arguments or any(argument.role != "V" for argument in arguments):
+                    yield tokens, position, arguments_to_tags(arguments, len(words)), lemma, kind
+
+    def text_to_instance(
+        self,
+        tokens: list[Token],
+        predicate: int,
+        tags: list[str] | None = None,
+        lemma: str | None = None,
+        kind: str = "",
+    ) -> Instance:
+        """
+        # Parameters
+
+        tokens : `list[Token]`
+            The words of a sentence.
+        predicate : `int`
+            The index of the word that is the predicate.
+        tags : `list[str] | None`, optional (default = `None`)
+            The BIO tag of each word.
+        lemma : `str | None`, optional (default = `None`)
+            Of the predicate; the word itself if it is not given.
+        kind : `str`, optional (default = `""`)
+            Of the predicate, such as "verb", by which scores are counted.
+
+        # Returns
+
+        `Instance`
+            With the fields `tokens`, `words` (as strings), `predicate` (an index), `frame` (metadata: the
+            `predicate`, its `lemma` and `kind`, and the right `tags`) and, where they are given, `tags`.
+        """
+        if not 0 <= predicate < len(tokens):
+            raise ConfigurationError(
+                f"the predicate {predicate} is not a word of a sentence of {len(tokens)} words"
+            )
+        fields = sentence_fields(tokens)
+        text = cast(TextField, fields["tokens"])
+        fields["predicate"] = IndexField(predicate, text)
+        frame = {"predicate": predicate, "lemma": lemma or tokens[predicate].text, "kind": kind, "tags": tags}
+        fields["frame"] = MetadataField(frame)
+        if tags is not None:
+            fields["tags"] = TagsField(tags, text)
+        return Instance(fields)
+
+
+@DatasetReader.register("srl_predicates")
+class SrlPredicatesReader(SrlSentenceReader):
+    """
+    Makes an instance of each sentence, with or without predicates, and tells which of its words they are.
+
+    Registered as a `DatasetReader` with name "srl_predicates". Its parameters are those of
+    `SrlSentenceReader`.
+    """
+
+    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[int]]]:
+        """Yields the words of each sentence, and the places of its predicates."""
+        for words, predicates in self.read_sentences(lines):
+            yield [Token(word) for word in words], [predicate.position for predicate in predicates]
+
+    def text_to_instance(self, tokens: list[Token], predicates: list[int] | None = None) -> Instance:
+        """
+        # Parameters
+
+        tokens : `list[Token]`
+            The words of a sentence.
+        predicates : `list[int] | None`, optional (default = `None`)
+            The indices of the words that are predicates.
+
+        # Returns
+
+        `Instance`
+            With the fields `tokens`, `words` (as strings) and, where the predicates are given, `tags`: 1 at
+            predicates and 0 elsewhere.
+        """
+        fields = sentence_fields(tokens)
+        if predicates is not None:
+            tags = [int(index in predicates) for index in range(len(tokens))]
+            fields["tags"] = SequenceLabelField(tags, cast(TextField, fields["tokens"]))
+        return Instance(fields)

@@ -1,0 +1,184 @@
+"""The semantic role labeller of He et al. (2017), as Peters et al. (2018) use it."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from allennlp.common import Lazy
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.nn import InitializerApplicator
+from allennlp.nn.util import get_text_field_mask
+from overrides import overrides
+from torch import BoolTensor, LongTensor, Tensor, nn
+from torch.nn import functional
+
+from elmo_plugin.encoders import ContextualEncoder
+from elmo_plugin.tasks.ensemble import average_probabilities
+from elmo_plugin.tasks.srl.dataset_reader import UNKNOWN_TAG
+from elmo_plugin.tasks.srl.metrics import SrlF1
+from elmo_plugin.tasks.srl.spans import tags_to_arguments
+from elmo_plugin.tasks.srl.viterbi import bio_transitions, viterbi
+from elmo_plugin.tasks.task_model import TaskModel
+
+
+class TagLogits(NamedTuple):
+    """
+    logits: of each tag for each word, shape (batch, time, tags)
+    mask: shape (batch, time), true at the words
+    """
+
+    logits: Tensor
+    mask: BoolTensor
+
+
+@Model.register("srl_highway_lstm")
+class SrlHighwayLstm(TaskModel):
+    """
+    Tags the arguments of one predicate at a time: a learned vector that says which word the predicate is goes
+    next to the vectors of all words into the encoder, and a linear layer gives a logit for each tag. In
+    prediction, the best sequence of BIO tags in which no `I-X` comes without a `B-X`.
+
+    The loss is the cross entropy of the tags, the mean over the words of each sentence and then over
+    sentences, as in AllenNLP's `srl`. Metrics are those of srl-eval.pl, without perl.
+
+    Registered as a `Model` with name "srl_highway_lstm".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+        With the tags in the namespace "labels".
+    contextual_encoder : `Lazy[ContextualEncoder]`
+        From the words, and the vectors of the predicate's indicator, to vectors in context. Its encoder is a
+        `highway_lstm` in the paper.
+    predicate_dim : `int`, optional (default = `100`)
+        The size of the vectors of the predicate's indicator.
+    initializer : `InitializerApplicator`, optional (default = `None`)
+        Initial values of parameters, see `TaskModel.initialize`.
+    """
+
+    default_predictor = "elmo_srl"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        *,
+        contextual_encoder: Lazy[ContextualEncoder],
+        predicate_dim: int = 100,
+        initializer: InitializerApplicator = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, **kwargs)
+        self._tags = list(vocab.get_index_to_token_vocabulary("labels").values())
+        self.predicate_embedding = nn.Embedding(2, predicate_dim)
+        self.contextual_encoder = contextual_encoder.construct(feature_dim=predicate_dim)
+        self.tag_projection = nn.Linear(self.contextual_encoder.get_output_dim(), len(self._tags))
+        transitions, start = bio_transitions(self._tags)
+        self._transitions: Tensor
+        self._start: Tensor
+        self.register_buffer("_transitions", transitions, persistent=False)
+        self.register_buffer("_start", start, persistent=False)
+        self._f1 = SrlF1()
+        self.initialize(initializer)
+
+    def compute_logits(self, tokens: TextFieldTensors, predicate: LongTensor) -> TagLogits:
+        """Returns the logits of the tags, for predicates of shape (batch, 1)."""
+        time = get_text_field_mask(tokens).size(1)
+        is_predicate = torch.arange(time, device=predicate.device) == predicate  # Shape: (batch, time)
+        encoded, mask = self.contextual_encoder(tokens, self.predicate_embedding(is_predicate.long()))
+        return TagLogits(self.tag_projection(encoded), mask)
+
+    @staticmethod
+    def average_logits(logits: Sequence[TagLogits]) -> TagLogits:
+        """Returns logits of the mean of the probabilities of all models."""
+        return TagLogits(average_probabilities([each.logits for each in logits]), logits[0].mask)
+
+    def decode(
+        self,
+        logits: TagLogits,
+        words: list[list[str]],
+        frame: list[dict[str, Any]],
+        tags: LongTensor | None = None,
+    ) -> dict[str, Any]:
+        """
+        # Parameters
+
+        logits : `TagLogits`
+            From `compute_logits`.
+        words : `list[list[str]]`
+            The words of each sentence.
+        frame : `list[dict[str, Any]]`
+            What `SrlReader.text_to_instance` says of each predicate.
+        tags : `LongTensor | None`, optional (default = `None`)
+            The index of the right tag of each word, shape (batch, time).
+
+        # Returns
+
+        `dict[str, Any]`
+            `words`, `predicate` (the index of the word), `lemma`, `tags` (those of the best sequence, except
+            in training) and, where the right tags are given, `loss`.
+        """
+        output: dict[str, Any] = {
+            "words": words,
+            "predicate": [each["predicate"] for each in frame],
+            "lemma": [each["lemma"] for each in frame],
+        }
+        if not self.training:
+            paths = viterbi(logits.logits, logits.mask, self._transitions, self._start)
+            output["tags"] = [[self._tags[index] for index in path] for path in paths]
+        if tags is not None:
+            output["loss"] = _mean_cross_entropy(logits, tags)
+            if not self.training:
+                self._f1(output["tags"], [e["tags"] for e in frame], [e["kind"] for e in frame])
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """
+        Adds `roles`: for each argument its `role`, its `text`, the index `start` of its first word and `end`
+        of the word after its last; and `description`, the sentence with its arguments in brackets. In
+        training there are no tags, and nothing is added.
+        """
+        if "tags" not in output_dict:
+            return output_dict
+        frames = list(zip(output_dict["words"], output_dict["tags"], strict=True))
+        output_dict["roles"] = [
+            [
+                {"role": role, "start": start, "end": end, "text": " ".join(words[start:end])}
+                for role, start, end in tags_to_arguments(tags)
+            ]
+            for words, tags in frames
+        ]
+        output_dict["description"] = [describe(words, tags) for words, tags in frames]
+        return output_dict
+
+    @overrides
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        Returns precision, recall and F1 of whole arguments as srl-eval.pl counts them: overall, and for each
+        role and each kind of predicate. The latter's names begin with `_`, which keeps them out of the
+        progress bar. There are none in training, where no tags are predicted.
+        """
+        if self.training:
+            return {}
+        return {
+            name if name.endswith("-overall") else f"_{name}": value
+            for name, value in self._f1.get_metric(reset).items()
+        }
+
+
+def describe(words: Sequence[str], tags: Sequence[str]) -> str:
+    """Returns the words with their arguments in brackets, such as `[ARG0: The judge] [V: ordered] it`."""
+    parts, done = [], 0
+    for role, start, end in tags_to_arguments(tags):
+        parts += [*words[done:start], f"[{role}: {' '.join(words[start:end])}]"]
+        done = end
+    return " ".join([*parts, *words[done:]])
+
+
+def _mean_cross_entropy(logits: TagLogits, tags: LongTensor) -> Tensor:
+    """Returns the mean over the words of each sentence whose tag is known, and over sentences."""
+    known = logits.mask & (tags != UNKNOWN_TAG)
+    right = tags.masked_fill(~known, 0)
+    losses = functional.cross_entropy(logits.logits.transpose(1, 2), right, reduction="none")
+    means = losses.masked_fill(~known, 0.0).sum(dim=1) / known.sum(dim=1).clamp(min=1)
+    return means.mean()

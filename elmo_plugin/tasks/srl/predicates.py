@@ -1,0 +1,121 @@
+"""A tagger that finds the predicates of a sentence, trained from the same files as the role labeller."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.nn import InitializerApplicator
+from allennlp.predictors import Predictor
+from allennlp.training.metrics import CategoricalAccuracy, F1Measure
+from overrides import overrides
+from torch import LongTensor, Tensor, nn
+from torch.nn import functional
+
+from elmo_plugin.encoders import ContextualEncoder
+from elmo_plugin.tasks.ensemble import average_probabilities
+from elmo_plugin.tasks.predictor import SentencePredictor
+from elmo_plugin.tasks.srl.model import TagLogits
+from elmo_plugin.tasks.task_model import TaskModel
+
+PREDICATE = 1
+"""The index of the tag of a predicate; that of other words is 0."""
+
+
+@Model.register("srl_predicates")
+class SrlPredicates(TaskModel):
+    """
+    Decides for each word, from its vector in context, whether it is a predicate.
+
+    The loss is the cross entropy, the mean over all words of a batch.
+
+    Registered as a `Model` with name "srl_predicates".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+        Of the words.
+    contextual_encoder : `ContextualEncoder`
+        From the words to vectors in context.
+    initializer : `InitializerApplicator`, optional (default = `None`)
+        Initial values of parameters, see `TaskModel.initialize`.
+    """
+
+    default_predictor = "elmo_srl_predicates"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        *,
+        contextual_encoder: ContextualEncoder,
+        initializer: InitializerApplicator = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, **kwargs)
+        self.contextual_encoder = contextual_encoder
+        self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), 2)
+        self._accuracy = CategoricalAccuracy()
+        self._f1 = F1Measure(positive_label=PREDICATE)
+        self.initialize(initializer)
+
+    def compute_logits(self, tokens: TextFieldTensors) -> TagLogits:
+        """Returns the two logits of each word."""
+        encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
+        return TagLogits(self.tag_projection(encoded), mask)
+
+    @staticmethod
+    def average_logits(logits: Sequence[TagLogits]) -> TagLogits:
+        """Returns logits of the mean of the probabilities of all models."""
+        return TagLogits(average_probabilities([each.logits for each in logits]), logits[0].mask)
+
+    def decode(
+        self, logits: TagLogits, words: list[list[str]], tags: LongTensor | None = None
+    ) -> dict[str, Any]:
+        """
+        # Parameters
+
+        logits : `TagLogits`
+            From `compute_logits`.
+        words : `list[list[str]]`
+            The words of each sentence.
+        tags : `LongTensor | None`, optional (default = `None`)
+            1 at predicates and 0 elsewhere, shape (batch, time).
+
+        # Returns
+
+        `dict[str, Any]`
+            `words`, `predicates` (the indices of the words), `probabilities` (for each word that of a
+            predicate) and, where the right tags are given, `loss`.
+        """
+        of_words, mask = logits
+        probabilities: Tensor = of_words.softmax(dim=-1)[..., PREDICATE]  # Shape: (batch, time)
+        output: dict[str, Any] = {
+            "words": words,
+            "predicates": [torch.where(row)[0].tolist() for row in (probabilities > 0.5) & mask],
+            "probabilities": [row[known].tolist() for row, known in zip(probabilities, mask, strict=True)],
+        }
+        if tags is not None:
+            output["loss"] = functional.cross_entropy(of_words[mask], tags[mask])
+            self._accuracy(of_words, tags, mask)
+            self._f1(of_words, tags, mask)
+        return output
+
+    @overrides
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """Returns the accuracy over words, and precision, recall and F1 of predicates."""
+        return {"accuracy": self._accuracy.get_metric(reset), **self._f1.get_metric(reset)}
+
+
+@Predictor.register("elmo_srl_predicates")
+class SrlPredicatesPredictor(SentencePredictor):
+    """
+    Finds the predicates of `{"sentence": "She wants to leave."}`, or of a list of words as `"words"`.
+
+    A prediction has the `words`, the indices of those that are `predicates`, and for each word the
+    `probability` that it is one.
+
+    Registered as a `Predictor` with name "elmo_srl_predicates".
+    """
+
+    name = "elmo_srl_predicates"

@@ -1,0 +1,153 @@
+"""Who did what to whom, in plain or pre-tokenised sentences."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import spacy
+from allennlp.common import JsonDict
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader
+from allennlp.data.tokenizers import Token, Tokenizer
+from allennlp.models import Model
+from allennlp.predictors import Predictor
+from overrides import overrides
+from spacy.tokens import Doc
+
+from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
+from elmo_plugin.tasks.srl.dataset_reader import SrlReader
+
+FoundPredicates = list[tuple[int, str | None]]
+"""The index of each predicate in its sentence, and its lemma, if that is known."""
+FindPredicates = Callable[[Sequence[list[Token]]], list[FoundPredicates]]
+
+
+@Predictor.register("elmo_srl")
+class SrlPredictor(SentencePredictor):
+    """
+    Finds the arguments of each predicate of `{"sentence": "The judge ordered a new trial."}`, or of a list of
+    words as `"words"` or `"tokens"`. Which words are predicates says `"predicates": [2]`, their indices, in
+    the input; where that is missing, a tagger does. A prediction has the `words` and a frame for each
+    predicate:
+
+        {"words": ["The", "judge", "ordered", "a", "new", "trial", "."],
+         "frames": [{"predicate": "ordered", "index": 2, "lemma": "order", "tags": ["B-ARG0", "I-ARG0", …],
+                     "roles": [{"role": "ARG0", "start": 0, "end": 2, "text": "The judge"}, …],
+                     "description": "[ARG0: The judge] [V: ordered] [ARG1: a new trial] ."}]}
+
+    All frames of a batch of sentences are predicted together: the biLM reads each sentence once.
+
+    Registered as a `Predictor` with name "elmo_srl".
+
+    # Parameters
+
+    model, dataset_reader, tokenizer
+        See `SentencePredictor`.
+    predicates : `str`, optional (default = `None`)
+        The archive of a model of predicates, such as `srl_predicates`.
+    spacy_model : `str`, optional (default = `None`)
+        The name or folder of a spaCy model with tags and lemmas; its verbs and auxiliaries are predicates.
+
+    Raises `ConfigurationError` where both are given, where the input is not as described, and where it has no
+    `"predicates"` and no tagger is given.
+    """
+
+    name = "elmo_srl"
+
+    def __init__(
+        self,
+        model: Model,
+        dataset_reader: DatasetReader,
+        tokenizer: Tokenizer = None,
+        *,
+        predicates: str | None = None,
+        spacy_model: str | None = None,
+    ) -> None:
+        super().__init__(model, dataset_reader, tokenizer)
+        if predicates and spacy_model:
+            raise ConfigurationError(f"{self.name}: give predicates or spacy_model, not both")
+        self._find_predicates: FindPredicates | None = None
+        if predicates:
+            self._find_predicates = _found_by_archive(predicates)
+        elif spacy_model:
+            self._find_predicates = _found_by_spacy(spacy_model)
+
+    @overrides
+    def predict_json(self, inputs: JsonDict) -> JsonDict:
+        return self.predict_batch_json([inputs])[0]
+
+    @overrides
+    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        sentences = [words_from_json(each, self._tokenizer, self.name) for each in inputs]
+        predicates = self._predicates(inputs, sentences)
+        reader = cast(SrlReader, self._dataset_reader)
+        instances = [
+            reader.text_to_instance(tokens, index, lemma=lemma)
+            for tokens, found in zip(sentences, predicates, strict=True)
+            for index, lemma in found
+        ]
+        frames = iter(self.predict_batch_instance(instances) if instances else [])
+        return [
+            {"words": [token.text for token in tokens], "frames": [_frame(next(frames)) for _ in found]}
+            for tokens, found in zip(sentences, predicates, strict=True)
+        ]
+
+    def _predicates(
+        self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]
+    ) -> list[FoundPredicates]:
+        """Returns the predicates that the inputs name, and those that are found in the others."""
+        unknown = [tokens for each, tokens in zip(inputs, sentences, strict=True) if "predicates" not in each]
+        if unknown and self._find_predicates is None:
+            raise ConfigurationError(
+                f'{self.name}: expected "predicates", the indices of words, in the input; or give the '
+                "predictor a tagger: predicates, an archive of srl_predicates, or spacy_model"
+            )
+        found = iter(self._find_predicates(unknown) if unknown and self._find_predicates else [])
+        return [
+            self._named(each["predicates"], len(tokens)) if "predicates" in each else next(found)
+            for each, tokens in zip(inputs, sentences, strict=True)
+        ]
+
+    def _named(self, indices: Any, length: int) -> FoundPredicates:
+        if not isinstance(indices, list) or not all(
+            type(index) is int and 0 <= index < length for index in indices
+        ):
+            raise ConfigurationError(
+                f'{self.name}: "predicates" must be a list of indices of words, from 0 to {length - 1}, '
+                f"not {indices!r}"
+            )
+        return [(index, None) for index in indices]
+
+
+def _frame(output: JsonDict) -> JsonDict:
+    index = output["predicate"]
+    return {
+        "predicate": output["words"][index],
+        "index": index,
+        **{key: output[key] for key in ("lemma", "tags", "roles", "description")},
+    }
+
+
+def _found_by_archive(path: str) -> FindPredicates:
+    predictor = Predictor.from_path(path)
+
+    def find(sentences: Sequence[list[Token]]) -> list[FoundPredicates]:
+        outputs = predictor.predict_batch_json([{"words": [t.text for t in each]} for each in sentences])
+        return [[(index, None) for index in output["predicates"]] for output in outputs]
+
+    return find
+
+
+def _found_by_spacy(name: str) -> FindPredicates:
+    try:
+        nlp = spacy.load(name)
+    except OSError as error:
+        raise ConfigurationError(f"elmo_srl: spaCy has no model {name!r} ({error})") from None
+
+    def find(sentences: Sequence[list[Token]]) -> list[FoundPredicates]:
+        words = [[cast(str, token.text) for token in each] for each in sentences]
+        return [
+            [(token.i, token.lemma_ or None) for token in doc if token.pos_ in ("VERB", "AUX")]
+            for doc in nlp.pipe(Doc(nlp.vocab, words=each) for each in words)
+        ]
+
+    return find

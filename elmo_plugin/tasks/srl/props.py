@@ -1,0 +1,129 @@
+"""The props files of CoNLL-2005: a column of predicates, and one of brackets for the arguments of each."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+from elmo_plugin.tasks.srl.spans import Argument, LabelError, format_labels, parse_labels
+
+NO_PREDICATE = "-"
+
+
+class Proposition(NamedTuple):
+    """
+    predicate: the word that is the predicate
+    lemma: its lemma
+    arguments: from left to right, with `V`
+    """
+
+    predicate: int
+    lemma: str
+    arguments: list[Argument]
+
+
+class PropsSentence(NamedTuple):
+    """
+    length: the number of words
+    propositions: one for each predicate, from left to right
+    file, first_line: where it was read
+    """
+
+    length: int
+    propositions: list[Proposition]
+    file: str = ""
+    first_line: int = 1
+
+    def location(self, word: int = 0) -> str:
+        """Returns file and line of a word, with which an error message begins."""
+        return f"{self.file}, line {self.first_line + word}"
+
+
+def read_props(path: str | os.PathLike[str]) -> Iterator[PropsSentence]:
+    """
+    Reads propositions, one word a line: the lemma of a predicate or `-`, and then, for each predicate from
+    left to right, a bracket label. White space separates columns, blank lines separate sentences.
+
+    # Parameters
+
+    path : `str | PathLike`
+        A UTF-8 file, which is compressed where its name ends in `.gz` or `.zst`.
+
+    # Returns
+
+    `Iterator[PropsSentence]`
+        The sentences, also those without predicates.
+
+    Raises `ConfigurationError`, naming file and line, where columns are missing or too many, and where
+    brackets are malformed, nested or without their other half.
+    """
+    yield from parse_props(read_text_lines(str(path)))
+
+
+def parse_props(lines: Iterable[Line]) -> Iterator[PropsSentence]:
+    """Yields the sentences of the lines of a props file, see `read_props`."""
+    rows = ((line, re.findall(r"\S+", line.text, re.ASCII)) for line in lines)
+    for has_words, sentence in groupby(rows, key=lambda row: bool(row[1])):
+        if has_words:
+            yield _parse_sentence(list(sentence))
+
+
+def _parse_sentence(rows: list[tuple[Line, list[str]]]) -> PropsSentence:
+    first, columns_of_first = rows[0]
+    for line, row in rows:
+        if len(row) != len(columns_of_first):
+            raise ConfigurationError(
+                f"{line.location}: expected {len(columns_of_first)} columns, as in line {first.number} of "
+                f"this sentence, found {len(row)}"
+            )
+    lemmas, *columns = zip(*(row for _, row in rows), strict=True)
+    predicates = [word for word, lemma in enumerate(lemmas) if lemma != NO_PREDICATE]
+    if len(predicates) != len(columns):
+        raise ConfigurationError(
+            f"{first.location}: the sentence that begins here has {len(predicates)} predicates, but "
+            f"{len(columns)} columns of arguments"
+        )
+    propositions = []
+    for number, (predicate, labels) in enumerate(zip(predicates, columns, strict=True), start=2):
+        try:
+            arguments = parse_labels(labels)
+        except LabelError as error:
+            raise ConfigurationError(f"{rows[error.row][0].location}: column {number}: {error}") from None
+        propositions.append(Proposition(predicate, lemmas[predicate], arguments))
+    return PropsSentence(len(rows), propositions, first.file, first.number)
+
+
+def write_props(path: str | os.PathLike[str], sentences: Iterable[PropsSentence]) -> None:
+    """
+    Writes propositions, whole or not at all, with tabs between the columns. Inverts `read_props`.
+
+    Raises `ConfigurationError` where a sentence has no words or a proposition cannot be written.
+    """
+    with replace_when_written(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        for number, sentence in enumerate(sentences, start=1):
+            try:
+                file.writelines(f"{row}\n" for row in format_props(sentence))
+            except ValueError as error:
+                raise ConfigurationError(f"{path}, sentence {number}: {error}") from None
+            file.write("\n")
+
+
+def format_props(sentence: PropsSentence) -> list[str]:
+    """Returns a line for each word of a sentence. Raises `ValueError` where it has no words or cannot be."""
+    if sentence.length < 1:
+        raise ValueError("a sentence without words cannot be written")
+    lemmas = [NO_PREDICATE] * sentence.length
+    columns = []
+    for predicate, lemma, arguments in sorted(sentence.propositions):
+        if not re.fullmatch(r"\S+", lemma, re.ASCII) or lemma == NO_PREDICATE:
+            raise ValueError(f"{lemma!r} cannot be written as the lemma of a predicate")
+        if not 0 <= predicate < sentence.length or lemmas[predicate] != NO_PREDICATE:
+            raise ValueError(f"the predicate {lemma} is not at a word of its own: {predicate}")
+        lemmas[predicate] = lemma
+        columns.append(format_labels(arguments, sentence.length))
+    return ["\t".join(row) for row in zip(lemmas, *columns, strict=True)]

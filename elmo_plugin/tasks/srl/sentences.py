@@ -1,0 +1,144 @@
+"""Sentences with their predicates, from the columns of CoNLL-2012 and CoNLL-2005."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, zip_longest
+from typing import NamedTuple
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.tasks.dataset_reader import Line
+from elmo_plugin.tasks.srl.props import parse_props
+from elmo_plugin.tasks.srl.spans import Argument, LabelError, parse_labels
+
+_ESCAPES = {
+    "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"',
+}  # fmt: skip
+_FIXED_COLUMNS = 11
+_KINDS = {"V": "verb", "N": "noun", "J": "adjective", "M": "auxiliary"}
+_AUXILIARIES = {"be.03", "have.01", "do.01"}
+
+
+class Predicate(NamedTuple):
+    """
+    position: the index of its word in the sentence
+    lemma: as in the file
+    kind: "verb", "auxiliary", "noun", "adjective" or "other"
+    arguments: from left to right, with `V`
+    """
+
+    position: int
+    lemma: str
+    kind: str
+    arguments: list[Argument]
+
+
+class SrlSentence(NamedTuple):
+    """
+    words: with brackets and quotation marks as they are in plain text
+    predicates: from left to right
+    """
+
+    words: list[str]
+    predicates: list[Predicate]
+
+
+def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
+    """
+    Reads the columns of CoNLL-2012: document, part, word number, word, part of speech, parse, lemma and
+    frameset of the predicate, sense, speaker, named entity, then bracket labels for each predicate from left
+    to right, and coreference. Blank lines separate sentences; lines with `#begin` and `#end` do not count.
+
+    Raises `ConfigurationError`, naming file and line, where columns are missing or too many, brackets are
+    malformed, or a column belongs to no predicate, and where a document is empty.
+    """
+    rows = ((line, re.findall(r"\S+", line.text, re.ASCII)) for line in lines)
+    for kind, group in groupby(_without_empty_documents(rows), key=lambda row: _kind_of_row(row[1])):
+        if kind == "word":
+            yield _parse_sentence(list(group))
+
+
+def _kind_of_row(row: Sequence[str]) -> str:
+    if not row:
+        return "blank"
+    return "mark" if row[0] in ("#begin", "#end") and row[1:2] == ["document"] else "word"
+
+
+def _without_empty_documents(rows: Iterable[tuple[Line, list[str]]]) -> Iterator[tuple[Line, list[str]]]:
+    begin: Line | None = None
+    for line, row in rows:
+        kind = _kind_of_row(row)
+        if kind == "word":
+            begin = None
+        elif kind == "mark":
+            if begin is not None:
+                raise ConfigurationError(f"{begin.location}: the document that begins here has no sentence")
+            begin = line if row[0] == "#begin" else None
+        yield line, row
+    if begin is not None:
+        raise ConfigurationError(f"{begin.location}: the document that begins here has no sentence")
+
+
+def _parse_sentence(rows: list[tuple[Line, list[str]]]) -> SrlSentence:
+    first, columns_of_first = rows[0]
+    for line, row in rows:
+        if len(row) != max(len(columns_of_first), _FIXED_COLUMNS + 1):
+            raise ConfigurationError(
+                f"{line.location}: expected {_FIXED_COLUMNS} columns of CoNLL-2012, one for each predicate "
+                f"and one of coreference, the same number in all lines of a sentence, but found {len(row)}"
+            )
+    columns = list(zip(*(row for _, row in rows), strict=True))
+    words, parts_of_speech, lemmas, framesets = columns[3], columns[4], columns[6], columns[7]
+    labels_of_predicates = columns[_FIXED_COLUMNS:-1]
+    framed = [word for word, frameset in enumerate(framesets) if frameset != "-" and lemmas[word] != "-"]
+    predicates = []
+    for number, labels in enumerate(labels_of_predicates):
+        try:
+            arguments = parse_labels(labels)
+        except LabelError as error:
+            location = rows[error.row][0].location
+            raise ConfigurationError(f"{location}: column {_FIXED_COLUMNS + number + 1}: {error}") from None
+        places = [argument.start for argument in arguments if argument.role == "V"]
+        if not places and len(framed) == len(labels_of_predicates):
+            places = [framed[number]]
+        if not places:
+            raise ConfigurationError(
+                f"{first.location}: column {_FIXED_COLUMNS + number + 1} of the sentence that begins here "
+                "has no predicate, (V*)"
+            )
+        position = places[0]
+        frame = f"{lemmas[position]}.{framesets[position]}"
+        predicates.append(
+            Predicate(position, lemmas[position], predicate_kind(parts_of_speech[position], frame), arguments)
+        )
+    return SrlSentence([_ESCAPES.get(word, word) for word in words], predicates)
+
+
+def predicate_kind(part_of_speech: str, frame: str = "") -> str:
+    """Returns the kind of a predicate, by its tag in the Penn Treebank and its frame, such as "be.03"."""
+    return "auxiliary" if frame in _AUXILIARIES else _KINDS.get(part_of_speech[:1], "other")
+
+
+def parse_conll2005(props: Iterable[Line], words: Iterable[Line]) -> Iterator[SrlSentence]:
+    """
+    Reads propositions (see `read_props`), and the words that they are about from a file with the same lines,
+    whose first column has the words. All predicates are verbs.
+
+    Raises `ConfigurationError`, naming file and line, where a sentence has not the same length in both files.
+    """
+    rows = ((line, re.findall(r"\S+", line.text, re.ASCII)) for line in words)
+    sentences = (
+        list(sentence) for has_words, sentence in groupby(rows, key=lambda row: bool(row[1])) if has_words
+    )
+    for found, sentence in zip_longest(parse_props(props), sentences):
+        if found is None or sentence is None or found.length != len(sentence):
+            location = sentence[0][0].location if sentence else found.location()
+            raise ConfigurationError(
+                f"{location}: the sentence that begins here has {len(sentence or ())} words, but "
+                f"{found.length if found else 0} lines of propositions"
+            )
+        predicates = [
+            Predicate(proposition.predicate, proposition.lemma, "verb", proposition.arguments)
+            for proposition in found.propositions
+        ]
+        yield SrlSentence([_ESCAPES.get(row[0], row[0]) for _, row in sentence], predicates)

@@ -1,0 +1,141 @@
+"""The arguments of a predicate, the bracket labels of CoNLL-2005 and the BIO tags that stand for them."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+_LABEL = re.compile(r"(?:\((?P<opened>[^*()\s]+))?\*(?P<closes>(?P<closed>[^*()\s]*)\))?")
+_TAG = re.compile(r"O|(?P<prefix>[BI])-(?P<role>.+)")
+
+
+class Argument(NamedTuple):
+    """
+    role: such as "ARG0", "C-ARG0" or "V"
+    start: its first word
+    end: the word after its last
+    """
+
+    role: str
+    start: int
+    end: int
+
+
+class LabelError(ValueError):
+    """A label, a tag or an argument that cannot be where it is; `row` is the word that it belongs to."""
+
+    def __init__(self, row: int, message: str) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+def parse_labels(labels: Sequence[str]) -> list[Argument]:
+    """
+    Reads one column of bracket labels, such as `(ARG0*`, `*`, `*)`, `(V*)`. A closing bracket may name its
+    role again, `*ARG0)`, as in CoNLL-2004.
+
+    # Parameters
+
+    labels : `Sequence[str]`
+        The label of each word of a sentence.
+
+    # Returns
+
+    `list[Argument]`
+        From left to right.
+
+    Raises `LabelError` where brackets are malformed, nested, or without their other half.
+    """
+    arguments = []
+    opened: tuple[int, str] | None = None
+    for row, label in enumerate(labels):
+        match = _LABEL.fullmatch(label)
+        if match is None:
+            raise LabelError(row, f"{label!r} is not one bracket such as (ARG0*, *, *) or (V*)")
+        if match["opened"]:
+            if opened is not None:
+                raise LabelError(
+                    row, f"{label!r} opens inside of ({opened[1]}*, but arguments do not overlap"
+                )
+            opened = row, match["opened"]
+        if match["closes"]:
+            if opened is None:
+                raise LabelError(row, f"{label!r} closes an argument, but none is open")
+            start, role = opened
+            if match["closed"] not in ("", role):
+                raise LabelError(row, f"{label!r} closes an argument, but the open one is {role}")
+            arguments.append(Argument(role, start, row + 1))
+            opened = None
+    if opened is not None:
+        raise LabelError(opened[0], f"{labels[opened[0]]!r} is never closed")
+    return arguments
+
+
+def format_labels(arguments: Iterable[Argument], length: int) -> list[str]:
+    """
+    Returns the bracket labels of a sentence of `length` words. Inverts `parse_labels`.
+
+    Raises `LabelError` where arguments overlap or leave the sentence, or a role cannot be written.
+    """
+    labels = ["*"] * length
+    for role, start, end in _in_order(arguments, length):
+        labels[start] = f"({role}{labels[start]}"
+        labels[end - 1] += ")"
+        if not re.fullmatch(r"[^*()\s]+", role):
+            raise LabelError(start, f"the role {role!r} cannot be in a bracket label")
+    return labels
+
+
+def tags_to_arguments(tags: Sequence[str]) -> list[Argument]:
+    """
+    Reads BIO tags. An `I-ARG0` that does not follow `B-ARG0` or `I-ARG0` begins an argument.
+
+    # Parameters
+
+    tags : `Sequence[str]`
+        The tag of each word of a sentence.
+
+    # Returns
+
+    `list[Argument]`
+        From left to right.
+
+    Raises `LabelError` where there is no BIO tag.
+    """
+    arguments: list[Argument] = []
+    before = None  # the role of the word before
+    for row, tag in enumerate(tags):
+        match = _TAG.fullmatch(tag)
+        if match is None:
+            raise LabelError(row, f"{tag!r} is no BIO tag")
+        if match["prefix"] == "I" and match["role"] == before:
+            arguments[-1] = arguments[-1]._replace(end=row + 1)
+        elif match["prefix"]:
+            arguments.append(Argument(match["role"], row, row + 1))
+        before = match["role"]
+    return arguments
+
+
+def arguments_to_tags(arguments: Iterable[Argument], length: int) -> list[str]:
+    """
+    Returns the BIO tags of a sentence of `length` words. Inverts `tags_to_arguments`.
+
+    Raises `LabelError` where arguments overlap or leave the sentence.
+    """
+    tags = ["O"] * length
+    for role, start, end in _in_order(arguments, length):
+        tags[start:end] = [f"B-{role}"] + [f"I-{role}"] * (end - start - 1)
+    return tags
+
+
+def _in_order(arguments: Iterable[Argument], length: int) -> list[Argument]:
+    """Returns arguments from left to right."""
+    ordered = sorted(arguments, key=lambda argument: argument.start)
+    free = 0  # the first word that may be in the next one
+    for argument in ordered:
+        role, start, end = argument
+        if not 0 <= start < end <= length:
+            raise LabelError(start, f"{role} is not in a sentence of {length} words: {start} to {end}")
+        if start < free:
+            raise LabelError(start, f"{role} begins inside of another argument")
+        free = end
+    return ordered

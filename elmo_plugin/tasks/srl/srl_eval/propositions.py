@@ -1,0 +1,76 @@
+"""The propositions of a system against the right ones, file against file."""
+
+import logging
+from itertools import zip_longest
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.tasks.srl.metrics import SrlScores
+from elmo_plugin.tasks.srl.props import PropsSentence, read_props
+from elmo_plugin.tasks.srl.srl_eval.table import figures, table
+
+logger = logging.getLogger(__name__)
+
+
+def score_props(gold_path: str, system_path: str) -> tuple[list[str], dict[str, Any]]:
+    """
+    Scores the propositions of a system. As in srl-eval.pl, those of predicates that are not in the gold file
+    are skipped with a warning, and all arguments are missed, with a warning, where the system lacks a
+    predicate or has another lemma for it.
+
+    # Parameters
+
+    gold_path : `str`
+        The props file with what is right.
+    system_path : `str`
+        The props file of the system, with the same sentences.
+
+    # Returns
+
+    `tuple[list[str], dict[str, Any]]`
+        The lines that srl-eval.pl prints; and the counts and percentages of "Overall" and each role.
+
+    Raises `ConfigurationError`, naming file and line, where a file is not as it should be, and where the
+    sentences are not the same.
+    """
+    scores, sentences = SrlScores(), 0
+    for gold, system in zip_longest(read_props(gold_path), read_props(system_path)):
+        sentences += 1
+        if gold is None or system is None:
+            present, lacking = (system, gold_path) if gold is None else (gold, system_path)
+            raise ConfigurationError(f"{present.location()}: sentence {sentences} is missing in {lacking}")
+        add_sentence(scores, gold, system)
+    if not sentences:
+        raise ConfigurationError(f"{gold_path}: there is no sentence in this file")
+    return table(scores, sentences), figures(scores)
+
+
+def add_sentence(scores: SrlScores, gold: PropsSentence, system: PropsSentence) -> None:
+    """
+    Counts the arguments of a sentence; the place of a predicate says which belong together.
+
+    Raises `ConfigurationError` where the numbers of words differ.
+    """
+    if gold.length != system.length:
+        raise ConfigurationError(
+            f"{system.location()}: the sentence that begins here has {system.length} words, but "
+            f"{gold.length} in {gold.location()}"
+        )
+    found = {proposition.predicate: proposition for proposition in system.propositions}
+    for place, lemma, arguments in gold.propositions:
+        predicted = found.pop(place, None)
+        if predicted is not None and predicted.lemma == lemma:
+            scores.add(arguments, predicted.arguments)
+            continue
+        instead = "no predicate" if predicted is None else predicted.lemma
+        location = f"{system.location(place)}: {instead} instead of {lemma}, as in {gold.location(place)}"
+        logger.warning("%s; all its arguments are missed", location)
+        scores.add(arguments, [])
+    for place, proposition in found.items():
+        logger.warning(
+            "%s: %s is no predicate in %s; it is skipped",
+            system.location(place),
+            proposition.lemma,
+            gold.location(place),
+        )

@@ -1,0 +1,208 @@
+"""Whole chunks, against conlleval's figures and a re-statement of it."""
+
+import gzip
+import json
+import re
+from collections import Counter
+from itertools import chain, pairwise
+from pathlib import Path
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.tasks.dataset_reader import Line
+from elmo_plugin.tasks.ner.conlleval import ChunkScores, count_chunks, parse_tagged, score_tagged
+
+TAGS = ["O", "."] + [f"{prefix}-{kind}" for prefix in "BIES[]" for kind in ("PER", "ORG-1")] + ["B", "I", "S"]
+Chunk = tuple[int, int, str]  # first word, the word after the last, type
+
+
+def lines(text: str) -> list[Line]:
+    return [Line(line, "f.txt", number) for number, line in enumerate(text.splitlines(True), start=1)]
+
+
+def count(sentences: list[list[tuple[str, str]]]) -> ChunkScores:
+    blocks = ["".join(f"word {gold} {system}\n" for gold, system in sentence) for sentence in sentences]
+    return count_chunks(parse_tagged(lines("\n".join(blocks))))
+
+
+def starts(before: str, tag: str, type_before: str, kind: str) -> bool:
+    if before in ("B", "I", "O") and tag == "B":
+        return True
+    if (before, tag) in (("O", "I"), ("E", "E"), ("E", "I"), ("O", "E")):
+        return True
+    if tag not in ("O", ".") and type_before != kind:
+        return True
+    return tag in ("[", "]")
+
+
+def ends(before: str, tag: str, type_before: str, kind: str) -> bool:
+    if before in ("B", "I") and tag in ("B", "O"):
+        return True
+    if before == "E" and tag in ("E", "I", "O"):
+        return True
+    if before not in ("O", ".") and type_before != kind:
+        return True
+    return before in ("[", "]")
+
+
+def conlleval(words: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """The types of all chunks, and of those that are correct, as the loop of conlleval.pl finds them."""
+    found: dict[str, list[str]] = {"gold": [], "found": [], "correct": []}
+    last_correct = last_guessed = "O"
+    last_correct_type = last_guessed_type = ""
+    in_correct = False
+    for gold, system in words:
+        correct, correct_type = re.fullmatch("([^-]*)-?(.*)", gold).groups()
+        guessed, guessed_type = re.fullmatch("([^-]*)-?(.*)", system).groups()
+        of_gold = last_correct, correct, last_correct_type, correct_type
+        of_system = last_guessed, guessed, last_guessed_type, guessed_type
+        if in_correct:
+            if ends(*of_gold) and ends(*of_system) and last_guessed_type == last_correct_type:
+                in_correct = False
+                found["correct"].append(last_correct_type)
+            elif ends(*of_gold) != ends(*of_system) or guessed_type != correct_type:
+                in_correct = False
+        if starts(*of_gold) and starts(*of_system) and guessed_type == correct_type:
+            in_correct = True
+        if starts(*of_gold):
+            found["gold"].append(correct_type)
+        if starts(*of_system):
+            found["found"].append(guessed_type)
+        last_correct, last_correct_type = correct, correct_type
+        last_guessed, last_guessed_type = guessed, guessed_type
+    if in_correct:
+        found["correct"].append(last_correct_type)
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.one_of(
+                st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS)),
+                st.sampled_from(TAGS).map(lambda tag: (tag, tag)),
+            ),
+            min_size=1,
+            max_size=6,
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_random_tags_have_the_chunks_that_conlleval_finds(sentences: list[list[tuple[str, str]]]) -> None:
+    words = list(chain.from_iterable([*sentence, ("O", "O")] for sentence in sentences))
+    scores = count(sentences)
+    for name, types in conlleval(words).items():
+        assert getattr(scores, name) == Counter(types)
+    counted = [pair for sentence in sentences for pair in sentence]
+    assert scores.words == len(counted)
+    assert scores.correct_tags == sum(gold == system for gold, system in counted)
+
+
+def _types(chunks: list[Chunk]) -> Counter[str]:
+    return Counter(kind for _, _, kind in chunks)
+
+
+@st.composite
+def entities(draw: st.DrawFn) -> list[Chunk]:
+    """Entities in a sentence of 12 words."""
+    borders = sorted(draw(st.sets(st.integers(0, 12), max_size=12)))
+    spans = [span for span in pairwise(borders) if draw(st.booleans())]
+    return [(start, end, draw(st.sampled_from(["PER", "LOC"]))) for start, end in spans]
+
+
+def encode(entities: list[Chunk], encoding: str) -> list[str]:
+    tags = ["O"] * 12
+    for start, end, kind in entities:
+        tags[start:end] = [f"I-{kind}"] * (end - start)
+    for start, end, kind in entities:
+        touches_left = any((other[1], other[2]) == (start, kind) for other in entities)
+        touches_right = any((other[0], other[2]) == (end, kind) for other in entities)
+        if encoding == "BIO" or (encoding == "IOB1" and touches_left):
+            tags[start] = f"B-{kind}"
+        if encoding == "IOE2" or (encoding == "IOE1" and touches_right):
+            tags[end - 1] = f"E-{kind}"
+    return tags
+
+
+@settings(deadline=None)
+@given(entities(), entities(), st.data())
+def test_the_encoding_changes_nothing(gold: list[Chunk], found: list[Chunk], data: st.DataObject) -> None:
+    encodings = st.sampled_from(["BIO", "IOB1", "IOE1", "IOE2"])
+    tags = [encode(gold, data.draw(encodings)), encode(found, data.draw(encodings))]
+    scores = count([list(zip(*tags, strict=True))])
+    assert (scores.gold, scores.found) == (_types(gold), _types(found))
+    assert scores.correct == _types([entity for entity in found if entity in gold])
+
+
+@pytest.mark.parametrize(
+    ("tags", "number"),
+    [
+        ("B-PER I-PER E-PER O S-PER O B-LOC E-LOC", 3),
+        ("S-PER S-LOC", 2),
+        ("S-PER S-PER", 1),
+        ("B-PER E-PER B-PER E-PER", 1),
+    ],
+)
+def test_of_bioes_neighbours_of_one_type_are_one_chunk_as_in_conlleval(tags: str, number: int) -> None:
+    scores = count([[(tag, tag) for tag in tags.split()]])
+    assert scores.gold.total() == scores.found.total() == scores.correct.total() == number
+
+
+def test_figures_and_printed_lines_are_those_of_conlleval(shared: Path) -> None:
+    folder = shared / "parity" / "ner"
+    expected = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+    table, figures = score_tagged(str(folder / "tagged.txt"))
+    assert figures == expected
+    assert table == expected["raw"]
+
+
+def test_a_type_without_a_prediction_or_a_gold_chunk_has_zeros(tmp_path: Path) -> None:
+    (tmp_path / "f.txt").write_text("O B-A\nB-B O\n")
+    table, figures = score_tagged(str(tmp_path / "f.txt"))
+    nothing = {"precision": 0.0, "recall": 0.0, "f1": 0.0}
+    assert figures == {
+        "raw": table,
+        "overall": nothing,
+        "A": nothing | {"found": 1},
+        "B": nothing | {"found": 0},
+    }
+    assert table[1] == "accuracy:   0.00%; precision:   0.00%; recall:   0.00%; FB1:   0.00"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a B-X B-X\nb I-X I-X\n\nc I-X I-X\n",
+        "a\tB-X\tB-X\nb  I-X\tI-X\r\n \n\nc I-X I-X",
+        "a B-X B-X\nb I-X I-X\n-X- O O\nc I-X I-X\n",
+        "a B-X B-X\nb I-X I-X\n-X- - B-Y O\nc I-X I-X\n",
+    ],
+)
+def test_sentences_end_at_blank_lines_and_boundaries(tmp_path: Path, text: str) -> None:
+    (tmp_path / "f.txt.gz").write_bytes(gzip.compress(text.encode()))
+    table, figures = score_tagged(str(tmp_path / "f.txt.gz"))
+    assert table[0] == "processed 3 tokens with 2 phrases; found: 2 phrases; correct: 2."
+    assert figures["X"] == {"precision": 100.0, "recall": 100.0, "f1": 100.0, "found": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"a O O\n\nb O\n", ", line 3: expected 3 columns, as before, found 2"),
+        (b"a O O\nb x O O\n", ", line 2: expected 3 columns, as before, found 4"),
+        (b"\na\n", ", line 2: expected a gold tag and a system's tag, found 1 column"),
+        (b"a O O\nb U-X O\n", ", line 2: 'U-X' is no tag; its prefix is none of B, I, E, S and O"),
+        (b"a O PER\n", ", line 1: 'PER' is no tag"),
+        (b"a O O\n\xe9 O O\n", ", line 2: not UTF-8 text"),
+        (b" \n\n-X- O O\n", ": there is no word in this file"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: bytes, message: str) -> None:
+    (tmp_path / "f.txt").write_bytes(text)
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(str(tmp_path / 'f.txt') + message)}"):
+        score_tagged(str(tmp_path / "f.txt"))

@@ -1,0 +1,229 @@
+"""Counts of arguments against the figures of srl-eval.pl, and a re-statement of its rules."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.training.metrics import Metric
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import distributed, multiprocessing
+
+from elmo_plugin.tasks.srl.metrics import Counts, SrlF1, SrlScores, join_continuations
+from elmo_plugin.tasks.srl.spans import Argument, arguments_to_tags, tags_to_arguments
+
+ROLES = ["V", "C-V", "A0", "C-A0", "A1", "C-A1", "R-A0", "C-C-A0"]
+WORDS = 12
+
+
+@st.composite
+def arguments(draw: st.DrawFn) -> list[Argument]:
+    """Arguments in a sentence of 12 words, many of them in several pieces."""
+    borders = sorted(draw(st.sets(st.integers(0, WORDS), max_size=WORDS)))
+    spans = [span for span in pairwise(borders) if draw(st.booleans())]
+    return [Argument(draw(st.sampled_from(ROLES)), start, end) for start, end in spans]
+
+
+@st.composite
+def gold_and_system(draw: st.DrawFn) -> tuple[list[Argument], list[Argument]]:
+    """What is right, and the same with some arguments left out, renamed, cut or split in two."""
+    gold, system = draw(arguments()), []
+    for role, start, end in gold:
+        change = draw(st.sampled_from(["none"] * 4 + ["left out", "renamed", "cut", "split"]))
+        if change == "renamed":
+            role = draw(st.sampled_from(ROLES))
+        if change == "split" and end - start > 1:
+            system.append(Argument(role, start, start + 1))
+            role, start = f"C-{role}", start + 1
+        if change == "cut" and end - start > 1:
+            end -= 1
+        if change != "left out":
+            system.append(Argument(role, start, end))
+    return gold, system
+
+
+def read_as_srl_eval(arguments: list[Argument]) -> list[dict[str, Any]]:
+    """What SRL::prop makes of a column: the last word of an argument is in it."""
+    args: list[dict[str, Any]] = []
+    ARGS: dict[str, dict[str, Any]] = {}
+    for role, start, end in arguments:
+        phrase = {"type": role, "start": start, "end": end - 1, "phrases": []}
+        if role[:2] == "C-":
+            if role[2:] in ARGS:
+                arg = ARGS[role[2:]]
+                if not arg["phrases"]:
+                    arg["phrases"].append({"start": arg["start"], "end": arg["end"]})
+                arg["phrases"].append(phrase)
+                arg["end"] = phrase["end"]
+                continue
+            phrase["type"] = role[2:]
+        args.append(phrase)
+        ARGS[phrase["type"]] = phrase
+    return args
+
+
+def discriminate(gold: list[Argument], system: list[Argument]) -> dict[str, list[str]]:
+    """The roles of the arguments that are correct, over-predicted and missed, one comparison at a time."""
+    out: dict[str, list[str]] = {"ok": [], "op": [], "ms": []}
+    ARGS = {(arg["start"], arg["end"]): arg for arg in read_as_srl_eval(gold)}
+    for arg in read_as_srl_eval(system):
+        place = (arg["start"], arg["end"])
+        right = ARGS.get(place)
+        if right is None or bool(right["phrases"]) != bool(arg["phrases"]) or right["type"] != arg["type"]:
+            out["op"].append(arg["type"])
+            continue
+        left = [(phrase["start"], phrase["end"]) for phrase in right["phrases"]]
+        matches = True
+        for phrase in arg["phrases"]:
+            if (phrase["start"], phrase["end"]) in left:
+                left.remove((phrase["start"], phrase["end"]))
+            else:
+                matches = False
+        if matches and not left:
+            out["ok"].append(arg["type"])
+            del ARGS[place]
+        else:
+            out["op"].append(arg["type"])
+    out["ms"] = [arg["type"] for arg in ARGS.values()]
+    return out
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(gold_and_system(), max_size=4))
+def test_random_damage_counts_as_srl_eval_counts_it(propositions: list) -> None:
+    scores, perfect = SrlScores(), 0
+    expected: dict[str, list[str]] = {"ok": [], "op": [], "ms": []}
+    for gold, system in propositions:
+        scores.add(gold, system)
+        found = discriminate(gold, system)
+        perfect += set(found["op"]) | set(found["ms"]) <= {"V"}
+        expected = {name: roles + found[name] for name, roles in expected.items()}
+    assert (scores.propositions, scores.perfect) == (len(propositions), perfect)
+    assert scores.overall() == tuple(sum(role != "V" for role in roles) for roles in expected.values())
+    seen = {role for roles in expected.values() for role in roles}
+    assert scores.of_roles() == {
+        role: tuple(roles.count(role) for roles in expected.values()) for role in seen
+    }
+
+
+@pytest.mark.parametrize(
+    ("roles", "joined"),
+    [
+        ("A0 C-A0", [("A0", ((0, 1), (1, 2)))]),
+        ("A0 A1 C-A0 C-A1", [("A0", ((0, 1), (2, 3))), ("A1", ((1, 2), (3, 4)))]),
+        ("A0 A0 C-A0", [("A0", ((0, 1),)), ("A0", ((1, 2), (2, 3)))]),
+        ("C-A0 A0", [("A0", ((0, 1),)), ("A0", ((1, 2),))]),
+        ("C-A0 C-A0", [("A0", ((0, 1), (1, 2)))]),
+        ("A0 C-C-A0 C-A0", [("A0", ((0, 1), (2, 3))), ("C-A0", ((1, 2),))]),
+        ("V R-A0 C-V", [("V", ((0, 1), (2, 3))), ("R-A0", ((1, 2),))]),
+    ],
+)
+def test_a_continuation_belongs_to_the_last_of_its_role_and_stands_for_it_without_one(
+    roles: str, joined: list
+) -> None:
+    arguments = [Argument(role, start, start + 1) for start, role in enumerate(roles.split())]
+    assert join_continuations(reversed(arguments)) == joined
+
+
+def test_v_is_counted_as_a_role_but_not_overall() -> None:
+    scores = SrlScores()
+    scores.add([Argument("V", 0, 1), Argument("A0", 1, 2)], [Argument("A0", 1, 2)], "verb")
+    assert scores.overall() == scores.of_kinds()["verb"] == Counts(1, 0, 0)
+    assert list(scores.of_roles().items()) == [("A0", (1, 0, 0)), ("V", (0, 0, 1))]
+    assert scores.perfect == 1
+
+
+def test_where_there_is_nothing_figures_are_zero() -> None:
+    assert Counts(0, 0, 0).figures() == Counts(0, 1, 0).figures() == Counts(0, 0, 1).figures() == (0, 0, 0)
+    assert Counts(1, 1, 3).figures(100) == pytest.approx((50, 25, 100 / 3))
+    assert set(SrlF1().get_metric().values()) == {0.0}
+
+
+def read_tags(shared: Path) -> list[dict[str, Any]]:
+    text = (shared / "parity" / "srl" / "tags.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_bio_tags_score_as_srl_eval_scored_their_props(shared: Path) -> None:
+    figures = json.loads((shared / "parity" / "srl" / "scores.json").read_text(encoding="utf-8"))
+    metric, scores = Metric.by_name("srl_f1")(), SrlScores()
+    for line in read_tags(shared):
+        metric([line["system"]], [line["gold"]])
+        scores.add(tags_to_arguments(line["gold"]), tags_to_arguments(line["system"]))
+    found = metric.get_metric()
+    assert len(found) == 3 * len(figures)
+    for name, counts in {"Overall": scores.overall(), **scores.of_roles()}.items():
+        expected = figures.pop(name)
+        assert counts._asdict() == {field: expected[field] for field in Counts._fields}
+        name = name.replace("Overall", "overall")
+        values = [found[f"{figure}-{name}"] for figure in ("precision", "recall", "f1-measure")]
+        assert [round(100 * value, 2) for value in values] == [
+            expected[figure] for figure in ("precision", "recall", "f1")
+        ]
+    assert not figures
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(gold_and_system(), st.sampled_from(["verb", "noun"])), max_size=5))
+def test_a_kind_scores_as_if_it_were_alone(propositions: list) -> None:
+    tags = [
+        ([arguments_to_tags(side, WORDS) for side in reversed(sides)], kind) for sides, kind in propositions
+    ]
+    metric = SrlF1()
+    metric([system for (system, _), _ in tags], [gold for (_, gold), _ in tags], [kind for _, kind in tags])
+    figures = metric.get_metric()
+    for kind in ("verb", "noun"):
+        alone = SrlF1()
+        for (system, gold), other in tags:
+            if other == kind:
+                alone([system], [gold])
+        for name, value in alone.get_metric().items():
+            if name.endswith("-overall"):
+                assert figures.get(name.replace("overall", f"kind-{kind}"), 0.0) == value
+
+
+def test_a_reset_forgets() -> None:
+    metric = SrlF1()
+    metric([["B-A0", "B-V"]], [["B-A0", "B-V"]])
+    assert metric.get_metric(reset=True)["f1-measure-A0"] == 1.0
+    assert metric.get_metric().keys() == {"precision-overall", "recall-overall", "f1-measure-overall"}
+
+
+def test_predictions_that_do_not_belong_to_the_gold_tags_are_refused() -> None:
+    with pytest.raises(ValueError, match="1 tags were predicted for 2 words"):
+        SrlF1()([["O"]], [["O", "O"]])
+    with pytest.raises(ValueError, match="longer than argument 1"):
+        SrlF1()([["O"]], [["O"], ["O"]])
+
+
+BATCHES = [
+    ([["B-A0", "B-V", "O"]], [["B-A0", "B-V", "B-A1"]], ["verb"]),
+    ([["B-V", "O"], ["O", "B-A2"]], [["B-V", "B-A2"], ["B-A3", "B-A2"]], ["noun", "auxiliary"]),
+    ([["B-A0", "I-A0"]], [["B-A0", "O"]], ["noun"]),
+]
+
+
+def _count_in_a_process(rank: int, folder: str) -> None:
+    distributed.init_process_group("gloo", f"file://{folder}/store", world_size=2, rank=rank)
+    metric = SrlF1()
+    for batch in BATCHES[rank::2]:
+        metric(*batch)
+    figures = [metric.get_metric(), metric.get_metric(reset=True), metric.get_metric()]
+    torch.save(figures, f"{folder}/{rank}.pt")
+    distributed.destroy_process_group()
+
+
+def test_processes_sum_what_they_counted(tmp_path: Path) -> None:
+    metric = SrlF1()
+    for batch in BATCHES:
+        metric(*batch)
+    expected = metric.get_metric()
+    method = "spawn" if torch.cuda.is_available() else "fork"  # a copy of a process cannot use its GPU
+    multiprocessing.start_processes(_count_in_a_process, (str(tmp_path),), nprocs=2, start_method=method)
+    for rank in range(2):
+        first, second, after_reset = torch.load(tmp_path / f"{rank}.pt")
+        assert first == second == expected
+        assert set(after_reset.values()) == {0.0}

@@ -1,0 +1,132 @@
+"""Arguments, the bracket labels and the BIO tags that stand for them, back and forth."""
+
+import re
+
+import pytest
+from allennlp.data.dataset_readers.dataset_utils.span_utils import bio_tags_to_spans
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin.tasks.srl.spans import (
+    Argument,
+    LabelError,
+    arguments_to_tags,
+    format_labels,
+    parse_labels,
+    tags_to_arguments,
+)
+
+ROLES = st.sampled_from(["V", "ARG0", "C-ARG0", "ARGM-TMP"]) | st.text("A0-", min_size=1)
+
+
+@st.composite
+def sentences(draw: st.DrawFn) -> tuple[int, list[Argument]]:
+    """A number of words, and arguments among them that do not overlap."""
+    parts = draw(st.lists(st.tuples(st.integers(1, 4), st.none() | ROLES), max_size=6))
+    arguments, start = [], 0
+    for length, role in parts:
+        if role is not None:
+            arguments.append(Argument(role, start, start + length))
+        start += length
+    return start, arguments
+
+
+@given(sentences())
+def test_arguments_survive_as_brackets(sentence: tuple) -> None:
+    length, arguments = sentence
+    labels = format_labels(reversed(arguments), length)
+    assert len(labels) == length
+    assert parse_labels(labels) == arguments
+
+
+@given(sentences())
+def test_arguments_survive_as_bio_tags(sentence: tuple) -> None:
+    length, arguments = sentence
+    tags = arguments_to_tags(reversed(arguments), length)
+    assert len(tags) == length
+    assert tags_to_arguments(tags) == arguments
+
+
+@given(st.lists(st.sampled_from(["(A*", "(B*", "*", "*)", "(A*)", "*B)"]), max_size=9))
+def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str]) -> None:
+    """By counting brackets: at most one is open at any word, and none at the end."""
+    text = "".join(labels)
+    depths = [text[: end + 1].count("(") - text[: end + 1].count(")") for end in range(len(text))]
+    is_legal = all(depth in (0, 1) for depth in depths) and (depths or [0])[-1] == 0
+    is_legal = is_legal and all(role == "B" for role in re.findall(r"\((\w)[^()]*B\)", text))
+    try:
+        arguments = parse_labels(labels)
+    except LabelError as error:
+        assert not is_legal and 0 <= error.row < len(labels)
+    else:
+        assert is_legal
+        assert format_labels(arguments, len(labels)) == [label.replace("B)", ")") for label in labels]
+
+
+@given(st.lists(st.sampled_from(["O", "B-A", "I-A", "B-B", "I-B"]), max_size=9))
+def test_any_bio_tags_stand_for_what_allennlp_reads_in_them(tags: list[str]) -> None:
+    expected = [(role, start, last + 1) for role, (start, last) in bio_tags_to_spans(tags)]
+    assert tags_to_arguments(tags) == sorted(expected, key=lambda argument: argument[1])
+
+
+@pytest.mark.parametrize(
+    ("labels", "arguments"),
+    [
+        ("* (A0* * *) (V*) (A1*)", [("A0", 1, 4), ("V", 4, 5), ("A1", 5, 6)]),
+        ("(A0* *A0) (V*V)", [("A0", 0, 2), ("V", 2, 3)]),
+        ("*", []),
+    ],
+)
+def test_brackets_stand_for_arguments(labels: str, arguments: list) -> None:
+    assert parse_labels(labels.split()) == arguments
+
+
+@pytest.mark.parametrize(
+    ("labels", "row", "message"),
+    [
+        ("* (A0* * *", 1, "'(A0*' is never closed"),
+        ("* *)", 1, "'*)' closes an argument, but none is open"),
+        ("(A0*) *)", 1, "'*)' closes an argument, but none is open"),
+        ("(A0* (V*) *)", 1, "'(V*)' opens inside of (A0*"),
+        ("(A0* *A1)", 1, "'*A1)' closes an argument, but the open one is A0"),
+        ("(A0(A1*))", 0, "'(A0(A1*))' is not one bracket"),
+        ("* (*)", 1, "'(*)' is not one bracket"),
+        ("* A0", 1, "'A0' is not one bracket"),
+        ("(A0)", 0, "'(A0)' is not one bracket"),
+        ("* *(A0", 1, "'*(A0' is not one bracket"),
+        ("B-A0", 0, "'B-A0' is not one bracket"),
+    ],
+)
+def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, message: str) -> None:
+    with pytest.raises(LabelError, match=re.escape(message)) as caught:
+        parse_labels(labels.split())
+    assert caught.value.row == row
+
+
+@pytest.mark.parametrize("tag", ["", "A0", "B-", "I", "O-A0", "L-A0"])
+def test_what_is_no_bio_tag_is_refused(tag: str) -> None:
+    with pytest.raises(LabelError, match=f"'{tag}' is no BIO tag") as caught:
+        tags_to_arguments(["O", tag])
+    assert caught.value.row == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([Argument("A0", 0, 2), Argument("A1", 1, 3)], "A1 begins inside of another argument"),
+        ([Argument("A0", 0, 2), Argument("A1", 0, 2)], "A1 begins inside of another argument"),
+        ([Argument("A0", 1, 1)], "A0 is not in a sentence of 3 words: 1 to 1"),
+        ([Argument("A0", 2, 4)], "A0 is not in a sentence of 3 words: 2 to 4"),
+        ([Argument("A0", -1, 1)], "A0 is not in a sentence of 3 words: -1 to 1"),
+    ],
+)
+def test_arguments_that_cannot_be_are_refused(arguments: list[Argument], message: str) -> None:
+    for convert in (format_labels, arguments_to_tags):
+        with pytest.raises(LabelError, match=message):
+            convert(arguments, 3)
+
+
+@pytest.mark.parametrize("role", ["", "A*", "A(0", "A)", "A 0"])
+def test_a_role_that_no_bracket_can_have_is_refused(role: str) -> None:
+    with pytest.raises(LabelError, match="cannot be in a bracket label"):
+        format_labels([Argument(role, 0, 1)], 1)

@@ -1,0 +1,55 @@
+// The semantic role labeller of Peters et al. (2018), without ELMo: the deep LSTM with highway connections of He et
+// al. (2017). All sizes are the paper's; those that it does not report are marked.
+//
+//     srl(data='experiments/data/srl')
+//
+// data:          the folder of `train`, `dev` and, if there is one, `test`, each a file or a folder of files.
+// source_format: of these files, 'conll2012' or 'conll2005'.
+// verbs_only:    whether predicates that are no verbs are left out.
+// words:         the word vectors, from words.libsonnet.
+// num_layers:    of the LSTM, which reads forward, backward, forward, …; hidden is the number of cells of each.
+// predicate_dim: the size of the vectors that say which word is the predicate.
+// dropout:       of the LSTM's hidden state between time steps (variational).
+// optimizer:     part of the trainer, with the clipping of gradients that belongs to it.
+// epochs:        at most; `patience` is the number of epochs that may pass without a better F1 on `dev`.
+local task = import 'task.libsonnet';
+local words_lib = import 'words.libsonnet';
+// As He et al. have it.
+local adadelta = { optimizer: { type: 'adadelta', lr: 1.0, rho: 0.95, eps: 1e-6 }, grad_norm: 1.0 };
+
+function(
+  data,
+  train='train.gold_conll',
+  dev='dev.gold_conll',
+  test=null,
+  source_format='conll2012',
+  verbs_only=false,
+  words=words_lib.learned(dim=100),
+  num_layers=8,
+  hidden=300,
+  predicate_dim=100,
+  dropout=0.1,
+  optimizer=adadelta,
+  batch_size=80,
+  epochs=500,
+  patience=200,
+)
+  task.data(data, train, dev, test)
+  + task.training(['tokens'], batch_size, 1.0, epochs, patience, metric='+f1-measure-overall')
+  + {
+    dataset_reader: { type: 'srl_conll2012', source_format: source_format, verbs_only: verbs_only },
+    model: {
+      type: 'srl_highway_lstm',
+      predicate_dim: predicate_dim,
+      contextual_encoder: {
+        encoder: {
+          type: 'highway_lstm',
+          num_layers: num_layers,
+          hidden_size: hidden,
+          recurrent_dropout: dropout,
+        },
+      },
+    },
+    trainer+: optimizer,
+  }
+  + words
