@@ -14,12 +14,12 @@ Scores = Mapping[str, Sequence[float]]  # of each configuration, those of its se
 
 class Metric(NamedTuple):
     """
-    A metric on the validation data, at the epoch that the trainer found best.
+    A metric at the epoch that the trainer found best: on the validation data, or on the test data.
 
     # Parameters
 
     name : `str`
-        As in AllenNLP's metrics, without `validation_`.
+        As in AllenNLP's metrics, without `validation_`, but with `test_`.
     higher_is_better : `bool`
         If `True`, the metric is from 0 to 1, and scores are in per cent.
     """
@@ -37,9 +37,9 @@ class Metric(NamedTuple):
     def score(self, metrics: Mapping[str, Any]) -> float:
         """Returns its value in the `metrics.json` of a training; `ConfigurationError` where it has none."""
         prefix = "best_validation_"
-        value = metrics.get(prefix + self.name)
+        value = metrics.get(self.name if self.name.startswith("test_") else prefix + self.name)
         if value is None:
-            known = (name.removeprefix(prefix) for name in metrics if name.startswith(prefix))
+            known = (name.removeprefix(prefix) for name in metrics if name.startswith((prefix, "test_")))
             raise ConfigurationError(f"there is no metric {self.name}, but {', '.join(known)}")
         return round(100 * value, 2) if self.higher_is_better else round(value, 4)
 

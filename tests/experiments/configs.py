@@ -22,8 +22,9 @@ BILM = {
 WORD_DIM, ELMO_DIM = 5, 12
 DATA = {task: FIXTURES / task / file for task, file in (("ner", "sentences.txt"), ("snli", "pairs.jsonl"))}
 DATA["sst"] = FIXTURES / "sst" / "trees.txt"
-SIZES = {"ner": "", "snli": "hidden=4, ", "sst": "hidden=8, "}
-VARIABLES = {name: name.lower() for name in ("CONLL2003", "SNLI", "SST", "WORD_VECTORS")}
+DATA["srl"] = FIXTURES / "srl" / "sentences.gold_conll"
+SIZES = {"ner": "", "snli": "hidden=4, ", "sst": "hidden=8, ", "srl": "hidden=8, predicate_dim=4, "}
+VARIABLES = {name: name.lower() for name in ("CONLL2003", "CONLL2012", "SNLI", "SST", "WORD_VECTORS")}
 
 EMBEDDERS = "model.contextual_encoder.text_field_embedder.token_embedders"
 INPUT = f"{EMBEDDERS}.elmo"
@@ -36,7 +37,7 @@ OUTPUT_WEIGHTS = "contextual_encoder\\.output_elmo\\..*scalar_mix\\.weights"
 def _evaluate(expression: str) -> str:
     libraries = "".join(
         f"local {name} = import '../training_config/lib/{name}.libsonnet';"
-        for name in ("elmo", "ner", "snli", "sst", "words")
+        for name in ("elmo", "ner", "snli", "srl", "srl_predicates", "sst", "words")
     )
     return _jsonnet.evaluate_snippet(str(REPOSITORY / "experiments" / "test.jsonnet"), libraries + expression)
 

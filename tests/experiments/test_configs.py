@@ -263,8 +263,35 @@ PAPER = {
         "trainer.optimizer.type": "adam",
         "trainer.optimizer.lr": 0.0001,
     },
+    "srl_conll2012": {
+        "train_data_path": "conll2012/train",
+        "validation_data_path": "conll2012/development",
+        "test_data_path": "conll2012/test",
+        f"{EMBEDDERS}.tokens.embedding_dim": 100,
+        f"{EMBEDDERS}.tokens.pretrained_file": "word_vectors",
+        f"{EMBEDDERS}.tokens.trainable": True,
+        f"{INPUT}.bilm": "original",
+        f"{OUTPUT}.bilm": None,
+        "model.predicate_dim": 100,
+        "model.contextual_encoder.encoder.num_layers": 8,
+        "model.contextual_encoder.encoder.hidden_size": 300,
+        "model.contextual_encoder.encoder.recurrent_dropout": 0.1,
+        "data_loader.batch_sampler.batch_size": 80,
+        "trainer.optimizer.type": "adadelta",
+        "trainer.optimizer.rho": 0.95,
+        "trainer.optimizer.eps": 1e-6,
+        "trainer.grad_clipping": 1.0,
+        "trainer.grad_norm": None,
+        "trainer.num_epochs": 500,
+        "trainer.patience": 200,
+    },
 }
-PENALTIES = {"ner_conll2003": [0.1], "snli": [0.0001, 0.001, 0.001], "sst": [0.001, 0.001]}
+PENALTIES = {
+    "ner_conll2003": [0.1],
+    "srl_conll2012": [0.001],
+    "snli": [0.0001, 0.001, 0.001],
+    "sst": [0.001, 0.001],
+}
 
 
 @pytest.mark.parametrize("name", PAPER)

@@ -15,6 +15,10 @@ SIZES = {  # of what the words' vectors enter, and of what the encoder's output 
         model.contextual_encoder.encoder.get_input_dim(),
         model.projection.get_input_dim() / 4,
     ),
+    "srl": lambda model: (
+        model.contextual_encoder.encoder.get_input_dim(),
+        model.tag_projection.weight.size(1),
+    ),
     "sst": lambda model: (
         model.contextual_encoder.feedforward.get_input_dim(),
         model.integrator.get_input_dim() / 3,

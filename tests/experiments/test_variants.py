@@ -15,13 +15,17 @@ BASELINES = {
     "ner": "ner(data='experiments/data/ner', epochs=40)",
     "snli": "snli(data='experiments/data/snli', hidden=100, dropout=0.2, learning_rate=0.001, epochs=30, "
     "patience=10, rate_patience=3)",
+    "srl": "srl(data='experiments/data/srl', words=words.learned(dim=50), num_layers=4, hidden=100, "
+    "predicate_dim=50, optimizer={ optimizer: { type: 'adam', lr: 0.003 }, grad_norm: 5 }, epochs=30, "
+    "patience=5)",
     "sst": "sst(data='experiments/data/sst', hidden=64, learning_rate=0.002, epochs=12)",
 }
-NER, SNLI, SST = (f"local baseline = {baseline}; baseline" for baseline in BASELINES.values())
+NER, SNLI, SRL, SST = (f"local baseline = {baseline}; baseline" for baseline in BASELINES.values())
 BOTH = "elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, "
 INPUT = "elmo.at(['input'], bilm='tiny', dropout=0.5, "
 OUTPUT = "elmo.at(['output'], bilm='tiny', dropout=0.5, "
 NORM = "layer_norm=true, "
+CACHE = "cache={ type: 'memory' }, "
 VARIANTS = {
     "ner_baseline": NER,
     "ner_elmo": f"{NER} + {INPUT} lambda=0.1)",
@@ -40,6 +44,14 @@ VARIANTS = {
     "snli_lambda_1": f"{SNLI} + {BOTH} {NORM} lambda=1)",
     "snli_token_layer": f"{SNLI} + words.none() + {INPUT} {NORM} lambda=0.001, layers='token')",
     "snli_no_words": f"{SNLI} + words.none() + {BOTH} {NORM} lambda=0.001)",
+    "srl_baseline": SRL,
+    "srl_elmo": f"{SRL} + {INPUT} {CACHE} lambda=0.001)",
+    "srl_output": f"{SRL} + {OUTPUT} {CACHE} lambda=0.001)",
+    "srl_both": f"{SRL} + {BOTH} {CACHE} lambda=0.001)",
+    "srl_top": f"{SRL} + {INPUT} {CACHE} lambda=0.001, layers='top')",
+    "srl_lambda_1": f"{SRL} + {INPUT} {CACHE} lambda=1)",
+    "srl_token_layer": f"{SRL} + words.none() + {INPUT} {CACHE} lambda=0.001, layers='token')",
+    "srl_no_words": f"{SRL} + words.none() + {INPUT} {CACHE} lambda=0.001)",
     "sst_baseline": SST,
     "sst_elmo": f"{SST} + {BOTH} lambda=0.001)",
     "sst_elmo_input": f"{SST} + {INPUT} lambda=0.001)",

@@ -228,7 +228,7 @@ class TaskContract:
         questions = {name: values for name, values in batch.items() if name not in ("label", "tags")}
         assert questions.keys() < batch.keys()
         assert "loss" not in model(**questions)
-        assert model.get_metrics()["accuracy"] == 0
+        assert not any(model.get_metrics().values())
 
 
 @cache

@@ -14,8 +14,12 @@
 // epochs:        at most; `patience` is the number of epochs that may pass without a better F1 on `dev`.
 local task = import 'task.libsonnet';
 local words_lib = import 'words.libsonnet';
-// As He et al. have it.
-local adadelta = { optimizer: { type: 'adadelta', lr: 1.0, rho: 0.95, eps: 1e-6 }, grad_norm: 1.0 };
+// As the paper has it: each value of a gradient is clipped, not its norm.
+local adadelta = {
+  optimizer: { type: 'adadelta', lr: 1.0, rho: 0.95, eps: 1e-6 },
+  grad_norm:: null,
+  grad_clipping: 1.0,
+};
 
 function(
   data,

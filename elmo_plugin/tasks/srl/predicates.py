@@ -104,7 +104,9 @@ class SrlPredicates(TaskModel):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Returns the accuracy over words, and precision, recall and F1 of predicates."""
-        return {"accuracy": self._accuracy.get_metric(reset), **self._f1.get_metric(reset)}
+        counted = self._accuracy.total_count > 0  # without which AllenNLP's F1 is an error
+        f1 = self._f1.get_metric(reset) if counted else dict.fromkeys(("precision", "recall", "f1"), 0.0)
+        return {"accuracy": self._accuracy.get_metric(reset), **f1}
 
 
 @Predictor.register("elmo_srl_predicates")

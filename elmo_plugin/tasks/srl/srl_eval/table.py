@@ -6,7 +6,10 @@ _RULE = "-" * 60
 
 
 def figures(scores: SrlScores) -> dict[str, dict[str, float]]:
-    """Returns the counts and, with two decimals, percentages of "Overall" and of each role, with `V` as the last."""
+    """
+    Returns the counts and, with two decimals, the percentages of "Overall" and of each role, with `V` as the
+    last.
+    """
     groups = {"Overall": scores.overall(), **scores.of_roles()}
     return {name: counts._asdict() | _percents(counts) for name, counts in groups.items()}
 

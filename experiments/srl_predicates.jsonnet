@@ -1,0 +1,14 @@
+// A tagger that finds the predicates of plain sentences for the labeller of srl_elmo.jsonnet, with ELMo at its input:
+//
+//     allennlp predict SRL.tar.gz sentences.jsonl --predictor elmo_srl \
+//         --predictor-args '{"predicates": "PREDICATES.tar.gz"}'
+//
+// Paper:     has no such tagger: the predicates are given.
+// Here:      one biLSTM layer of 100 cells and the biLM `tiny`; the small data set of this repository, or any other by
+//            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
+// Expected:  docs/results/srl.json: PropBank over the English Web Treebank, F1 of predicates.
+// Hardware:  two CPU cores, about a minute.
+local elmo = import '../training_config/lib/elmo.libsonnet';
+local srl_predicates = import '../training_config/lib/srl_predicates.libsonnet';
+
+srl_predicates(data='experiments/data/srl') + elmo.at(['input'], bilm='tiny', dropout=0.5, lambda=0.001)

@@ -1,0 +1,122 @@
+"""The readers of PropBank annotation: an instance for each predicate, or for each sentence."""
+
+import gzip
+import logging
+import shutil
+from pathlib import Path
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Instance, Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.data.tokenizers import Token
+
+from elmo_plugin.tasks.srl import SrlPredicatesReader, SrlReader
+from elmo_plugin.tasks.srl.dataset_reader import UNKNOWN_TAG
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "srl" / "sentences.gold_conll"
+INDEXERS = {"tokens": SingleIdTokenIndexer()}
+
+
+def predicates_of(instances: list[Instance]) -> list[str]:
+    return [instance["frame"].metadata["lemma"] for instance in instances]
+
+
+def test_each_predicate_is_an_instance_with_bio_tags() -> None:
+    instances = list(SrlReader(INDEXERS).read(FIXTURE))
+    assert predicates_of(instances) == ["order", "bark", "scare", "say", "be", "decision"]
+    order, bark, scare, say, *_ = instances
+    assert order["words"].metadata == ["The", "judge", "ordered", "a", "new", "trial", "."]
+    assert order["predicate"].sequence_index == 2
+    assert order["tags"].labels == ["B-ARG0", "I-ARG0", "B-V", "B-ARG1", "I-ARG1", "I-ARG1", "O"]
+    assert bark["tags"].labels[:4] == ["B-ARG0", "B-R-ARG0", "B-V", "O"]
+    assert scare["words"].metadata == bark["words"].metadata
+    assert say["tags"].labels == [
+        "B-ARG1", "I-ARG1", "O", "B-ARG0", "B-V", "O", "B-C-ARG1", "I-C-ARG1", "I-C-ARG1",
+    ]  # fmt: skip
+    assert say["frame"].metadata == {
+        "predicate": 4, "lemma": "say", "kind": "verb", "tags": say["tags"].labels,
+    }  # fmt: skip
+
+
+def test_predicates_that_are_no_verbs_and_those_without_arguments_may_be_left_out() -> None:
+    verbs = SrlReader(INDEXERS, verbs_only=True).read(FIXTURE)
+    assert predicates_of(list(verbs)) == ["order", "bark", "scare", "say"]
+    with_arguments = SrlReader(INDEXERS, keep_without_arguments=False).read(FIXTURE)
+    assert predicates_of(list(with_arguments)) == ["order", "bark", "scare", "say"]
+
+
+def test_each_sentence_is_an_instance_that_tells_its_predicates() -> None:
+    instances = list(SrlPredicatesReader(INDEXERS).read(FIXTURE))
+    assert [sum(instance["tags"].labels) for instance in instances] == [1, 0, 2, 3]
+    assert instances[2]["tags"].labels == [0, 0, 1, 1, 0, 0, 0, 0, 0]
+    assert [sum(i["tags"].labels) for i in SrlPredicatesReader(INDEXERS, verbs_only=True).read(FIXTURE)] == [
+        1, 0, 2, 1,
+    ]  # fmt: skip
+
+
+def test_a_folder_is_searched_recursively_and_its_files_without_predicates_are_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "news").mkdir()
+    shutil.copy(FIXTURE, tmp_path / "news" / "a.v4_gold_conll")
+    (tmp_path / "b.gold_conll.gz").write_bytes(gzip.compress(FIXTURE.read_bytes()))
+    (tmp_path / "c.gold_conll").write_text("doc 0 0 Yes UH * - - - - * -\n")
+    (tmp_path / "notes.txt").write_text("no data")
+    with caplog.at_level(logging.INFO):
+        instances = list(SrlReader(INDEXERS).read(tmp_path))
+    assert predicates_of(instances) == 2 * ["order", "bark", "scare", "say", "be", "decision"]
+    assert "1 of 3 files have no predicate" in caplog.text and "c.gold_conll" in caplog.text
+
+
+def test_a_folder_or_file_without_any_predicate_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"there is no \*gold_conll or .* in this folder"):
+        list(SrlReader(INDEXERS).read(tmp_path))
+    path = tmp_path / "a.gold_conll"
+    path.write_text("doc 0 0 Yes UH * - - - - * -\n")
+    with pytest.raises(ConfigurationError, match=r"a\.gold_conll: there is no predicate in this file"):
+        list(SrlReader(INDEXERS).read(path))
+    with pytest.raises(ConfigurationError, match="there is no predicate in this folder"):
+        list(SrlReader(INDEXERS).read(tmp_path))
+    assert len(list(SrlPredicatesReader(INDEXERS).read(path))) == 1
+
+
+def test_conll_2005_has_words_and_propositions_in_files_of_their_own(tmp_path: Path) -> None:
+    for name, text in (("words", "She PRP\nslept VBD\n"), ("props", "- (A0*)\nsleep (V*)\n")):
+        (tmp_path / name).mkdir()
+        with gzip.open(tmp_path / name / f"train.24.{name}.gz", "wt") as file:
+            file.write(text)
+    reader = SrlReader(INDEXERS, source_format="conll2005")
+    for path in (tmp_path, tmp_path / "props", tmp_path / "props" / "train.24.props.gz"):
+        (instance,) = reader.read(path)
+        assert instance["words"].metadata == ["She", "slept"]
+        assert instance["tags"].labels == ["B-A0", "B-V"]
+    shutil.copy(tmp_path / "props" / "train.24.props.gz", tmp_path / "sections.gz")
+    with pytest.raises(ConfigurationError, match='expected a path with "props"'):
+        list(reader.read(tmp_path / "sections.gz"))
+
+
+def test_other_formats_are_an_error() -> None:
+    with pytest.raises(ConfigurationError, match="source_format is one of conll2012, conll2005, not 'xml'"):
+        SrlReader(INDEXERS, source_format="xml")
+
+
+@pytest.mark.parametrize("predicate", [-1, 2])
+def test_a_predicate_that_is_no_word_is_an_error(predicate: int) -> None:
+    with pytest.raises(ConfigurationError, match=f"the predicate {predicate} is not a word of a sentence of"):
+        SrlReader(INDEXERS).text_to_instance([Token("He"), Token("ran")], predicate)
+
+
+def test_tags_that_the_vocabulary_lacks_are_unknown() -> None:
+    order, *_, say, _, _ = SrlReader(INDEXERS).read(FIXTURE)
+    say.index_fields(Vocabulary.from_instances([order]))
+    indices = say["tags"].as_tensor({"num_tokens": 9})
+    assert [tag for tag, index in zip(say["tags"].labels, indices, strict=True) if index == UNKNOWN_TAG] == [
+        "B-C-ARG1", "I-C-ARG1", "I-C-ARG1",
+    ]  # fmt: skip
+
+
+def test_reads_the_real_data(shared: Path) -> None:
+    dev = shared / "data" / "srl" / "dev"
+    assert len(list(SrlReader(INDEXERS).read(dev))) == 4953
+    assert len(list(SrlPredicatesReader(INDEXERS).read(dev))) == 1960

@@ -1,0 +1,130 @@
+"""The predictors: frames of plain and pre-tokenised sentences, and where their predicates come from."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.models import load_archive
+from allennlp.predictors import Predictor
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.tasks.srl import SrlPredictor
+from tests.tasks.contract import PLACEMENTS
+from tests.tasks.srl import test_contract
+from tests.trained_tagger import train
+
+JUDGE = {"words": ["The", "judge", "ordered", "a", "new", "trial", "."], "predicates": [2]}
+
+
+@pytest.fixture(scope="module")
+def labeller(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_longer(test_contract.TestSrl.config(PLACEMENTS[1]), tmp_path_factory.mktemp("labeller"))
+
+
+@pytest.fixture(scope="module")
+def tagger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    config = test_contract.TestSrlPredicates.config(PLACEMENTS[1])
+    return train_longer(config, tmp_path_factory.mktemp("tagger"))
+
+
+def train_longer(config: dict[str, Any], folder: Path) -> Path:
+    """Trains until the model knows its data by heart."""
+    config["trainer"]["num_epochs"] = 40
+    train(config, folder / "run")
+    return folder / "run" / "model.tar.gz"
+
+
+def predictor(labeller: Path, **arguments: Any) -> SrlPredictor:
+    return Predictor.from_archive(load_archive(labeller), "elmo_srl", extra_args=arguments)
+
+
+def test_a_frame_has_predicate_tags_roles_and_a_readable_line(labeller: Path) -> None:
+    output = predictor(labeller).predict_json(JUDGE)
+    assert output["words"] == JUDGE["words"]
+    (frame,) = output["frames"]
+    assert frame["predicate"] == frame["lemma"] == "ordered" and frame["index"] == 2
+    assert frame["tags"] == ["B-ARG0", "I-ARG0", "B-V", "B-ARG1", "I-ARG1", "I-ARG1", "O"]
+    assert frame["roles"][0] == {"role": "ARG0", "start": 0, "end": 2, "text": "The judge"}
+    assert frame["description"] == "[ARG0: The judge] [V: ordered] [ARG1: a new trial] ."
+
+
+def test_each_of_several_predicates_has_a_frame_and_a_sentence_may_have_none(labeller: Path) -> None:
+    sentences = [JUDGE, {"sentence": "Dogs that bark scare cats.", "predicates": [2, 3]}]
+    sentences.append({"words": ["Yes"], "predicates": []})
+    outputs = predictor(labeller).predict_batch_json(sentences)
+    assert [[frame["index"] for frame in output["frames"]] for output in outputs] == [[2], [2, 3], []]
+    assert outputs == [predictor(labeller).predict_json(sentence) for sentence in sentences]
+
+
+def test_all_frames_of_a_batch_share_one_run_of_the_bilm(labeller: Path) -> None:
+    srl = predictor(labeller)
+    runs: list[int] = []
+    bilm = next(module for module in srl._model.modules() if isinstance(module, BiLm))
+    bilm.register_forward_hook(lambda _, inputs, output: runs.append(len(inputs[0])))
+    srl.predict_batch_json([JUDGE, {"sentence": "Dogs that bark scare cats.", "predicates": [2, 3]}])
+    assert runs == [3]
+
+
+def test_a_tagger_finds_the_predicates_of_a_plain_sentence(labeller: Path, tagger: Path) -> None:
+    srl = predictor(labeller, predicates=str(tagger))
+    plain = {"sentence": "The judge ordered a new trial."}
+    assert srl.predict_json(plain) == srl.predict_json(JUDGE) == srl.predict(plain["sentence"])
+    both = srl.predict_batch_json([plain, {"words": ["Dogs", "bark"], "predicates": [1]}])
+    assert [[frame["index"] for frame in output["frames"]] for output in both] == [[2], [1]]
+
+
+@Language.component("marks_ordered")
+def marks_ordered(doc: Doc) -> Doc:
+    for token in doc:
+        token.pos_ = "VERB" if token.text == "ordered" else "NOUN"
+        token.lemma_ = token.text.removesuffix("ed")
+    return doc
+
+
+def test_a_spacy_model_finds_predicates_and_lemmas(labeller: Path, tmp_path: Path) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("marks_ordered")
+    nlp.to_disk(tmp_path / "model")
+    srl = predictor(labeller, spacy_model=str(tmp_path / "model"))
+    (frame,) = srl.predict("The judge ordered a new trial.")["frames"]
+    assert (frame["predicate"], frame["lemma"], frame["index"]) == ("ordered", "order", 2)
+
+
+def test_two_taggers_or_an_unknown_one_are_an_error(labeller: Path) -> None:
+    with pytest.raises(ConfigurationError, match="give predicates or spacy_model, not both"):
+        predictor(labeller, predicates="a", spacy_model="b")
+    with pytest.raises(ConfigurationError, match="elmo_srl: spaCy has no model 'no_such_model'"):
+        predictor(labeller, spacy_model="no_such_model")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"sentence": "Dogs bark."}, 'expected "predicates", the indices of words'),
+        ({"sentence": "Dogs bark.", "predicates": [3]}, r"from 0 to 2, not \[3\]"),
+        ({"sentence": "Dogs bark.", "predicates": [-1]}, r"from 0 to 2, not \[-1\]"),
+        ({"sentence": "Dogs bark.", "predicates": ["bark"]}, r"from 0 to 2, not \['bark'\]"),
+        ({"sentence": "Dogs bark.", "predicates": [True]}, r"from 0 to 2, not \[True\]"),
+        ({"sentence": "Dogs bark.", "predicates": 1}, "from 0 to 2, not 1"),
+        ({"predicates": [0]}, 'expected "words" or "tokens" or "sentence" in'),
+    ],
+)
+def test_what_is_no_input_is_an_error(labeller: Path, line: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"elmo_srl: .*{message}"):
+        predictor(labeller).predict_json(line)
+
+
+def test_the_tagger_tells_probabilities(tagger: Path) -> None:
+    output = Predictor.from_path(str(tagger)).predict_json({"words": JUDGE["words"]})
+    assert output["predicates"] == [2]
+    assert [probability > 0.5 for probability in output["probabilities"]] == [i == 2 for i in range(7)]
+
+
+def test_configurations_name_the_predictors() -> None:
+    assert Predictor.by_name("elmo_srl") is SrlPredictor
+    assert Params(test_contract.TestSrl.config())["model"]["type"] == "srl_highway_lstm"

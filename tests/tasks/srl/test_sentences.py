@@ -1,0 +1,123 @@
+"""The columns of CoNLL-2012 and CoNLL-2005: what is read, and what is said of files that are none."""
+
+from pathlib import Path
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.tasks import Line
+from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2005, parse_conll2012, predicate_kind
+from elmo_plugin.tasks.srl.spans import Argument
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "srl" / "sentences.gold_conll"
+
+
+def lines_of(text: str, file: str = "data") -> list[Line]:
+    return [Line(line, file, number) for number, line in enumerate(text.splitlines(), start=1)]
+
+
+def sentences_in(text: str) -> list[SrlSentence]:
+    return list(parse_conll2012(lines_of(text)))
+
+
+def row(word: str, *labels: str, lemma: str = "-", frameset: str = "-", tag: str = "X") -> str:
+    return " ".join(["doc", "0", "0", word, tag, "*", lemma, frameset, "-", "-", "*", *labels, "-"])
+
+
+def test_a_sentence_has_its_words_and_a_predicate_for_each_column() -> None:
+    judge, she, dogs, plan = sentences_in(FIXTURE.read_text(encoding="utf-8"))
+    assert judge.words == ["The", "judge", "ordered", "a", "new", "trial", "."]
+    (ordered,) = judge.predicates
+    assert ordered[:3] == (2, "order", "verb")
+    assert ordered.arguments == [Argument("ARG0", 0, 2), Argument("V", 2, 3), Argument("ARG1", 3, 6)]
+    assert she.predicates == []
+    assert [(each.position, each.lemma) for each in dogs.predicates] == [(2, "bark"), (3, "scare")]
+    assert [each.kind for each in plan.predicates] == ["verb", "auxiliary", "noun"]
+
+
+def test_brackets_and_quotation_marks_are_those_of_plain_text() -> None:
+    _, she, dogs, _ = sentences_in(FIXTURE.read_text(encoding="utf-8"))
+    assert she.words == ['"', "She", '"']
+    assert dogs.words[5:8] == ["(", "often", ")"]
+
+
+@pytest.mark.parametrize(
+    ("tag", "frame", "kind"),
+    [
+        ("VBD", "say.01", "verb"),
+        ("MD", "will.01", "auxiliary"),
+        ("VBZ", "be.03", "auxiliary"),
+        ("VBZ", "be.01", "verb"),
+        ("NNS", "sale.01", "noun"),
+        ("JJR", "good.01", "adjective"),
+        ("RB", "so.01", "other"),
+    ],
+)
+def test_the_kind_of_a_predicate_comes_from_its_tag_and_frame(tag: str, frame: str, kind: str) -> None:
+    assert predicate_kind(tag, frame) == kind
+
+
+def test_without_a_bracket_of_v_the_words_with_framesets_are_the_predicates() -> None:
+    text = "\n".join([row("Go", "*", "(A1*)", lemma="go", frameset="01"), row("home", "*", "*")])
+    with pytest.raises(ConfigurationError, match=r"^data, line 1: column 12 .* no predicate"):
+        sentences_in(text)
+    text = "\n".join([row("Go", "*", lemma="go", frameset="01"), row("home", "(AM-DIR*)")])
+    ((_, (predicate,)),) = sentences_in(text)
+    assert predicate.position == 0
+
+
+def test_the_end_of_a_document_ends_a_sentence() -> None:
+    text = f"#begin document (a)\n{row('A')}\n#end document\n#begin document (b)\n{row('B')}\n#end document"
+    assert [sentence.words for sentence in sentences_in(text)] == [["A"], ["B"]]
+
+
+def test_a_word_may_begin_like_a_mark() -> None:
+    assert sentences_in(row("#begin")) == [SrlSentence(["#begin"], [])]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{row('a', '*')}\n{row('b')}", "data, line 2: expected 11 columns .* but found 12"),
+        ("EU _ _ B-ORG", "data, line 1: expected 11 columns of CoNLL-2012, .* but found 4"),
+        (f"{row('a', '(V*')}\n{row('b', '*')}", r"data, line 1: column 12: '\(V\*' is never closed"),
+        (f"{row('a', '(V*)')}\n{row('b', '*)')}", r"data, line 2: column 12: '\*\)' closes an argument"),
+        (f"{row('a', '(V*)')}\n{row('b', 'A0')}", "data, line 2: column 12: 'A0' is not one bracket"),
+        ("#begin document (a)\n\n#end document", "data, line 1: the document that begins here has no sent"),
+        ("#begin document (a)\n#begin document (b)\n", "data, line 1: the document that begins here has"),
+        ("#begin document (a)\n", "data, line 1: the document that begins here has no sentence"),
+    ],
+)
+def test_what_is_no_conll_2012_is_an_error_with_file_and_line(text: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^{message}"):
+        sentences_in(text)
+
+
+WORDS = "The DT\njudge NN\nslept VBD\n\nYes\n"
+PROPS = "- (A0*\n- *)\nsleep (V*)\n\n-\n"
+
+
+def sentences_of_pair(props: str, words: str) -> list[SrlSentence]:
+    return list(parse_conll2005(lines_of(props, "props"), lines_of(words, "words")))
+
+
+def test_words_and_propositions_of_conll_2005_are_put_together() -> None:
+    slept, yes = sentences_of_pair(PROPS, WORDS)
+    assert slept.words == ["The", "judge", "slept"]
+    (predicate,) = slept.predicates
+    assert predicate == (2, "sleep", "verb", [Argument("A0", 0, 2), Argument("V", 2, 3)])
+    assert yes == SrlSentence(["Yes"], [])
+
+
+@pytest.mark.parametrize(
+    ("props", "words", "message"),
+    [
+        (PROPS, WORDS.replace("judge NN\n", ""), "words, line 1: the sentence .* 2 words, but 3 lines"),
+        (PROPS, WORDS.replace("Yes\n", ""), "props, line 5: the sentence .* 0 words, but 1 lines"),
+        (PROPS.removesuffix("-\n"), WORDS, "words, line 5: the sentence .* 1 words, but 0 lines"),
+        (PROPS.replace("sleep (V*)", "sleep"), WORDS, "props, line 3: expected 2 columns"),
+    ],
+)
+def test_files_that_do_not_fit_are_an_error_with_file_and_line(props: str, words: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^{message}"):
+        sentences_of_pair(props, words)

@@ -1,0 +1,52 @@
+"""Viterbi under the constraints of BIO tags, against all sequences and AllenNLP's."""
+
+from itertools import product
+
+import torch
+from allennlp.nn.util import viterbi_decode
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.tasks.srl.viterbi import bio_transitions, viterbi
+
+TAGS = ["O", "B-A0", "I-A0", "B-V", "I-V", "I-A1"]
+
+
+def legal(path: tuple[str, ...]) -> bool:
+    return all(
+        not tag.startswith("I-") or before in (f"B-{tag[2:]}", tag)
+        for before, tag in zip(("O", *path), path, strict=False)
+    )
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 999), lengths=st.lists(st.integers(0, 4), min_size=1, max_size=3).filter(any))
+def test_finds_the_best_of_all_legal_sequences(seed: int, lengths: list[int]) -> None:
+    torch.manual_seed(seed)
+    logits = 3 * torch.randn(len(lengths), max(lengths), len(TAGS))
+    mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    found = viterbi(logits, mask, *bio_transitions(TAGS))
+    for row, length in enumerate(lengths):
+        paths = product(range(len(TAGS)), repeat=length)
+        best = max(
+            (path for path in paths if legal(tuple(TAGS[tag] for tag in path))),
+            key=lambda path: sum(logits[row, time, tag].item() for time, tag in enumerate(path)),
+        )
+        assert tuple(found[row]) == best
+
+
+def test_equals_allennlps_viterbi_with_the_same_constraints() -> None:
+    torch.manual_seed(0)
+    logits = torch.randint(1000, (1, 30, len(TAGS))).float()  # theirs adds 100,000, and so rounds
+    transitions, start = bio_transitions(TAGS)
+    expected, _ = viterbi_decode(logits[0], transitions, allowed_start_transitions=start)
+    assert viterbi(logits, torch.ones(1, 30, dtype=torch.bool), transitions, start) == [expected]
+
+
+def test_a_tag_inside_follows_only_its_own_kind_and_never_begins() -> None:
+    transitions, start = bio_transitions(TAGS)
+    allowed = {(TAGS[a], TAGS[b]) for a, b in (transitions == 0).nonzero().tolist()}
+    assert {before for before, after in allowed if after == "I-A0"} == {"B-A0", "I-A0"}
+    assert {before for before, after in allowed if after == "I-A1"} == {"I-A1"}
+    assert {before for before, after in allowed if after == "B-V"} == set(TAGS)
+    assert [TAGS[tag] for tag in (start == 0).nonzero().flatten().tolist()] == ["O", "B-A0", "B-V"]
