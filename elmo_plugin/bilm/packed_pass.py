@@ -90,6 +90,7 @@ class BiLmNetwork(nn.Module):
         rows: Sequence[Tensor],
         packing: Packing,
         state: BiLmState | None = None,
+        weights: InferenceWeights | None = None,
         precision: str | None = None,
         dropout: bool = False,
         are_distinct: bool = False,
@@ -107,6 +108,8 @@ class BiLmNetwork(nn.Module):
             The sentences that the rows belong to; the same for both directions.
         state : `BiLmState | None`
             Before the first token of each sentence, in the order of the batch; `None` for zeros.
+        weights : `InferenceWeights | None`
+            From `inference_weights()`.
         precision : `str | None`
             The numbers in which it computes without gradients; `None` for those of the biLM.
         dropout : `bool`
@@ -116,7 +119,6 @@ class BiLmNetwork(nn.Module):
 
         Raises `BiLmError` where this machine cannot compute in the precision.
         """
-        weights = self.inference_weights()
         numbers = get_precision(precision or self.precision)
         encode = self.token_encoder.encode_types if are_distinct and weights is None else self.token_encoder
         vectors = encode(character_ids, numbers, weights)
@@ -141,15 +143,16 @@ class BiLmNetwork(nn.Module):
             select_state(in_packed_order, packing.sentences.argsort()),
         )
 
-    def state_after_boundary(self, precision: str | None = None) -> BiLmState:
+    def state_after_boundary(
+        self, weights: InferenceWeights | None, precision: str | None = None
+    ) -> BiLmState:
         """Returns the state of one sentence after the boundary that each direction reads first."""
 
         def read() -> BiLmState:
             rows = torch.arange(2, device=self.boundaries.device).unsqueeze(1).unbind()
             packing = pack(torch.ones(1, dtype=torch.long, device=self.boundaries.device))
-            return self.run_packed(self.boundaries, rows, packing, precision=precision).state
+            return self.run_packed(self.boundaries, rows, packing, None, weights, precision).state
 
-        weights = self.inference_weights()
         if weights is None:
             return read()
         return weights.get(("bos_state", precision or self.precision, self.recurrence), read)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.char_cnn import unique_rows
+from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.lstm import BiLmState, concat_states, map_state, merge_state, pad_state, select_state
 from elmo_plugin.bilm.packed_pass import BiLmNetwork
 from elmo_plugin.bilm.packing import pack, split_by_tokens
@@ -27,7 +28,7 @@ class BiLmOutput(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The settings of one call: see `BiLm.forward`."""
+    """The settings of one call, see `BiLm.forward`, and what is derived from the weights at its time."""
 
     state: BiLmState | None = None
     keep_state: bool = False
@@ -35,6 +36,7 @@ class Settings(NamedTuple):
     precision: str | None = None
     max_batch_tokens: float = math.inf
     dropout: bool = False
+    weights: InferenceWeights | None = None
 
     @property
     def reads_boundaries(self) -> bool:
@@ -46,7 +48,9 @@ def run_sentences(network: BiLmNetwork, character_ids: Tensor, settings: Setting
     """Runs a batch with gradients where they are asked for, and otherwise in chunks; see `BiLm.forward`."""
     mask = _mask(network, character_ids)
     given = (part for direction in settings.state or () for part in direction)
-    needs_gradient = network.is_trained or any(tensor.requires_grad for tensor in given)
+    settings = settings._replace(weights=network.inference_weights())
+    is_trained = settings.weights is None and network.is_trained
+    needs_gradient = is_trained or any(tensor.requires_grad for tensor in given)
     if torch.is_grad_enabled() and needs_gradient:
         return _run_chunks(network, character_ids, mask, settings, max_tokens=math.inf)
     with ExitStack() as stack:
@@ -122,7 +126,7 @@ def _run_chunk(
 ) -> BiLmState:
     """Writes the activations of sentences to the first time steps of `layers`, and returns the state."""
     if not settings.reads_boundaries:
-        after_begin = network.state_after_boundary(settings.precision)
+        after_begin = network.state_after_boundary(settings.weights, settings.precision)
         state = map_state(lambda part: part.expand(-1, len(mask), -1), after_begin)
         return _run_tokens(network, character_ids, mask, state, settings, layers)
     ids, with_boundaries = _add_boundaries(network, character_ids, mask)
@@ -159,7 +163,7 @@ def _run_tokens(
     positions = (packing.time, last - packing.time)  # of each direction's rows in their sentences
     rows = [first + position for position in positions]
     output = network.run_packed(
-        character_ids[mask], rows, packing, state, settings.precision, settings.dropout
+        character_ids[mask], rows, packing, state, settings.weights, settings.precision, settings.dropout
     )
     # Shape: (num_layers, batch * time, directions, projection_dim)
     flat = layers.view(network.num_layers, layers.size(1) * layers.size(2), 2, network.output_dim // 2)

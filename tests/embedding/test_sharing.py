@@ -195,7 +195,8 @@ def test_each_embedder_has_its_own_max_batch_tokens(
     whole = ElmoTokenEmbedder(bilm_files).eval()
     halved = ElmoTokenEmbedder(bilm_files, max_batch_tokens=2).eval()
     assert whole._elmo.bilm is halved._elmo.bilm
-    whole._elmo.bilm.state_after_boundary()
+    bilm = whole._elmo.bilm
+    bilm.state_after_boundary(bilm.inference_weights())
     monkeypatch.setattr(BiLm, "run_packed", note)
     whole(PREMISE)
     assert chunks == [6]

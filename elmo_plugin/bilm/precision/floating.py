@@ -101,8 +101,8 @@ class FloatDirections:
 
     def __call__(self, inputs: Tensor, out: Tensor, added: Tensor | None = None) -> None:
         weights = self._weights
-        inputs = inputs.to(weights.dtype)
-        if out.dtype != weights.dtype:
+        if not inputs.dtype == out.dtype == weights.dtype:
+            inputs = inputs.to(weights.dtype)
             products = torch.bmm(inputs, weights) if added is None else torch.baddbmm(added, inputs, weights)
             out.copy_(products)
         elif added is None:
