@@ -15,6 +15,8 @@ from spacy.tokens import Doc
 
 from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
 from elmo_plugin.tasks.srl.dataset_reader import SrlReader
+from elmo_plugin.tasks.srl.props import Proposition, PropsSentence, format_props
+from elmo_plugin.tasks.srl.spans import tags_to_arguments
 
 FoundPredicates = list[tuple[int, str | None]]
 """The index of each predicate in its sentence, and its lemma, if that is known."""
@@ -47,7 +49,11 @@ class SrlPredictor(SentencePredictor):
     spacy_model : `str`, optional (default = `None`)
         The name or folder of a spaCy model with tags and lemmas; its verbs and auxiliaries are predicates.
 
-    Raises `ConfigurationError` where both are given, where the input is not as described, and where it has no
+    output_format : `str`, optional (default = `"json"`)
+        What `allennlp predict` writes for a sentence: "json", or "props", the lines of CoNLL-2005 that
+        srl-eval.pl reads (see `write_props`).
+
+    Raises `ConfigurationError` where both taggers are given, where the input is not as described, and where it has no
     `"predicates"` and no tagger is given.
     """
 
@@ -61,10 +67,14 @@ class SrlPredictor(SentencePredictor):
         *,
         predicates: str | None = None,
         spacy_model: str | None = None,
+        output_format: str = "json",
     ) -> None:
         super().__init__(model, dataset_reader, tokenizer)
         if predicates and spacy_model:
             raise ConfigurationError(f"{self.name}: give predicates or spacy_model, not both")
+        if output_format not in ("json", "props"):
+            raise ConfigurationError(f"{self.name}: output_format is json or props, not {output_format!r}")
+        self._output_format = output_format
         self._find_predicates: FindPredicates | None = None
         if predicates:
             self._find_predicates = _found_by_archive(predicates)
@@ -90,6 +100,16 @@ class SrlPredictor(SentencePredictor):
             {"words": [token.text for token in tokens], "frames": [_frame(next(frames)) for _ in found]}
             for tokens, found in zip(sentences, predicates, strict=True)
         ]
+
+    @overrides
+    def dump_line(self, outputs: JsonDict) -> str:
+        if self._output_format == "json":
+            return super().dump_line(outputs)
+        propositions = [
+            Proposition(frame["index"], frame["lemma"], tags_to_arguments(frame["tags"]))
+            for frame in outputs["frames"]
+        ]
+        return "\n".join([*format_props(PropsSentence(len(outputs["words"]), propositions)), "", ""])
 
     def _predicates(
         self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]

@@ -1,5 +1,6 @@
 """The predictors: frames of plain and pre-tokenised sentences, and where their predicates come from."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.tasks.srl import SrlPredictor
+from elmo_plugin.tasks.srl import SrlPredictor, read_props
 from tests.tasks.contract import PLACEMENTS
 from tests.tasks.srl import test_contract
 from tests.trained_tagger import train
@@ -93,6 +94,20 @@ def test_a_spacy_model_finds_predicates_and_lemmas(labeller: Path, tmp_path: Pat
     srl = predictor(labeller, spacy_model=str(tmp_path / "model"))
     (frame,) = srl.predict("The judge ordered a new trial.")["frames"]
     assert (frame["predicate"], frame["lemma"], frame["index"]) == ("ordered", "order", 2)
+
+
+def test_predictions_may_be_written_as_propositions(labeller: Path, tmp_path: Path) -> None:
+    srl = predictor(labeller, output_format="props")
+    outputs = srl.predict_batch_json([JUDGE, {"words": ["Yes"], "predicates": []}])
+    (tmp_path / "system.props").write_text("".join(map(srl.dump_line, outputs)))
+    judge, yes = read_props(tmp_path / "system.props")
+    ((position, lemma, arguments),) = judge.propositions
+    assert (position, lemma) == (2, "ordered")
+    assert arguments == [("ARG0", 0, 2), ("V", 2, 3), ("ARG1", 3, 6)]
+    assert (yes.length, yes.propositions) == (1, [])
+    assert json.loads(predictor(labeller).dump_line(outputs[0])) == outputs[0]
+    with pytest.raises(ConfigurationError, match="output_format is json or props, not 'xml'"):
+        predictor(labeller, output_format="xml")
 
 
 def test_two_taggers_or_an_unknown_one_are_an_error(labeller: Path) -> None:

@@ -1,0 +1,124 @@
+"""Tokens per second of the highway LSTM, here and in AllenNLP: the same weights, one batch, one process.
+
+    python benchmarks/highway_lstm.py --threads 2 --json highway_lstm.json
+
+Our `highway_lstm` and AllenNLP's `alternating_lstm` take turns: forward and backward in training, then
+forward alone in evaluation. The median round counts. How each figure is measured is told in
+benchmarks/README.md.
+"""
+
+import argparse
+import statistics
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from allennlp.modules import Seq2SeqEncoder
+from allennlp.modules.seq2seq_encoders import StackedAlternatingLstmSeq2SeqEncoder
+from figures import report
+from machine import seconds
+from material import read_sentences
+from torch import Tensor
+
+from elmo_plugin.encoders import HighwayLstm
+
+REPORTED = (
+    *("layers", "input_size", "hidden_size", "dropout"),
+    *("sentences", "words", "longest", "rounds", "threads"),
+)
+
+
+def main() -> None:
+    args = read_arguments()
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(0)
+    lengths = torch.tensor([len(sentence) for sentence in read_sentences(args.text)[: args.sentences]])
+    args.sentences, args.words, args.longest = len(lengths), int(lengths.sum()), int(lengths.max())
+    mask = torch.arange(args.longest) < lengths[:, None]
+    inputs = torch.randn(*mask.shape, args.input_size, requires_grad=True)
+    d_outputs = torch.randn(*mask.shape, args.hidden_size)
+    encoders = load(args)
+    figures = {
+        **{name: getattr(args, name) for name in REPORTED},
+        "device": "cpu",
+        "torch": torch.__version__,
+        "max_difference": largest_difference(encoders, inputs, mask),
+        **speed(args, encoders, partial(train, inputs=inputs, mask=mask, d_outputs=d_outputs), ""),
+        **speed(args, encoders, partial(evaluate, inputs=inputs, mask=mask), "forward_"),
+    }
+    report(figures, args.json)
+
+
+def read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--layers", type=int, default=8)
+    parser.add_argument("--input-size", type=int, default=612, help="default: 612, ELMo's 512 and 100 more")
+    parser.add_argument("--hidden-size", type=int, default=300, help="cells of a layer")
+    parser.add_argument("--dropout", type=float, default=0.1, help="of hidden states, in training")
+    parser.add_argument("--sentences", type=int, default=80, help="in the batch: the first ones of the text")
+    parser.add_argument(
+        "--text",
+        type=Path,
+        help="one tokenised sentence a line; by default held-out prose or the NER example",
+    )
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--json", type=Path, help="where to write the figures")
+    return parser.parse_args()
+
+
+def load(args: argparse.Namespace) -> dict[str, Seq2SeqEncoder]:
+    """The two, by what the names of their figures begin with, with the same random weights."""
+    sizes = args.input_size, args.hidden_size, args.layers
+    ours = HighwayLstm(*sizes, recurrent_dropout=args.dropout)
+    peer = StackedAlternatingLstmSeq2SeqEncoder(
+        *sizes, recurrent_dropout_probability=args.dropout, use_input_projection_bias=False
+    )
+    ours.load_state_dict(peer.state_dict())
+    return {"peer_": peer, "": ours}
+
+
+def train(encoder: Seq2SeqEncoder, inputs: Tensor, mask: Tensor, d_outputs: Tensor) -> None:
+    """Forward and backward, to the gradients of the inputs and of all parameters."""
+    encoder.train()(inputs, mask).backward(d_outputs)
+    encoder.zero_grad()
+    inputs.grad = None
+
+
+@torch.no_grad()
+def evaluate(encoder: Seq2SeqEncoder, inputs: Tensor, mask: Tensor) -> Tensor:
+    return encoder.eval()(inputs, mask)
+
+
+def largest_difference(encoders: dict[str, Seq2SeqEncoder], inputs: Tensor, mask: Tensor) -> float:
+    ours, peer = (evaluate(encoder, inputs, mask) for encoder in encoders.values())
+    return (ours - peer).abs().max().item()
+
+
+def speed(
+    args: argparse.Namespace,
+    encoders: dict[str, Seq2SeqEncoder],
+    work: Callable[[Seq2SeqEncoder], object],
+    name: str,
+) -> dict[str, Any]:
+    """The median round of each of the two, which take turns; a first round of each is not counted."""
+    rounds = [
+        {prefix: seconds(partial(work, encoder)) for prefix, encoder in encoders.items()}
+        for _ in range(args.rounds + 1)
+    ][1:]
+    ratios = [times["peer_"] / times[""] for times in rounds]
+    return {
+        f"{name}ratio": statistics.median(ratios),
+        f"{name}ratios": [round(ratio, 3) for ratio in ratios],
+        **{
+            f"{prefix}{name}tokens_per_second": args.words
+            / statistics.median(times[prefix] for times in rounds)
+            for prefix in encoders
+        },
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,296 @@
+"""The highway LSTM against AllenNLP's `alternating_lstm`: vectors, gradients, dropout and weights."""
+
+import copy
+import re
+from functools import partial
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.modules import Seq2SeqEncoder
+from allennlp.modules.seq2seq_encoders import StackedAlternatingLstmSeq2SeqEncoder
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from elmo_plugin.encoders.highway_lstm import HighwayLstm
+from elmo_plugin.encoders.highway_recurrence import HighwayRecurrence
+
+INPUT_SIZE, HIDDEN_SIZE = 5, 4
+LENGTHS = st.lists(st.integers(0, 6), min_size=1, max_size=5)
+BATCHES = [[3, 1, 0, 5, 3], [4, 4, 4], [1], [0, 2]]
+
+
+def mask_of(lengths: list[int], time: int | None = None) -> Tensor:
+    return torch.arange(max(lengths) if time is None else time) < torch.tensor(lengths)[:, None]
+
+
+def encoder_with(
+    num_layers: int = 2, recurrent_dropout: float = 0.0, input_bias: bool = False
+) -> HighwayLstm:
+    torch.manual_seed(0)
+    encoder = HighwayLstm(
+        INPUT_SIZE, HIDDEN_SIZE, num_layers, recurrent_dropout=recurrent_dropout, input_bias=input_bias
+    )
+    for parameter in encoder.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    return encoder
+
+
+def peer_of(encoder: HighwayLstm) -> StackedAlternatingLstmSeq2SeqEncoder:
+    """Returns AllenNLP's encoder with the weights of ours."""
+    first = encoder.layers[0]
+    peer = StackedAlternatingLstmSeq2SeqEncoder(
+        encoder.get_input_dim(),
+        encoder.get_output_dim(),
+        len(encoder.layers),
+        recurrent_dropout_probability=first.recurrent_dropout,
+        use_input_projection_bias=first.input_linearity.bias is not None,
+    )
+    peer.load_state_dict(
+        {
+            f"_module.layer_{name.removeprefix('layers.').replace('.', '.cell.', 1)}": value
+            for name, value in encoder.state_dict().items()
+        }
+    )
+    return peer.to(first.state_linearity.weight.dtype)
+
+
+def values_and_gradients(encoder: nn.Module, inputs: Tensor, mask: Tensor) -> list[Tensor | None]:
+    """Returns the vectors and the gradients of a random loss, that of the inputs first."""
+    inputs = inputs.clone().requires_grad_()
+    outputs = encoder(inputs, mask)
+    (outputs * torch.linspace(-1, 2, outputs.numel(), dtype=outputs.dtype).view_as(outputs)).sum().backward()
+    return [outputs.detach(), inputs.grad, *(parameter.grad for parameter in encoder.parameters())]
+
+
+def assert_equals_peer(encoder: HighwayLstm, lengths: list[int], time: int, tolerance: float) -> None:
+    """Expects the vectors of AllenNLP's encoder, and its gradients of the inputs and of all parameters."""
+    mask = mask_of(lengths, time)
+    inputs = torch.randn(*mask.shape, INPUT_SIZE, dtype=next(encoder.parameters()).dtype)
+    expected = values_and_gradients(peer_of(encoder), inputs, mask)
+    found = values_and_gradients(encoder, inputs, mask)
+    torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("input_bias", [False, True])
+@settings(deadline=None, max_examples=20)
+@given(lengths=LENGTHS.filter(any), num_layers=st.integers(1, 5), extra_time=st.integers(0, 2))
+def test_vectors_and_gradients_are_those_of_alternating_lstm(
+    input_bias: bool, lengths: list[int], num_layers: int, extra_time: int
+) -> None:
+    encoder = encoder_with(num_layers, input_bias=input_bias).double()
+    assert_equals_peer(encoder, lengths, max(lengths) + extra_time, 1e-12)
+
+
+@pytest.mark.parametrize("lengths", BATCHES)
+@pytest.mark.parametrize("num_layers", [1, 2, 8])
+def test_in_float32_vectors_and_gradients_are_those_of_alternating_lstm(
+    num_layers: int, lengths: list[int]
+) -> None:
+    assert_equals_peer(encoder_with(num_layers), lengths, max(lengths), 1e-5)
+
+
+@settings(deadline=None, max_examples=20)
+@given(lengths=LENGTHS.filter(any), num_layers=st.integers(1, 4), seed=st.integers(0, 99))
+def test_a_sentence_gets_the_same_vectors_alone_and_padded_in_a_batch(
+    lengths: list[int], num_layers: int, seed: int
+) -> None:
+    encoder = encoder_with(num_layers)
+    torch.manual_seed(seed)
+    mask = mask_of(lengths, max(lengths) + 1)
+    inputs = torch.randn(*mask.shape, INPUT_SIZE)
+    batch = encoder(inputs, mask)
+    for row, length in enumerate(lengths):
+        assert (batch[row, length:] == 0).all()
+        if length:
+            alone = encoder(inputs[row : row + 1, :length], mask_of([length]))
+            torch.testing.assert_close(batch[row, :length], alone[0])
+
+
+@pytest.mark.parametrize("lengths", [[3, 0], [0, 0]])
+def test_padding_becomes_zeros_whatever_its_vectors_are(lengths: list[int]) -> None:
+    mask = mask_of(lengths, 4)
+    inputs = torch.full((2, 4, INPUT_SIZE), torch.nan)
+    inputs[mask] = 1.0
+    encoded = encoder_with()(inputs, mask)
+    assert encoded.shape == (2, 4, HIDDEN_SIZE)
+    assert (encoded[~mask] == 0).all() and not encoded.isnan().any()
+
+
+def test_gradients_do_not_come_from_padding() -> None:
+    inputs = torch.randn(2, 4, INPUT_SIZE, requires_grad=True)
+    encoder_with()(inputs, mask_of([2, 4])).sum().backward()
+    assert inputs.grad is not None
+    assert (inputs.grad[0, 2:] == 0).all() and (inputs.grad[0, :2] != 0).any()
+
+
+@pytest.mark.parametrize("batch_sizes", [[3, 2, 2, 1], [2, 2], [1]])
+@pytest.mark.parametrize("with_mask", [False, True])
+@pytest.mark.parametrize("with_input_bias", [False, True])
+def test_gradients_of_the_recurrence_are_those_of_finite_differences(
+    with_input_bias: bool, with_mask: bool, batch_sizes: list[int]
+) -> None:
+    torch.manual_seed(0)
+    new = partial(torch.randn, dtype=torch.double, requires_grad=True)
+    mask = 2.0 * torch.randint(2, (batch_sizes[0], 3)).double() if with_mask else None
+    arguments = (
+        new(sum(batch_sizes), 2),
+        new(18, 2),
+        new(18) if with_input_bias else None,
+        new(15, 3),
+        new(15),
+    )
+    assert torch.autograd.gradcheck(HighwayRecurrence.apply, (*arguments, mask, batch_sizes))
+
+
+@pytest.mark.parametrize("lengths", BATCHES)
+def test_with_the_same_masks_recurrent_dropout_is_that_of_alternating_lstm(
+    lengths: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    AllenNLP draws a mask for each layer, with a row for each sentence that has words, the longest first, as
+    ours does. Sentences of one length may be in any order, so they have the same mask here.
+    """
+    drawn: dict[str, list[Tensor]] = {"ours": [], "peer": []}
+    words = sorted(filter(None, lengths), reverse=True)
+
+    def mask_like(whose: str, tensor: Tensor) -> Tensor:
+        generator = torch.Generator().manual_seed(len(drawn[whose]))
+        of_length = 2.0 * torch.randint(2, (max(words) + 1, HIDDEN_SIZE), generator=generator)
+        drawn[whose].append(of_length[words].to(tensor))
+        assert drawn[whose][-1].shape == tensor.shape
+        return drawn[whose][-1]
+
+    monkeypatch.setattr(nn.functional, "dropout", lambda ones, rate: mask_like("ours", ones))
+    monkeypatch.setattr(
+        "allennlp.modules.augmented_lstm.get_dropout_mask", lambda rate, tensor: mask_like("peer", tensor)
+    )
+    assert_equals_peer(encoder_with(3, recurrent_dropout=0.5).double(), lengths, max(lengths), 1e-12)
+    assert len(drawn["ours"]) == len(drawn["peer"]) == 3
+
+
+def test_recurrent_dropout_drops_the_same_values_at_every_time_step_but_not_in_every_sentence() -> None:
+    torch.manual_seed(0)
+    encoder = HighwayLstm(1, 30, 1, recurrent_dropout=0.5)
+    linear = encoder.layers[0].state_linearity
+    with torch.no_grad():  # h_t = tanh(tanh(mask * h_{t-1} + 1)): more than h_1 wherever it is not dropped
+        for parameter in encoder.parameters():
+            parameter.zero_()
+        linear.weight.view(5, 30, 30)[2] = torch.eye(30)
+        for gate, bias in enumerate([100.0, -100.0, 1.0, 100.0, 100.0]):
+            linear.bias.view(5, 30)[gate] = bias
+    outputs = encoder(torch.ones(20, 6, 1), mask_of([6] * 20))
+    kept = outputs[:, 1:] > outputs[:, :1] + 0.1
+    assert (kept == kept[:, :1]).all()
+    assert 0.4 < kept.float().mean() < 0.6
+    assert (kept != kept[:1]).any()
+
+
+def test_recurrent_dropout_is_off_in_evaluation() -> None:
+    inputs, mask = torch.randn(2, 4, INPUT_SIZE), mask_of([4, 2])
+    encoder, without = encoder_with(recurrent_dropout=0.5), encoder_with()
+    assert not torch.equal(encoder(inputs, mask), without(inputs, mask))
+    assert torch.equal(encoder.eval()(inputs, mask), without(inputs, mask))
+
+
+@pytest.mark.parametrize("input_bias", [False, True])
+@pytest.mark.parametrize("prefix", ["", "encoder."])
+def test_weights_of_alternating_lstm_load_by_their_names(prefix: str, input_bias: bool) -> None:
+    torch.manual_seed(0)
+    peer = StackedAlternatingLstmSeq2SeqEncoder(
+        INPUT_SIZE, HIDDEN_SIZE, num_layers=11, use_input_projection_bias=input_bias
+    )
+    ours = encoder_with(11, input_bias=input_bias)
+    state = {f"{prefix}{name}": value for name, value in peer.state_dict().items()}
+    (nn.ModuleDict({"encoder": ours}) if prefix else ours).load_state_dict(state)
+    inputs, mask = torch.randn(2, 3, INPUT_SIZE), mask_of([2, 3])
+    torch.testing.assert_close(ours(inputs, mask), peer(inputs, mask))
+
+
+def test_state_dict_loads_into_another_and_copies_compute_the_same() -> None:
+    encoder = encoder_with(3, input_bias=True)
+    other = HighwayLstm(INPUT_SIZE, HIDDEN_SIZE, 3, input_bias=True)
+    other.load_state_dict(encoder.state_dict())
+    inputs, mask = torch.randn(2, 3, INPUT_SIZE), mask_of([2, 3])
+    expected = encoder(inputs, mask)
+    for copied in (other, copy.deepcopy(encoder)):
+        assert torch.equal(copied(inputs, mask), expected)
+
+
+@pytest.mark.parametrize("input_bias", [False, True])
+def test_initial_weights_are_those_of_alternating_lstm(input_bias: bool) -> None:
+    torch.manual_seed(0)
+    ours = HighwayLstm(INPUT_SIZE, HIDDEN_SIZE, 2, input_bias=input_bias)
+    torch.manual_seed(0)
+    peer = StackedAlternatingLstmSeq2SeqEncoder(
+        INPUT_SIZE, HIDDEN_SIZE, 2, use_input_projection_bias=input_bias
+    )
+    for found, expected in zip(ours.parameters(), peer.parameters(), strict=True):
+        assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_under_autocast_vectors_and_gradients_stay_those_of_float32(
+    dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder, mask = encoder_with(), mask_of([2, 3])
+    inputs = torch.randn(2, 3, INPUT_SIZE).to(dtype)
+    expected = values_and_gradients(encoder, inputs.float(), mask)
+    encoder.zero_grad()
+    autocast = torch.autocast("cpu", dtype=torch.bfloat16)
+    monkeypatch.setattr(encoder, "forward", autocast(encoder.forward))
+    outputs, of_inputs, *of_parameters = values_and_gradients(encoder, inputs, mask)
+    expected[1] = expected[1].to(dtype)  # a gradient has the type of what it is for
+    assert outputs.dtype == torch.float32
+    torch.testing.assert_close([outputs, of_inputs, *of_parameters], expected, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    "frozen", ["weight", r"layers\.0", "input_linearity.weight", "state_linearity.weight", ""]
+)
+@pytest.mark.parametrize("inputs_need_gradients", [False, True])
+def test_what_is_frozen_gets_no_gradient_and_the_others_get_theirs(
+    inputs_need_gradients: bool, frozen: str
+) -> None:
+    mask, inputs = mask_of([2, 4]), torch.randn(2, 4, INPUT_SIZE)
+    whole, encoder = encoder_with(3, input_bias=True), encoder_with(3, input_bias=True)
+    whole(inputs, mask).square().sum().backward()
+    for name, parameter in encoder.named_parameters():
+        parameter.requires_grad = not re.search(frozen, name)
+    loss = encoder(inputs.requires_grad_(inputs_need_gradients), mask).square().sum()
+    if loss.requires_grad:
+        loss.backward()
+    assert (inputs.grad is not None) == inputs_need_gradients
+    for parameter, expected in zip(encoder.parameters(), whole.parameters(), strict=True):
+        if parameter.requires_grad:
+            torch.testing.assert_close(parameter.grad, expected.grad)
+        else:
+            assert parameter.grad is None
+
+
+def test_gradients_of_both_biases_are_in_memory_of_their_own() -> None:
+    encoder = encoder_with(1, input_bias=True)
+    encoder(torch.randn(1, 2, INPUT_SIZE), mask_of([2])).sum().backward()
+    first, second = encoder.layers[0].input_linearity.bias.grad, encoder.layers[0].state_linearity.bias.grad
+    assert first.untyped_storage().data_ptr() != second.untyped_storage().data_ptr()
+
+
+def test_is_registered() -> None:
+    options = {
+        "input_size": 6,
+        "hidden_size": 4,
+        "num_layers": 3,
+        "recurrent_dropout": 0.1,
+        "input_bias": True,
+    }
+    encoder = Seq2SeqEncoder.from_params(Params({"type": "highway_lstm", **options}))
+    assert isinstance(encoder, HighwayLstm)
+    assert (encoder.get_input_dim(), encoder.get_output_dim()) == (6, 4)
+    assert not encoder.is_bidirectional()
+
+
+def test_no_layer_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="num_layers is at least 1, not 0"):
+        HighwayLstm(INPUT_SIZE, HIDDEN_SIZE, 0)
