@@ -138,6 +138,8 @@ class HighwayLstm(Seq2SeqEncoder):
         """
         lengths = mask.sum(dim=1)
         packing = pack(lengths)
+        # In the type of the parameters, whatever autocast has made of the inputs.
+        inputs = inputs.to(next(self.parameters()).dtype)
         outputs = inputs.new_zeros(*mask.shape, self._output_dim)
         if not packing.batch_sizes:
             return outputs

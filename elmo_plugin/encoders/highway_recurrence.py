@@ -1,11 +1,10 @@
 """One layer of a highway LSTM over packed rows: an autograd function, its gradient by hand."""
 
-from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
@@ -18,7 +17,7 @@ class HighwayRecurrence(Function):
         c_t = sigmoid(i) * tanh(j) + sigmoid(f) * c_{t-1}
         h_t = sigmoid(r) * sigmoid(o) * tanh(c_t) + (1 - sigmoid(r)) * U x_t
 
-    `V x_t` and `U x_t` are one product for all rows each. In both passes only what depends on the time step
+    `V x_t` and `U x_t` are one product for all rows. In both passes only what depends on the time step
     before, or after, goes step by step.
     """
 
@@ -54,48 +53,50 @@ class HighwayRecurrence(Function):
             `h_t` of all rows, shape (rows, hidden_size).
         """
         dim = recurrent_weight.size(1)
-        gates = inputs @ input_weight[: 5 * dim].t()
-        carried = inputs @ input_weight[5 * dim :].t()
-        gates += recurrent_bias
+        bias = nn.functional.pad(recurrent_bias, (0, dim))
         if input_bias is not None:
-            gates += input_bias[: 5 * dim]
-            carried += input_bias[5 * dim :]
+            bias += input_bias
+        activations = torch.addmm(bias, inputs, input_weight.t())
         # tanh(j) = 2 sigmoid(2 j) - 1: with the part of j doubled, one sigmoid activates all gates.
         weight = recurrent_weight.t().clone(memory_format=torch.contiguous_format)
-        for tensor in (gates, weight):
+        for tensor in (activations, weight):
             tensor[:, 2 * dim : 3 * dim] *= 2
-        tanh_cells, cells, hidden = (torch.empty_like(carried) for _ in range(3))
-        for before, now in _pairs_of_steps(batch_sizes):
-            size = now.stop - now.start
-            if before is not None:
-                gates[now].addmm_(_times(hidden[before][:size], dropout_mask), weight)
-            i, f, j, o, r = gates[now].sigmoid_().chunk(5, dim=1)
-            cell = torch.mul(i, j, out=cells[now]).mul_(2).sub_(i)
-            if before is not None:
-                cell.addcmul_(f, cells[before][:size])
-            tanh_cell = torch.tanh(cell, out=tanh_cells[now])
-            torch.lerp(carried[now], o * tanh_cell, r, out=hidden[now])
+        cells, tanh_cells, hidden = (inputs.new_empty(len(inputs), dim) for _ in range(3))
+        cells[: batch_sizes[0]] = 0
+        # Views of the rows of each time step.
+        gates, i, f, j, o, r, carried, c, tanh_c, h = (
+            rows.split(batch_sizes)
+            for rows in (activations[:, : 5 * dim], *activations.chunk(6, dim=1), cells, tanh_cells, hidden)
+        )
+        for t, size in enumerate(batch_sizes):
+            if t > 0:
+                gates[t].addmm_(_times(h[t - 1][:size], dropout_mask), weight)
+            gates[t].sigmoid_()
+            if t > 0:
+                torch.mul(f[t], c[t - 1][:size], out=c[t])
+            c[t].sub_(i[t]).addcmul_(i[t], j[t], value=2)
+            torch.tanh(c[t], out=tanh_c[t])
+            torch.lerp(carried[t], o[t] * tanh_c[t], r[t], out=h[t])
         ctx.save_for_backward(
-            inputs, input_weight, input_bias, recurrent_weight, dropout_mask,
-            gates, carried, tanh_cells, cells, hidden,
-        )  # fmt: skip
-        ctx.batch_sizes = batch_sizes
+            inputs, input_weight, recurrent_weight, dropout_mask, activations, tanh_cells, cells, hidden
+        )
+        ctx.batch_sizes, ctx.has_input_bias = batch_sizes, input_bias is not None
         return hidden
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
         (
-            inputs, input_weight, input_bias, recurrent_weight, dropout_mask,
-            gates, carried, tanh_cells, cells, hidden,
+            inputs, input_weight, recurrent_weight, dropout_mask, activations, tanh_cells, cells, hidden
         ) = ctx.saved_tensors  # fmt: skip
-        dim = carried.size(1)
-        i, f, j, o, r = gates.chunk(5, dim=1)
+        batch_sizes, dim = ctx.batch_sizes, hidden.size(1)
+        i, f, j, o, r, carried = activations.chunk(6, dim=1)
         # The derivatives of the cell by the first three gates before their activation, and of the output by
         # the other two. The loop turns them into the gradients of these gates.
-        d_gates = gates * (1 - gates)
-        to_i, to_f, to_j, to_o, to_r = d_gates.chunk(5, dim=1)
-        earlier, later, places = _rows_of_earlier_steps(ctx.batch_sizes, inputs.device)
+        d_activations = torch.addcmul(activations, activations, activations, value=-1)
+        d_gates = d_activations[:, : 5 * dim]
+        to_i, to_f, to_j, to_o, to_r, d_carried = d_activations.chunk(6, dim=1)
+        earlier, later, places = _rows_of_earlier_steps(batch_sizes, inputs.device)
         to_i.mul_(2 * j - 1)
         to_f[: later.start] = 0
         to_f[later] *= cells[earlier]
@@ -104,41 +105,39 @@ class HighwayRecurrence(Function):
         to_r.mul_(o * tanh_cells - carried)
         hidden_to_cell = (1 - tanh_cells * tanh_cells).mul_(r).mul_(o)
         d_hidden, d_cells = d_outputs.clone(), torch.zeros_like(cells)
-        from_cell, from_hidden = d_gates.view(-1, 5, dim).split((3, 2), dim=1)
-        for before, now in reversed(list(_pairs_of_steps(ctx.batch_sizes))):
-            d_cell = d_cells[now].addcmul_(d_hidden[now], hidden_to_cell[now])
-            from_cell[now] *= d_cell[:, None]
-            from_hidden[now] *= d_hidden[now, None]
-            if before is not None:
-                size = now.stop - now.start
-                torch.mul(d_cell, f[now], out=d_cells[before][:size])
-                d_hidden[before][:size] += _times(d_gates[now] @ recurrent_weight, dropout_mask)
-        d_carried = d_hidden.mul_(1 - r)
-        weights = input_weight.split((5 * dim, dim))
+        from_cell, from_hidden, _ = d_activations.view(-1, 6, dim).split((3, 2, 1), dim=1)
+        d_h, d_c, h_to_c, forget, from_c, from_h, d_gates_of = (
+            rows.split(batch_sizes)
+            for rows in (d_hidden, d_cells, hidden_to_cell, f, from_cell, from_hidden, d_gates)
+        )
+        for t, size in reversed(list(enumerate(batch_sizes))):
+            d_c[t].addcmul_(d_h[t], h_to_c[t])
+            from_c[t].mul_(d_c[t].unsqueeze(1))
+            from_h[t].mul_(d_h[t].unsqueeze(1))
+            if t > 0:
+                torch.mul(d_c[t], forget[t], out=d_c[t - 1][:size])
+                if dropout_mask is None:
+                    d_h[t - 1][:size].addmm_(d_gates_of[t], recurrent_weight)
+                else:
+                    d_h[t - 1][:size].addcmul_(d_gates_of[t] @ recurrent_weight, dropout_mask[:size])
+        torch.mul(d_hidden, 1 - r, out=d_carried)
         needs_inputs, needs_input_weight, _, needs_recurrent_weight, *_ = ctx.needs_input_grad
         d_inputs = d_input_weight = d_recurrent_weight = None
         if needs_inputs:
-            d_inputs = torch.addmm(d_carried @ weights[1], d_gates, weights[0])
+            d_inputs = d_activations @ input_weight
         if needs_input_weight:
-            d_input_weight = torch.cat([d_gates.t() @ inputs, d_carried.t() @ inputs])
+            d_input_weight = d_activations.t() @ inputs
         if needs_recurrent_weight:
             previous = hidden[earlier] if dropout_mask is None else hidden[earlier] * dropout_mask[places]
             d_recurrent_weight = d_gates[later].t() @ previous
-        d_recurrent_bias = d_gates.sum(dim=0)
-        d_input_bias = None if input_bias is None else torch.cat([d_recurrent_bias, d_carried.sum(dim=0)])
+        d_bias = d_activations.sum(dim=0)
+        d_input_bias = d_bias.clone() if ctx.has_input_bias else None
+        d_recurrent_bias = d_bias[: 5 * dim]
         return d_inputs, d_input_weight, d_input_bias, d_recurrent_weight, d_recurrent_bias, None, None
 
 
 def _times(hidden: Tensor, dropout_mask: Tensor | None) -> Tensor:
     return hidden if dropout_mask is None else hidden * dropout_mask[: len(hidden)]
-
-
-def _pairs_of_steps(batch_sizes: Sequence[int]) -> Iterator[tuple[slice | None, slice]]:
-    """Yields the rows of each time step, after those of the step before, which the first one lacks."""
-    before = None
-    for start, stop in pairwise(accumulate(batch_sizes, initial=0)):
-        yield before, slice(start, stop)
-        before = slice(start, stop)
 
 
 def _rows_of_earlier_steps(batch_sizes: Sequence[int], device: torch.device) -> tuple[Tensor, slice, Tensor]:

@@ -53,8 +53,8 @@ class SrlPredictor(SentencePredictor):
         What `allennlp predict` writes for a sentence: "json", or "props", the lines of CoNLL-2005 that
         srl-eval.pl reads (see `write_props`).
 
-    Raises `ConfigurationError` where both taggers are given, where the input is not as described, and where it has no
-    `"predicates"` and no tagger is given.
+    Raises `ConfigurationError` where both taggers are given, where the input is not as described, and where
+    it has no `"predicates"` and no tagger is given.
     """
 
     name = "elmo_srl"
