@@ -1,5 +1,6 @@
 """Fixtures that every test may use."""
 
+import gc
 import json
 import sys
 import threading
@@ -35,6 +36,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="slow: give --slow to run it"))
+
+
+def pytest_collection_finish() -> None:
+    """Spares collections of garbage the millions of objects that imports have made."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
@@ -76,6 +83,25 @@ def progress_bars_of_each_process() -> None:
 def one_thread() -> None:
     """On busy cores, threads wait longer for one another than these small tensors take to compute."""
     torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def allennlp_is_searched_once() -> Iterator[None]:
+    """Each `allennlp` command looks for all modules of AllenNLP, which this process has after the first."""
+    plugins = sys.modules.get("allennlp.common.plugins")
+    if plugins is None:  # no test that was collected needs AllenNLP
+        yield
+        return
+    search, found = plugins.import_module_and_submodules, set()
+
+    def search_once(package_name: str, exclude: set[str] | None = None) -> None:
+        if package_name != "allennlp" or package_name not in found:
+            search(package_name, exclude)
+            found.add(package_name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plugins, "import_module_and_submodules", search_once)
+        yield
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.plugins import import_plugins
 from allennlp.common.util import find_open_port
 from allennlp.training import TrainerCallback
 from overrides import overrides
@@ -48,6 +49,12 @@ class WatchedProcess(TrainerCallback):
         torch.save(trainer.model.state_dict(), f"{self.serialization_dir}/weights_of_{rank}.th")
         random = {"mask": torch.rand(20), "sampler": trainer.model.stream_state().get("sampler")}
         torch.save(random, f"{self.serialization_dir}/random_of_{rank}.th")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _imported() -> None:
+    """Imports what each process of AllenNLP would."""
+    import_plugins()
 
 
 @pytest.fixture(autouse=True)
