@@ -33,7 +33,7 @@ def config(bilm_config: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
     return {
         **bilm_config,
         "data_loader": loader,
-        "validation_data_loader": {**loader, "shuffle": False},
+        "validation_data_loader": {**loader, "shuffle": False, "unroll_steps": 20},
         "model": {**bilm_config["model"], "dropout": 0.2},
         "trainer": {
             "type": "bilm",

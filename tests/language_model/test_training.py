@@ -37,6 +37,7 @@ def test_recovery_with_another_vocabulary_is_refused(bilm_config: dict[str, Any]
     vocab, run = tmp_path / "vocabulary", tmp_path / "run"
     Vocabulary.from_instances(make_loader(bilm_config).iter_instances()).save_to_files(str(vocab))
     bilm_config["vocabulary"] = {"type": "from_files", "directory": str(vocab)}
+    bilm_config["trainer"]["num_epochs"] = 1
     train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run)
     train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
     words = (vocab / "words.txt").read_text().splitlines()
@@ -68,6 +69,7 @@ def test_a_fine_tuned_bilm_needs_its_source_no_more(bilm_config: dict[str, Any],
     source = write_training(tmp_path / "source" / "run", random_bilm())
     export(str(source), tmp_path / "source" / "exported")
     del bilm_config["model"]["options"]
+    bilm_config["trainer"]["num_epochs"] = 1
     for number, initial in enumerate((source, tmp_path / "source" / "exported")):
         run = tmp_path / f"run {number}"
         bilm_config["model"] |= {"initial": str(initial), "warm_up_batches": 3}
