@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -108,9 +109,7 @@ def read_batches(args: argparse.Namespace) -> list[Tensor]:
     reader = DatasetReader.from_params(Params({"type": "snli_jsonl", "token_indexers": {}}))
     file = SHARED / "nli" / "train.jsonl.gz"
     file = file if file.exists() else EXAMPLES / "snli" / "train.jsonl"
-    pairs = list(reader.read(str(file)))
-    if args.sentences is not None:
-        pairs = pairs[: args.sentences // 2]
+    pairs = list(islice(reader.read(str(file)), None if args.sentences is None else args.sentences // 2))
     sampler = BucketBatchSampler(args.batch_size, sorting_keys=["premise", "hypothesis"])
     return [
         torch.from_numpy(

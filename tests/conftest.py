@@ -1,9 +1,11 @@
 """Fixtures that every test may use."""
 
+import gc
 import json
 import sys
 import threading
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="slow: give --slow to run it"))
+
+
+def pytest_collection_finish() -> None:
+    """Spares collections of garbage the millions of objects that imports have made."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
@@ -73,15 +81,69 @@ def progress_bars_of_each_process() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_thread() -> None:
-    """On busy cores, threads wait longer for one another than these small tensors take to compute."""
+def one_thread() -> Iterator[None]:
+    """
+    On busy cores, threads wait longer for one another than these small tensors take to compute, here and in
+    processes that tests start.
+    """
     torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def allennlp_is_searched_once() -> Iterator[None]:
+    """Each `allennlp` command looks for all modules of AllenNLP, which this process has after the first."""
+    plugins = sys.modules.get("allennlp.common.plugins")
+    if plugins is None:  # no test that was collected needs AllenNLP
+        yield
+        return
+    search, found = plugins.import_module_and_submodules, set()
+
+    def search_once(package_name: str, exclude: set[str] | None = None) -> None:
+        if package_name != "allennlp" or package_name not in found:
+            search(package_name, exclude)
+            found.add(package_name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plugins, "import_module_and_submodules", search_once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def json_is_evaluated_once() -> Iterator[None]:
+    """AllenNLP reads JSON as Jsonnet, which takes longer than much of what these tests do with it."""
+    params = sys.modules.get("allennlp.common.params")
+    if params is None:  # no test that was collected needs AllenNLP
+        yield
+        return
+    evaluate, of_json = params.evaluate_snippet, cache(params.evaluate_snippet)
+
+    def evaluate_snippet(name: str, text: str, ext_vars: dict[str, str]) -> str:
+        try:
+            json.loads(text)
+        except ValueError:
+            return evaluate(name, text, ext_vars=ext_vars)
+        return of_json("JSON", text)  # in which there are neither variables nor other files
+
+    def evaluate_file(name: str, ext_vars: dict[str, str]) -> str:
+        return evaluate_snippet(name, Path(name).read_text(encoding="utf-8"), ext_vars)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(params, "evaluate_snippet", evaluate_snippet)
+        patch.setattr(params, "evaluate_file", evaluate_file)
+        yield
 
 
 @pytest.fixture
 def bilm_config(tmp_path: Path) -> dict[str, Any]:
+    return small_bilm_config(tmp_path)
+
+
+def small_bilm_config(folder: Path) -> dict[str, Any]:
     """`training_config/bilm_tiny.jsonnet` with small sizes, for a few steps of a plain optimizer."""
-    text = tmp_path / "text.txt"
+    text = folder / "text.txt"
     text.write_text("\n".join(BILM_SENTENCES * 4) + "\n")
     paths = dict.fromkeys(("BILM_TRAIN_DATA_PATH", "BILM_VALIDATION_DATA_PATH"), str(text))
     file = REPOSITORY / "training_config" / "bilm_tiny.jsonnet"
@@ -89,6 +151,7 @@ def bilm_config(tmp_path: Path) -> dict[str, Any]:
     config["vocabulary"] = {"max_vocab_size": {"words": 10}}
     for loader in ("data_loader", "validation_data_loader"):
         config[loader] |= {"batch_size": 3, "unroll_steps": 4, "num_workers": 0}
+    config["validation_data_loader"]["unroll_steps"] = 20  # of which nothing that is measured depends
     config["model"] |= {"options": small_options(), "num_negatives": 5}
     config["trainer"] |= {"num_epochs": 2, "optimizer": {"type": "adam", "lr": 0.01}}
     config["trainer"] |= {"learning_rate_scheduler": None, "enable_default_callbacks": False}

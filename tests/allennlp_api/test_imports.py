@@ -1,4 +1,4 @@
-"""What a script gets from `elmo_plugin` itself, and that torch is enough for it."""
+"""What a script gets from `elmo_plugin`, and that torch is enough for it."""
 
 import subprocess
 import sys
@@ -12,9 +12,14 @@ PROGRAM = """
 import sys
 class Blocker:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("allennlp", "overrides", "spacy", "transformers", "torchvision"):
+        blocked = ("allennlp", "overrides", "spacy", "transformers", "torchvision", "cached_path", "requests")
+        if name.partition(".")[0] in blocked:
             raise ImportError(f"{name} is blocked")
 sys.meta_path.insert(0, Blocker())
+
+from elmo_plugin.bilm import BiLm
+bilm = BiLm.from_files("tests/fixtures/bilm/options.json", "tests/fixtures/bilm/weights.hdf5")
+print([tuple(vector.shape) for vector in bilm.embed([["The", "play", "."], ["Hello"]])])
 
 from elmo_plugin import Elmo, ElmoEmbedder, batch_to_ids
 output = Elmo(bilm="tiny", num_output_representations=2)(batch_to_ids([["The", "play", "."], ["Hello"]]))
@@ -22,15 +27,15 @@ print(output["mask"].tolist(), [tuple(vectors.shape) for vectors in output["elmo
 print(ElmoEmbedder(bilm="tiny").embed_sentence(["Hello"]).shape)
 
 from elmo_plugin import embedding
-from elmo_plugin.bilm import BiLm
 elmo = embedding.Elmo(BiLm.pretrained("tiny"))
 print(tuple(elmo(batch_to_ids([["The", "play"]])).representations[0].shape))
 """
 
 
-def test_both_elmos_and_the_embedder_need_no_allennlp() -> None:
+def test_the_bilm_both_elmos_and_the_embedder_need_no_allennlp() -> None:
     run = subprocess.run([sys.executable, "-c", PROGRAM], cwd=REPOSITORY, capture_output=True, text=True)
     assert run.stdout.splitlines() == [
+        "[(3, 3, 12), (3, 1, 12)]",
         "[[True, True, True], [True, False, False]] [(2, 3, 256), (2, 3, 256)]",
         "(3, 1, 256)",
         "(1, 2, 256)",

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from elmo_plugin import plugin  # noqa: F401 (registers what the benchmark names)
-from tests.benchmarks.programs import figures_of
+from tests.benchmarks.programs import benchmark_module, figures_of
+from tests.small_bilm import loud_bilm, write_pair
 from tests.trained_tagger import SENTENCES
 
 
@@ -25,6 +26,8 @@ def test_an_epoch_of_snli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 def test_epochs_of_training_a_tagger(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = benchmark_module("cache", monkeypatch)
+    monkeypatch.setattr(program, "write_model", lambda _size, folder: write_pair(loud_bilm(), folder))
     for name in ("train.txt", "dev.txt"):
         shutil.copy(SENTENCES, tmp_path / name)
     options = ["--task", "ner", "--rounds", "1", "--data", str(tmp_path)]

@@ -9,6 +9,7 @@ import pytest
 
 from tests.allennlp_elmo import allennlps_own_afterwards
 from tests.benchmarks.programs import benchmark_module, figures_of
+from tests.small_bilm import loud_bilm, write_pair
 
 
 @pytest.fixture
@@ -22,6 +23,9 @@ def test_the_figures_compare_both_with_one_archive(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: Path
 ) -> None:
     program = benchmark_module("dropin", monkeypatch)
+    bilm = loud_bilm()
+    monkeypatch.setattr(program, "write_model", lambda _size, folder: write_pair(bilm, folder))
+    monkeypatch.setattr(program, "options_of", lambda _size: bilm.options)
     turns = []
 
     def in_this_process(_program: str, *arguments: Any) -> dict[str, Any]:

@@ -1,32 +1,29 @@
 """The benchmark counts the arithmetic right, and its command writes the figures that it promises."""
 
-import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from elmo_plugin.bilm import BiLmOptions
+from tests.benchmarks.programs import BENCHMARKS, benchmark_module, figures_of
 from tests.small_bilm import small_options
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 OPTIONS = BiLmOptions.from_dict(small_options())  # 2 layers of 10 cells, projections of 6, 18 filters
 
 
 @pytest.fixture
 def arithmetic(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """A module of the benchmarks, which are programs and no package."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("arithmetic")
+    return benchmark_module("arithmetic", monkeypatch)
 
 
 @pytest.fixture
 def material(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("material")
+    return benchmark_module("material", monkeypatch)
 
 
 def test_an_lstm_step_is_its_three_products_in_all_layers_and_directions(arithmetic: ModuleType) -> None:
@@ -66,12 +63,8 @@ def test_a_text_is_cut_into_sentences_of_one_length(material: ModuleType) -> Non
     assert material.one_sequence([["a"], ["b", "c"]], 5) == ["a", "b", "c", "a", "b"]
 
 
-def test_the_command_writes_its_figures(tmp_path: Path) -> None:
-    command = [sys.executable, BENCHMARKS / "embed.py", "--size", "tiny", "--sentences", "4", "--rounds", "1"]
-    command += ["--words", "5", "--no-memory", "--threads", "1", "--json", tmp_path / "figures.json"]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    figures = json.loads((tmp_path / "figures.json").read_text())
+def assert_promised(figures: dict[str, Any], printed: str) -> None:
+    """Those of a round of four sentences of five words."""
     assert figures["size"] == "tiny"
     assert figures["precision"] == "float32"
     assert figures["batch_size"] == 32
@@ -80,16 +73,45 @@ def test_the_command_writes_its_figures(tmp_path: Path) -> None:
     assert figures["rounds"] == len(figures["ratios"]) == 1
     for prefix in ("", "reference_", "peer_"):
         assert figures[f"{prefix}tokens_per_second"] > 0
-        assert figures[f"{prefix}share_of_peak"] > 0
+        share = figures["operations_per_token"] * figures[f"{prefix}tokens_per_second"]
+        assert figures[f"{prefix}share_of_peak"] == pytest.approx(
+            share / figures["peak_operations_per_second"]
+        )
         assert figures[f"{prefix}peak_memory_mb"] is None
     assert figures["cached_tokens_per_second"] > 0
     assert figures["ratio"] == pytest.approx(figures["ratios"][0], abs=1e-3)
     assert figures["max_difference"] < 1e-4
-    assert f"{figures['tokens_per_second']:,.1f}" in result.stdout
+    assert f"{figures['tokens_per_second']:,.1f}" in printed
 
 
-def test_int8_on_a_gpu_is_refused() -> None:
-    command = [sys.executable, BENCHMARKS / "embed.py", "--precision", "int8", "--device", "cuda"]
+ROUND = ["--size", "tiny", "--sentences", "4", "--rounds", "1", "--words", "5", "--no-memory"]
+
+
+def test_the_figures_are_those_that_are_promised(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    program = benchmark_module("embed", monkeypatch)
+    monkeypatch.setattr(program, "matrix_product_rate", lambda *_: 5e10)  # to measure it takes seconds
+    figures = figures_of("embed", ROUND, monkeypatch, tmp_path)
+    assert figures["peak_operations_per_second"] == 5e10
+    assert_promised(figures, capsys.readouterr().out)
+
+
+@pytest.mark.slow
+def test_the_command_writes_its_figures(tmp_path: Path) -> None:
+    command = [sys.executable, BENCHMARKS / "embed.py", *ROUND]
+    command += ["--threads", "1", "--json", tmp_path / "figures.json"]
     result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 2
-    assert "int8 is for a CPU" in result.stderr
+    assert result.returncode == 0, result.stderr
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert figures["peak_operations_per_second"] > 0
+    assert_promised(figures, result.stdout)
+
+
+def test_int8_on_a_gpu_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    with pytest.raises(SystemExit) as error:
+        figures_of("embed", ["--precision", "int8", "--device", "cuda"], monkeypatch, tmp_path)
+    assert error.value.code == 2
+    assert "int8 is for a CPU" in capsys.readouterr().err

@@ -67,11 +67,11 @@ def test_the_command_trains_both_for_the_same_time(
     config, picture = tmp_path / "config.json", tmp_path / "recipes.svg"
     config.write_text(json.dumps(bilm_config))
     text = bilm_config["train_data_path"]
-    options = ["--data", text, "--validation", text, "--steps", "30", "--points", "3"]
+    options = ["--data", text, "--validation", text, "--steps", "9", "--points", "3"]
     options += ["--config", str(config), "--plot", str(picture)]
     figures = figures_of("train_recipes", options, monkeypatch, tmp_path)
     modern, published = figures["modern"], figures["published"]
-    assert modern["steps"] == 30
+    assert modern["steps"] == 9
     assert published["steps"] > 0
     for recipe in (modern, published):
         seconds, tokens, perplexities = zip(*recipe["curve"], strict=True)

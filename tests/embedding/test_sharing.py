@@ -1,62 +1,26 @@
 """Several placements of one biLM: one copy, one run for each batch, the same vectors as without sharing."""
 
 import copy
-import io
-import pickle
 import threading
-import zipfile
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
-from allennlp.common.checks import ConfigurationError
-from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmError, sentences_to_character_ids
-from elmo_plugin.bilm.io import write_weights
+from elmo_plugin.bilm import BiLm
 from elmo_plugin.embedding import Elmo
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
-
-PREMISE = torch.from_numpy(sentences_to_character_ids([["The", "play", "ended", "."], ["Play", "!"]]))
-HYPOTHESIS = torch.from_numpy(sentences_to_character_ids([["It", "ended"], ["A", "play"]]))
-
-
-def placements(files: dict[str, str], **options: Any) -> nn.ModuleDict:
-    """A model with ELMo at two places."""
-    return nn.ModuleDict({name: ElmoTokenEmbedder(files, **options) for name in ("input", "output")})
-
-
-def bilms(model: nn.Module) -> list[BiLm]:
-    """The biLM of each placement."""
-    return [module.bilm for module in model.modules() if isinstance(module, Elmo)]
-
-
-def one_bilm(model: nn.Module) -> BiLm:
-    first, second = bilms(model)
-    assert first is second
-    return first
-
-
-def count_runs(bilm: BiLm) -> list[None]:
-    runs: list[None] = []
-    bilm.register_forward_hook(lambda *_: runs.append(None))
-    return runs
-
-
-def vectors(model: nn.Module, *fields: Tensor) -> list[Tensor]:
-    """Of all fields at the input, then of all fields at the output; dropout is the same every time."""
-    torch.manual_seed(0)
-    return [model[place](field) for place in ("input", "output") for field in fields]
-
-
-def assert_same(actual: list[Tensor], expected: list[Tensor]) -> None:
-    assert all(torch.equal(*pair) for pair in zip(actual, expected, strict=True))
-
-
-def separated(model: nn.Module) -> nn.Module:
-    """A copy of the model in which nothing is shared."""
-    return nn.ModuleDict({name: copy.deepcopy(part) for name, part in model.items()})
+from tests.embedding.placements import (
+    HYPOTHESIS,
+    PREMISE,
+    assert_same,
+    bilms,
+    count_runs,
+    one_bilm,
+    placements,
+    separated,
+    vectors,
+)
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -182,149 +146,6 @@ def test_elmos_never_change_the_callers_bilm(bilm: BiLm) -> None:
     assert_same(list(bilm.state_dict().values()), list(weights.values()))
 
 
-def test_each_embedder_has_its_own_max_batch_tokens(
-    bilm_files: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chunks: list[int] = []
-    run_packed = BiLm.run_packed
-
-    def note(self: BiLm, character_ids: Tensor, *args: Any, **kwargs: Any) -> Any:
-        chunks.append(len(character_ids))
-        return run_packed(self, character_ids, *args, **kwargs)
-
-    whole = ElmoTokenEmbedder(bilm_files).eval()
-    halved = ElmoTokenEmbedder(bilm_files, max_batch_tokens=2).eval()
-    assert whole._elmo.bilm is halved._elmo.bilm
-    bilm = whole._elmo.bilm
-    bilm.state_after_boundary(bilm.inference_weights())
-    monkeypatch.setattr(BiLm, "run_packed", note)
-    whole(PREMISE)
-    assert chunks == [6]
-    halved(HYPOTHESIS)
-    assert chunks == [6, 2, 2]
-    whole(torch.cat([PREMISE, PREMISE.flip(0)], dim=1)[:1])
-    assert chunks[3:] == [6]
-
-
-def test_each_elmo_has_its_own_precision(bilm: BiLm, rough: str) -> None:
-    expected = Elmo(copy.deepcopy(bilm), dropout=0)(PREMISE).representations
-    plain, rounded = Elmo(bilm, dropout=0), Elmo(bilm, dropout=0, precision=rough)
-    other = rounded(PREMISE).representations
-    assert_same(plain(PREMISE).representations, expected)
-    assert not torch.allclose(other[0], expected[0], atol=1e-2)
-    assert_same(rounded(PREMISE).representations, other)
-    assert bilm.precision == "float32"
-
-
-def test_loading_what_was_saved_keeps_one_bilm(bilm_files: dict[str, str]) -> None:
-    model = placements(bilm_files)
-    bilm = one_bilm(model)
-    model.load_state_dict(copy.deepcopy(model.state_dict()))  # each tensor twice, as if never shared
-    assert one_bilm(model) is bilm
-
-
-def test_saving_writes_a_shared_bilm_once(bilm_files: dict[str, str]) -> None:
-    def tensors_written(module: nn.Module) -> int:
-        buffer = io.BytesIO()
-        torch.save(module.state_dict(), buffer)
-        return sum("/data/" in name for name in zipfile.ZipFile(buffer).namelist())
-
-    model = placements(bilm_files)
-    bilm_names = {name for name in model.state_dict() if "_elmo.bilm." in name}
-    assert len(bilm_names) == 2 * len(one_bilm(model).state_dict())
-    assert tensors_written(model) == tensors_written(model["input"]) + 3  # a mix has two, and the description
-
-
-def test_an_archive_with_other_weights_leaves_other_models_as_they_are(
-    bilm_files: dict[str, str], bilm: BiLm
-) -> None:
-    archived = placements(bilm_files).eval()
-    saved, expected = copy.deepcopy(archived.state_dict()), vectors(archived, PREMISE)
-    other = BiLm(bilm.options)
-    write_weights(bilm_files["weights"], other.state_dict(), other.options)
-    holder, loaded = placements(bilm_files).eval(), placements(bilm_files).eval()
-    before = vectors(holder, PREMISE)
-    shared = one_bilm(loaded)
-    assert shared is one_bilm(holder)
-
-    loaded.load_state_dict(saved)
-    assert one_bilm(loaded) is not shared, "its two placements share a biLM again, but not the holder's"
-    assert one_bilm(holder) is shared
-    runs = count_runs(one_bilm(loaded))
-    assert_same(vectors(loaded, PREMISE), expected)
-    assert len(runs) == 1
-    assert_same(vectors(holder, PREMISE), before)
-    assert not torch.equal(before[0], expected[0])
-
-
-def test_an_archive_that_does_not_fit_is_refused_and_changes_nothing(bilm_files: dict[str, str]) -> None:
-    model, holder = placements(bilm_files).eval(), placements(bilm_files).eval()
-    before = vectors(holder, PREMISE)
-    saved = {name: 2 * tensor for name, tensor in model.state_dict().items()}
-    saved.pop(next(name for name in saved if "output._elmo.bilm." in name))
-    with pytest.raises(RuntimeError, match="Missing key"):
-        model.load_state_dict(saved)
-    assert_same(vectors(holder, PREMISE), before)
-
-
-def test_another_type_of_one_model_leaves_the_other(bilm_files: dict[str, str]) -> None:
-    model, holder = placements(bilm_files).eval(), placements(bilm_files).eval()
-    before = vectors(holder, PREMISE)
-    doubled = vectors(model.double(), PREMISE)
-    assert doubled[0].dtype == torch.float64
-    assert one_bilm(holder).boundaries is not bilms(model)[0].boundaries
-    assert all(parameter.dtype == torch.float32 for parameter in one_bilm(holder).parameters())
-    assert_same(vectors(holder, PREMISE), before)
-
-
-def test_a_bilm_of_another_type_than_the_mix_is_understood(bilm: BiLm) -> None:
-    elmo = Elmo(bilm).eval()
-    expected = elmo(PREMISE).representations[0]
-    bilm.double()
-    torch.testing.assert_close(elmo(PREMISE).representations[0], expected)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_a_bilm_that_another_model_moved_answers_on_the_device_of_the_words(
-    bilm_files: dict[str, str],
-) -> None:
-    model, holder = placements(bilm_files).eval(), placements(bilm_files).eval()
-    before = vectors(holder, PREMISE)
-    model.to("cuda")
-    assert one_bilm(holder) is one_bilm(model)
-    for actual, expected in zip(vectors(holder, PREMISE), before, strict=True):
-        assert actual.device.type == "cpu"
-        torch.testing.assert_close(actual, expected, atol=1e-4, rtol=0)
-    assert vectors(model, PREMISE.to("cuda"))[0].is_cuda
-
-
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
-def test_a_copy_of_a_model_shares_within_itself_and_not_with_the_original(
-    bilm_files: dict[str, str], duplicate: Callable[[nn.Module], nn.Module]
-) -> None:
-    model = placements(bilm_files).eval()
-    expected = vectors(model, PREMISE)
-    made = duplicate(model)
-    bilm = one_bilm(made)
-    assert bilm is not one_bilm(model)
-    assert not {p.data_ptr() for p in bilm.parameters()} & {
-        p.data_ptr() for p in one_bilm(model).parameters()
-    }
-    runs = count_runs(bilm)
-    assert_same(vectors(made, PREMISE), expected)
-    assert len(runs) == 1
-
-
-def test_a_copy_of_one_placement_has_none_of_the_outputs_of_the_original(bilm_files: dict[str, str]) -> None:
-    model = placements(bilm_files).eval()
-    expected = vectors(model, PREMISE)[0]
-    made = copy.deepcopy(model["input"])
-    runs = count_runs(made._elmo.bilm)
-    for _ in range(2):
-        assert torch.equal(made(PREMISE), expected)
-    assert len(runs) == 1
-
-
 def test_threads_may_run_the_placements_side_by_side(bilm_files: dict[str, str]) -> None:
     model = placements(bilm_files).eval()
     fields = {"premise": PREMISE, "hypothesis": HYPOTHESIS}
@@ -343,28 +164,3 @@ def test_threads_may_run_the_placements_side_by_side(bilm_files: dict[str, str])
     for thread in threads:
         thread.join()
     assert not wrong
-
-
-def test_precisions_of_different_placements_are_different_bilms(bilm_files: dict[str, str]) -> None:
-    exact, rough = (ElmoTokenEmbedder(bilm_files, precision=name) for name in ("float32", "int8"))
-    assert exact._elmo.bilm is not rough._elmo.bilm
-    assert (exact._elmo.bilm.precision, rough._elmo.bilm.precision) == ("float32", "int8")
-
-
-def test_the_precision_of_elmo_is_that_of_its_bilm_unless_it_is_given(bilm: BiLm, rough: str) -> None:
-    expected = Elmo(bilm, dropout=0, precision=rough)(PREMISE).representations
-    bilm.precision = rough
-    assert_same(Elmo(bilm, dropout=0)(PREMISE).representations, expected)
-    exact = Elmo(bilm, dropout=0, precision="float32")(PREMISE).representations
-    assert not torch.allclose(exact[0], expected[0], atol=1e-2)
-
-
-def test_precisions_that_cannot_be_are_refused(bilm: BiLm, bilm_files: dict[str, str]) -> None:
-    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'float16'"):
-        Elmo(bilm, precision="float16")
-    with pytest.raises(BiLmError, match="a biLM is fine-tuned in float32, not in int8"):
-        Elmo(bilm, precision="int8", requires_grad=True)
-    with pytest.raises(ConfigurationError, match="one of float32, bfloat16, int8, not 'float16'"):
-        ElmoTokenEmbedder(bilm_files, precision="float16")
-    with pytest.raises(ConfigurationError, match="a biLM is fine-tuned in float32, not in int8"):
-        ElmoTokenEmbedder(bilm_files, precision="int8", requires_grad=True)

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.plugins import import_plugins
 from allennlp.common.util import find_open_port
 from allennlp.training import TrainerCallback
 from overrides import overrides
@@ -20,6 +22,7 @@ from torch import distributed, multiprocessing
 from torch.multiprocessing import ProcessExitedException, ProcessRaisedException
 
 from elmo_plugin.language_model.training.checkpointer import load_state
+from tests.conftest import small_bilm_config
 
 TWO = {"cuda_devices": [-1, -1]}
 
@@ -50,17 +53,21 @@ class WatchedProcess(TrainerCallback):
         torch.save(random, f"{self.serialization_dir}/random_of_{rank}.th")
 
 
-@pytest.fixture(autouse=True)
-def _quick_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def _quick_processes() -> Iterator[None]:
     """AllenNLP's processes are copies of this one, which has imported everything already."""
-    if not torch.cuda.is_available():  # a copy of a process that has used a GPU cannot train
-        fork = partial(multiprocessing.start_processes, start_method="fork")
-        monkeypatch.setattr(multiprocessing, "spawn", fork)
+    import_plugins()
+    with pytest.MonkeyPatch.context() as patch:
+        if not torch.cuda.is_available():  # a copy of a process that has used a GPU cannot train
+            fork = partial(multiprocessing.start_processes, start_method="fork")
+            patch.setattr(multiprocessing, "spawn", fork)
+        yield
 
 
-@pytest.fixture
-def config(bilm_config: dict[str, Any]) -> dict[str, Any]:
+def config_in(folder: Path) -> dict[str, Any]:
     """Without anything that is drawn by random for each row."""
+    config = small_bilm_config(folder)
+    config["validation_data_loader"]["block_words"] = 20  # so that there are some for each process
     model = {"dropout": 0.0, "num_negatives": None, "precision": "float32", "loss_scale": 4.0}
     trainer = {
         "optimizer": {"type": "adagrad", "lr": 0.2, "initial_accumulator_value": 1.0},
@@ -68,11 +75,12 @@ def config(bilm_config: dict[str, Any]) -> dict[str, Any]:
         "checkpointer": {"type": "atomic", "save_every_num_batches": 2},
         "callbacks": [{"type": "bilm_progress", "seconds": 0}, {"type": "watched_process"}],
     }
-    return {
-        **bilm_config,
-        "model": bilm_config["model"] | model,
-        "trainer": bilm_config["trainer"] | trainer,
-    }
+    return {**config, "model": config["model"] | model, "trainer": config["trainer"] | trainer}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> dict[str, Any]:
+    return config_in(tmp_path)
 
 
 def with_rows(config: dict[str, Any], batch_size: int) -> dict[str, Any]:
@@ -112,37 +120,59 @@ def assert_all_learned_the_same(one: Path, *two: Path) -> None:
     assert all(torch.equal(first[name], second[name]) for name in expected)
 
 
-@pytest.mark.parametrize(
-    ("model", "trainer"),
-    [
-        ({}, {}),
-        ({"num_negatives": 5, "warm_up_batches": 3}, {"num_gradient_accumulation_steps": 2}),
-    ],
-    ids=["full softmax", "sampled softmax, warm-up and accumulation"],
-)
-def test_two_processes_learn_what_one_with_twice_the_rows_does(
-    model: dict[str, Any], trainer: dict[str, Any], config: dict[str, Any], tmp_path: Path
-) -> None:
-    config = {**config, "model": config["model"] | model, "trainer": config["trainer"] | trainer}
-    one, two = tmp_path / "one", tmp_path / "two"
-    train(with_rows(config, 6), one)
-    accelerator = {"type": "torch", "find_unused_parameters": "warm_up_batches" in model}
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a training with one process, which has the rows of two."""
+    folder = tmp_path_factory.mktemp("one")
+    train(with_rows(config_in(folder), 6), folder / "run")
+    return folder / "run"
+
+
+def check_two_processes(config: dict[str, Any], one: Path, two: Path, find_unused_parameters: bool) -> None:
+    """Trains with two, which must learn what one with twice the rows has learned in the folder `one`."""
+    accelerator = {"type": "torch", "find_unused_parameters": find_unused_parameters}
     config["data_loader"]["num_workers"] = 1
     train({**with_rows(config, 3), "distributed": {**TWO, "ddp_accelerator": accelerator}}, two)
     assert_all_learned_the_same(one, two, two)
-    name = "training_sampled_loss" if model else "training_perplexity"
-    assert ("metrics.json", name) in figures(two)
     logs = [(two / f"out_worker{process}.log").read_text() for process in (0, 1)]
     assert ["tokens/s" in log for log in logs] == [True, False], "only the first process tells the progress"
 
 
-def test_processes_draw_the_same_negatives_and_other_dropout_masks(
+def test_two_processes_learn_what_one_with_twice_the_rows_does(
+    config: dict[str, Any], one: Path, tmp_path: Path
+) -> None:
+    check_two_processes(config, one, tmp_path / "two", find_unused_parameters=False)
+    assert ("metrics.json", "training_perplexity") in figures(tmp_path / "two")
+
+
+def test_two_processes_learn_what_one_does_with_a_sampled_softmax_warm_up_and_accumulation(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
+    config["model"] |= {"num_negatives": 5, "warm_up_batches": 3}
+    config["trainer"]["num_gradient_accumulation_steps"] = 2
+    train(with_rows(config, 6), tmp_path / "one")
+    check_two_processes(config, tmp_path / "one", tmp_path / "two", find_unused_parameters=True)
+    assert ("metrics.json", "training_sampled_loss") in figures(tmp_path / "two")
+
+
+def epoch_of_two(folder: Path) -> dict[str, Any]:
+    """A configuration with all that is drawn by random."""
+    config = config_in(folder)
     config["model"] |= {"dropout": 0.2, "num_negatives": 5}
     config["trainer"]["num_epochs"] = 1
-    train({**config, "distributed": TWO}, tmp_path / "run")
-    first, second = (load_state(tmp_path / "run" / f"random_of_{process}.th") for process in (0, 1))
+    return {**config, "distributed": TWO}
+
+
+@pytest.fixture(scope="module")
+def after_an_epoch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of its training, which is not to be changed."""
+    folder = tmp_path_factory.mktemp("epoch")
+    train(epoch_of_two(folder), folder / "run")
+    return folder / "run"
+
+
+def test_processes_draw_the_same_negatives_and_other_dropout_masks(after_an_epoch: Path) -> None:
+    first, second = (load_state(after_an_epoch / f"random_of_{process}.th") for process in (0, 1))
     assert not torch.equal(first["mask"], second["mask"])
     assert torch.equal(first["sampler"], second["sampler"])
 
@@ -168,11 +198,11 @@ def test_two_processes_go_on_as_if_none_had_been_stopped(
 
 
 def test_training_does_not_go_on_with_another_number_of_processes(
-    config: dict[str, Any], tmp_path: Path
+    after_an_epoch: Path, tmp_path: Path
 ) -> None:
-    config["trainer"]["num_epochs"] = 1
-    folder = tmp_path / "run"
-    train({**config, "distributed": TWO}, folder)
+    folder = shutil.copytree(after_an_epoch, tmp_path / "run")
+    config = epoch_of_two(after_an_epoch.parent)
+    del config["distributed"]
     with pytest.raises(ConfigurationError, match="configuration does not match"):
         train(config, folder, recover=True)
     (folder / "config.json").write_text(json.dumps(config))
@@ -210,26 +240,29 @@ def train_node(rank: int, configs: list[dict[str, Any]], folder: Path, recover: 
     train_model(Params(configs[rank]), folder, recover, node_rank=rank, include_package=[__name__])
 
 
-@pytest.fixture
-def nodes(config: dict[str, Any]) -> list[dict[str, Any]]:
+def nodes_in(folder: Path) -> list[dict[str, Any]]:
     """The configuration of each of two nodes."""
-    config["distributed"] = {"cuda_devices": [-1], "num_nodes": 2, "primary_port": find_open_port()}
-    return [deepcopy(config), deepcopy(config)]
+    distributed = {"cuda_devices": [-1], "num_nodes": 2, "primary_port": find_open_port()}
+    return [{**config_in(folder), "distributed": dict(distributed)} for _ in range(2)]
 
 
-def test_two_nodes_learn_what_one_process_does(
-    config: dict[str, Any], nodes: list[dict[str, Any]], tmp_path: Path
-) -> None:
-    del config["distributed"]
-    train(with_rows(config, 6), tmp_path / "one")
-    multiprocessing.spawn(train_node, args=(nodes, tmp_path), nprocs=2)
-    assert_all_learned_the_same(tmp_path / "one", tmp_path / "node_0", tmp_path / "node_1")
+@pytest.fixture(scope="module")
+def trained_nodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the trainings of two nodes, which are not to be changed."""
+    folder = tmp_path_factory.mktemp("nodes")
+    multiprocessing.spawn(train_node, args=(nodes_in(folder), folder), nprocs=2)
+    return folder
+
+
+def test_two_nodes_learn_what_one_process_does(one: Path, trained_nodes: Path) -> None:
+    assert_all_learned_the_same(one, trained_nodes / "node_0", trained_nodes / "node_1")
     for rank in (0, 1):
-        checkpoints = (tmp_path / f"node_{rank}").glob("model_state*")
+        checkpoints = (trained_nodes / f"node_{rank}").glob("model_state*")
         assert len(list(checkpoints)) == 2, "each node removes its old checkpoints"
 
 
-def test_nodes_with_different_texts_are_an_error(nodes: list[dict[str, Any]], tmp_path: Path) -> None:
+def test_nodes_with_different_texts_are_an_error(tmp_path: Path) -> None:
+    nodes = nodes_in(tmp_path)
     other = tmp_path / "other.txt"
     other.write_text(Path(nodes[1]["train_data_path"]).read_text() * 2)
     nodes[1]["train_data_path"] = str(other)
@@ -237,8 +270,10 @@ def test_nodes_with_different_texts_are_an_error(nodes: list[dict[str, Any]], tm
         multiprocessing.spawn(train_node, args=(nodes, tmp_path), nprocs=2)
 
 
-def test_nodes_with_different_checkpoints_are_an_error(nodes: list[dict[str, Any]], tmp_path: Path) -> None:
-    multiprocessing.spawn(train_node, args=(nodes, tmp_path), nprocs=2)
+def test_nodes_with_different_checkpoints_are_an_error(trained_nodes: Path, tmp_path: Path) -> None:
+    for rank in (0, 1):
+        shutil.copytree(trained_nodes / f"node_{rank}", tmp_path / f"node_{rank}")
+    nodes = [Params.from_file(tmp_path / f"node_{rank}" / "config.json").as_dict() for rank in (0, 1)]
     (tmp_path / "node_1" / "model_state_e2_b0.th").unlink()
     message = r"all processes must have the same latest checkpoint .*\[\[2, 0\], \[1, 6\]\]"
     with pytest.raises(ProcessRaisedException, match=message):

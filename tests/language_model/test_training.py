@@ -37,6 +37,7 @@ def test_recovery_with_another_vocabulary_is_refused(bilm_config: dict[str, Any]
     vocab, run = tmp_path / "vocabulary", tmp_path / "run"
     Vocabulary.from_instances(make_loader(bilm_config).iter_instances()).save_to_files(str(vocab))
     bilm_config["vocabulary"] = {"type": "from_files", "directory": str(vocab)}
+    bilm_config["trainer"]["num_epochs"] = 1
     train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run)
     train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
     words = (vocab / "words.txt").read_text().splitlines()
@@ -45,7 +46,7 @@ def test_recovery_with_another_vocabulary_is_refused(bilm_config: dict[str, Any]
         train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
 
 
-def test_fifty_epochs_learn_four_lines(bilm_config: dict[str, Any], tmp_path: Path) -> None:
+def test_a_few_epochs_learn_four_lines(bilm_config: dict[str, Any], tmp_path: Path) -> None:
     """A vocabulary of 32 words: these, the boundaries of sentences, padding and the unknown word."""
     words = [f"{first}{second}" for first in "abcd" for second in ("", "b", "ee", "foo", "gan", "h.", "i")]
     text = tmp_path / "four lines.txt"
@@ -54,7 +55,7 @@ def test_fifty_epochs_learn_four_lines(bilm_config: dict[str, Any], tmp_path: Pa
     for loader in ("data_loader", "validation_data_loader"):
         bilm_config[loader] |= {"batch_size": 1, "unroll_steps": 16}
     bilm_config["model"]["num_negatives"] = 16
-    bilm_config["trainer"] |= {"num_epochs": 50, "optimizer": {"type": "adam", "lr": 0.02}}
+    bilm_config["trainer"] |= {"num_epochs": 12, "optimizer": {"type": "adam", "lr": 0.05}}
     bilm_config["trainer"]["checkpointer"] = {"type": "atomic", "save_completed_epochs": False}
     model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
     assert model.vocab.get_vocab_size("words") == 32
@@ -68,6 +69,7 @@ def test_a_fine_tuned_bilm_needs_its_source_no_more(bilm_config: dict[str, Any],
     source = write_training(tmp_path / "source" / "run", random_bilm())
     export(str(source), tmp_path / "source" / "exported")
     del bilm_config["model"]["options"]
+    bilm_config["trainer"]["num_epochs"] = 1
     for number, initial in enumerate((source, tmp_path / "source" / "exported")):
         run = tmp_path / f"run {number}"
         bilm_config["model"] |= {"initial": str(initial), "warm_up_batches": 3}

@@ -225,7 +225,8 @@ class _Vectors(torch.utils.data.Dataset[Tensor]):
         return encode(self._bilm, [self._words[index]])[0]
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+# To start a process anew ("spawn") takes long: it imports torch again.
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_worker_processes_get_the_same_vectors(method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no start method {method} here")

@@ -58,7 +58,7 @@ def _blocks_read(windows: list[EvaluationWindow], text: IndexedCorpus, reverse: 
     return groups
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(
     LENGTHS,
     st.integers(1, 3),

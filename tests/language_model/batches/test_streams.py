@@ -61,7 +61,7 @@ def test_windows_go_on_as_long_as_a_row_does(lengths, batch_size, steps) -> None
     assert windows[-1].inputs.any()
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(LENGTHS, BATCH_SIZES, STEPS, st.booleans(), st.integers(1, 3))
 def test_processes_together_read_what_one_reads_with_all_their_rows(
     lengths, batch_size, steps, reverse, processes
@@ -75,7 +75,7 @@ def test_processes_together_read_what_one_reads_with_all_their_rows(
     assert list(chain.from_iterable(apart)) == together
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(LENGTHS, BATCH_SIZES, STEPS, st.booleans(), st.data())
 def test_the_first_windows_can_be_passed_over(lengths, batch_size, steps, reverse, data) -> None:
     text = in_memory(distinct_words(lengths))

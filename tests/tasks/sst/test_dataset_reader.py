@@ -135,7 +135,7 @@ def test_is_registered(length: int | None, instances: int) -> None:
 @pytest.mark.parametrize(
     ("part", "counts", "binary"),
     [
-        ("train", [1092, 2218, 1624, 2322, 1288], 6920),
+        pytest.param("train", [1092, 2218, 1624, 2322, 1288], 6920, marks=pytest.mark.slow),
         ("dev", [139, 289, 229, 279, 165], 872),
         ("test", [279, 633, 389, 510, 399], 1821),
     ],
