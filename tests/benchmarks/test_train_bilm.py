@@ -150,6 +150,7 @@ def test_the_speed_command_writes_its_figures(monkeypatch: pytest.MonkeyPatch, t
         assert figures[f"{prefix}peak_memory_mb"] is None
 
 
+@pytest.mark.slow
 def test_the_perplexity_command_trains_both_networks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bilm_config: dict[str, Any]
 ) -> None:

@@ -33,6 +33,7 @@ def test_the_recipes_are_those_of_the_configurations(monkeypatch: pytest.MonkeyP
     assert published == modern
 
 
+@pytest.mark.slow
 def test_reading_the_held_out_text_on_the_way_changes_no_training(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bilm_config: dict[str, Any]
 ) -> None:

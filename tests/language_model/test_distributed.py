@@ -177,6 +177,7 @@ def test_processes_draw_the_same_negatives_and_other_dropout_masks(after_an_epoc
     assert torch.equal(first["sampler"], second["sampler"])
 
 
+@pytest.mark.slow
 def test_two_processes_go_on_as_if_none_had_been_stopped(
     config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +255,7 @@ def trained_nodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_two_nodes_learn_what_one_process_does(one: Path, trained_nodes: Path) -> None:
     assert_all_learned_the_same(one, trained_nodes / "node_0", trained_nodes / "node_1")
     for rank in (0, 1):

@@ -142,6 +142,7 @@ def result(folder: Path) -> dict[str, Any]:
     return {**figures, **weights}
 
 
+@pytest.mark.slow
 def test_kills_at_random_moments_change_nothing(config: dict[str, Any], tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     begin = time.monotonic()

@@ -93,9 +93,12 @@ def exit_code(event: int, folder: Path, options: dict[str, Any]) -> int | None:
     [
         {},
         {"checkpoints": {"save_every_num_batches": 3}, "optimizer": torch.optim.Adagrad},
-        {"checkpoints": {"save_every_num_batches": 2, "save_completed_epochs": False}},
+        pytest.param(
+            {"checkpoints": {"save_every_num_batches": 2, "save_completed_epochs": False}},
+            marks=pytest.mark.slow,
+        ),
         {"averages": True, "patience": 1, "num_epochs": 5},
-        pytest.param({"scales": True}, marks=needs_scaler),
+        pytest.param({"scales": True}, marks=[needs_scaler, pytest.mark.slow]),
     ],
     ids=[
         "checkpoints after every step",
