@@ -69,11 +69,11 @@ def test_kills_at_random_moments_change_no_byte(
 def test_many_kills_change_no_byte(
     name: str, seed: int, settings: Settings, tmp_path: Path, short_passages: None
 ) -> None:
-    check_kills(name, settings, tmp_path, seed, kills=20, repeat=30)
+    check_kills(name, settings, tmp_path, seed, kills=20, repeat=15)
 
 
 @pytest.mark.slow
 def test_kills_with_two_workers_change_no_byte(
     settings: Settings, tmp_path: Path, short_passages: None
 ) -> None:
-    check_kills("out.hdf5", settings, tmp_path, seed=0, kills=5, workers=2, repeat=30)
+    check_kills("out.hdf5", settings, tmp_path, seed=0, kills=5, workers=2, repeat=15)

@@ -13,7 +13,9 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-def test_elmo_beats_the_baseline_on_the_example_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_elmo_beats_the_baseline_after_twelve_epochs_of_the_example_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(REPOSITORY)
     scores, few_epochs = {}, json.dumps({"trainer.num_epochs": 12})
     for variant in ("baseline", "elmo"):
