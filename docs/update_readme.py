@@ -15,7 +15,7 @@ from elmo_plugin.sweeps import summary
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 BLOCK = re.compile(r"(<!-- results:(\w+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
-METRICS = {"ner": "F1", "snli": "accuracy", "sst": "accuracy"}
+METRICS = {"ner": "F1", "snli": "accuracy", "srl": "F1", "sst": "accuracy"}
 
 
 def updated(document: str) -> str:

@@ -81,8 +81,7 @@ class HighwayLstmLayer(nn.Module):
 class HighwayLstm(Seq2SeqEncoder):
     """
     LSTM layers with highway connections, of which the first reads forward, the second backward, and so on
-    (He et al., 2017). Computes what AllenNLP's `alternating_lstm` does, several times as fast, and loads its
-    weights.
+    (He et al., 2017). Computes what AllenNLP's `alternating_lstm` does, faster, and loads its weights.
 
     Registered as a `Seq2SeqEncoder` with name "highway_lstm".
 
