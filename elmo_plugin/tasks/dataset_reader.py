@@ -1,6 +1,7 @@
 """What the dataset readers of all tasks share."""
 
 import logging
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -28,6 +29,11 @@ class Line(NamedTuple):
     def location(self) -> str:
         """File and line, with which an error message begins."""
         return f"{self.file}, line {self.number}"
+
+    @property
+    def columns(self) -> list[str]:
+        """What ASCII spaces and tabs separate: other spaces may be part of a word."""
+        return re.findall(r"\S+", self.text, re.ASCII)
 
 
 class TaskDatasetReader(DatasetReader):

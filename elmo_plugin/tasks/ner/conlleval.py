@@ -1,6 +1,5 @@
 """The scorer of CoNLL-2000 and CoNLL-2003, conlleval.pl: whole chunks, counted from two columns of tags."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.tasks.counting import precision_recall_f1
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
@@ -74,7 +74,7 @@ def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
 
 def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[Tag, Tag]]]:
     """Yields the gold tag and the system's tag of each word of each sentence, see `score_tagged`."""
-    rows = ((line, re.findall(r"\S+", line.text, re.ASCII)) for line in lines)
+    rows = ((line, line.columns) for line in lines)
     number_of_columns = None
     for has_words, sentence in groupby(rows, key=lambda row: bool(row[1]) and row[1][0] != BOUNDARY):
         tags = []
@@ -141,24 +141,16 @@ def _is_start(before: Tag, now: Tag) -> bool:
     return changes or now.prefix in _SINGLES or before.prefix + now.prefix in _STARTS
 
 
-def _percents(correct: int, found: int, gold: int) -> tuple[float, float, float]:
-    """Returns precision, recall and F1."""
-    precision = 100 * correct / found if found else 0.0
-    recall = 100 * correct / gold if gold else 0.0
-    both = precision + recall
-    return precision, recall, 2 * precision * recall / both if both else 0.0
-
-
 def _rows(scores: ChunkScores) -> dict[str, tuple[float, float, float]]:
     """Returns the percentages of each type, in order of the names."""
     return {
-        kind: _percents(scores.correct[kind], scores.found[kind], scores.gold[kind])
+        kind: precision_recall_f1(scores.correct[kind], scores.found[kind], scores.gold[kind], 100)
         for kind in sorted(scores.gold.keys() | scores.found.keys())
     }
 
 
 def _overall(scores: ChunkScores) -> tuple[float, float, float]:
-    return _percents(scores.correct.total(), scores.found.total(), scores.gold.total())
+    return precision_recall_f1(scores.correct.total(), scores.found.total(), scores.gold.total(), 100)
 
 
 def _figures(scores: ChunkScores) -> dict[str, dict[str, float]]:

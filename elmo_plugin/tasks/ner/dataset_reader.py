@@ -1,6 +1,5 @@
 """Sentences with named entities, from the columns of CoNLL-2003."""
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any, cast
@@ -91,8 +90,8 @@ class Conll2003Reader(TaskDatasetReader):
 
 
 def _columns(line: Line) -> list[str]:
-    """Returns the four columns of a line with a word, or none. Only ASCII spaces separate them."""
-    columns = re.findall(r"\S+", line.text, re.ASCII)
+    """Returns the four columns of a line with a word, or none."""
+    columns = line.columns
     if not columns or columns[0] == DOCUMENT_START:
         return []
     if len(columns) != 4:

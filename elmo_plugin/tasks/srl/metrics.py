@@ -9,6 +9,7 @@ from allennlp.common.util import is_distributed
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
+from elmo_plugin.tasks.counting import precision_recall_f1
 from elmo_plugin.tasks.srl.spans import Argument, tags_to_arguments
 
 VERB = "V"  # the predicate itself, which is no argument: it is counted, but not overall
@@ -29,10 +30,7 @@ class Counts(NamedTuple):
     def figures(self, whole: float = 1.0) -> tuple[float, float, float]:
         """Returns precision, recall and F1 as parts of `whole`, 100 for percent; 0 where there is nothing."""
         correct, excess, missed = self
-        precision = whole * correct / (correct + excess) if correct + excess else 0.0
-        recall = whole * correct / (correct + missed) if correct + missed else 0.0
-        both = precision + recall
-        return precision, recall, 2 * precision * recall / both if both else 0.0
+        return precision_recall_f1(correct, correct + excess, correct + missed, whole)
 
 
 class SrlScores:

@@ -32,6 +32,11 @@ class TagLogits(NamedTuple):
     mask: BoolTensor
 
 
+def average_tag_logits(logits: Sequence[TagLogits]) -> TagLogits:
+    """Returns logits of the mean of the probabilities of all models."""
+    return TagLogits(average_probabilities([each.logits for each in logits]), logits[0].mask)
+
+
 @Model.register("srl_highway_lstm")
 class SrlHighwayLstm(TaskModel):
     """
@@ -58,6 +63,7 @@ class SrlHighwayLstm(TaskModel):
     """
 
     default_predictor = "elmo_srl"
+    average_logits = staticmethod(average_tag_logits)
 
     def __init__(
         self,
@@ -87,11 +93,6 @@ class SrlHighwayLstm(TaskModel):
         is_predicate = torch.arange(time, device=predicate.device) == predicate  # Shape: (batch, time)
         encoded, mask = self.contextual_encoder(tokens, self.predicate_embedding(is_predicate.long()))
         return TagLogits(self.tag_projection(encoded), mask)
-
-    @staticmethod
-    def average_logits(logits: Sequence[TagLogits]) -> TagLogits:
-        """Returns logits of the mean of the probabilities of all models."""
-        return TagLogits(average_probabilities([each.logits for each in logits]), logits[0].mask)
 
     def decode(
         self,

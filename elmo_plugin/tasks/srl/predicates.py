@@ -1,6 +1,5 @@
 """A tagger that finds the predicates of a sentence, trained from the same files as the role labeller."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -14,9 +13,8 @@ from torch import LongTensor, Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.encoders import ContextualEncoder
-from elmo_plugin.tasks.ensemble import average_probabilities
 from elmo_plugin.tasks.predictor import SentencePredictor
-from elmo_plugin.tasks.srl.model import TagLogits
+from elmo_plugin.tasks.srl.model import TagLogits, average_tag_logits
 from elmo_plugin.tasks.task_model import TaskModel
 
 PREDICATE = 1
@@ -43,6 +41,7 @@ class SrlPredicates(TaskModel):
     """
 
     default_predictor = "elmo_srl_predicates"
+    average_logits = staticmethod(average_tag_logits)
 
     def __init__(
         self,
@@ -63,11 +62,6 @@ class SrlPredicates(TaskModel):
         """Returns the two logits of each word."""
         encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
         return TagLogits(self.tag_projection(encoded), mask)
-
-    @staticmethod
-    def average_logits(logits: Sequence[TagLogits]) -> TagLogits:
-        """Returns logits of the mean of the probabilities of all models."""
-        return TagLogits(average_probabilities([each.logits for each in logits]), logits[0].mask)
 
     def decode(
         self, logits: TagLogits, words: list[list[str]], tags: LongTensor | None = None
@@ -114,8 +108,8 @@ class SrlPredicatesPredictor(SentencePredictor):
     """
     Finds the predicates of `{"sentence": "She wants to leave."}`, or of a list of words as `"words"`.
 
-    A prediction has the `words`, the indices of those that are `predicates`, and for each word the
-    `probability` that it is one.
+    A prediction has the `words`, the indices of those that are `predicates`, and `probabilities`, for each
+    word that it is one.
 
     Registered as a `Predictor` with name "elmo_srl_predicates".
     """

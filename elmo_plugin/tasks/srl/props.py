@@ -67,10 +67,15 @@ def read_props(path: str | os.PathLike[str]) -> Iterator[PropsSentence]:
 
 def parse_props(lines: Iterable[Line]) -> Iterator[PropsSentence]:
     """Yields the sentences of the lines of a props file, see `read_props`."""
-    rows = ((line, re.findall(r"\S+", line.text, re.ASCII)) for line in lines)
+    return map(_parse_sentence, sentence_rows(lines))
+
+
+def sentence_rows(lines: Iterable[Line]) -> Iterator[list[tuple[Line, list[str]]]]:
+    """Yields the lines of each sentence with their columns; blank lines separate sentences."""
+    rows = ((line, line.columns) for line in lines)
     for has_words, sentence in groupby(rows, key=lambda row: bool(row[1])):
         if has_words:
-            yield _parse_sentence(list(sentence))
+            yield list(sentence)
 
 
 def _parse_sentence(rows: list[tuple[Line, list[str]]]) -> PropsSentence:

@@ -1,6 +1,5 @@
 """Sentences with their predicates, from the columns of CoNLL-2012 and CoNLL-2005."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, zip_longest
 from typing import NamedTuple
@@ -8,7 +7,7 @@ from typing import NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.srl.props import parse_props
+from elmo_plugin.tasks.srl.props import parse_props, sentence_rows
 from elmo_plugin.tasks.srl.spans import Argument, LabelError, parse_labels
 
 _ESCAPES = {
@@ -52,7 +51,7 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     Raises `ConfigurationError`, naming file and line, where columns are missing or too many, brackets are
     malformed, or a column belongs to no predicate, and where a document is empty.
     """
-    rows = ((line, re.findall(r"\S+", line.text, re.ASCII)) for line in lines)
+    rows = ((line, line.columns) for line in lines)
     for kind, group in groupby(_without_empty_documents(rows), key=lambda row: _kind_of_row(row[1])):
         if kind == "word":
             yield _parse_sentence(list(group))
@@ -126,11 +125,7 @@ def parse_conll2005(props: Iterable[Line], words: Iterable[Line]) -> Iterator[Sr
 
     Raises `ConfigurationError`, naming file and line, where a sentence has not the same length in both files.
     """
-    rows = ((line, re.findall(r"\S+", line.text, re.ASCII)) for line in words)
-    sentences = (
-        list(sentence) for has_words, sentence in groupby(rows, key=lambda row: bool(row[1])) if has_words
-    )
-    for found, sentence in zip_longest(parse_props(props), sentences):
+    for found, sentence in zip_longest(parse_props(props), sentence_rows(words)):
         if found is None or sentence is None or found.length != len(sentence):
             location = sentence[0][0].location if sentence else found.location()
             raise ConfigurationError(
