@@ -42,5 +42,5 @@ def unescape_word(word: str) -> str:
 def escape_word(word: str) -> str:
     """Returns a word as it can be in a column: `-LRB-` for `(`. Raises `ValueError` where it cannot be."""
     if not re.fullmatch(r"\S+", word, re.ASCII):
-        raise ValueError(f"{word!r} cannot be written as a word")
+        raise ValueError(f"{word!r} cannot be written in a column")
     return _ESCAPED.get(word, word)

@@ -53,5 +53,5 @@ def test_a_word_in_plain_text_survives_its_column(word: str) -> None:
 
 @pytest.mark.parametrize("word", ["", " ", "a b", "a\n"])
 def test_what_is_no_word_is_refused(word: str) -> None:
-    with pytest.raises(ValueError, match="cannot be written as a word"):
+    with pytest.raises(ValueError, match="cannot be written in a column"):
         escape_word(word)

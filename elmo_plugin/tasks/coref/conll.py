@@ -163,18 +163,18 @@ def format_document(document: CorefDocument) -> list[str]:
     Returns the lines of a document, without line ends. Tabs separate the columns: where there are none the
     reference scorer looks for brackets in the whole line, where it may take a word such as "8)" for one.
 
-    Raises `ValueError` where it or a sentence has no words, or a word or a cluster cannot be written.
+    Raises `ValueError` where it or a sentence has no words, or a name, a word or a cluster cannot be written.
     """
     if not document.sentences or not all(document.sentences):
         raise ValueError("a document or a sentence without words cannot be written")
     labels = iter(format_clusters(document.clusters, document.length))
-    part = str(int(document.part or 0))
+    name, part = escape_word(document.name), str(int(document.part or 0))
     lines = [f"#begin document {document.title}"]
     for words, speakers in zip(document.sentences, document.speakers, strict=True):
         last = len(words) - 1
         for number, (word, speaker) in enumerate(zip(words, speakers, strict=True)):
             parse = f"{'(TOP' if number == 0 else ''}*{')' if number == last else ''}"
-            fixed = [document.name, part, str(number), escape_word(word), "XX", parse, "-", "-", "-"]
+            fixed = [name, part, str(number), escape_word(word), "XX", parse, "-", "-", "-"]
             lines.append("\t".join([*fixed, escape_word(speaker), "*", next(labels)]))
         lines.append("")
     return [*lines, "#end document"]
