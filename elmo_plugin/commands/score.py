@@ -10,6 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
 from elmo_plugin.common.files import write_json
+from elmo_plugin.tasks.coref import score_coref
 from elmo_plugin.tasks.ner import score_tagged
 from elmo_plugin.tasks.srl.srl_eval import score_props
 
@@ -27,6 +28,14 @@ class Scorer(NamedTuple):
 
 
 SCORERS = {
+    "coref": Scorer(
+        score_coref,
+        "Clusters of mentions, as the reference scorer of CoNLL-2012 (v8.01) scores them.",
+        {
+            "KEY": "the right clusters, in CoNLL-2012's format (plain, .gz or .zst)",
+            "RESPONSE": "those of a system, for the same documents",
+        },
+    ),
     "srl": Scorer(
         score_props,
         "Propositions, as the CoNLL-2005 shared task's srl-eval.pl scores them.",

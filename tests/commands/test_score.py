@@ -11,7 +11,11 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.commands.score import SCORERS
 
-FILES = {"srl": ["gold.props", "system.props"], "ner": ["tagged.txt"]}
+FILES = {
+    "coref": ["key.conll", "response.conll"],
+    "ner": ["tagged.txt"],
+    "srl": ["gold.props", "system.props"],
+}
 NO_GO = "-\t(A0*)\nsay\t(V*)\n-\t(A1*\n-\t*)\n\n"  # the first sentence without its second predicate
 GOLD = "-\t(A0*)\t*\nsay\t(V*)\t*\n-\t(A1*\t(A0*)\ngo\t*)\t(V*)\n\n-\n\nbe\t(V*)\n"
 

@@ -1,19 +1,16 @@
 """Sentences with their predicates, from the columns of CoNLL-2012 and CoNLL-2005."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, kind_of_row, unescape_word
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.srl.props import parse_props, sentence_rows
 from elmo_plugin.tasks.srl.spans import Argument, LabelError, parse_labels
 
-_ESCAPES = {
-    "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"',
-}  # fmt: skip
-_FIXED_COLUMNS = 11
 _KINDS = {"V": "verb", "N": "noun", "J": "adjective", "M": "auxiliary"}
 _AUXILIARIES = {"be.03", "have.01", "do.01"}
 
@@ -52,21 +49,15 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     malformed, or a column belongs to no predicate, and where a document is empty.
     """
     rows = ((line, line.columns) for line in lines)
-    for kind, group in groupby(_without_empty_documents(rows), key=lambda row: _kind_of_row(row[1])):
+    for kind, group in groupby(_without_empty_documents(rows), key=lambda row: kind_of_row(row[1])):
         if kind == "word":
             yield _parse_sentence(list(group))
-
-
-def _kind_of_row(row: Sequence[str]) -> str:
-    if not row:
-        return "blank"
-    return "mark" if row[0] in ("#begin", "#end") and row[1:2] == ["document"] else "word"
 
 
 def _without_empty_documents(rows: Iterable[tuple[Line, list[str]]]) -> Iterator[tuple[Line, list[str]]]:
     begin: Line | None = None
     for line, row in rows:
-        kind = _kind_of_row(row)
+        kind = kind_of_row(row)
         if kind == "word":
             begin = None
         elif kind == "mark":
@@ -81,14 +72,14 @@ def _without_empty_documents(rows: Iterable[tuple[Line, list[str]]]) -> Iterator
 def _parse_sentence(rows: list[tuple[Line, list[str]]]) -> SrlSentence:
     first, columns_of_first = rows[0]
     for line, row in rows:
-        if len(row) != max(len(columns_of_first), _FIXED_COLUMNS + 1):
+        if len(row) != max(len(columns_of_first), FIXED_COLUMNS + 1):
             raise ConfigurationError(
-                f"{line.location}: expected {_FIXED_COLUMNS} columns of CoNLL-2012, one for each predicate "
+                f"{line.location}: expected {FIXED_COLUMNS} columns of CoNLL-2012, one for each predicate "
                 f"and one of coreference, the same number in all lines of a sentence, but found {len(row)}"
             )
     columns = list(zip(*(row for _, row in rows), strict=True))
     words, parts_of_speech, lemmas, framesets = columns[3], columns[4], columns[6], columns[7]
-    labels_of_predicates = columns[_FIXED_COLUMNS:-1]
+    labels_of_predicates = columns[FIXED_COLUMNS:-1]
     framed = [word for word, frameset in enumerate(framesets) if frameset != "-" and lemmas[word] != "-"]
     predicates = []
     for number, labels in enumerate(labels_of_predicates):
@@ -96,13 +87,13 @@ def _parse_sentence(rows: list[tuple[Line, list[str]]]) -> SrlSentence:
             arguments = parse_labels(labels)
         except LabelError as error:
             location = rows[error.row][0].location
-            raise ConfigurationError(f"{location}: column {_FIXED_COLUMNS + number + 1}: {error}") from None
+            raise ConfigurationError(f"{location}: column {FIXED_COLUMNS + number + 1}: {error}") from None
         places = [argument.start for argument in arguments if argument.role == "V"]
         if not places and len(framed) == len(labels_of_predicates):
             places = [framed[number]]
         if not places:
             raise ConfigurationError(
-                f"{first.location}: column {_FIXED_COLUMNS + number + 1} of the sentence that begins here "
+                f"{first.location}: column {FIXED_COLUMNS + number + 1} of the sentence that begins here "
                 "has no predicate, (V*)"
             )
         position = places[0]
@@ -110,7 +101,7 @@ def _parse_sentence(rows: list[tuple[Line, list[str]]]) -> SrlSentence:
         predicates.append(
             Predicate(position, lemmas[position], predicate_kind(parts_of_speech[position], frame), arguments)
         )
-    return SrlSentence([_ESCAPES.get(word, word) for word in words], predicates)
+    return SrlSentence([unescape_word(word) for word in words], predicates)
 
 
 def predicate_kind(part_of_speech: str, frame: str = "") -> str:
@@ -136,4 +127,4 @@ def parse_conll2005(props: Iterable[Line], words: Iterable[Line]) -> Iterator[Sr
             Predicate(proposition.predicate, proposition.lemma, "verb", proposition.arguments)
             for proposition in found.propositions
         ]
-        yield SrlSentence([_ESCAPES.get(row[0], row[0]) for _, row in sentence], predicates)
+        yield SrlSentence([unescape_word(row[0]) for _, row in sentence], predicates)

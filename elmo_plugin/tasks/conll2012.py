@@ -1,0 +1,39 @@
+"""What all readers and writers of CoNLL-2012 files share: columns, marks of documents, escaped words."""
+
+import re
+
+FIXED_COLUMNS = 11  # then those of the predicates and, as the last, that of coreference
+_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+_PLAIN = {**_BRACKETS, "``": '"', "''": '"'}
+_ESCAPED = {plain: escaped for escaped, plain in _BRACKETS.items()}
+
+
+def kind_of_row(columns: list[str]) -> str:
+    """
+    Returns what a line is.
+
+    # Parameters
+
+    columns : `list[str]`
+        See `Line.columns`.
+
+    # Returns
+
+    `str`
+        "blank", "mark" for `#begin document` and `#end document`, or "word".
+    """
+    if not columns:
+        return "blank"
+    return "mark" if columns[0] in ("#begin", "#end") and columns[1:2] == ["document"] else "word"
+
+
+def unescape_word(word: str) -> str:
+    """Returns a word as it is in plain text: `(` for `-LRB-`, `"` for two back ticks or apostrophes."""
+    return _PLAIN.get(word, word)
+
+
+def escape_word(word: str) -> str:
+    """Returns a word as it can be in a column: `-LRB-` for `(`. Raises `ValueError` where it cannot be."""
+    if not re.fullmatch(r"\S+", word, re.ASCII):
+        raise ValueError(f"{word!r} cannot be written in a column")
+    return _ESCAPED.get(word, word)

@@ -1,0 +1,119 @@
+"""Clusters of mentions, and the brackets that stand for them in the last column of CoNLL-2012."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+NO_MENTION = "-"
+_BRACKET = re.compile(r"(?P<opens>\()?(?P<cluster>\d+)(?P<closes>\))?", re.ASCII)
+
+
+class Mention(NamedTuple):
+    """
+    start: its first word, counted from the beginning of the document
+    end: the word after its last
+    """
+
+    start: int
+    end: int
+
+
+class ClusterError(ValueError):
+    """A bracket or a mention that cannot be where it is; `row` is the word that it belongs to."""
+
+    def __init__(self, row: int, message: str) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+def parse_clusters(labels: Sequence[str]) -> list[list[Mention]]:
+    """
+    Reads the column of coreference, such as `(12`, `-`, `(3)|12)`. A closing bracket belongs to the last one
+    of its cluster that is open. As in the reference scorer, all brackets that open at a word come before
+    those that close there, so `3)|(3` has a mention of its own, inside of another.
+
+    # Parameters
+
+    labels : `Sequence[str]`
+        The label of each word of a document.
+
+    # Returns
+
+    `list[list[Mention]]`
+        The clusters in the order in which they begin, and the mentions of each from left to right. A mention
+        that is there twice is returned twice.
+
+    Raises `ClusterError` where brackets are malformed or without their other half.
+    """
+    clusters: dict[str, list[Mention]] = {}
+    opened: dict[str, list[int]] = defaultdict(list)
+    for row, label in enumerate(labels):
+        for opens, cluster, closes in _brackets(row, label):
+            mentions = clusters.setdefault(cluster, [])
+            if opens:
+                opened[cluster].append(row)
+            if closes and not opened[cluster]:
+                raise ClusterError(row, f"{label!r} closes a mention of cluster {cluster}, but none is open")
+            if closes:
+                mentions.append(Mention(opened[cluster].pop(), row + 1))
+    never_closed = [(row, cluster) for cluster, rows in opened.items() for row in rows]
+    if never_closed:
+        row, cluster = min(never_closed)
+        raise ClusterError(row, f"{labels[row]!r} opens a mention of cluster {cluster} that is never closed")
+    return [sorted(mentions) for mentions in clusters.values()]
+
+
+def _brackets(row: int, label: str) -> Iterator[tuple[bool, str, bool]]:
+    """Yields the brackets at a word: first mentions of one word, then what opens, then what closes."""
+    if label in (NO_MENTION, "_"):
+        return
+    brackets = []
+    for part in label.split("|"):
+        match = _BRACKET.fullmatch(part)
+        if match is None or not (match["opens"] or match["closes"]):
+            raise ClusterError(row, f"{label!r} is no label of coreference such as (12, 12), (12)|(3 or -")
+        brackets.append((bool(match["opens"]), match["cluster"], bool(match["closes"])))
+    yield from (bracket for bracket in brackets if bracket[0] and bracket[2])
+    yield from (bracket for bracket in brackets if not bracket[2])
+    yield from (bracket for bracket in brackets if not bracket[0])
+
+
+def format_clusters(clusters: Iterable[Iterable[tuple[int, int]]], length: int) -> list[str]:
+    """
+    Returns the column of coreference of a document of `length` words, in which the clusters are numbered in
+    their order. Inverts `parse_clusters`.
+
+    Raises `ClusterError` where a mention leaves the document, or crosses another of its cluster: brackets
+    cannot tell what they stand for then.
+    """
+    numbered = []
+    for number, cluster in enumerate(clusters):
+        mentions = sorted((Mention(*mention) for mention in cluster), key=_longest_first)
+        _check_nesting(mentions, length)
+        numbered += [(mention, number) for mention in mentions]
+    labels: list[list[str]] = [[] for _ in range(length)]
+    for (start, end), number in sorted(numbered, key=lambda item: _longest_first(item[0])):
+        labels[start].append(f"({number})" if end == start + 1 else f"({number}")
+    for (start, end), number in sorted(numbered, key=lambda item: (item[0].end, -item[0].start)):
+        if end > start + 1:
+            labels[end - 1].append(f"{number})")
+    return ["|".join(label) or NO_MENTION for label in labels]
+
+
+def _longest_first(mention: Mention) -> tuple[int, int]:
+    return mention.start, -mention.end
+
+
+def _check_nesting(mentions: list[Mention], length: int) -> None:
+    around: list[Mention] = []  # those that the next one may be inside of
+    for mention in mentions:
+        start, end = mention
+        if not 0 <= start < end <= length:
+            raise ClusterError(start, f"a mention is not in a document of {length} words: {start} to {end}")
+        while around and around[-1].end <= start:
+            around.pop()
+        if around and around[-1].end < end:
+            other = f"{around[-1].start} to {around[-1].end}"
+            raise ClusterError(start, f"two mentions of a cluster cross: {other} and {start} to {end}")
+        around.append(mention)

@@ -1,0 +1,127 @@
+"""A response against its key, file against file."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.tasks.coref.conll import read_documents, write_documents
+from elmo_plugin.tasks.coref.scoring.scorer import figures, score_coref, table
+from elmo_plugin.tasks.coref.scoring.scores import CorefScores
+
+
+def document(name: str, *labels: str) -> str:
+    rows = [f"{name} 0 {row} w XX * - - - - * {label}\n" for row, label in enumerate(labels)]
+    return f"#begin document ({name}); part 000\n{''.join(rows)}\n#end document\n"
+
+
+A, B = document("a", "(0)", "(0)", "(1", "1)", "(1)"), document("b", "(0)", "(0)")
+
+
+def score(folder: Path, key: str, response: str) -> dict:
+    for name, text in (("key", key), ("response", response)):
+        (folder / f"{name}.conll").write_text(text)
+    return score_coref(str(folder / "key.conll"), str(folder / "response.conll"))[1]
+
+
+def test_figures_are_those_of_the_reference_scorer(shared: Path) -> None:
+    folder = shared / "parity" / "coref"
+    _, found = score_coref(str(folder / "key.conll"), str(folder / "response.conll"))
+    assert found == json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+
+
+def test_what_is_written_scores_as_what_was_read(shared: Path, tmp_path: Path) -> None:
+    folder = shared / "parity" / "coref"
+    files = [folder / "key.conll", folder / "response.conll"]
+    written = [tmp_path / file.name for file in files]
+    for file, copy in zip(files, written, strict=True):
+        write_documents(copy, read_documents(file))
+    assert score_coref(*map(str, written))[0] == score_coref(*map(str, files))[0]
+
+
+def test_documents_are_matched_by_their_names(tmp_path: Path) -> None:
+    found = score(tmp_path, A + B, B + A)
+    assert (found["muc"]["recall_numerator"], found["average_f1"]) == (3, 100)
+
+
+def test_a_document_that_the_response_lacks_has_no_clusters(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = score(tmp_path, A + B, A)
+    assert (found["muc"]["recall_numerator"], found["muc"]["recall_denominator"]) == (2, 3)
+    assert found["muc"]["precision"] == 100
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        f"{tmp_path / 'key.conll'}, line 9: (b); part 000 is missing in {tmp_path / 'response.conll'}; "
+        "it has no clusters"
+    )
+
+
+def test_a_document_that_the_key_lacks_is_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert score(tmp_path, B, A + B) == score(tmp_path, B, B)
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        f"{tmp_path / 'response.conll'}, line 1: (a); part 000 is not in {tmp_path / 'key.conll'}; "
+        "it is skipped"
+    )
+
+
+def test_more_than_ten_repeated_mentions_are_refused_as_by_the_reference_scorer(tmp_path: Path) -> None:
+    repeats = document("a", "|".join(["(0)"] * 10), "(0)|(0)", "-", "-", "-")
+    assert score(tmp_path, A + B, repeats + B)["muc"]["precision"] == 100
+    place = re.escape(f"{tmp_path / 'response.conll'}, line 9")
+    with pytest.raises(ConfigurationError, match=f"^{place}: .* more than 10 mentions are repeated"):
+        score(tmp_path, A + B, repeats + document("b", "(0)", "(0)|(0)"))
+
+
+@pytest.mark.parametrize(
+    ("key", "response", "place", "message"),
+    [
+        (A + B + A, A + B, "key.conll, line 14", r"\(a\); part 000 is also the document in line 1"),
+        (A + B, B + B, "response.conll, line 6", r"\(b\); part 000 is also the document in line 1"),
+        (A + B, A + document("b", "-"), "response.conll, line 9", "1 words, but 2 in .*key.conll, line 9"),
+        (A, A.replace("1)\n", "2)\n"), "response.conll, line 5", "'2\\)' closes a mention of cluster 2"),
+    ],
+)
+def test_files_that_do_not_fit_are_an_error_with_file_and_line(
+    tmp_path: Path, key: str, response: str, place: str, message: str
+) -> None:
+    place = re.escape(str(tmp_path / place))
+    with pytest.raises(ConfigurationError, match=f"^{place}: .*{message}"):
+        score(tmp_path, key, response)
+
+
+def test_a_key_without_documents_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"key\.conll: there is no document in this file"):
+        score(tmp_path, "\n", A)
+
+
+def test_percentages_are_cut_off_and_not_rounded() -> None:
+    scores = CorefScores()
+    scores.add(["abc"], ["ab", "c"])  # MUC: 1 of 2 links; CEAF-e 0.8
+    scores.add(["ab"], ["ab"])
+    found = figures(scores)
+    assert (found["muc"]["recall"], found["muc"]["f1"]) == (66.66, 80)
+    assert found["ceafe"] == {
+        "recall_numerator": 1.8, "recall_denominator": 2, "precision_numerator": 1.8,
+        "precision_denominator": 3, "recall": 90, "precision": 60, "f1": 72,
+    }  # fmt: skip
+
+
+def test_the_table_has_the_counts_and_the_mean() -> None:
+    scores = CorefScores()
+    scores.add(["abc"], ["ab", "cx"])
+    assert table(scores) == [
+        "Number of documents : 1",
+        "",
+        "                                   recall                      precision       F1",
+        "-" * 81,
+        "Mentions                (3.00 / 3) 100.00              (3.00 / 4)  75.00    85.71",
+        "MUC                     (1.00 / 2)  50.00              (1.00 / 2)  50.00    50.00",
+        "B-cubed                 (1.67 / 3)  55.55              (2.50 / 4)  62.50    58.82",
+        "CEAF-e                  (0.80 / 1)  80.00              (0.80 / 2)  40.00    53.33",
+        "-" * 81,
+        "Mean of the last three                                                       54.05",
+    ]

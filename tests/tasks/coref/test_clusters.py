@@ -1,0 +1,153 @@
+"""Clusters of mentions and the brackets that stand for them, back and forth."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin.tasks.coref.clusters import ClusterError, Mention, format_clusters, parse_clusters
+
+WORDS = 8
+LABELS = ["-", "_", "(1", "1)", "(1)", "(2", "2)", "(1)|(2", "1)|(1", "(1|(2", "2)|1)", "(2)|2)", "(1|(1)|1)"]
+
+
+@st.composite
+def clusters_of_documents(draw: st.DrawFn) -> list[list[Mention]]:
+    """Clusters in 8 words; those of a cluster are nested or apart, and some of them are there twice."""
+    spans = st.tuples(st.integers(0, WORDS - 1), st.integers(1, 4)).filter(lambda span: sum(span) <= WORDS)
+    clusters = []
+    for drawn in draw(st.lists(st.lists(spans, min_size=1, max_size=6), max_size=4)):
+        mentions: list[Mention] = []
+        for start, length in drawn:
+            mention = Mention(start, start + length)
+            if not any(cross(mention, other) for other in mentions):
+                mentions.append(mention)
+        clusters.append(sorted(mentions))
+    return clusters
+
+
+def cross(one: Mention, other: Mention) -> bool:
+    shared = set(range(*one)) & set(range(*other))
+    return bool(shared) and shared not in (set(range(*one)), set(range(*other)))
+
+
+def read_as_the_reference_scorer(labels: list[str]) -> dict[str, list[tuple[int, int]]]:
+    """The mentions of each cluster, their last words in them, by striking brackets off each label."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    starts: dict[str, list[int]] = {}
+    for row, label in enumerate(labels):
+        for cluster in re.findall(r"\((\d+)\)", label):
+            found.setdefault(cluster, []).append((row, row))
+        rest = re.sub(r"\(\d+\)", "", label)
+        for cluster in re.findall(r"\((\d+)", rest):
+            starts.setdefault(cluster, []).append(row)
+        for cluster in re.findall(r"(\d+)\)", re.sub(r"\(\d+", "", rest)):
+            found.setdefault(cluster, []).append((starts[cluster].pop(), row))
+    return found
+
+
+@given(clusters_of_documents())
+def test_clusters_survive_as_brackets(clusters: list) -> None:
+    labels = format_clusters(clusters, WORDS)
+    assert len(labels) == WORDS
+    assert sorted(parse_clusters(labels)) == sorted(clusters)
+
+
+@given(clusters_of_documents())
+def test_the_reference_scorer_reads_what_is_written(clusters: list) -> None:
+    found = read_as_the_reference_scorer(format_clusters(clusters, WORDS))
+    assert found.keys() == {str(number) for number in range(len(clusters))}
+    for number, mentions in found.items():
+        assert sorted(mentions) == [(start, end - 1) for start, end in clusters[int(number)]]
+
+
+@given(st.lists(st.sampled_from(LABELS), max_size=9))
+def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str]) -> None:
+    """By counting brackets: never are more closed than open at the end of a word, and none is left."""
+    is_legal = True
+    for cluster in "12":
+        depths = [0]
+        for label in labels:
+            depths.append(depths[-1] + label.count(f"({cluster}") - label.count(f"{cluster})"))
+        is_legal = is_legal and min(depths) == depths[-1] == 0
+    try:
+        clusters = parse_clusters(labels)
+    except ClusterError as error:
+        assert not is_legal and 0 <= error.row < len(labels)
+        return
+    assert is_legal
+    expected = [
+        [(start, last + 1) for start, last in sorted(mentions)]
+        for mentions in read_as_the_reference_scorer(labels).values()
+    ]
+    assert sorted(clusters) == sorted(expected)
+    assert sorted(parse_clusters(format_clusters(clusters, len(labels)))) == sorted(clusters)
+
+
+@pytest.mark.parametrize(
+    ("labels", "clusters"),
+    [
+        ("- - -", []),
+        ("_ (7) _", [[(1, 2)]]),
+        ("(12 - 12)", [[(0, 3)]]),
+        ("(1|(2) 1)", [[(0, 2)], [(0, 1)]]),
+        ("(1 (2 1) 2)", [[(0, 3)], [(1, 4)]]),  # mentions of different clusters may cross
+        ("(1 1)|(2 2)", [[(0, 2)], [(1, 3)]]),
+        ("(3 (3 3) 3)", [[(0, 4), (1, 3)]]),
+        ("(3|(3 3) 3)", [[(0, 2), (0, 3)]]),
+        ("(1)|(1) (1|(1 1)|1)", [[(0, 1), (0, 1), (1, 3), (1, 3)]]),
+        ("(3 3)|(3 3)", [[(0, 3), (1, 2)]]),  # not two mentions that share a word
+        ("(01) (1)", [[(0, 1)], [(1, 2)]]),  # numbers are names
+    ],
+)
+def test_brackets_stand_for_mentions(labels: str, clusters: list) -> None:
+    assert sorted(parse_clusters(labels.split())) == sorted(clusters)
+
+
+def test_clusters_are_in_the_order_of_the_scorer_which_keeps_the_first_of_repeated_mentions() -> None:
+    assert parse_clusters(["(5", "(2", "2)", "5)"]) == [[(0, 4)], [(1, 3)]]
+    assert parse_clusters(["(5|(2)", "5)"]) == [[(0, 1)], [(0, 2)]]
+
+
+@pytest.mark.parametrize(
+    ("labels", "row", "message"),
+    [
+        ("- (1 - (2) -", 1, "'(1' opens a mention of cluster 1 that is never closed"),
+        ("(2 (1 (1 1) 2)", 1, "'(1' opens a mention of cluster 1 that is never closed"),
+        ("(1 - 2)", 2, "'2)' closes a mention of cluster 2, but none is open"),
+        ("(1 1) 1)|(3", 2, "'1)|(3' closes a mention of cluster 1, but none is open"),
+        ("- 12", 1, "'12' is no label of coreference"),
+        ("(a)", 0, "'(a)' is no label of coreference"),
+        ("(1(2)", 0, "'(1(2)' is no label of coreference"),
+        ("(1)|", 0, "'(1)|' is no label of coreference"),
+        ("- (1)|-", 1, "'(1)|-' is no label of coreference"),
+        ("()", 0, "'()' is no label of coreference"),
+        ("(\u0661)", 0, "'(\u0661)' is no label of coreference"),
+        ("*", 0, "'*' is no label of coreference"),
+    ],
+)
+def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, message: str) -> None:
+    with pytest.raises(ClusterError, match=re.escape(message)) as caught:
+        parse_clusters(labels.split())
+    assert caught.value.row == row
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [
+        ([[(0, 2), (1, 3)]], "two mentions of a cluster cross: 0 to 2 and 1 to 3"),
+        ([[(2, 3)], [(1, 3), (0, 2), (0, 3)]], "two mentions of a cluster cross: 0 to 2 and 1 to 3"),
+        ([[(1, 1)]], "a mention is not in a document of 3 words: 1 to 1"),
+        ([[(2, 4)]], "a mention is not in a document of 3 words: 2 to 4"),
+        ([[(-1, 1)]], "a mention is not in a document of 3 words: -1 to 1"),
+    ],
+)
+def test_mentions_that_no_brackets_can_stand_for_are_refused(clusters: list, message: str) -> None:
+    with pytest.raises(ClusterError, match=message):
+        format_clusters(clusters, 3)
+
+
+def test_the_longest_mention_opens_first_and_closes_last() -> None:
+    clusters = [[(0, 1), (2, 3)], [(0, 3)], [(0, 2)]]
+    assert format_clusters(clusters, 3) == ["(1|(2|(0)", "2)", "(0)|1)"]

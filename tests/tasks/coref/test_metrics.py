@@ -1,0 +1,76 @@
+"""The metric `coref_conll`: its names, and its sums over documents and processes."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from allennlp.training.metrics import Metric
+from torch import distributed, multiprocessing
+
+from elmo_plugin.tasks.coref.clusters import Mention
+from elmo_plugin.tasks.coref.metrics import CorefConll
+from elmo_plugin.tasks.coref.scoring import CorefScores
+
+# Predicted and right, as a program and as JSON has them.
+DOCUMENTS = [
+    ([[Mention(0, 1), Mention(3, 5)], [Mention(7, 8)]], [[(0, 1), (3, 5), (7, 8)]]),
+    ([[[0, 1], [4, 6], [9, 9]]], [[[0, 1], [4, 6]], [[2, 3], [9, 9]]]),
+    ([], [[(5, 6), (8, 9)]]),
+]
+
+
+def test_figures_are_those_of_the_counts() -> None:
+    metric, scores = Metric.by_name("coref_conll")(), CorefScores()
+    for predicted, gold in DOCUMENTS:
+        metric(predicted, gold)
+        scores.add(gold, predicted)
+    found = metric.get_metric()
+    for group, figures in {
+        "coref": scores.average(),
+        **{name: counts.figures() for name, counts in scores.counts().items()},
+    }.items():
+        names = [f"{group}_precision", f"{group}_recall", f"{group}_f1"]
+        assert tuple(found.pop(name) for name in names) == figures
+    assert not found
+
+
+def test_the_coreference_score_is_the_mean_of_three() -> None:
+    metric = CorefConll()
+    metric(*DOCUMENTS[0])
+    found = metric.get_metric()
+    assert [found[f"muc_{figure}"] for figure in ("precision", "recall", "f1")] == [1, 1 / 2, 2 / 3]
+    for figure in ("precision", "recall", "f1"):
+        assert found[f"coref_{figure}"] == pytest.approx(
+            (found[f"muc_{figure}"] + found[f"bcub_{figure}"] + found[f"ceafe_{figure}"]) / 3
+        )
+    assert found["mention_f1"] == 1
+
+
+def test_a_reset_forgets() -> None:
+    metric = CorefConll()
+    metric(*DOCUMENTS[0])
+    assert metric.get_metric(reset=True)["coref_f1"] > 0
+    assert set(metric.get_metric().values()) == {0.0}
+
+
+def _count_in_a_process(rank: int, folder: str) -> None:
+    distributed.init_process_group("gloo", f"file://{folder}/store", world_size=2, rank=rank)
+    metric = CorefConll()
+    for document in DOCUMENTS[rank::2]:
+        metric(*document)
+    figures = [metric.get_metric(), metric.get_metric(reset=True), metric.get_metric()]
+    torch.save(figures, f"{folder}/{rank}.pt")
+    distributed.destroy_process_group()
+
+
+def test_processes_sum_what_they_counted(tmp_path: Path) -> None:
+    metric = CorefConll()
+    for document in DOCUMENTS:
+        metric(*document)
+    expected = metric.get_metric()
+    method = "spawn" if torch.cuda.is_available() else "fork"  # a copy of a process cannot use its GPU
+    multiprocessing.start_processes(_count_in_a_process, (str(tmp_path),), nprocs=2, start_method=method)
+    for rank in range(2):
+        first, second, after_reset = torch.load(tmp_path / f"{rank}.pt")
+        assert first == second == pytest.approx(expected)
+        assert set(after_reset.values()) == {0.0}
