@@ -108,10 +108,21 @@ class ContextualEncoder(nn.Module, Registrable):
         Raises `ConfigurationError` where `features` have another shape, or the indexer of `output_elmo` is
         missing.
         """
+        encoded, _, mask = self.encode_and_embed(tokens, features, num_wrapping_dims)
+        return encoded, mask
+
+    def encode_and_embed(
+        self, tokens: TextFieldTensors, features: Tensor | None = None, num_wrapping_dims: int = 0
+    ) -> tuple[Tensor, Tensor, BoolTensor]:
+        """
+        Returns what `forward` does and, between the two, the embedded words after dropout, of shape
+        (batch, ..., time, embedding_dim), for models that need the words themselves next to their context.
+        """
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
         flat_mask = mask.flatten(0, num_wrapping_dims)  # Shape: (sentences, time), as all from here on
         tokens = flatten_wrapping_dims(tokens, num_wrapping_dims)
-        encoded = self.dropout(self.text_field_embedder(self._tokens_to_embed(tokens)))
+        embedded = self.dropout(self.text_field_embedder(self._tokens_to_embed(tokens)))
+        encoded = embedded
         if self.feedforward is not None:
             encoded = self.feedforward(encoded)
         if self.feature_dim or features is not None:
@@ -121,7 +132,7 @@ class ContextualEncoder(nn.Module, Registrable):
             encoded = self.encoder(encoded, flat_mask)
         if self.output_elmo is not None:
             encoded = torch.cat([encoded, self.output_elmo(**self._tokens_of_output_elmo(tokens))], dim=-1)
-        return encoded.unflatten(0, mask.shape[:-1]), mask
+        return encoded.unflatten(0, mask.shape[:-1]), embedded.unflatten(0, mask.shape[:-1]), mask
 
     def encode_together(self, texts: Sequence[TextFieldTensors]) -> list[tuple[Tensor, BoolTensor]]:
         """
@@ -144,6 +155,10 @@ class ContextualEncoder(nn.Module, Registrable):
     def get_output_dim(self) -> int:
         """Returns the size of the vectors that `forward` returns."""
         return self._encoding_dim + (self.output_elmo.get_output_dim() if self.output_elmo else 0)
+
+    def get_embedding_dim(self) -> int:
+        """Returns the size of the embedded words that `encode_and_embed` returns."""
+        return self.text_field_embedder.get_output_dim()
 
     def _checked(self, features: Tensor | None, mask: BoolTensor) -> Tensor:
         expected = (*mask.shape, self.feature_dim)

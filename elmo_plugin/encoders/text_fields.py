@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import torch
 from allennlp.data import TextFieldTensors
 from torch import Tensor
 
@@ -32,6 +33,35 @@ def flatten_wrapping_dims(text: TextFieldTensors, num_wrapping_dims: int) -> Tex
     """
     return {
         indexer: {name: tensor.flatten(0, num_wrapping_dims) for name, tensor in tensors.items()}
+        for indexer, tensors in text.items()
+    }
+
+
+def slice_wrapping_dim(text: TextFieldTensors, starts: Sequence[int], length: int) -> TextFieldTensors:
+    """
+    Takes a window of each list of text fields, such as the sentences of each document.
+
+    # Parameters
+
+    text : `TextFieldTensors`
+        Tensors of shape (batch, texts, time, ...).
+    starts : `Sequence[int]`
+        For each row of the batch, the first text of its window.
+    length : `int`
+        The number of texts of all windows.
+
+    # Returns
+
+    `TextFieldTensors`
+        Tensors of shape (batch, length, time, ...), or fewer texts where there are fewer.
+    """
+    return {
+        indexer: {
+            name: torch.stack(
+                [row[start : start + length] for row, start in zip(tensor, starts, strict=True)]
+            )
+            for name, tensor in tensors.items()
+        }
         for indexer, tensors in text.items()
     }
 

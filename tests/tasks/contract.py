@@ -43,11 +43,13 @@ class TaskContract:
     task: Jsonnet without ELMo or dropout; it may use the functions of `training_config/lib`
     data: the file to train with and to predict
     inputs: JSON for the predictor
+    answers: the fields of an instance that are there where the right answers are known
     """
 
     task: str
     data: Path
     inputs: ClassVar[list[dict[str, Any]]]
+    answers: ClassVar[tuple[str, ...]] = ("label", "tags")
 
     @classmethod
     def config(cls, placements: list[str] = BOTH, **options: Any) -> dict[str, Any]:
@@ -225,7 +227,7 @@ class TaskContract:
 
     def test_instances_without_answers_have_no_loss(self) -> None:
         model, batch = self.model_and_batch(self.config())
-        questions = {name: values for name, values in batch.items() if name not in ("label", "tags")}
+        questions = {name: values for name, values in batch.items() if name not in self.answers}
         assert questions.keys() < batch.keys()
         assert "loss" not in model(**questions)
         assert not any(model.get_metrics().values())

@@ -34,5 +34,5 @@ function(
       contextual_encoder: { encoder: task.bilstm([200, 100], dropout) },
     },
   }
-  + task.character_cnn(dim=16, num_filters=128, width=3)
+  + task.character_cnn(dim=16, num_filters=128, widths=[3])
   + words

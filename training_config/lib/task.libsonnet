@@ -44,10 +44,13 @@
   // Feed-forward ReLU layers, with the embedder's or encoder's size as their input.
   feedforward(num_layers, hidden):: { num_layers: num_layers, hidden_dims: hidden, activations: 'relu' },
 
-  // A character CNN next to the word vectors: `dim` numbers for each character, `num_filters` of `width` characters.
-  character_cnn(dim, num_filters, width):: {
+  // A character CNN next to the word vectors: `dim` numbers for each character, `num_filters` of each of the `widths`,
+  // which are numbers of characters.
+  character_cnn(dim, num_filters, widths):: {
     dataset_reader+: {
-      token_indexers+: { token_characters: { type: 'characters', min_padding_length: width } },
+      token_indexers+: {
+        token_characters: { type: 'characters', min_padding_length: std.foldl(std.max, widths, 0) },
+      },
     },
     model+: { contextual_encoder+: { text_field_embedder+: { token_embedders+: { token_characters: {
       type: 'character_encoding',
@@ -56,7 +59,7 @@
         type: 'cnn',
         embedding_dim: dim,
         num_filters: num_filters,
-        ngram_filter_sizes: [width],
+        ngram_filter_sizes: widths,
         conv_layer_activation: 'relu',
       },
     } } } } },

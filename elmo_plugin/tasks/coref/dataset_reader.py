@@ -1,0 +1,88 @@
+"""Documents of CoNLL-2012 as instances."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Instance, TokenIndexer
+from allennlp.data.fields import LabelField, ListField, MetadataField, TextField
+from allennlp.data.tokenizers import Token
+
+from elmo_plugin.tasks.coref.conll import CorefDocument, parse_documents
+from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
+
+NO_GENRE = "none"
+
+
+@DatasetReader.register("coref_conll2012")
+class CorefReader(TaskDatasetReader):
+    """
+    Makes an instance of each document, or part of a document, in the columns of CoNLL-2012 (see
+    `read_documents`): a file, or all files of a folder and its folders whose names end in `gold_conll`. They
+    may be compressed. Brackets and quotation marks, which the Penn Treebank escapes, become those of plain
+    text, which biLMs are trained on.
+
+    The sentences are those of the file; the model trains on a window of them, see `CorefSpanRanking`.
+
+    Registered as a `DatasetReader` with name "coref_conll2012".
+
+    # Parameters
+
+    token_indexers : `dict[str, TokenIndexer]`
+        How words become tensors.
+    genre_pattern : `str`, optional (default = `None`)
+        A regex that is searched for in the name of a document, and whose first group is the genre, such as
+        "gum/([^_]+)" for OntoGUM. If it is not given, the genre is what comes before the first "/", as in
+        OntoNotes.
+
+    Raises `ConfigurationError`, naming file and line, where a line is not as it should be, and where there is
+    no document.
+    """
+
+    example_name = "document"
+    folder_patterns: Sequence[str] = ("*gold_conll", "*gold_conll.gz", "*gold_conll.zst")
+
+    def __init__(
+        self, token_indexers: dict[str, TokenIndexer], *, genre_pattern: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(token_indexers, **kwargs)
+        try:
+            self._genre_pattern = re.compile(genre_pattern) if genre_pattern else None
+        except re.error as error:
+            raise ConfigurationError(f"genre_pattern: {genre_pattern!r} is no regex: {error}") from None
+        if self._genre_pattern is not None and not self._genre_pattern.groups:
+            raise ConfigurationError(f"genre_pattern: {genre_pattern!r} has no group, which is the genre")
+
+    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[CorefDocument]]:
+        """Yields the documents of a file."""
+        for document in parse_documents(lines):
+            if self._genre_pattern is not None:
+                match = self._genre_pattern.search(document.name)
+                document = document._replace(genre=match[1] or "" if match else "")
+            yield (document,)
+
+    def text_to_instance(self, document: CorefDocument, has_answers: bool = True) -> Instance:
+        """
+        # Parameters
+
+        document : `CorefDocument`
+            Its name, words, speakers and genre and, for training and evaluation, the clusters.
+        has_answers : `bool`, optional (default = `True`)
+            Whether the clusters are right: those of a document that is to be predicted are not.
+
+        # Returns
+
+        `Instance`
+            With the fields `sentences`, `genre`, `document` (metadata: the `CorefDocument`) and, where they
+            are right, `clusters` (metadata).
+        """
+        sentences = [TextField([Token(word) for word in words]) for words in document.sentences]
+        fields = {
+            "sentences": ListField(sentences),
+            "genre": LabelField(document.genre or NO_GENRE, label_namespace="genres"),
+            "document": MetadataField(document),
+        }
+        if has_answers:
+            fields["clusters"] = MetadataField(document.clusters)
+        return Instance(fields)

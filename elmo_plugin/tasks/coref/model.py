@@ -1,0 +1,245 @@
+"""The span ranking model of Lee et al. (2017), as Peters et al. (2018) use it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from allennlp.common import Lazy
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.nn import InitializerApplicator
+from overrides import overrides
+from torch import LongTensor, Tensor, nn
+from torch.nn import functional
+
+from elmo_plugin.encoders import ContextualEncoder, slice_wrapping_dim
+from elmo_plugin.tasks.coref.clusters import Mention
+from elmo_plugin.tasks.coref.conll import CorefDocument
+from elmo_plugin.tasks.coref.metrics import CorefConll
+from elmo_plugin.tasks.coref.span_ranking import (
+    AntecedentLogits,
+    AntecedentScorer,
+    SpanEncoder,
+    antecedent_places,
+    average_antecedent_logits,
+    best_links,
+    best_spans,
+    clusters_of,
+    further_layers,
+    marginal_loss,
+    spans_in_sentences,
+)
+from elmo_plugin.tasks.task_model import TaskModel
+
+
+def average_documents(logits: Sequence[list[AntecedentLogits]]) -> list[AntecedentLogits]:
+    """Returns, for each document, logits of the mean of the probabilities of all models."""
+    return [average_antecedent_logits(members) for members in zip(*logits, strict=True)]
+
+
+@Model.register("coref_span_ranking")
+class CorefSpanRanking(TaskModel):
+    """
+    Scores all spans of a document as mentions, keeps the best, and scores each of them with those before it.
+    Each sentence is encoded by itself. The clusters are what the best antecedents link.
+
+    The loss is the marginal log-likelihood of the right antecedents: the sum over the spans of a document,
+    and the mean over documents. In training, a document that is longer than `max_training_sentences` counts
+    with a window of so many sentences, another one each time. Metrics are those of the reference scorer of
+    CoNLL-2012; there are none in training.
+
+    An ensemble averages the probabilities of antecedents, over all spans that one of its members keeps. A
+    member that does not keep a span gives it no antecedent.
+
+    Registered as a `Model` with name "coref_span_ranking".
+
+    # Parameters
+
+    vocab : `Vocabulary`
+        With the genres in the namespace "genres".
+    contextual_encoder : `Lazy[ContextualEncoder]`
+        From the words of each sentence to vectors in context. Its embedded words make the soft heads.
+    max_span_width : `int`, optional (default = `10`)
+        The words of the longest spans.
+    spans_per_word : `float`, optional (default = `0.4`)
+        How many spans are kept for each word of the document.
+    max_antecedents : `int`, optional (default = `250`)
+        How many spans before a span are scored: the nearest of those that are kept.
+    hidden_dim : `int`, optional (default = `150`)
+        The size of the feed-forward layers.
+    num_layers : `int`, optional (default = `2`)
+        The number of these layers.
+    feature_dim : `int`, optional (default = `20`)
+        The size of the vectors of width, distance, speaker and genre.
+    dropout : `float`, optional (default = `0.2`)
+        Of hidden layers and of the vectors of features.
+    max_training_sentences : `int`, optional (default = `50`)
+        The sentences of a window.
+    use_speakers, use_genre : `bool`, optional (default = `True`)
+        Whether these are features of a pair of spans.
+    may_cross : `bool`, optional (default = `False`)
+        Whether spans are kept that cross others.
+    initializer : `InitializerApplicator`, optional (default = `None`)
+        Initial values of parameters, see `TaskModel.initialize`.
+    """
+
+    default_predictor = "elmo_coref"
+    average_logits = staticmethod(average_documents)
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        *,
+        contextual_encoder: Lazy[ContextualEncoder],
+        max_span_width: int = 10,
+        spans_per_word: float = 0.4,
+        max_antecedents: int = 250,
+        hidden_dim: int = 150,
+        num_layers: int = 2,
+        feature_dim: int = 20,
+        dropout: float = 0.2,
+        max_training_sentences: int = 50,
+        use_speakers: bool = True,
+        use_genre: bool = True,
+        may_cross: bool = False,
+        initializer: InitializerApplicator = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, **kwargs)
+        self.contextual_encoder = contextual_encoder.construct()
+        self.span_encoder = SpanEncoder(
+            encoded_dim=self.contextual_encoder.get_output_dim(),
+            embedded_dim=self.contextual_encoder.get_embedding_dim(),
+            max_width=max_span_width,
+            width_dim=feature_dim,
+            dropout=dropout,
+        )
+        span_dim = self.span_encoder.get_output_dim()
+        self.mention_first_layer = nn.Linear(span_dim, hidden_dim)
+        self.mention_further_layers = further_layers(hidden_dim, num_layers, dropout)
+        self.antecedent_scorer = AntecedentScorer(
+            span_dim=span_dim,
+            hidden_dim=hidden_dim,
+            num_layers=num_layers,
+            max_antecedents=max_antecedents,
+            feature_dim=feature_dim,
+            num_genres=vocab.get_vocab_size("genres") if use_genre else 0,
+            unknown_genre=vocab.get_token_index(vocab._oov_token, "genres") if use_genre else 0,
+            use_speakers=use_speakers,
+            dropout=dropout,
+        )
+        self._max_width = max_span_width
+        self._spans_per_word = spans_per_word
+        self._max_training_sentences = max_training_sentences
+        self._may_cross = may_cross
+        self._scores = CorefConll()
+        self.initialize(initializer)
+
+    def compute_logits(
+        self, sentences: TextFieldTensors, genre: LongTensor, document: list[CorefDocument]
+    ) -> list[AntecedentLogits]:
+        """
+        Returns the logits of the antecedents in each document, of which in training there is only a window.
+        The text field has the shape (batch, sentences, time), `genre` (batch,).
+        """
+        starts = [0] * len(document)
+        if self.training:
+            length = self._max_training_sentences
+            starts = [_random_start(len(each.sentences), length) for each in document]
+            sentences = slice_wrapping_dim(sentences, starts, length)
+        encoded, embedded, mask = self.contextual_encoder.encode_and_embed(sentences, num_wrapping_dims=1)
+        return [
+            self._score(encoded[row][mask[row]], embedded[row][mask[row]], mask[row], genre[row], each, start)
+            for row, (each, start) in enumerate(zip(document, starts, strict=True))
+        ]
+
+    def _score(
+        self,
+        encoded: Tensor,
+        embedded: Tensor,
+        mask: Tensor,
+        genre: Tensor,
+        document: CorefDocument,
+        start: int,
+    ) -> AntecedentLogits:
+        """
+        Scores one document, from the sentence `start`. The words have the shape (words, dim), `mask`
+        (sentences, time).
+        """
+        blocks = self.span_encoder.project(encoded, embedded, self.mention_first_layer)
+        mentions = torch.cat([self.mention_further_layers(block).squeeze(-1) for block in blocks])
+        valid = spans_in_sentences(mask.nonzero()[:, 0], self._max_width)
+        count = max(1, int(self._spans_per_word * len(encoded)))
+        spans = best_spans(mentions.detach(), valid, count, self._may_cross)
+        speakers = _speaker_ids(document, start, mask.size(0)).to(genre.device)
+        antecedents = self.antecedent_scorer(
+            self.span_encoder(encoded, embedded, spans), speakers[spans.starts], genre
+        )
+        scores = mentions[spans.starts, spans.widths]
+        places = antecedent_places(antecedents).clamp(min=0)
+        logits = antecedents + scores.unsqueeze(1) + scores[places]
+        words_before = sum(map(len, document.sentences[:start]))
+        return AntecedentLogits(spans.mentions(words_before), functional.pad(logits, (1, 0)))
+
+    def decode(
+        self,
+        logits: list[AntecedentLogits],
+        document: list[CorefDocument],
+        clusters: list[list[list[Mention]]] | None = None,
+    ) -> dict[str, Any]:
+        """
+        # Parameters
+
+        logits : `list[AntecedentLogits]`
+            From `compute_logits`.
+        document : `list[CorefDocument]`
+            The documents.
+        clusters : `list[list[list[Mention]]] | None`, optional (default = `None`)
+            The right clusters of each.
+
+        # Returns
+
+        `dict[str, Any]`
+            Of the documents `name`, `part`, `sentences` and `speakers`, and, except in training, `clusters`
+            of mentions and `links` of mentions and their antecedents. Where the right clusters are given,
+            `loss`.
+        """
+        output: dict[str, Any] = {
+            name: [getattr(each, name) for each in document]
+            for name in ("name", "part", "sentences", "speakers")
+        }
+        if not self.training:
+            output["links"] = [best_links(each) for each in logits]
+            output["clusters"] = [clusters_of(links) for links in output["links"]]
+        if clusters is not None:
+            losses = [marginal_loss(*each) for each in zip(logits, clusters, strict=True)]
+            output["loss"] = torch.stack(losses).mean()
+            if not self.training:
+                for predicted, gold in zip(output["clusters"], clusters, strict=True):
+                    self._scores(predicted, gold)
+        return output
+
+    @overrides
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """
+        Returns what `CorefConll` does, such as `coref_f1`, the mean of three; names of all but the four F1s
+        begin with `_`, which keeps them out of the progress bar. There are none in training.
+        """
+        if self.training:
+            return {}
+        return {
+            name if name.endswith("_f1") else f"_{name}": value
+            for name, value in self._scores.get_metric(reset).items()
+        }
+
+
+def _random_start(sentences: int, length: int) -> int:
+    """Returns where a window of at most `length` sentences begins."""
+    return int(torch.randint(max(0, sentences - length) + 1, ()))
+
+
+def _speaker_ids(document: CorefDocument, start: int, length: int) -> Tensor:
+    """Returns a number for the speaker of each word of a window of sentences."""
+    speakers = [speaker for each in document.speakers[start : start + length] for speaker in each]
+    ids = {speaker: number for number, speaker in enumerate(dict.fromkeys(speakers))}
+    return torch.tensor([ids[speaker] for speaker in speakers])

@@ -1,0 +1,206 @@
+"""Who is who in a document, of plain text or of words."""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple, cast
+
+import spacy
+from allennlp.common import JsonDict
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Instance
+from allennlp.models import Model
+from allennlp.predictors import Predictor
+from overrides import overrides
+
+from elmo_plugin.tasks.coref.clusters import Mention
+from elmo_plugin.tasks.coref.conll import NO_SPEAKER, CorefDocument, format_document
+from elmo_plugin.tasks.coref.dataset_reader import CorefReader
+from elmo_plugin.tasks.predictor import text_from_json
+
+
+class _Text(NamedTuple):
+    """
+    document: what is predicted
+    text: what the places of characters are counted in
+    places: the first character of each word, and the one after its last
+    """
+
+    document: CorefDocument
+    text: str
+    places: list[tuple[int, int]]
+
+
+@Predictor.register("elmo_coref")
+class CorefPredictor(Predictor):
+    """
+    Finds the mentions of each person or thing in `{"document": "Anna waved. She laughed."}`, which spaCy's
+    rules split into sentences and words, or in `{"sentences": [["Anna", "waved", "."], …]}`, which are taken
+    as they are. Both may have a `"genre"` that the training data has and, with sentences, the `"speakers"`
+    of their words. A prediction has the `sentences` and
+
+        {"clusters": [[{"text": "Anna", "start": 0, "end": 1, "characters": [0, 4]},
+                       {"text": "She", "start": 3, "end": 4, "characters": [12, 15]}]],
+         "antecedents": [{"mention": {"text": "She", …}, "antecedent": {"text": "Anna", …},
+                          "probability": 0.97}],
+         "marked": "[Anna]0 waved . [She]0 laughed ."}
+
+    where words and characters are counted from the beginning of the document, `end` is what comes after the
+    last one, and the number behind a bracket is that of a cluster. The text of words is what spaces join.
+
+    Registered as a `Predictor` with name "elmo_coref".
+
+    # Parameters
+
+    model : `Model`
+        The model to predict with.
+    dataset_reader : `DatasetReader`
+        That of its training.
+    output_format : `str`, optional (default = `"json"`)
+        What `allennlp predict` writes for a document: "json", or "conll2012", the lines that the reference
+        scorer reads. With `--use-dataset-reader`, these are a response to the file that is read.
+
+    Raises `ConfigurationError` where the input has neither key, no word, a sentence without words, or
+    speakers that do not fit its words.
+    """
+
+    def __init__(self, model: Model, dataset_reader: DatasetReader, *, output_format: str = "json") -> None:
+        super().__init__(model, dataset_reader)
+        if output_format not in ("json", "conll2012"):
+            raise ConfigurationError(f"elmo_coref: output_format is json or conll2012, not {output_format!r}")
+        self._output_format = output_format
+        self._spacy = spacy.blank("en")
+        self._spacy.add_pipe("sentencizer")
+
+    def predict(self, document: str) -> JsonDict:
+        """Returns the prediction for a plain text."""
+        return self.predict_json({"document": document})
+
+    @overrides
+    def predict_json(self, inputs: JsonDict) -> JsonDict:
+        return self.predict_batch_json([inputs])[0]
+
+    @overrides
+    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        texts = [self._read(each) for each in inputs]
+        reader = cast(CorefReader, self._dataset_reader)
+        instances = [reader.text_to_instance(each.document, has_answers=False) for each in texts]
+        outputs = super().predict_batch_instance(instances)
+        return [_describe(*each) for each in zip(outputs, texts, strict=True)]
+
+    @overrides
+    def predict_instance(self, instance: Instance) -> JsonDict:
+        return self.predict_batch_instance([instance])[0]
+
+    @overrides
+    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
+        outputs = super().predict_batch_instance(instances)
+        documents = [cast(CorefDocument, instance["document"].metadata) for instance in instances]  # type: ignore[attr-defined]
+        return [_describe(*each) for each in zip(outputs, map(_joined, documents), strict=True)]
+
+    @overrides
+    def dump_line(self, outputs: JsonDict) -> str:
+        if self._output_format == "json":
+            return super().dump_line(outputs)
+        document = CorefDocument(
+            outputs["name"],
+            outputs["part"],
+            outputs["sentences"],
+            outputs["speakers"],
+            genre="",
+            clusters=[
+                [Mention(mention["start"], mention["end"]) for mention in cluster]
+                for cluster in outputs["clusters"]
+            ],
+        )
+        return "\n".join([*format_document(document), ""])
+
+    def _read(self, json_dict: JsonDict) -> _Text:
+        genre = json_dict.get("genre", "")
+        if not isinstance(genre, str):
+            raise ConfigurationError(f'elmo_coref: "genre" must be text, not {genre!r}')
+        if "sentences" in json_dict:
+            sentences = _checked_sentences(json_dict["sentences"])
+            speakers = _checked_speakers(json_dict.get("speakers"), sentences)
+            return _joined(CorefDocument("document", "000", sentences, speakers, genre, []))
+        text = text_from_json(json_dict, ["document"], "elmo_coref")
+        in_sentences = [
+            [token for token in sentence if not token.is_space] for sentence in self._spacy(text).sents
+        ]
+        in_sentences = [tokens for tokens in in_sentences if tokens]
+        sentences = [[token.text for token in tokens] for tokens in in_sentences]
+        speakers = [[NO_SPEAKER] * len(words) for words in sentences]
+        places = [(token.idx, token.idx + len(token)) for tokens in in_sentences for token in tokens]
+        return _Text(CorefDocument("document", "000", sentences, speakers, genre, []), text, places)
+
+
+def _checked_sentences(sentences: Any) -> list[list[str]]:
+    are_sentences = (
+        isinstance(sentences, list)
+        and bool(sentences)
+        and all(isinstance(words, list) and words for words in sentences)
+        and all(isinstance(word, str) and word for words in sentences for word in words)
+    )
+    if not are_sentences:
+        raise ConfigurationError(
+            'elmo_coref: "sentences" must be a list of lists of words, none of them empty, not '
+            f"{str(sentences)[:200]}"
+        )
+    return cast(list[list[str]], sentences)
+
+
+def _checked_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]:
+    if speakers is None:
+        return [[NO_SPEAKER] * len(words) for words in sentences]
+    fit = (
+        isinstance(speakers, list)
+        and all(isinstance(each, list) for each in speakers)
+        and all(isinstance(speaker, str) and speaker for each in speakers for speaker in each)
+        and list(map(len, speakers)) == list(map(len, sentences))
+    )
+    if not fit:
+        raise ConfigurationError(
+            'elmo_coref: "speakers" must have one name for each word of each of the "sentences"'
+        )
+    return cast(list[list[str]], speakers)
+
+
+def _joined(document: CorefDocument) -> _Text:
+    """Returns the text of words that spaces join."""
+    words = [word for sentence in document.sentences for word in sentence]
+    ends = accumulate(words, lambda end, word: end + 1 + len(word), initial=-1)
+    places = [(end + 1, end + 1 + len(word)) for end, word in zip(ends, words, strict=False)]
+    return _Text(document, " ".join(words), places)
+
+
+def _describe(output: JsonDict, text: _Text) -> JsonDict:
+    """Returns an output with its mentions described, instead of numbers."""
+
+    def describe(mention: Sequence[int]) -> JsonDict:
+        start, end = mention
+        characters = [text.places[start][0], text.places[end - 1][1]]
+        return {"text": text.text[slice(*characters)], "start": start, "end": end, "characters": characters}
+
+    words = [word for sentence in output["sentences"] for word in sentence]
+    return {
+        **{name: output[name] for name in ("name", "part", "sentences", "speakers")},
+        "clusters": [[describe(mention) for mention in cluster] for cluster in output["clusters"]],
+        "antecedents": [
+            {
+                "mention": describe(mention),
+                "antecedent": describe(antecedent),
+                "probability": probability,
+            }
+            for mention, antecedent, probability in output["links"]
+        ],
+        "marked": mark(words, output["clusters"]),
+    }
+
+
+def mark(words: Sequence[str], clusters: Sequence[Sequence[Sequence[int]]]) -> str:
+    """Returns the words with their mentions in brackets, and the number of the cluster, such as `[She]0`."""
+    marked = list(words)
+    mentions = [(*mention, number) for number, cluster in enumerate(clusters) for mention in cluster]
+    for start, end, number in sorted(mentions, key=lambda mention: mention[1] - mention[0]):
+        marked[start] = f"[{marked[start]}"
+        marked[end - 1] = f"{marked[end - 1]}]{number}"
+    return " ".join(marked)

@@ -1,0 +1,178 @@
+"""Scores of pairs of spans: whether the one refers to the same as the other, which is before it."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_plugin.tasks.coref.span_ranking.span_encoder import further_layers
+
+BLOCK = 32  # spans whose antecedents are scored together
+FIRST_OF_BUCKET = [1, 2, 3, 4, 5, 8, 16, 32, 64]  # distances, in spans
+
+
+class AntecedentScorer(nn.Module):
+    """
+    Scores each span with the spans before it, by feed-forward layers over the vectors of both, their product
+    and features of the pair: distance, in buckets, whether the speakers are the same, and the genre (Lee et
+    al., 2017, section 4).
+
+    The first layer is a sum over these parts, so the vectors of pairs are never made: those of one span are
+    computed once for each span, those of features once for each value, and the product by `ProductLayer`.
+
+    # Parameters
+
+    span_dim : `int`
+        The size of the vectors of spans.
+    hidden_dim, num_layers : `int`
+        Of the feed-forward layers.
+    max_antecedents : `int`
+        How many are scored for a span: the nearest ones.
+    feature_dim : `int`
+        The size of the vector of each feature.
+    num_genres : `int`
+        The size of the vocabulary of genres; 0 where they are no feature.
+    unknown_genre : `int`
+        The index of genres that the vocabulary lacks, which have a vector of zeros.
+    use_speakers : `bool`
+        Whether the speakers are a feature.
+    dropout : `float`
+        Of hidden layers, and of the vectors of features.
+    """
+
+    def __init__(
+        self,
+        *,
+        span_dim: int,
+        hidden_dim: int,
+        num_layers: int,
+        max_antecedents: int,
+        feature_dim: int,
+        num_genres: int,
+        unknown_genre: int,
+        use_speakers: bool,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.distance_embedding = nn.Embedding(len(FIRST_OF_BUCKET) + 1, feature_dim)
+        self.speaker_embedding = nn.Embedding(2, feature_dim) if use_speakers else None
+        self.genre_embedding = (
+            nn.Embedding(num_genres, feature_dim, padding_idx=unknown_genre) if num_genres else None
+        )
+        self.dropout = nn.Dropout(dropout)
+        num_features = 1 + use_speakers + bool(num_genres)
+        self._sizes = [span_dim, span_dim, span_dim, *[feature_dim] * num_features]
+        self.first_layer = nn.Linear(sum(self._sizes), hidden_dim)
+        self.further_layers = further_layers(hidden_dim, num_layers, dropout)
+        self._max_antecedents = max_antecedents
+
+    def forward(self, spans: Tensor, speakers: Tensor, genre: Tensor) -> Tensor:
+        """
+        # Parameters
+
+        spans : `Tensor`
+            The vectors of spans, in their order in the document. Shape (spans, span_dim).
+        speakers : `Tensor`
+            The number of the speaker of each. Shape (spans,).
+        genre : `Tensor`
+            The index of the document's genre. Shape ().
+
+        # Returns
+
+        `Tensor`
+            Shape (spans, max_antecedents), or fewer where there are fewer spans: the scores of the spans
+            before each, the nearest one first; `-inf` where there is none.
+        """
+        of_span, of_antecedent, of_product, *of_features = self.first_layer.weight.split(self._sizes, dim=1)
+        from_spans = functional.linear(spans, of_span, self.first_layer.bias)
+        from_antecedents = functional.linear(spans, of_antecedent)
+        tables = self._feature_tables(of_features, genre)  # Shape: (speakers, distances, hidden_dim)
+        nearest = min(self._max_antecedents, max(len(spans) - 1, 1))
+        scores = []
+        for start in range(0, len(spans), BLOCK):
+            block = slice(start, start + BLOCK)
+            candidates = slice(max(0, start - nearest), start + BLOCK)
+            index = torch.arange(len(spans), device=spans.device)
+            distances = index[block] - index[candidates].unsqueeze(1)  # Shape: (candidates, block)
+            same = (speakers[block] == speakers[candidates].unsqueeze(1)).long()
+            hidden = product_layer(spans[candidates], spans[block], of_product)
+            hidden = hidden + from_spans[block] + from_antecedents[candidates].unsqueeze(1)
+            hidden = hidden + tables[same if len(tables) > 1 else 0, bucket(distances)]
+            pairs = self.further_layers(hidden).squeeze(-1)  # Shape: (candidates, block)
+            scores.append(_nearest_first(pairs, index[block] - candidates.start, nearest))
+        return torch.cat(scores)
+
+    def _feature_tables(self, weights: list[Tensor], genre: Tensor) -> Tensor:
+        """Returns what the features add to the first layer, for each speaker feature and distance."""
+        remaining = iter(weights)
+        table = functional.linear(self.dropout(self.distance_embedding.weight), next(remaining))
+        if self.speaker_embedding is not None:
+            table = table + functional.linear(
+                self.dropout(self.speaker_embedding.weight), next(remaining)
+            ).unsqueeze(1)
+        if self.genre_embedding is not None:
+            table = table + functional.linear(self.dropout(self.genre_embedding(genre)), next(remaining))
+        return table if self.speaker_embedding is not None else table.unsqueeze(0)
+
+
+def bucket(distances: Tensor) -> Tensor:
+    """Returns the bucket of each distance: 1 to 4 have one each, then 5 to 7, 8 to 15, … 64 and more."""
+    return torch.bucketize(distances, distances.new_tensor(FIRST_OF_BUCKET), right=True)
+
+
+def _nearest_first(pairs: Tensor, place: Tensor, nearest: int) -> Tensor:
+    """
+    Returns the scores of the `nearest` candidates before each span. `pairs` has the shape
+    (candidates, block), `place` the index of each span of the block among the candidates.
+    """
+    antecedents = place - 1 - torch.arange(nearest, device=place.device).unsqueeze(1)
+    scores = pairs.gather(0, antecedents.clamp(min=0)).masked_fill(antecedents < 0, float("-inf"))
+    return scores.T  # Shape: (block, nearest)
+
+
+class ProductLayer(torch.autograd.Function):
+    """
+    A linear layer over the products of all pairs of two sets of vectors, as one matrix product: `weight` is
+    scaled by each of the vectors on the right. Only the three arguments are stored for the gradient.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
+        ctx.save_for_backward(left, right, weight)
+        return (left @ _scaled(right, weight).T).view(len(left), len(right), len(weight))
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        left, right, weight = ctx.saved_tensors
+        gradient = gradient.reshape(len(left), -1)
+        of_scaled = (gradient.T @ left).view(len(right), *weight.shape)
+        return (
+            gradient @ _scaled(right, weight),
+            torch.einsum("rhd,hd->rd", of_scaled, weight),
+            torch.einsum("rhd,rd->hd", of_scaled, right),
+        )
+
+
+def product_layer(left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
+    """
+    # Parameters
+
+    left : `Tensor`
+        Shape (left, dim).
+    right : `Tensor`
+        Shape (right, dim).
+    weight : `Tensor`
+        Shape (hidden_dim, dim).
+
+    # Returns
+
+    `Tensor`
+        Shape (left, right, hidden_dim).
+    """
+    result: Tensor = ProductLayer.apply(left, right, weight)
+    return result
+
+
+def _scaled(right: Tensor, weight: Tensor) -> Tensor:
+    return (right.unsqueeze(1) * weight).flatten(0, 1)

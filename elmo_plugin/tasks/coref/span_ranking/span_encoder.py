@@ -1,0 +1,108 @@
+"""Vectors of spans: both ends, a soft head word and the width (Lee et al., 2017, section 4)."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_plugin.tasks.coref.span_ranking.spans import Spans, shift_to_ends
+
+BLOCK = 1024  # words whose spans are scored together
+
+
+class SpanEncoder(nn.Module):
+    """
+    Represents a span by the encoded words at both ends, the mean of its embedded words under an attention
+    that is learned, and a vector of its width.
+
+    There are many more spans than words, so `project` never makes the vectors of all: a linear layer of them
+    is the sum of one of each part, and those of the ends and of the head are computed once for each word.
+
+    # Parameters
+
+    encoded_dim : `int`
+        The size of the encoded words.
+    embedded_dim : `int`
+        The size of the embedded words.
+    max_width : `int`
+        The words of the longest spans.
+    width_dim : `int`
+        The size of the vectors of widths.
+    dropout : `float`
+        Of the vectors of widths.
+    """
+
+    def __init__(
+        self, *, encoded_dim: int, embedded_dim: int, max_width: int, width_dim: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.head_attention = nn.Linear(encoded_dim, 1)
+        self.width_embedding = nn.Embedding(max_width, width_dim)
+        self.dropout = nn.Dropout(dropout)
+        self._sizes = [encoded_dim, encoded_dim, embedded_dim, width_dim]
+
+    def get_output_dim(self) -> int:
+        """Returns the size of the vectors of spans."""
+        return sum(self._sizes)
+
+    def forward(self, encoded: Tensor, embedded: Tensor, spans: Spans) -> Tensor:
+        """
+        # Parameters
+
+        encoded : `Tensor`
+            The words of a document in context. Shape (time, encoded_dim).
+        embedded : `Tensor`
+            The words by themselves. Shape (time, embedded_dim).
+        spans : `Spans`
+            Those that vectors are made of.
+
+        # Returns
+
+        `Tensor`
+            Shape (spans, output_dim): start, end, head and width.
+        """
+        max_width = self.width_embedding.num_embeddings
+        attention = self._head_weights(encoded)[spans.starts, spans.widths]  # Shape: (spans, max_width)
+        words = spans.starts.unsqueeze(1) + torch.arange(max_width, device=encoded.device)
+        words = words.clamp(
+            max=len(encoded) - 1
+        )  # Shape: (spans, max_width); those past a span have weight 0
+        heads = torch.bmm(attention.unsqueeze(1), embedded[words]).squeeze(1)
+        widths = self.dropout(self.width_embedding.weight)[spans.widths]
+        return torch.cat([encoded[spans.starts], encoded[spans.ends], heads, widths], dim=1)
+
+    def project(self, encoded: Tensor, embedded: Tensor, linear: nn.Linear) -> list[Tensor]:
+        """
+        Returns `linear` of the vectors of all spans, in blocks of shape (words, max_width, out_features), one
+        below the other. Spans that end past the document are there, with no meaning.
+        """
+        of_start, of_end, of_head, of_width = linear.weight.split(self._sizes, dim=1)
+        max_width = self.width_embedding.num_embeddings
+        starts = functional.linear(encoded, of_start, linear.bias)  # Shape: (time, out_features)
+        ends = _windows(functional.linear(encoded, of_end), max_width)
+        heads = _windows(functional.linear(embedded, of_head), max_width)
+        widths = functional.linear(self.dropout(self.width_embedding.weight), of_width)
+        attention = self._head_weights(encoded)
+        return [
+            starts[block].unsqueeze(1) + ends[block] + torch.bmm(attention[block], heads[block]) + widths
+            for block in [slice(start, start + BLOCK) for start in range(0, len(encoded), BLOCK)]
+        ]
+
+    def _head_weights(self, encoded: Tensor) -> Tensor:
+        """Returns the weights of the words of each span, of shape (time, max_width, max_width)."""
+        max_width = self.width_embedding.num_embeddings
+        logits = shift_to_ends(self.head_attention(encoded).squeeze(1), max_width)
+        inside: Tensor = torch.ones(max_width, max_width, device=logits.device).tril().bool()
+        return logits.unsqueeze(1).masked_fill(~inside, float("-inf")).softmax(dim=-1)
+
+
+def further_layers(hidden_dim: int, num_layers: int, dropout: float) -> nn.Sequential:
+    """Returns what follows the first linear layer of a scorer: ReLU layers, and a linear one to the score."""
+    layers: list[nn.Module] = [nn.ReLU(), nn.Dropout(dropout)]
+    for _ in range(num_layers - 1):
+        layers += [nn.Linear(hidden_dim, hidden_dim), nn.ReLU(), nn.Dropout(dropout)]
+    return nn.Sequential(*layers, nn.Linear(hidden_dim, 1))
+
+
+def _windows(words: Tensor, max_width: int) -> Tensor:
+    """Returns each word and those after it, zeros past the last one. Shape (time, max_width, dim)."""
+    return functional.pad(words, (0, 0, 0, max_width - 1)).unfold(0, max_width, 1).transpose(1, 2)
