@@ -2,17 +2,33 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance, TokenIndexer
+from allennlp.data import DatasetReader, Instance, TokenIndexer, Vocabulary
 from allennlp.data.fields import LabelField, ListField, MetadataField, TextField
 from allennlp.data.tokenizers import Token
+from overrides import overrides
 
 from elmo_plugin.tasks.coref.conll import CorefDocument, parse_documents
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 
-NO_GENRE = "none"
+GENRES = "genre_labels"
+"""The namespace of genres in the vocabulary."""
+
+
+class GenreField(LabelField):
+    """The genre of a document. One that the vocabulary lacks has the index after its last one."""
+
+    @overrides
+    def index(self, vocab: Vocabulary) -> None:
+        genres = vocab.get_token_to_index_vocabulary(GENRES)
+        self._label_id = genres.get(cast(str, self.label), len(genres))
+
+    @overrides
+    def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
+        if self.label:
+            super().count_vocab_items(counter)
 
 
 @DatasetReader.register("coref_conll2012")
@@ -80,7 +96,7 @@ class CorefReader(TaskDatasetReader):
         sentences = [TextField([Token(word) for word in words]) for words in document.sentences]
         fields = {
             "sentences": ListField(sentences),
-            "genre": LabelField(document.genre or NO_GENRE, label_namespace="genres"),
+            "genre": GenreField(document.genre, label_namespace=GENRES),
             "document": MetadataField(document),
         }
         if has_answers:

@@ -15,6 +15,7 @@ from torch.nn import functional
 from elmo_plugin.encoders import ContextualEncoder, slice_wrapping_dim
 from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.conll import CorefDocument
+from elmo_plugin.tasks.coref.dataset_reader import GENRES
 from elmo_plugin.tasks.coref.metrics import CorefConll
 from elmo_plugin.tasks.coref.span_ranking import (
     AntecedentLogits,
@@ -56,7 +57,7 @@ class CorefSpanRanking(TaskModel):
     # Parameters
 
     vocab : `Vocabulary`
-        With the genres in the namespace "genres".
+        With the genres in the namespace "genre_labels".
     contextual_encoder : `Lazy[ContextualEncoder]`
         From the words of each sentence to vectors in context. Its embedded words make the soft heads.
     max_span_width : `int`, optional (default = `10`)
@@ -123,8 +124,7 @@ class CorefSpanRanking(TaskModel):
             num_layers=num_layers,
             max_antecedents=max_antecedents,
             feature_dim=feature_dim,
-            num_genres=vocab.get_vocab_size("genres") if use_genre else 0,
-            unknown_genre=vocab.get_token_index(vocab._oov_token, "genres") if use_genre else 0,
+            num_genres=vocab.get_vocab_size(GENRES) if use_genre else 0,
             use_speakers=use_speakers,
             dropout=dropout,
         )

@@ -33,8 +33,6 @@ class AntecedentScorer(nn.Module):
         The size of the vector of each feature.
     num_genres : `int`
         The size of the vocabulary of genres; 0 where they are no feature.
-    unknown_genre : `int`
-        The index of genres that the vocabulary lacks, which have a vector of zeros.
     use_speakers : `bool`
         Whether the speakers are a feature.
     dropout : `float`
@@ -50,7 +48,6 @@ class AntecedentScorer(nn.Module):
         max_antecedents: int,
         feature_dim: int,
         num_genres: int,
-        unknown_genre: int,
         use_speakers: bool,
         dropout: float,
     ) -> None:
@@ -58,7 +55,7 @@ class AntecedentScorer(nn.Module):
         self.distance_embedding = nn.Embedding(len(FIRST_OF_BUCKET) + 1, feature_dim)
         self.speaker_embedding = nn.Embedding(2, feature_dim) if use_speakers else None
         self.genre_embedding = (
-            nn.Embedding(num_genres, feature_dim, padding_idx=unknown_genre) if num_genres else None
+            nn.Embedding(num_genres + 1, feature_dim, padding_idx=num_genres) if num_genres else None
         )
         self.dropout = nn.Dropout(dropout)
         num_features = 1 + use_speakers + bool(num_genres)
@@ -76,7 +73,8 @@ class AntecedentScorer(nn.Module):
         speakers : `Tensor`
             The number of the speaker of each. Shape (spans,).
         genre : `Tensor`
-            The index of the document's genre. Shape ().
+            The index of the document's genre; `num_genres` for an unknown one, which has a vector of zeros.
+            Shape ().
 
         # Returns
 
@@ -149,8 +147,8 @@ class ProductLayer(torch.autograd.Function):
         of_scaled = (gradient.T @ left).view(len(right), *weight.shape)
         return (
             gradient @ _scaled(right, weight),
-            torch.einsum("rhd,hd->rd", of_scaled, weight),
-            torch.einsum("rhd,rd->hd", of_scaled, right),
+            (of_scaled * weight).sum(dim=1),
+            of_scaled.mul_(right.unsqueeze(1)).sum(dim=0),
         )
 
 

@@ -1,0 +1,89 @@
+"""Scores of pairs of spans against those of vectors that are put together one pair at a time, in float64."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from elmo_plugin.tasks.coref.span_ranking import antecedents
+from elmo_plugin.tasks.coref.span_ranking.antecedents import AntecedentScorer, bucket, product_layer
+
+SPANS, SPAN_DIM = 13, 4
+
+
+def scorer(use_speakers: bool = True, num_genres: int = 3, max_antecedents: int = 5) -> AntecedentScorer:
+    torch.manual_seed(0)
+    return AntecedentScorer(
+        span_dim=SPAN_DIM,
+        hidden_dim=6,
+        num_layers=2,
+        max_antecedents=max_antecedents,
+        feature_dim=3,
+        num_genres=num_genres,
+        use_speakers=use_speakers,
+        dropout=0.0,
+    ).double()
+
+
+def literal(model: AntecedentScorer, spans: Tensor, speakers: Tensor, genre: Tensor) -> Tensor:
+    """Section 4 of Lee et al. (2017), for each pair."""
+    rows = []
+    for place, span in enumerate(spans):
+        row = []
+        for distance in range(1, min(model._max_antecedents, max(len(spans) - 1, 1)) + 1):
+            if distance > place:
+                row.append(torch.tensor(float("-inf")).to(spans))
+                continue
+            other = spans[place - distance]
+            features = [model.distance_embedding(bucket(torch.tensor(distance)))]
+            if model.speaker_embedding is not None:
+                features.append(model.speaker_embedding((speakers[place] == speakers[place - distance]).long()))
+            if model.genre_embedding is not None:
+                features.append(model.genre_embedding(genre))
+            pair = torch.cat([span, other, span * other, *features])
+            row.append(model.further_layers(model.first_layer(pair)).squeeze())
+        rows.append(torch.stack(row))
+    return torch.stack(rows)
+
+
+@pytest.mark.parametrize("use_speakers", [True, False])
+@pytest.mark.parametrize("num_genres", [0, 3])
+@pytest.mark.parametrize("max_antecedents", [2, 50])
+def test_scores_are_those_of_each_pair(
+    use_speakers: bool, num_genres: int, max_antecedents: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(antecedents, "BLOCK", 4)
+    model = scorer(use_speakers, num_genres, max_antecedents)
+    spans = torch.randn(SPANS, SPAN_DIM, dtype=torch.float64, requires_grad=True)
+    arguments = (spans, torch.randint(2, (SPANS,)), torch.tensor(1))
+    found, expected = model(*arguments), literal(model, *arguments)
+    torch.testing.assert_close(found, expected)
+    leaves = [spans, *model.parameters()]
+    gradients = [torch.autograd.grad(each.exp().sum(), leaves) for each in (found, expected)]
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_one_span_has_no_antecedent() -> None:
+    scores = scorer()(torch.randn(1, SPAN_DIM, dtype=torch.float64), torch.tensor([0]), torch.tensor(0))
+    assert scores.tolist() == [[float("-inf")]]
+
+
+def test_an_unknown_genre_is_a_vector_of_zeros() -> None:
+    model = scorer(num_genres=3)
+    assert model.genre_embedding is not None
+    assert not model.genre_embedding(torch.tensor(3)).any()
+
+
+def test_distances_are_in_ten_buckets() -> None:
+    distances = [1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 63, 64, 500]
+    assert bucket(torch.tensor(distances)).tolist() == [1, 2, 3, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9]
+
+
+def test_the_gradients_of_products_are_those_of_finite_differences() -> None:
+    torch.manual_seed(0)
+    shapes = [(4, 6), (3, 6), (5, 6)]
+    inputs = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    assert torch.autograd.gradcheck(product_layer, inputs)
+    left, right, weight = inputs
+    expected = torch.einsum("ld,rd,hd->lrh", left, right, weight)
+    torch.testing.assert_close(product_layer(left, right, weight), expected)

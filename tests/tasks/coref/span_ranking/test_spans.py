@@ -1,0 +1,89 @@
+"""Spans as a grid, against lists of all spans."""
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from elmo_plugin.tasks.coref.clusters import Mention
+from elmo_plugin.tasks.coref.span_ranking.spans import (
+    Spans,
+    best_crossing,
+    best_spans,
+    shift_to_ends,
+    spans_in_sentences,
+)
+
+
+def cross(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Of spans of first and last word: whether they overlap, and neither is inside of the other."""
+    (start, end), (other_start, other_end) = sorted([one, other])
+    return start < other_start <= end < other_end
+
+
+def in_turn(scores: Tensor, valid: Tensor, count: int, may_cross: bool) -> list[tuple[int, int]]:
+    """Lee et al. (2017) word for word: from the best span on, none that crosses one that was taken."""
+    spans = [(start, width) for start, width in valid.nonzero().tolist()]
+    taken: list[tuple[int, int]] = []
+    for start, width in sorted(spans, key=lambda span: -scores[span].item()):
+        span = (start, start + width)
+        if may_cross or not any(cross(span, other) for other in taken):
+            taken.append(span)
+    return sorted(taken[:count])
+
+
+@st.composite
+def grids(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
+    """Scores of spans, of which some are equal, and which of them are inside of sentences."""
+    lengths = draw(st.lists(st.integers(1, 9), min_size=1, max_size=4))
+    width = draw(st.integers(1, 7))
+    sentence = torch.tensor([number for number, length in enumerate(lengths) for _ in range(length)])
+    values = st.lists(st.integers(-6, 6), min_size=len(sentence) * width, max_size=len(sentence) * width)
+    scores = torch.tensor(draw(values), dtype=torch.float).view(len(sentence), width)
+    return scores, spans_in_sentences(sentence, width)
+
+
+@given(grids(), st.integers(1, 40), st.booleans())
+def test_the_best_spans_are_those_that_one_takes_in_turn(
+    grid: tuple[Tensor, Tensor], count: int, may_cross: bool
+) -> None:
+    scores, valid = grid
+    spans = best_spans(scores, valid, count, may_cross)
+    assert list(zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)) == in_turn(
+        scores, valid, count, may_cross
+    )
+
+
+@given(grids())
+def test_the_best_crossing_span_is_that_of_all_pairs(grid: tuple[Tensor, Tensor]) -> None:
+    scores, valid = grid
+    ranks = (scores.long() + 7) * valid
+    found = best_crossing(ranks)
+    spans = valid.nonzero().tolist()
+    for start, width in spans:
+        crossing = [
+            int(ranks[other_start, other_width])
+            for other_start, other_width in spans
+            if cross((start, start + width), (other_start, other_start + other_width))
+        ]
+        assert found[start, width] == max(crossing, default=0)
+
+
+def test_spans_end_in_the_sentence_that_they_begin_in() -> None:
+    valid = spans_in_sentences(torch.tensor([0, 0, 0, 1, 1]), max_width=3)
+    assert valid.int().tolist() == [[1, 1, 1], [1, 1, 0], [1, 0, 0], [1, 1, 0], [1, 0, 0]]
+
+
+def test_a_value_of_words_shifts_to_the_ends_of_spans() -> None:
+    assert shift_to_ends(torch.tensor([5, 6, 7]), max_width=2, fill=-1).tolist() == [[5, 6], [6, 7], [7, -1]]
+
+
+def test_of_equal_spans_the_first_and_then_the_shorter_wins() -> None:
+    valid = torch.ones(4, 3, dtype=torch.bool).triu().fliplr()[:, :3] | True
+    spans = best_spans(torch.zeros(4, 3), valid, count=2)
+    assert list(zip(spans.starts.tolist(), spans.widths.tolist(), strict=True)) == [(0, 0), (0, 1)]
+
+
+def test_spans_are_mentions_of_the_whole_document() -> None:
+    spans = Spans(torch.tensor([0, 2]), torch.tensor([1, 0]))
+    assert spans.mentions(words_before=10) == [Mention(10, 12), Mention(12, 13)]
