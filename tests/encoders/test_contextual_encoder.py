@@ -205,6 +205,16 @@ def test_texts_with_wrapping_dimensions_are_encoded_as_each_alone(
             torch.testing.assert_close(encoded[place][:length], alone[0], atol=1e-6, rtol=0)
 
 
+def test_the_embedded_words_come_with_their_encoding(encoder_with_features: ContextualEncoder) -> None:
+    text, features = random_text(2, 3, 4), torch.randn(2, 3, 4, 2)
+    encoder = encoder_with_features.eval()
+    encoded, embedded, mask = encoder.encode_and_embed(text, features, num_wrapping_dims=1)
+    torch.testing.assert_close((encoded, mask), encoder(text, features, num_wrapping_dims=1))
+    expected = encoder.text_field_embedder(text, num_wrapping_dims=1)
+    torch.testing.assert_close(embedded, expected)
+    assert embedded.size(-1) == encoder.get_embedding_dim()
+
+
 def test_features_of_wrapped_texts_have_a_shape_that_is_checked(
     encoder_with_features: ContextualEncoder,
 ) -> None:

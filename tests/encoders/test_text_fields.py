@@ -2,7 +2,11 @@
 
 import torch
 
-from elmo_plugin.encoders.text_fields import concatenate_text_fields, flatten_wrapping_dims
+from elmo_plugin.encoders.text_fields import (
+    concatenate_text_fields,
+    flatten_wrapping_dims,
+    slice_wrapping_dim,
+)
 
 
 def test_text_fields_stand_one_behind_the_other_padded_with_zeros() -> None:
@@ -35,3 +39,12 @@ def test_wrapping_dimensions_become_one_with_the_batch() -> None:
     assert flat["tokens"]["tokens"].equal(words.view(6, 4))
     assert flat["elmo"]["elmo_tokens"].shape == (6, 4, 50)
     assert flatten_wrapping_dims(text, num_wrapping_dims=0)["tokens"]["tokens"].equal(words)
+
+
+def test_each_row_has_a_window_of_its_texts() -> None:
+    words = torch.arange(24).view(2, 4, 3)
+    text = {"tokens": {"tokens": words}, "elmo": {"elmo_tokens": words.unsqueeze(-1).expand(-1, -1, -1, 50)}}
+    windows = slice_wrapping_dim(text, starts=[2, 0], length=2)
+    assert windows["tokens"]["tokens"].equal(torch.stack([words[0, 2:], words[1, :2]]))
+    assert windows["elmo"]["elmo_tokens"].shape == (2, 2, 3, 50)
+    assert slice_wrapping_dim(text, starts=[0, 0], length=9)["tokens"]["tokens"].equal(words)

@@ -8,7 +8,8 @@ from tests.tasks.contract import FIXTURES, TaskContract
 class TestCoref(TaskContract):
     task = (
         "coref(data='', words=words.learned(dim=5, min_count=1), lexical_dropout=0, dropout=0, hidden=6, "
-        "characters={ dim: 3, num_filters: 2, widths: [2, 3] }, feedforward=7, feature_dim=3, spans_per_word=3)"
+        "characters={ dim: 3, num_filters: 2, widths: [2, 3] }, feedforward=7, feature_dim=3, "
+        "spans_per_word=3)"
     )
     data = FIXTURES / "coref" / "documents.gold_conll"
     answers = ("clusters",)

@@ -36,7 +36,9 @@ def literal(model: AntecedentScorer, spans: Tensor, speakers: Tensor, genre: Ten
             other = spans[place - distance]
             features = [model.distance_embedding(bucket(torch.tensor(distance)))]
             if model.speaker_embedding is not None:
-                features.append(model.speaker_embedding((speakers[place] == speakers[place - distance]).long()))
+                features.append(
+                    model.speaker_embedding((speakers[place] == speakers[place - distance]).long())
+                )
             if model.genre_embedding is not None:
                 features.append(model.genre_embedding(genre))
             pair = torch.cat([span, other, span * other, *features])

@@ -1,0 +1,146 @@
+"""The coreference model: what it keeps, what it trains on, and what it measures."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Lazy
+from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.modules import Embedding
+from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+
+from elmo_plugin.encoders import ContextualEncoder, VariationalBiLstm
+from elmo_plugin.tasks.coref import CorefDocument, CorefReader, CorefSpanRanking, Mention
+from elmo_plugin.tasks.coref.span_ranking import AntecedentLogits
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "coref" / "documents.gold_conll"
+
+
+@pytest.fixture
+def instances() -> list[Instance]:
+    return list(CorefReader({"tokens": SingleIdTokenIndexer()}).read(FIXTURE))
+
+
+def model_of(vocab: Vocabulary, **options: Any) -> CorefSpanRanking:
+    torch.manual_seed(0)
+    embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
+    contextual = Lazy(
+        ContextualEncoder,
+        text_field_embedder=embedder,
+        encoder=Lazy(VariationalBiLstm, hidden_sizes=[5]),
+    )
+    options = {"hidden_dim": 7, "feature_dim": 3, "dropout": 0.0, **options}
+    return CorefSpanRanking(vocab, contextual_encoder=contextual, **options)
+
+
+def tensors_of(instances: list[Instance], vocab: Vocabulary) -> dict[str, Any]:
+    batch = Batch(instances)
+    batch.index_instances(vocab)
+    return batch.as_tensor_dict()
+
+
+def logits_of(model: CorefSpanRanking, tensors: dict[str, Any]) -> list[AntecedentLogits]:
+    return model.compute_logits(tensors["sentences"], tensors["genre"], tensors["document"])
+
+
+def instance_of(sentences: list[list[str]]) -> Instance:
+    """A document without clusters, speakers or a genre."""
+    speakers = [["-"] * len(words) for words in sentences]
+    reader = CorefReader({"tokens": SingleIdTokenIndexer()})
+    instance = reader.text_to_instance(CorefDocument("name", "000", sentences, speakers, "", []))
+    reader.apply_token_indexers(instance)
+    return instance
+
+
+def test_a_share_of_the_spans_is_kept_and_none_leaves_its_sentence(instances: list[Instance]) -> None:
+    vocab = Vocabulary.from_instances(instances)
+    model = model_of(vocab, spans_per_word=0.5, max_span_width=3).eval()
+    for logits, instance in zip(logits_of(model, tensors_of(instances, vocab)), instances, strict=True):
+        document = instance["document"].metadata
+        assert len(logits.spans) == int(0.5 * document.length)
+        sentence_of = [n for n, sentence in enumerate(document.sentences) for _ in sentence]
+        for start, end in logits.spans:
+            assert 1 <= end - start <= 3
+            assert sentence_of[start] == sentence_of[end - 1]
+
+
+def test_one_word_alone_is_a_span(instances: list[Instance]) -> None:
+    model = model_of(Vocabulary.from_instances(instances)).eval()
+    output = model.forward_on_instance(instance_of([["Yes"]]))
+    assert (output["clusters"], output["links"]) == ([], [])
+
+
+def test_training_sees_a_window_of_the_sentences_at_its_place_in_the_document() -> None:
+    sentences = [["w"] * length for length in (3, 1, 4, 2, 5)]
+    instance = instance_of(sentences)
+    vocab = Vocabulary.from_instances([instance])
+    model = model_of(vocab, max_training_sentences=2, spans_per_word=10.0, may_cross=True)
+    tensors = tensors_of([instance], vocab)
+    windows = set()
+    for _ in range(60):
+        (logits,) = logits_of(model, tensors)
+        windows.add((logits.spans[0].start, max(span.end for span in logits.spans)))
+    assert windows == {(0, 4), (3, 8), (4, 10), (8, 15)}
+    (whole,) = logits_of(model.eval(), tensors)
+    assert (whole.spans[0].start, max(span.end for span in whole.spans)) == (0, 15)
+
+
+def test_logits_are_the_sum_of_both_mentions_and_of_the_pair(instances: list[Instance]) -> None:
+    vocab = Vocabulary.from_instances(instances)
+    model, tensors = model_of(vocab).eval(), tensors_of(instances[:1], vocab)
+    before = logits_of(model, tensors)[0].logits
+    torch.nn.init.constant_(model.mention_further_layers[-1].bias, 100.0)
+    shift = model.mention_further_layers[-1].bias - model_of(vocab).mention_further_layers[-1].bias
+    after = logits_of(model, tensors)[0].logits
+    there = before[:, 1:].isfinite()
+    torch.testing.assert_close(after[:, 1:][there] - before[:, 1:][there], (2 * shift).expand(there.sum()))
+    assert not after[:, 0].any()
+
+
+@pytest.mark.parametrize("feature", ["use_speakers", "use_genre"])
+def test_speakers_and_genre_change_scores_where_they_are_used(
+    instances: list[Instance], feature: str
+) -> None:
+    vocab = Vocabulary.from_instances(instances)
+    for used in (True, False):
+        model, tensors = model_of(vocab, **{feature: used}).eval(), tensors_of(instances[1:2], vocab)
+        (before,) = logits_of(model, tensors)
+        if feature == "use_speakers":
+            silent = [[["-"] * len(words) for words in each.sentences] for each in tensors["document"]]
+            tensors["document"] = [tensors["document"][0]._replace(speakers=silent[0])]
+        else:
+            tensors["genre"] = 1 - tensors["genre"]
+        (after,) = logits_of(model, tensors)
+        assert before.logits.equal(after.logits) != used
+
+
+def test_scores_are_counted_in_evaluation_and_not_in_training(instances: list[Instance]) -> None:
+    vocab = Vocabulary.from_instances(instances)
+    model, tensors = model_of(vocab), tensors_of(instances, vocab)
+    assert "clusters" not in model(**tensors)
+    assert model.get_metrics() == {}
+    output = model.eval()(**tensors)
+    expected = {"coref_f1", "muc_f1", "bcub_f1", "ceafe_f1", "mention_f1", "_mention_recall"}
+    assert expected < model.get_metrics(reset=True).keys()
+    gold = [instance["document"].metadata.clusters for instance in instances]
+    right = [_with_right_antecedents(each, clusters) for each, clusters in zip(
+        logits_of(model, tensors), gold, strict=True
+    )]  # fmt: skip
+    output = model.decode(right, tensors["document"], tensors["clusters"])
+    assert output["clusters"] == gold
+    assert model.get_metrics()["coref_f1"] == pytest.approx(1.0)
+    assert output["loss"] < 1e-6
+
+
+def _with_right_antecedents(logits: AntecedentLogits, clusters: list[list[Mention]]) -> AntecedentLogits:
+    """Spans that are the mentions, and logits that link each to the one before it in its cluster."""
+    spans = sorted(mention for cluster in clusters for mention in cluster) or logits.spans[:1]
+    scores = torch.full((len(spans), len(spans) + 1), -50.0)
+    scores[:, 0] = 0.0
+    for cluster in clusters:
+        for one, other in pairwise(cluster):
+            scores[spans.index(other), spans.index(other) - spans.index(one)] = 50.0
+    return AntecedentLogits(spans, scores)

@@ -1,0 +1,118 @@
+"""Clusters of plain text and of words, as JSON and as lines of CoNLL-2012."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Instance, Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+
+from elmo_plugin.tasks.coref import CorefPredictor, CorefReader, Mention, score_coref
+from elmo_plugin.tasks.coref.predictor import mark
+from elmo_plugin.tasks.coref.span_ranking.links import AntecedentLogits
+from tests.tasks.coref.test_model import FIXTURE, model_of
+
+TEXT = "Anna  waved.\nShe laughed."
+
+
+@pytest.fixture
+def reader() -> CorefReader:
+    return CorefReader({"tokens": SingleIdTokenIndexer()})
+
+
+@pytest.fixture
+def instances(reader: CorefReader) -> list[Instance]:
+    return list(reader.read(FIXTURE))
+
+
+def predictor(reader: CorefReader, instances: list[Instance], **options: Any) -> CorefPredictor:
+    """Of a model that links the first word and the fourth one of each document."""
+    model = model_of(Vocabulary.from_instances(instances))
+    logits = torch.tensor([[0.0, float("-inf")], [0.0, 2.0]])
+
+    def link(document: Any, **_: Any) -> list[AntecedentLogits]:
+        return [AntecedentLogits([Mention(0, 1), Mention(3, 4)], logits) for _ in document]
+
+    model.compute_logits = lambda sentences, genre, document: link(document)  # type: ignore[method-assign]
+    return CorefPredictor(model, reader, **options)
+
+
+def test_mentions_of_plain_text_have_places_in_it(reader: CorefReader, instances: list[Instance]) -> None:
+    output = predictor(reader, instances).predict(TEXT)
+    anna = {"text": "Anna", "start": 0, "end": 1, "characters": [0, 4]}
+    she = {"text": "She", "start": 3, "end": 4, "characters": [13, 16]}
+    assert output["sentences"] == [["Anna", "waved", "."], ["She", "laughed", "."]]
+    assert output["clusters"] == [[anna, she]]
+    (link,) = output["antecedents"]
+    assert (link["mention"], link["antecedent"]) == (she, anna)
+    assert link["probability"] == pytest.approx(torch.sigmoid(torch.tensor(2.0)).item())
+    assert output["marked"] == "[Anna]0 waved . [She]0 laughed ."
+    for mention in output["clusters"][0]:
+        assert TEXT[slice(*mention["characters"])] == mention["text"]
+
+
+def test_sentences_are_taken_as_they_are(reader: CorefReader, instances: list[Instance]) -> None:
+    sentences = [["Anna", "can't"], ["see", "her"]]
+    speakers = [["a", "a"], ["b", "b"]]
+    output = predictor(reader, instances).predict_json({"sentences": sentences, "speakers": speakers})
+    assert (output["sentences"], output["speakers"]) == (sentences, speakers)
+    assert [mention["characters"] for mention in output["clusters"][0]] == [[0, 4], [15, 18]]
+
+
+def test_speakers_and_genre_reach_the_model(reader: CorefReader, instances: list[Instance]) -> None:
+    predict = predictor(reader, instances)
+    seen: list[Any] = []
+    compute = predict._model.compute_logits
+    predict._model.compute_logits = lambda sentences, genre, document: (  # type: ignore[assignment]
+        seen.append((genre.tolist(), document[0].speakers)) or compute(sentences, genre, document)
+    )
+    predict.predict_json({"sentences": [["I", "said"], ["so", "."]], "genre": "bc"})
+    predict.predict_json({"sentences": [["I", "said", "so", "."]], "speakers": [["x"] * 4], "genre": "new"})
+    bc = predict._model.vocab.get_token_index("bc", "genre_labels")
+    assert seen == [([bc], [["-", "-"], ["-", "-"]]), ([2], [["x"] * 4])]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({}, '"document"'),
+        ({"document": "  "}, '"document" must be text'),
+        ({"document": ["a"]}, '"document" must be text'),
+        ({"document": "a", "genre": 3}, '"genre" must be text'),
+        ({"sentences": []}, '"sentences" must be a list'),
+        ({"sentences": [["a"], []]}, '"sentences" must be a list'),
+        ({"sentences": [["a", ""]]}, '"sentences" must be a list'),
+        ({"sentences": "a"}, '"sentences" must be a list'),
+        ({"sentences": [["a", "b"]], "speakers": [["x"]]}, '"speakers" must have one name for each word'),
+        ({"sentences": [["a"]], "speakers": ["x"]}, '"speakers" must have one name for each word'),
+    ],
+)
+def test_other_input_is_refused(
+    reader: CorefReader, instances: list[Instance], inputs: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=f"elmo_coref: .*{message}"):
+        predictor(reader, instances).predict_json(inputs)
+
+
+def test_an_unknown_output_format_is_refused(reader: CorefReader, instances: list[Instance]) -> None:
+    with pytest.raises(ConfigurationError, match="output_format is json or conll2012"):
+        predictor(reader, instances, output_format="xml")
+
+
+def test_predictions_for_a_file_are_a_response_that_the_scorer_reads(
+    reader: CorefReader, instances: list[Instance], tmp_path: Path
+) -> None:
+    predict = predictor(reader, instances, output_format="conll2012")
+    response = tmp_path / "response.conll"
+    response.write_text("".join(map(predict.dump_line, predict.predict_batch_instance(instances))))
+    _, figures = score_coref(str(FIXTURE), str(response))
+    assert figures["muc"]["precision_denominator"] == len(instances)
+    assert list(CorefReader({}).read_examples([])) == []
+
+
+def test_nested_mentions_are_marked_from_the_outside() -> None:
+    words = ["her", "brother", "waved"]
+    assert mark(words, [[(0, 1)], [(0, 2), (2, 3)]]) == "[[her]0 brother]1 [waved]1"
+    assert mark(words, []) == "her brother waved"
