@@ -3,7 +3,8 @@
     python docs/update_readme.py
 
 A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for the `docs/results/NAME.json` that
-`allennlp elmo-sweep --json` wrote. NAME begins with the task, as the names of the configurations do.
+`allennlp elmo-sweep --json` wrote. NAME begins with the task, as the names of the configurations do, and ends
+in `_test` where the figures are those on the test data.
 """
 
 import json
@@ -15,7 +16,7 @@ from elmo_plugin.sweeps import summary
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 BLOCK = re.compile(r"(<!-- results:(\w+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
-METRICS = {"ner": "F1", "snli": "accuracy", "srl": "F1", "sst": "accuracy"}
+METRICS = {"coref": "average F1", "ner": "F1", "snli": "accuracy", "srl": "F1", "sst": "accuracy"}
 
 
 def updated(document: str) -> str:
@@ -31,9 +32,17 @@ def table(name: str) -> str:
         f"| {model.removeprefix(f'{task}_')} | {summary(result['scores'], digits=1)} |\n"
         for model, result in results.items()
     ]
+    data = "test" if name.endswith("_test") else "dev"
     commands = dict.fromkeys(f"    {result['command']}\n" for result in results.values())
     return "".join(
-        [f"| model | dev {METRICS[task]} (%), mean ± sd |\n", "| --- | --- |\n", *rows, "\n", *commands, "\n"]
+        [
+            f"| model | {data} {METRICS[task]} (%), mean ± sd |\n",
+            "| --- | --- |\n",
+            *rows,
+            "\n",
+            *commands,
+            "\n",
+        ]
     )
 
 

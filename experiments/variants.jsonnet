@@ -1,5 +1,6 @@
-// What Peters et al. (2018) vary in section 5, as named variants of ner_elmo.jsonnet, snli_elmo.jsonnet,
-// srl_elmo.jsonnet and sst_elmo.jsonnet. Each differs from its model in what its name says and in nothing else.
+// What Peters et al. (2018) vary in section 5, as named variants of coref_elmo.jsonnet, ner_elmo.jsonnet,
+// snli_elmo.jsonnet, srl_elmo.jsonnet and sst_elmo.jsonnet, and what the coreference model is without some of its
+// parts. Each differs from its model in what its name says and in nothing else.
 //
 //     allennlp elmo-sweep experiments/variants.jsonnet:sst_top -s runs/sst
 //     allennlp elmo-sweep 'experiments/variants.jsonnet:sst_*' -s runs/sst
@@ -38,6 +39,10 @@ local one_side(baseline, at) = {
 
 local named(task, variants) = { [task + '_' + name]: variants[name] for name in std.objectFields(variants) };
 
+local coref_baseline = import 'coref_baseline.jsonnet';
+local coref_at(placements=['input'], layers='all', lambda=0) =
+  elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda, cache={ type: 'memory' });
+
 local ner_baseline = import 'ner_baseline.jsonnet';
 local ner_at(placements=['input'], layers='all', lambda=0.1) =
   elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda);
@@ -55,6 +60,18 @@ local sst_at(placements=['input', 'output'], layers='all', lambda=0.001) =
   elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda);
 
 named(
+  'coref',
+  of_every_task(coref_baseline, coref_at) {
+    baseline: coref_baseline,
+    elmo: import 'coref_elmo.jsonnet',  // at the input, no penalty
+    output: coref_baseline + coref_at(['output']),
+    both: coref_baseline + coref_at(['input', 'output']),
+    no_speakers: coref_baseline + coref_at() + { model+: { use_speakers: false } },
+    no_genre: coref_baseline + coref_at() + { model+: { use_genre: false } },
+    may_cross: coref_baseline + coref_at() + { model+: { may_cross: true } },
+  }
+)
++ named(
   'ner',
   of_every_task(ner_baseline, ner_at) {
     baseline: ner_baseline,

@@ -22,8 +22,15 @@ BILM = {
 WORD_DIM, ELMO_DIM = 5, 12
 DATA = {task: FIXTURES / task / file for task, file in (("ner", "sentences.txt"), ("snli", "pairs.jsonl"))}
 DATA["sst"] = FIXTURES / "sst" / "trees.txt"
+DATA["coref"] = FIXTURES / "coref" / "documents.gold_conll"
 DATA["srl"] = FIXTURES / "srl" / "sentences.gold_conll"
-SIZES = {"ner": "", "snli": "hidden=4, ", "sst": "hidden=8, ", "srl": "hidden=8, predicate_dim=4, "}
+SIZES = {
+    "coref": "hidden=4, lexical_dropout=0, ",
+    "ner": "batch_size=2, ",
+    "snli": "batch_size=2, hidden=4, ",
+    "sst": "batch_size=2, hidden=8, ",
+    "srl": "batch_size=2, hidden=8, predicate_dim=4, ",
+}
 VARIABLES = {name: name.lower() for name in ("CONLL2003", "CONLL2012", "SNLI", "SST", "WORD_VECTORS")}
 
 EMBEDDERS = "model.contextual_encoder.text_field_embedder.token_embedders"
@@ -37,7 +44,7 @@ OUTPUT_WEIGHTS = "contextual_encoder\\.output_elmo\\..*scalar_mix\\.weights"
 def _evaluate(expression: str) -> str:
     libraries = "".join(
         f"local {name} = import '../training_config/lib/{name}.libsonnet';"
-        for name in ("elmo", "ner", "snli", "srl", "srl_predicates", "sst", "words")
+        for name in ("coref", "elmo", "ner", "snli", "srl", "srl_predicates", "sst", "words")
     )
     return _jsonnet.evaluate_snippet(str(REPOSITORY / "experiments" / "test.jsonnet"), libraries + expression)
 
@@ -67,8 +74,8 @@ def small_config(task: str, at: str, options: str = "") -> dict[str, Any]:
     """Returns a small configuration without dropout, with the ELMo that the Jsonnet expression `at` adds."""
     data = DATA[task]
     return evaluate(
-        f"{task}(data='{data.parent}', train='{data.name}', dev='{data.name}', dropout=0, batch_size=2, "
-        f"epochs=1, words=words.learned(dim={WORD_DIM}, min_count=1), {SIZES[task]}{options}) + {at}"
+        f"{task}(data='{data.parent}', train='{data.name}', dev='{data.name}', dropout=0, epochs=1, "
+        f"words=words.learned(dim={WORD_DIM}, min_count=1), {SIZES[task]}{options}) + {at}"
     )
 
 

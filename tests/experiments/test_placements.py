@@ -7,6 +7,10 @@ from tests.experiments.configs import DATA, ELMO_DIM, elmo_at, model_and_batch, 
 
 PLACEMENTS = [["input"], ["output"], ["input", "output"]]
 SIZES = {  # of what the words' vectors enter, and of what the encoder's output enters
+    "coref": lambda model: (
+        model.contextual_encoder.encoder.get_input_dim(),
+        model.span_encoder.head_attention.weight.size(1),
+    ),
     "ner": lambda model: (
         model.contextual_encoder.encoder.get_input_dim(),
         model.tag_projection.weight.size(1),

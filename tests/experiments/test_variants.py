@@ -12,6 +12,9 @@ from tests.experiments.configs import evaluate, read_config
 EXPERIMENTS = REPOSITORY / "experiments"
 FILES = sorted([*EXPERIMENTS.glob("*.jsonnet"), *(REPOSITORY / "training_config").glob("[!b]*.jsonnet")])
 BASELINES = {
+    "coref": "coref(data='experiments/data/coref', words=words.learned(dim=50), hidden=100, "
+    "max_span_width=8, spans_per_word=0.3, max_antecedents=50, feedforward=64, max_training_sentences=20, epochs=30, "
+    "patience=5)",
     "ner": "ner(data='experiments/data/ner', epochs=40)",
     "snli": "snli(data='experiments/data/snli', hidden=100, dropout=0.2, learning_rate=0.001, epochs=30, "
     "patience=10, rate_patience=3)",
@@ -20,13 +23,24 @@ BASELINES = {
     "patience=5)",
     "sst": "sst(data='experiments/data/sst', hidden=64, learning_rate=0.002, epochs=12)",
 }
-NER, SNLI, SRL, SST = (f"local baseline = {baseline}; baseline" for baseline in BASELINES.values())
+COREF, NER, SNLI, SRL, SST = (f"local baseline = {baseline}; baseline" for baseline in BASELINES.values())
 BOTH = "elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, "
 INPUT = "elmo.at(['input'], bilm='tiny', dropout=0.5, "
 OUTPUT = "elmo.at(['output'], bilm='tiny', dropout=0.5, "
 NORM = "layer_norm=true, "
 CACHE = "cache={ type: 'memory' }, "
 VARIANTS = {
+    "coref_baseline": COREF,
+    "coref_elmo": f"{COREF} + {INPUT} {CACHE})",
+    "coref_output": f"{COREF} + {OUTPUT} {CACHE})",
+    "coref_both": f"{COREF} + {BOTH} {CACHE})",
+    "coref_top": f"{COREF} + {INPUT} {CACHE} layers='top')",
+    "coref_lambda_1": f"{COREF} + {INPUT} {CACHE} lambda=1)",
+    "coref_token_layer": f"{COREF} + words.none() + {INPUT} {CACHE} layers='token')",
+    "coref_no_words": f"{COREF} + words.none() + {INPUT} {CACHE})",
+    "coref_no_speakers": f"{COREF} + {INPUT} {CACHE}) + {{ model+: {{ use_speakers: false }} }}",
+    "coref_no_genre": f"{COREF} + {INPUT} {CACHE}) + {{ model+: {{ use_genre: false }} }}",
+    "coref_may_cross": f"{COREF} + {INPUT} {CACHE}) + {{ model+: {{ may_cross: true }} }}",
     "ner_baseline": NER,
     "ner_elmo": f"{NER} + {INPUT} lambda=0.1)",
     "ner_top": f"{NER} + {INPUT} lambda=0.1, layers='top')",
