@@ -3,7 +3,7 @@
 from elmo_plugin.encoders.attention import biattention, masked_attention, pool, self_biattention
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.highway_lstm import HighwayLstm
-from elmo_plugin.encoders.text_fields import slice_wrapping_dim
+from elmo_plugin.encoders.text_fields import slice_wrapping_dim, take_rows
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "pool",
     "self_biattention",
     "slice_wrapping_dim",
+    "take_rows",
 ]

@@ -66,6 +66,14 @@ def slice_wrapping_dim(text: TextFieldTensors, starts: Sequence[int], length: in
     }
 
 
+def take_rows(text: TextFieldTensors, rows: Sequence[int]) -> TextFieldTensors:
+    """Returns the tensors of some rows of a batch, in the order of `rows`."""
+    return {
+        indexer: {name: tensor[list(rows)] for name, tensor in tensors.items()}
+        for indexer, tensors in text.items()
+    }
+
+
 def _concatenate(tensors: Sequence[Tensor]) -> Tensor:
     """Concatenates along the first dimension, after padding all others with zeros at their end."""
     shape = [max(sizes) for sizes in zip(*(tensor.shape[1:] for tensor in tensors), strict=True)]

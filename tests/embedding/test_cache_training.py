@@ -13,7 +13,7 @@ from allennlp.models import Model, load_archive
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOutput
-from elmo_plugin.commands.sweep import sweep
+from elmo_plugin.commands.models.sweep import sweep
 from elmo_plugin.embedding.cache import lmdb_store
 from tests.embedding.test_archive_restore import predictions
 from tests.trained_bilm import random_bilm, write_training

@@ -9,7 +9,7 @@ import pytest
 from allennlp.commands import main
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.commands.score import SCORERS
+from elmo_plugin.commands.models.score import SCORERS
 
 FILES = {
     "coref": ["key.conll", "response.conll"],

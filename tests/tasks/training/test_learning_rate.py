@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from elmo_plugin.tasks.learning_rate import DecayInSteps
+from elmo_plugin.tasks.training import DecayInSteps
 
 
 def optimizer() -> torch.optim.Optimizer:

@@ -9,7 +9,7 @@ import torch
 from allennlp.commands import main
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.commands.weights import show_weights, table
+from elmo_plugin.commands.models.weights import show_weights, table
 from elmo_plugin.embedding.mixing_weights import Mix, read_mixes
 from tests.trained_bilm import random_bilm, write_training
 

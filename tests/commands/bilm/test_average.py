@@ -11,7 +11,7 @@ from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.io.training_archive import read_archive
-from elmo_plugin.commands.average import average, mean
+from elmo_plugin.commands.bilm.average import average, mean
 from tests.small_bilm import small_options
 from tests.trained_bilm import random_bilm, write_training
 

@@ -11,7 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.models import Model, load_archive
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.commands.ensemble import write_ensemble
+from elmo_plugin.commands.models.ensemble import write_ensemble
 from elmo_plugin.embedding.mixing_weights import read_mixes
 from elmo_plugin.tasks.ensemble import Ensemble
 from tests.trained_tagger import SENTENCES

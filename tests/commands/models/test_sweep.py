@@ -20,7 +20,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 
-from elmo_plugin.commands.sweep import sweep
+from elmo_plugin.commands.models.sweep import sweep
 from elmo_plugin.sweeps import trainings
 from tests.experiments.configs import BILM
 from tests.trained_tagger import tagger_config

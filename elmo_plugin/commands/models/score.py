@@ -12,6 +12,7 @@ from overrides import overrides
 from elmo_plugin.common.files import write_json
 from elmo_plugin.tasks.coref import score_coref
 from elmo_plugin.tasks.ner import score_tagged
+from elmo_plugin.tasks.squad import score_squad
 from elmo_plugin.tasks.srl.srl_eval import score_props
 
 
@@ -34,6 +35,14 @@ SCORERS = {
         {
             "KEY": "the right clusters, in CoNLL-2012's format (plain, .gz or .zst)",
             "RESPONSE": "those of a system, for the same documents",
+        },
+    ),
+    "squad": Scorer(
+        score_squad,
+        "Answers, as the official script of SQuAD 1.1 scores them.",
+        {
+            "DATA": "the questions with the right answers, in SQuAD 1.1's JSON (plain, .gz or .zst)",
+            "PREDICTIONS": 'a JSON object with the answer to each question, {"id": "answer"}',
         },
     ),
     "srl": Scorer(

@@ -15,11 +15,11 @@ from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io.hdf5_weights import read_softmax, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS
 from elmo_plugin.bilm.io.training_archive import read_archive
-from elmo_plugin.commands.export import export
+from elmo_plugin.commands.bilm.export import export
 from tests.trained_bilm import random_bilm, random_softmax, write_training
 
 SENTENCES = [["The", "cat", "sat", "."], ["Why", "?"]]
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "bilm"
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "bilm"
 
 
 @pytest.fixture

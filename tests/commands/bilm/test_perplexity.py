@@ -14,7 +14,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm.io.hdf5_weights import write_weights
-from elmo_plugin.commands.export import export
+from elmo_plugin.commands.bilm.export import export
 from elmo_plugin.language_model import measure_perplexity, perplexity
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 

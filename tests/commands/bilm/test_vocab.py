@@ -7,7 +7,7 @@ from allennlp.commands import main
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
-from elmo_plugin.commands.vocab import make_vocabulary
+from elmo_plugin.commands.bilm.vocab import make_vocabulary
 from elmo_plugin.language_model.corpus import shards
 from elmo_plugin.language_model.corpus.corpus import prepare_corpus
 from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader

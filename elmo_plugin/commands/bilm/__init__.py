@@ -1,0 +1,1 @@
+"""Commands on biLMs: their vocabulary, their perplexity, their average, and the published format."""

@@ -1,0 +1,158 @@
+"""Questions about paragraphs as instances."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, cast
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import DatasetReader, Instance, TokenIndexer
+from allennlp.data.fields import Field, ListField, MetadataField, SpanField, TextField
+from allennlp.data.tokenizers import Token, Tokenizer
+
+from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
+from elmo_plugin.tasks.squad.articles import Answer, Question, parse_squad
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
+
+logger = logging.getLogger(__name__)
+
+
+class TokenizedParagraph(NamedTuple):
+    """
+    text: the paragraph
+    tokens: its words
+    places: the first character of each word, and the one after its last
+    """
+
+    text: str
+    tokens: list[Token]
+    places: list[tuple[int, int]]
+
+    def characters(self, first: int, last: int) -> tuple[int, int]:
+        """Returns the place of the words from `first` to `last`."""
+        return self.places[first][0], self.places[last][1]
+
+
+@DatasetReader.register("squad_v1")
+class SquadReader(TaskDatasetReader):
+    """
+    Makes an instance of each question of SQuAD 1.1 (see `read_squad`). An answer becomes the span of words
+    that its characters touch. One that begins or ends inside of a word is trained on by the words that cover
+    it, and scored by its own text; a line of the log counts them.
+
+    Registered as a `DatasetReader` with name "squad_v1".
+
+    # Parameters
+
+    token_indexers : `dict[str, TokenIndexer]`
+        How words become tensors.
+    tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`)
+        How paragraphs and questions become words, which must know their places in the text.
+    max_paragraph_words : `int`, optional (default = `None`)
+        Longer paragraphs are left out, as is the custom in training. A line of the log counts them.
+    repair_offsets, skip_unanswerable : `bool`, optional (default = `False`)
+        See `read_squad`.
+    answers_required : `bool`, optional (default = `False`)
+        Whether a question that has no answer in the file is an error, as it is in training.
+
+    Raises `ConfigurationError`, naming file, article and question, where something is not as it should be.
+    """
+
+    example_name = "question"
+
+    def __init__(
+        self,
+        token_indexers: dict[str, TokenIndexer],
+        *,
+        tokenizer: Tokenizer = None,
+        max_paragraph_words: int | None = None,
+        repair_offsets: bool = False,
+        skip_unanswerable: bool = False,
+        answers_required: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(token_indexers, **kwargs)
+        self._tokenizer = tokenizer or SpacyRulesTokenizer()
+        self._max_paragraph_words = max_paragraph_words
+        self._options = {"repair_offsets": repair_offsets, "skip_unanswerable": skip_unanswerable}
+        self._answers_required = answers_required
+
+    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[TokenizedParagraph, Question]]:
+        """Yields each question with its paragraph. Logs what is left out, and answers inside of words."""
+        too_long = inside_of_words = 0
+        for paragraph in parse_squad(lines, **self._options):
+            tokenized = self.tokenize(paragraph.text)
+            if self._max_paragraph_words and len(tokenized.tokens) > self._max_paragraph_words:
+                too_long += 1
+                continue
+            for question in paragraph.questions:
+                if self._answers_required and not question.answers:
+                    raise ConfigurationError(
+                        f"{paragraph.location}, question {question.id}: it has no answer"
+                    )
+                inside_of_words += any(not _is_exact(tokenized, answer) for answer in question.answers)
+                yield tokenized, question
+        if too_long:
+            most = self._max_paragraph_words
+            logger.info("%d paragraphs of more than %d words are left out", too_long, most)
+        if inside_of_words:
+            logger.info("%d questions have answers that begin or end inside of a word", inside_of_words)
+
+    def tokenize(self, paragraph: str) -> TokenizedParagraph:
+        """Returns the words of a paragraph and their places. They must not be none."""
+        tokens = self._tokenizer.tokenize(paragraph)
+        if not tokens:
+            raise ConfigurationError(f"the paragraph {paragraph!r} has no words")
+        starts = [cast(int, token.idx) for token in tokens]
+        places = [
+            (start, start + len(cast(str, token.text))) for start, token in zip(starts, tokens, strict=True)
+        ]
+        return TokenizedParagraph(paragraph, tokens, places)
+
+    def text_to_instance(self, paragraph: TokenizedParagraph, question: Question) -> Instance:
+        """
+        # Parameters
+
+        paragraph : `TokenizedParagraph`
+            From `tokenize`.
+        question : `Question`
+            With its answers, if they are known.
+
+        # Returns
+
+        `Instance`
+            With the fields `paragraph`, `question`, `metadata` (the `TokenizedParagraph` and the `Question`)
+            and, if there are answers, `answers`, the spans of their words.
+        """
+        words = self._tokenizer.tokenize(question.text)
+        if not words:
+            raise ConfigurationError(f"the question {question.text!r} has no words")
+        text = TextField(paragraph.tokens)
+        fields: dict[str, Field] = {
+            "paragraph": text,
+            "question": TextField(words),
+            "metadata": MetadataField({"paragraph": paragraph, "question": question}),
+        }
+        if question.answers:
+            spans = dict.fromkeys(words_of(paragraph, answer) for answer in question.answers)
+            fields["answers"] = ListField([SpanField(*span, text) for span in spans])
+        return Instance(fields)
+
+
+def words_of(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, int]:
+    """
+    Returns the first and the last word that an answer touches. Raises `ConfigurationError` where it touches
+    none.
+    """
+    end = answer.start + len(answer.text)
+    touched = [
+        index for index, (first, last) in enumerate(paragraph.places) if first < end and answer.start < last
+    ]
+    if not touched:
+        raise ConfigurationError(f"the answer {answer.text!r} at {answer.start} is none of the words")
+    return touched[0], touched[-1]
+
+
+def _is_exact(paragraph: TokenizedParagraph, answer: Answer) -> bool:
+    """Returns whether an answer begins and ends where its words do."""
+    end = answer.start + len(answer.text)
+    return paragraph.characters(*words_of(paragraph, answer)) == (answer.start, end)

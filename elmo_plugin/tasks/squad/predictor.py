@@ -1,0 +1,65 @@
+"""Answers to questions about a paragraph."""
+
+from typing import cast
+
+from allennlp.common import JsonDict
+from allennlp.data import Instance
+from allennlp.predictors import Predictor
+from overrides import overrides
+
+from elmo_plugin.tasks.predictor import text_from_json
+from elmo_plugin.tasks.squad.articles import Question
+from elmo_plugin.tasks.squad.dataset_reader import SquadReader
+
+# The names of the paragraph in the input: ours, and that in SQuAD's own files.
+PARAGRAPH = ("passage", "paragraph", "context")
+
+
+@Predictor.register("elmo_squad")
+class SquadPredictor(Predictor):
+    """
+    Answers the question of `{"passage": "Ansel was founded in 1887.", "question": "When was it founded?"}`
+    by words of the passage. Both are tokenised by the dataset reader. A prediction has the best answer and
+    the next best ones:
+
+        {"answer": "1887", "characters": [21, 25], "probability": 0.87,
+         "others": [{"text": "in 1887", "characters": [18, 25], "probability": 0.06}, …]}
+
+    where the characters are those of the passage, and the probability is that both ends are right. The `id`
+    is that of the input, if it has one. `allennlp elmo-answer` answers all questions of a file of SQuAD.
+
+    Registered as a `Predictor` with name "elmo_squad".
+
+    Raises `ConfigurationError` where the passage or the question is not there, is no text or is blank.
+    """
+
+    def predict(self, passage: str, question: str) -> JsonDict:
+        """Returns the prediction for one question."""
+        return self.predict_json({"passage": passage, "question": question})
+
+    @overrides
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+        reader = cast(SquadReader, self._dataset_reader)
+        paragraph = reader.tokenize(text_from_json(json_dict, PARAGRAPH, "elmo_squad"))
+        question = text_from_json(json_dict, ["question"], "elmo_squad")
+        return reader.text_to_instance(paragraph, Question(str(json_dict.get("id", "")), question, []))
+
+    @overrides
+    def predict_instance(self, instance: Instance) -> JsonDict:
+        return _best_first(super().predict_instance(instance))
+
+    @overrides
+    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
+        return [_best_first(output) for output in super().predict_batch_instance(instances)]
+
+
+def _best_first(output: JsonDict) -> JsonDict:
+    """Returns an output with its best answer apart from the others."""
+    best, *others = output["answers"]
+    return {
+        "id": output["id"],
+        "answer": best["text"],
+        "characters": best["characters"],
+        "probability": best["probability"],
+        "others": others,
+    }

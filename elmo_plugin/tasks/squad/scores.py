@@ -1,0 +1,134 @@
+"""Exact match and F1 of answers, as the official script of SQuAD 1.1 computes them."""
+
+import json
+import re
+import string
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.tasks.dataset_reader import read_text_lines
+from elmo_plugin.tasks.squad.articles import read_squad
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalize(answer: str) -> str:
+    """Returns an answer in lower case, without ASCII punctuation, articles, and more than single spaces."""
+    words = _ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION))
+    return " ".join(words.split())
+
+
+def exact_match(predicted: str, right: Iterable[str]) -> bool:
+    """Returns whether an answer is one of those that are right, after `normalize`."""
+    return any(normalize(predicted) == normalize(each) for each in right)
+
+
+def f1(predicted: str, right: Iterable[str]) -> float:
+    """Returns the best F1 of the words of an answer with one that is right, after `normalize`."""
+    return max(_f1(normalize(predicted).split(), normalize(each).split()) for each in right)
+
+
+def _f1(predicted: list[str], right: list[str]) -> float:
+    common = sum((Counter(predicted) & Counter(right)).values())
+    if common == 0:
+        return 0.0
+    precision, recall = common / len(predicted), common / len(right)
+    return 2 * precision * recall / (precision + recall)
+
+
+class SquadScores:
+    """
+    Sums the scores of questions.
+
+    # Attributes
+
+    total : `int`
+        The questions.
+    missing : `int`
+        Those without a prediction, which score nothing.
+    """
+
+    def __init__(self) -> None:
+        self.total = self.missing = self._exact = 0
+        self._f1 = 0.0
+
+    def add(self, predicted: str | None, right: Iterable[str]) -> None:
+        """Counts one question, of which `predicted` is the answer, if there is one."""
+        right = list(right)
+        self.total += 1
+        if predicted is None:
+            self.missing += 1
+            return
+        self._exact += exact_match(predicted, right)
+        self._f1 += f1(predicted, right)
+
+    def update(self, other: "SquadScores") -> None:
+        """Adds what another counted."""
+        self.total += other.total
+        self.missing += other.missing
+        self._exact += other._exact
+        self._f1 += other._f1
+
+    def figures(self) -> dict[str, float]:
+        """Returns `exact_match` and `f1` in percent, as the official script sums them up, and `total`."""
+        return {
+            "exact_match": 100.0 * self._exact / self.total if self.total else 0.0,
+            "f1": 100.0 * self._f1 / self.total if self.total else 0.0,
+            "total": self.total,
+        }
+
+
+def score_squad(data_path: str, predictions_path: str) -> tuple[list[str], dict[str, Any]]:
+    """
+    Scores a file of answers. A question without an answer in it scores nothing, as in the official script.
+
+    # Parameters
+
+    data_path : `str`
+        The JSON of SQuAD 1.1, with the right answers.
+    predictions_path : `str`
+        A JSON object with the answer, or nothing, to each question, by its id.
+
+    # Returns
+
+    `tuple[list[str], dict[str, Any]]`
+        Lines for people to read; and `exact_match`, `f1`, `total` and `missing`.
+
+    Raises `ConfigurationError`, naming the file, where one is not as it should be.
+    """
+    predictions = _read_predictions(predictions_path)
+    scores = SquadScores()
+    for paragraph in read_squad(data_path):
+        for question in paragraph.questions:
+            if not question.answers:
+                raise ConfigurationError(f"{paragraph.location}, question {question.id}: it has no answer")
+            scores.add(predictions.get(question.id), [answer.text for answer in question.answers])
+    if not scores.total:
+        raise ConfigurationError(f"{data_path}: there is no question in this file")
+    figures = {**scores.figures(), "missing": scores.missing}
+    lines = [
+        f"Questions    {scores.total:,}, of which {scores.missing:,} without a prediction",
+        f"Exact match  {figures['exact_match']:.2f}",
+        f"F1           {figures['f1']:.2f}",
+    ]
+    return lines, figures
+
+
+def _read_predictions(path: str) -> Mapping[str, str]:
+    text = "".join(line.text for line in read_text_lines(path))
+    try:
+        predictions = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigurationError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
+    if not isinstance(predictions, dict):
+        raise ConfigurationError(
+            f"{path}: expected a JSON object with the answer to each question, by its id"
+        )
+    for identifier, answer in predictions.items():
+        if not isinstance(answer, str):
+            raise ConfigurationError(f"{path}, question {identifier}: expected text, not {answer!r}")
+    return predictions

@@ -1,0 +1,22 @@
+// The question answering model of squad_elmo.jsonnet without ELMo, for comparison.
+//
+// Paper:     81.1 F1 on SQuAD's test set, with GRUs of 90 cells a direction and pretrained word vectors.
+// Here:      GRUs of 40 cells, characters of 16 dimensions with 32 filters, and Adam, so that it trains in minutes; no
+//            pretrained word vectors, so that there is nothing to download; the small data set of this repository, or
+//            any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
+// Expected:  docs/results/squad.json: the example data.
+// Hardware:  two CPU cores, about three minutes.
+local squad = import '../training_config/lib/squad.libsonnet';
+local words = import '../training_config/lib/words.libsonnet';
+
+squad(
+  data='experiments/data/squad',
+  words=words.learned(dim=50),
+  characters={ dim: 16, num_filters: 32, widths: [5] },
+  hidden=40,
+  moving_average=0.99,
+  optimizer={ optimizer: { type: 'adam', lr: 0.002 }, grad_norm: 5.0 },
+  batch_size=32,
+  epochs=20,
+  patience=5,
+)

@@ -1,0 +1,13 @@
+// A question answering model with ELMo at its input and output, from the biLM that comes with this package.
+//
+// Paper:     85.8 F1 on SQuAD's test set (baseline: 81.1), with a biLM of 2 x 4096 cells and pretrained word vectors;
+//            training_config/squad.jsonnet is closer to that.
+// Here:      the biLM `tiny`, of 2 x 512 cells, and the small network of squad_baseline.jsonnet; the small data set of
+//            this repository, or any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
+// Expected:  docs/results/squad.json: the example data.
+// Hardware:  two CPU cores, about three minutes.
+local elmo = import '../training_config/lib/elmo.libsonnet';
+
+(import 'squad_baseline.jsonnet') + elmo.at(
+  ['input', 'output'], bilm='tiny', dropout=0.5, lambda=0.001, cache={ type: 'memory' }
+)
