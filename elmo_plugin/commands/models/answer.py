@@ -23,8 +23,8 @@ class ElmoAnswer(Subcommand):
     def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
         subparser = parser.add_parser(
             self.name,
-            description="Answer all questions of a file of SQuAD 1.1, and write the answers by the ids of the "
-            "questions, as its official script and `allennlp elmo-score squad` read them.",
+            description="Answer all questions of a file of SQuAD 1.1, and write the answers by the ids of "
+            "the questions, as its official script and `allennlp elmo-score squad` read them.",
             help="Answer the questions of a file of SQuAD.",
         )
         add = subparser.add_argument

@@ -1,0 +1,102 @@
+"""SQuAD's JSON: its paragraphs and answers, and what is refused."""
+
+import gzip
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.tasks.squad import Answer, read_squad
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "squad" / "articles.json"
+
+
+def squad(context: str = "It rained.", **question: Any) -> dict[str, Any]:
+    qas = [{"id": "q1", "question": "What?", "answers": [{"text": "rained", "answer_start": 3}], **question}]
+    return {"data": [{"title": "Rain", "paragraphs": [{"context": context, "qas": qas}]}]}
+
+
+def read(folder: Path, content: Any, **options: bool) -> Any:
+    file = folder / "x.json"
+    file.write_text(content if isinstance(content, str) else json.dumps(content))
+    return list(read_squad(file, **options))
+
+
+def test_paragraphs_have_their_questions_with_all_answers() -> None:
+    first, second, third = read_squad(FIXTURE)
+    assert [len(each.questions) for each in (first, second, third)] == [2, 1, 1]
+    assert first.questions[0].answers == [Answer("1887", 21), Answer("in 1887", 18), Answer("1887", 21)]
+    assert second.location == f"{FIXTURE}, Ansel, paragraph 2"
+    assert second.text == third.text
+
+
+def test_a_compressed_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "x.json.gz").write_bytes(gzip.compress(FIXTURE.read_bytes()))
+    texts = [each.text for each in read_squad(tmp_path / "x.json.gz")]
+    assert texts == [each.text for each in read_squad(FIXTURE)]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{\n'data'", "x.json, line 2: not JSON"),
+        ([], r"x.json: expected a JSON object, not \[\]"),
+        ({}, 'x.json: expected a list as "data", there is none'),
+        ({"data": "x"}, 'x.json: expected a list as "data", not "x"'),
+        ({"data": [{"paragraphs": []}]}, 'article 1: expected text as "title"'),
+        ({"data": [{"title": "Rain"}]}, 'Rain: expected a list as "paragraphs"'),
+        (
+            {"data": [{"title": "Rain", "paragraphs": [3]}]},
+            "Rain, paragraph 1: expected a JSON object, not 3",
+        ),
+        (squad(" "), "Rain, paragraph 1: the paragraph is empty"),
+        (squad(question=3), 'Rain, paragraph 1, question q1: expected text as "question", not 3'),
+        (squad(question=" "), "question q1: the question is empty"),
+        (squad(answers=[{"text": "rained"}]), 'question q1: expected a number as "answer_start"'),
+        (squad(answers=[{"text": "rained", "answer_start": True}]), '"answer_start", not true'),
+        (squad(answers=[{"text": " ", "answer_start": 2}]), "question q1: an answer is empty"),
+        (squad(answers=[{"text": "snowed", "answer_start": 3}]), "q1: .* it is nowhere in the paragraph"),
+        (
+            squad(answers=[{"text": "rained", "answer_start": 4}]),
+            "'rained' is not at .* 4, .* 'ained.'; repair",
+        ),
+        (squad(answers=[{"text": "rained", "answer_start": -7}]), "'rained' is not at"),
+        (squad(is_impossible=True, answers=[]), "question q1: SQuAD 2.0's questions without an answer"),
+    ],
+)
+def test_what_is_malformed_names_the_file_and_the_question(
+    tmp_path: Path, content: Any, message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        read(tmp_path, content)
+
+
+@pytest.mark.parametrize(
+    ("start", "unit"), [(len("🌧 It ".encode("utf-16-le")) // 2, "UTF-16 units"), (8, "UTF-8 bytes")]
+)
+def test_offsets_in_another_unit_are_named_and_repaired(tmp_path: Path, start: int, unit: str) -> None:
+    content = squad("🌧 It rained.", answers=[{"text": "rained", "answer_start": start}])
+    with pytest.raises(ConfigurationError, match=f"question q1: .* seems to count {unit}"):
+        read(tmp_path, content)
+    (paragraph,) = read(tmp_path, content, repair_offsets=True)
+    assert paragraph.questions[0].answers == [Answer("rained", 5)]
+
+
+def test_a_repair_takes_the_nearest_place_and_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    content = squad("a b a b a", answers=[{"text": "a", "answer_start": 5}])
+    with caplog.at_level(logging.INFO):
+        (paragraph,) = read(tmp_path, content, repair_offsets=True)
+    assert paragraph.questions[0].answers == [Answer("a", 4)]
+    assert "1 answers were not at their answer_start" in caplog.text
+
+
+def test_unanswerable_questions_may_be_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        (paragraph,) = read(tmp_path, squad(is_impossible=True, answers=[]), skip_unanswerable=True)
+    assert paragraph.questions == []
+    assert "1 questions without an answer are left out" in caplog.text

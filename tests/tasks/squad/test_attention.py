@@ -1,0 +1,77 @@
+"""Biattention and self-attention against loops over words, in float64, with padding."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
+
+DIM = 3
+BIAS = 0.7  # that of the original, which changes nothing
+
+
+def softmax(values: list[Tensor]) -> Tensor:
+    exponentials = torch.stack(values).exp()
+    return exponentials / exponentials.sum()
+
+
+@pytest.fixture
+def texts() -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    torch.manual_seed(0)
+    paragraph = torch.randn(2, 5, DIM, dtype=torch.float64)
+    question = torch.randn(2, 4, DIM, dtype=torch.float64)
+    p_mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
+    q_mask = torch.tensor([[True] * 2 + [False] * 2, [True] * 4])
+    return paragraph, question, p_mask, q_mask
+
+
+def test_biattention_is_that_of_each_word(texts: tuple[Tensor, ...]) -> None:
+    paragraph, question, p_mask, q_mask = texts
+    model = TrilinearBiattention(DIM).double()
+    of_first, of_second = (getattr(model.similarity, name).weight[0] for name in ("of_first", "of_second"))
+    found = model(*texts)
+    for row in range(2):
+        p, q = paragraph[row][p_mask[row]], question[row][q_mask[row]]
+        scores = [
+            [of_first @ x + of_second @ y + model.similarity.of_product @ (x * y) + BIAS for y in q]
+            for x in p
+        ]
+        back = softmax([max(each) for each in scores]) @ p
+        for place, x in enumerate(p):
+            attended = softmax(scores[place]) @ q
+            expected = torch.cat([x, attended, x * attended, x * back])
+            torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
+
+
+def test_self_attention_is_that_of_each_word_to_all_others(texts: tuple[Tensor, ...]) -> None:
+    words, _, mask, _ = texts
+    model = TrilinearSelfAttention(DIM).double()
+    of_first = torch.randn(DIM, dtype=torch.float64)  # no softmax sees this, either
+    found = model(words, mask)
+    for row in range(2):
+        text = words[row][mask[row]]
+        for place, x in enumerate(text):
+            others = [y for other, y in enumerate(text) if other != place]
+            scores = [
+                of_first @ x + model.of_other.weight[0] @ y + model.of_product @ (x * y) + BIAS
+                for y in others
+            ]
+            attended = softmax(scores) @ torch.stack(others)
+            expected = torch.cat([x, attended, x * attended])
+            torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
+
+
+def test_what_is_at_padding_changes_nothing(texts: tuple[Tensor, ...]) -> None:
+    paragraph, question, p_mask, q_mask = texts
+    biattention, self_attention = TrilinearBiattention(DIM).double(), TrilinearSelfAttention(DIM).double()
+    before = biattention(*texts)[p_mask], self_attention(paragraph, p_mask)[p_mask]
+    paragraph[~p_mask], question[~q_mask] = 1e4, -1e4
+    after = biattention(*texts)[p_mask], self_attention(paragraph, p_mask)[p_mask]
+    for one, other in zip(before, after, strict=True):
+        assert one.equal(other)
+
+
+def test_a_word_that_is_alone_attends_to_nothing() -> None:
+    word = torch.randn(1, 2, DIM)
+    found = TrilinearSelfAttention(DIM)(word, torch.tensor([[True, False]]))[0, 0]
+    assert found.equal(torch.cat([word[0, 0], torch.zeros(2 * DIM)]))

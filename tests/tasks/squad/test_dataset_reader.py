@@ -1,0 +1,87 @@
+"""Questions as instances: words, places of characters, and what is left out or refused."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Instance
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+
+from elmo_plugin.tasks.squad import Answer, Question, SquadReader
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "squad" / "articles.json"
+
+
+def reader(**options: Any) -> SquadReader:
+    return SquadReader({"tokens": SingleIdTokenIndexer()}, **options)
+
+
+def spans(instance: Instance) -> list[tuple[int, int]]:
+    return [(field.span_start, field.span_end) for field in instance["answers"]]
+
+
+def file_with(folder: Path, context: str, answers: list[dict[str, Any]]) -> Path:
+    qas = [{"id": "q1", "question": "What?", "answers": answers}]
+    content = {"data": [{"title": "T", "paragraphs": [{"context": context, "qas": qas}]}]}
+    (folder / "x.json").write_text(json.dumps(content))
+    return folder / "x.json"
+
+
+def test_each_question_is_an_instance_with_the_words_of_its_answers() -> None:
+    instances = list(reader().read(FIXTURE))
+    words = [token.text for token in instances[0]["paragraph"]]
+    assert words[:6] == ["Ansel", "was", "founded", "in", "1887", "by"]
+    assert [token.text for token in instances[0]["question"]] == ["When", "was", "Ansel", "founded", "?"]
+    assert [spans(instance) for instance in instances] == [
+        [(4, 4), (3, 4)], [(6, 7), (7, 7)], [(9, 9), (8, 9)], [(4, 4)],
+    ]  # fmt: skip
+
+
+def test_places_of_words_are_those_of_the_text() -> None:
+    text = " Café\u2014\u00a0Ansel's\n\n\U0001f327 river."
+    paragraph = reader().tokenize(text)
+    for token, (start, end) in zip(paragraph.tokens, paragraph.places, strict=True):
+        assert text[start:end] == token.text
+    assert text[slice(*paragraph.characters(0, len(paragraph.tokens) - 1))] == text.strip()
+
+
+def test_an_answer_inside_of_words_becomes_the_words_that_cover_it_and_is_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = file_with(tmp_path, "The 1880s began.", [{"text": "1880", "answer_start": 4}])
+    with caplog.at_level(logging.INFO):
+        (instance,) = reader().read(file)
+    assert spans(instance) == [(1, 1)]
+    assert instance["metadata"].metadata["question"].answers == [Answer("1880", 4)]
+    assert "1 questions have answers that begin or end inside of a word" in caplog.text
+
+
+def test_long_paragraphs_are_left_out_where_there_is_a_limit(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        instances = list(reader(max_paragraph_words=15).read(FIXTURE))
+    assert [instance["metadata"].metadata["question"].id for instance in instances] == ["a3", "b1"]
+    assert "1 paragraphs of more than 15 words are left out" in caplog.text
+
+
+def test_a_question_without_an_answer_is_an_error_in_training_only(tmp_path: Path) -> None:
+    file = file_with(tmp_path, "It rained.", [])
+    (instance,) = reader().read(file)
+    assert "answers" not in instance.fields
+    with pytest.raises(ConfigurationError, match=r"x.json, T, paragraph 1, question q1: it has no answer"):
+        list(reader(answers_required=True).read(file))
+
+
+def test_a_file_without_questions_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{"data": []}')
+    with pytest.raises(ConfigurationError, match=r"x.json: there is no question in this file"):
+        list(reader().read(tmp_path / "x.json"))
+
+
+def test_text_without_words_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="has no words"):
+        reader().tokenize(" \n")
+    with pytest.raises(ConfigurationError, match="has no words"):
+        reader().text_to_instance(reader().tokenize("It rained."), Question("", " ", []))

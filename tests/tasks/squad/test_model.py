@@ -1,0 +1,118 @@
+"""The question answering model: what it encodes, trains on and measures."""
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.models import Model
+
+from elmo_plugin.tasks.squad import Question, SquadReader
+from elmo_plugin.tasks.squad.spans import BoundaryLogits
+from tests.tasks.squad.test_dataset_reader import FIXTURE
+
+GRU = {"type": "gru", "hidden_size": 3, "bidirectional": True}
+LAYER = {"num_layers": 1, "hidden_dims": 6, "activations": "relu"}
+CONFIG = {
+    "type": "squad_bidaf_self_attention",
+    "contextual_encoder": {
+        "text_field_embedder": {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 4}}},
+        "encoder": GRU,
+    },
+    "attention_projection": LAYER,
+    "self_attention_encoder": GRU,
+    "self_attention_projection": LAYER,
+    "start_encoder": GRU,
+    "end_encoder": GRU,
+}
+
+
+@pytest.fixture
+def instances() -> list[Instance]:
+    return list(SquadReader({"tokens": SingleIdTokenIndexer()}).read(FIXTURE))
+
+
+def model_of(instances: list[Instance], **options: Any) -> Any:
+    torch.manual_seed(0)
+    params = Params(copy.deepcopy({**CONFIG, **options}))
+    return Model.from_params(params, vocab=Vocabulary.from_instances(instances))
+
+
+def tensors_of(instances: list[Instance], model: Model) -> dict[str, Any]:
+    batch = Batch(instances)
+    batch.index_instances(model.vocab)
+    return batch.as_tensor_dict()
+
+
+def test_a_paragraph_is_encoded_once_for_all_of_its_questions(instances: list[Instance]) -> None:
+    model = model_of(instances).eval()
+    rows: list[int] = []
+    model.contextual_encoder.encoder.register_forward_pre_hook(lambda _, inputs: rows.append(len(inputs[0])))
+    model(**tensors_of(instances, model))
+    assert rows in ([2, 4], [2 + 4])  # two paragraphs, of four questions: one run for each text, or one
+
+
+def test_an_answer_is_no_longer_than_it_may_be(instances: list[Instance]) -> None:
+    for most in (1, 3, None):
+        model = model_of(instances, max_answer_words=most, other_answers=400).eval()
+        for instance in instances:
+            answers = model.forward_on_instance(instance)["answers"]
+            reader = SquadReader({"tokens": SingleIdTokenIndexer()})
+            lengths = {len(reader.tokenize(answer["text"]).tokens) for answer in answers}
+            length = len(instance["paragraph"])
+            assert max(lengths) == min(most or length, length)
+
+
+def test_answers_are_the_text_at_their_characters(instances: list[Instance]) -> None:
+    model = model_of(instances).eval()
+    for instance in instances:
+        output = model.forward_on_instance(instance)
+        text = instance["metadata"].metadata["paragraph"].text
+        probabilities = [answer["probability"] for answer in output["answers"]]
+        assert len(probabilities) == 5 and probabilities == sorted(probabilities, reverse=True)
+        assert all(text[slice(*answer["characters"])] == answer["text"] for answer in output["answers"])
+
+
+def test_training_is_on_all_answers_or_on_the_first(instances: list[Instance]) -> None:
+    losses = {}
+    for train_on in ("all", "first"):
+        model = model_of(instances, train_on=train_on).eval()
+        losses[train_on] = model(**tensors_of(instances, model))["loss"].item()
+    assert losses["all"] < losses["first"]
+    with pytest.raises(ConfigurationError, match="train_on is all or first, not 'one'"):
+        model_of(instances, train_on="one")
+
+
+def test_metrics_are_those_of_the_best_answers(instances: list[Instance]) -> None:
+    model = model_of(instances).eval()
+    tensors = tensors_of(instances, model)
+    length = tensors["paragraph"]["tokens"]["tokens"].size(1)
+    first, last = tensors["answers"][:, 0].unbind(dim=1)
+    right = [20.0 * torch.nn.functional.one_hot(each, length) for each in (first, last)]
+    mask = tensors["paragraph"]["tokens"]["tokens"] > 0
+    output = model.decode(BoundaryLogits(*right, mask), tensors["metadata"], tensors["answers"])
+    assert output["answers"][1][0]["text"] == "Mira Koll"
+    assert model.get_metrics(reset=True) == {"em": 1.0, "f1": 1.0}
+    model.train()(**tensors)
+    assert model.get_metrics() == {}
+
+
+def test_without_self_attention_there_is_no_residual_block(instances: list[Instance]) -> None:
+    model = model_of(instances, self_attention_encoder=None, self_attention_projection=None)
+    assert model.residual_block is None
+    model(**tensors_of(instances, model))["loss"].backward()
+
+
+@pytest.mark.slow
+def test_a_paragraph_of_ten_thousand_words_is_predicted(instances: list[Instance]) -> None:
+    model = model_of(instances).eval()
+    reader = SquadReader({"tokens": SingleIdTokenIndexer()})
+    paragraph = reader.tokenize("Ansel was founded in 1887 . " * 1667)
+    assert len(paragraph.tokens) > 10_000
+    instance = reader.text_to_instance(paragraph, Question("", "When?", []))
+    reader.apply_token_indexers(instance)
+    assert model.forward_on_instance(instance)["answers"]

@@ -1,0 +1,63 @@
+"""Answers to one question, and to all questions of a file."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Instance
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+
+from elmo_plugin.tasks.squad import SquadPredictor, SquadReader
+from tests.tasks.contract import assert_same
+from tests.tasks.squad.test_dataset_reader import FIXTURE
+from tests.tasks.squad.test_model import model_of
+
+PASSAGE = "Ansel was founded in 1887."
+
+
+@pytest.fixture
+def predictor() -> SquadPredictor:
+    reader = SquadReader({"tokens": SingleIdTokenIndexer()})
+    instances: list[Instance] = list(reader.read(FIXTURE))
+    return SquadPredictor(model_of(instances), reader)
+
+
+def test_a_prediction_has_the_best_answer_and_others(predictor: SquadPredictor) -> None:
+    output = predictor.predict(PASSAGE, "When was it founded?")
+    assert list(output) == ["id", "answer", "characters", "probability", "others"]
+    assert PASSAGE[slice(*output["characters"])] == output["answer"]
+    assert len(output["others"]) == 4
+    assert all(output["probability"] >= other["probability"] for other in output["others"])
+
+
+def test_a_batch_is_predicted_like_each_alone(predictor: SquadPredictor) -> None:
+    inputs = [
+        {"passage": PASSAGE, "question": "When?", "id": "x"},
+        {"context": "Mira", "question": "Who is it?"},
+        {"paragraph": PASSAGE, "question": "Where?"},
+    ]
+    together = predictor.predict_batch_json(inputs)
+    assert [output["id"] for output in together] == ["x", "", ""]
+    assert_same(together, [predictor.predict_json(each) for each in inputs])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"question": "Who?"}, '"passage"'),
+        ({"passage": PASSAGE}, '"question"'),
+        ({"passage": " ", "question": "Who?"}, '"passage" must be text'),
+        ({"passage": PASSAGE, "question": ["Who?"]}, '"question" must be text'),
+    ],
+)
+def test_other_input_is_refused(predictor: SquadPredictor, inputs: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"elmo_squad: .*{message}"):
+        predictor.predict_json(inputs)
+
+
+def test_instances_of_a_file_are_answered_by_id(predictor: SquadPredictor, tmp_path: Path) -> None:
+    instances = list(predictor._dataset_reader.read(FIXTURE))
+    outputs = predictor.predict_batch_instance(instances)
+    assert [output["id"] for output in outputs] == ["a1", "a2", "a3", "b1"]
+    assert predictor.predict_instance(instances[0])["answer"] == outputs[0]["answer"]

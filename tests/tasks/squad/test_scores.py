@@ -1,0 +1,114 @@
+"""Exact match and F1 against the official script's figures, and against its rules word for word."""
+
+import json
+import re
+import string
+from pathlib import Path
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin.tasks.squad.scores import SquadScores, exact_match, f1, normalize, score_squad
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "squad" / "articles.json"
+ANSWERS = st.text(alphabet="aAthen -'.,\u2013\u00e9\u0130 \t\n(1)", max_size=12)
+
+
+def literal_words(answer: str) -> list[str]:
+    """The rules, one after the other: lower case, no punctuation, no articles, single spaces."""
+    letters = [letter for letter in answer.lower() if letter not in string.punctuation]
+    parts = re.split(r"(\W+)", "".join(letters))
+    return "".join(" " if part in ("a", "an", "the") else part for part in parts).split()
+
+
+def literal_f1(predicted: str, right: str) -> float:
+    """Words in common, each as often as in both."""
+    ours, theirs = literal_words(predicted), literal_words(right)
+    remaining, common = list(theirs), 0
+    for word in ours:
+        if word in remaining:
+            remaining.remove(word)
+            common += 1
+    return 2 * common / (len(ours) + len(theirs)) if common else 0.0
+
+
+def test_figures_are_those_of_the_official_script(shared: Path) -> None:
+    expected = json.loads((shared / "parity" / "squad" / "scores.json").read_text())
+    data, predictions = shared / "data" / "qa" / "dev.json", shared / "parity" / "squad" / "predictions.json"
+    _, figures = score_squad(str(data), str(predictions))
+    assert {name: figures[name] for name in expected} == expected
+    assert figures["missing"] == 0
+
+
+@given(ANSWERS, st.lists(ANSWERS, min_size=1, max_size=3))
+def test_scores_are_the_best_over_all_answers_by_the_literal_rules(predicted: str, right: list[str]) -> None:
+    assert normalize(predicted) == " ".join(literal_words(predicted))
+    assert exact_match(predicted, right) == any(
+        literal_words(predicted) == literal_words(each) for each in right
+    )
+    assert f1(predicted, right) == pytest.approx(max(literal_f1(predicted, each) for each in right))
+
+
+@pytest.mark.parametrize(
+    ("predicted", "right", "em", "expected"),
+    [
+        ("The  Tarn.", "tarn", True, 1.0),
+        ("", "the", True, 0.0),  # nothing is left of either: a match, but no word in common
+        ("", "Tarn", False, 0.0),
+        ("river the Tarn", "a river", False, 2 / 3),
+        ("1 1 2", "1 2 2", False, 2 / 3),
+        ("don't", "dont", True, 1.0),
+        ("the\u2013end", "\u2013end", True, 1.0),  # an article next to what is no ASCII punctuation
+    ],
+)
+def test_scores_of_cases_by_hand(predicted: str, right: str, em: bool, expected: float) -> None:
+    assert exact_match(predicted, [right]) == em
+    assert f1(predicted, [right]) == pytest.approx(expected)
+
+
+def test_a_missing_answer_scores_nothing_and_is_counted(tmp_path: Path) -> None:
+    predictions = tmp_path / "answers.json"
+    predictions.write_text(json.dumps({"a1": "in 1887", "a2": "Mira Koll of Lund", "other": "x"}))
+    lines, figures = score_squad(str(FIXTURE), str(predictions))
+    assert figures == {
+        "exact_match": 25.0,
+        "f1": pytest.approx(100 * (1 + 2 / 3) / 4),
+        "total": 4,
+        "missing": 2,
+    }
+    assert lines[0] == "Questions    4, of which 2 without a prediction"
+
+
+def test_sums_of_parts_are_those_of_the_whole() -> None:
+    one, other, whole = SquadScores(), SquadScores(), SquadScores()
+    for scores, predicted in ((one, "x"), (other, "y"), (other, None)):
+        for each in (scores, whole):
+            each.add(predicted, ["x", "z"])
+    one.update(other)
+    assert one.figures() == whole.figures() == {"exact_match": 100 / 3, "f1": 100 / 3, "total": 3}
+    assert SquadScores().figures()["f1"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[", "line 1: not JSON"),
+        ("[]", "expected a JSON object"),
+        ('{"a1": 3}', "question a1: expected text"),
+    ],
+)
+def test_predictions_of_another_shape_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "answers.json").write_text(text)
+    with pytest.raises(ConfigurationError, match=f"answers.json.*{message}"):
+        score_squad(str(FIXTURE), str(tmp_path / "answers.json"))
+
+
+def test_questions_without_answers_cannot_be_scored(tmp_path: Path) -> None:
+    content = json.loads(FIXTURE.read_text())
+    content["data"][1]["paragraphs"][0]["qas"][0]["answers"] = []
+    (tmp_path / "data.json").write_text(json.dumps(content))
+    (tmp_path / "answers.json").write_text("{}")
+    with pytest.raises(ConfigurationError, match="question b1: it has no answer"):
+        score_squad(str(tmp_path / "data.json"), str(tmp_path / "answers.json"))
