@@ -72,6 +72,12 @@ class Fact:
         wanted = {question.partition(":")[0], *SYMBOL.findall(question)}
         return all(symbol in self.answers or symbol.split()[0] in self.cast for symbol in wanted)
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether no two answers are the same words in two places."""
+        found = {answers[0].start: answers[0].text.lower() for answers in self.answers.values()}
+        return len(set(found.values())) == len(found)
+
 
 class ParagraphSource(Source[Paragraph]):
     """Draws paragraphs and questions about them."""
@@ -81,7 +87,8 @@ class ParagraphSource(Source[Paragraph]):
         self.topics = [name.partition(".")[2] for name in grammar if name.startswith("title.")]
         self.cast: dict[str, Subject] = {}  # A, of whom a sentence tells, and B
         self.told_of: Subject | None = None  # in the last sentence
-        self.names: list[str] = []
+        self.names: list[str] = []  # in the paragraph
+        self.order: list[str] = []  # of subjects and others in the sentence
 
     def draw_example(self, number: int) -> Paragraph:
         topic = self.topics[number % len(self.topics)]
@@ -89,7 +96,7 @@ class ParagraphSource(Source[Paragraph]):
             self.told_of, self.names = None, []
             paragraph = Paragraph(topic, self.deal(f"title.{topic}"))
             facts = [self.tell(paragraph, *step) for step in self.draw_plan(topic)]
-            if self.is_fine(paragraph):
+            if all(fact.is_clear for fact in facts) and self.is_fine(paragraph):
                 paragraph.questions = self.ask([fact for fact in facts if not fact.name.startswith("aside.")])
                 return paragraph
 
@@ -140,13 +147,17 @@ class ParagraphSource(Source[Paragraph]):
 
     def tell(self, paragraph: Paragraph, name: str, subject: Subject, other: Subject) -> Fact:
         """Adds a sentence."""
-        self.cast = {"A": subject, "B": other}
+        self.cast, self.order = {"A": subject, "B": other}, []
         sentence, answers = find_answers(AN.sub(r"\1n \2", self.expand(self.deal(name))))
         values = {slot: re.sub(r"^an? ", "the ", found[0].text) for slot, found in answers.items()}
         answers = paragraph.add(sentence, answers)
         subject.named = {slot: answers[slot] for slot in answers if slot == "A"} or subject.named
-        self.told_of = None if name.startswith("aside.") or name.endswith(".second") else subject
+        self.told_of = None if is_passing(name) or self.begins_with_another() else subject
         return Fact(name, self.cast, answers | subject.named, values)
+
+    def begins_with_another(self) -> bool:
+        """Whether "she" in the next sentence could be somebody else."""
+        return self.cast["A"].gender != "n" and self.order[:1] != ["A"]
 
     def expand(self, text: str) -> str:
         """Returns the text with words for its symbols, and for those in the words."""
@@ -157,6 +168,7 @@ class ParagraphSource(Source[Paragraph]):
     def draw(self, symbol: str) -> str:
         name, *rest = symbol.split()
         letter, _, word = name.partition(".")
+        self.order += [name] if name in (*self.cast, "person") else []
         if name in self.cast:
             return self.refer(name, *rest)
         if letter in self.cast:
@@ -215,6 +227,11 @@ class ParagraphSource(Source[Paragraph]):
 
         text = SYMBOL.sub(words, question)
         return text[0].upper() + text[1:]
+
+
+def is_passing(name: str) -> bool:
+    """Whether a list is for sentences after which it is not clear who "she" is."""
+    return name.startswith("aside.") or name.endswith(".second")
 
 
 class QuestionAnswering(DataSet[Paragraph]):
