@@ -13,7 +13,8 @@ EXPERIMENTS = REPOSITORY / "experiments"
 FILES = sorted([*EXPERIMENTS.glob("*.jsonnet"), *(REPOSITORY / "training_config").glob("[!b]*.jsonnet")])
 BASELINES = {
     "coref": "coref(data='experiments/data/coref', words=words.learned(dim=50), hidden=100, "
-    "max_span_width=8, spans_per_word=0.3, max_antecedents=50, feedforward=64, max_training_sentences=20, epochs=30, "
+    "max_span_width=8, spans_per_word=0.3, max_antecedents=50, feedforward=64, max_training_sentences=20, "
+    "epochs=30, "
     "patience=5)",
     "ner": "ner(data='experiments/data/ner', epochs=40)",
     "snli": "snli(data='experiments/data/snli', hidden=100, dropout=0.2, learning_rate=0.001, epochs=30, "
