@@ -3,8 +3,9 @@
     python docs/update_readme.py
 
 A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for the `docs/results/NAME.json` that
-`allennlp elmo-sweep --json` wrote. NAME begins with the task, as the names of the configurations do, and ends
-in `_test` where the figures are those on the test data.
+`allennlp elmo-sweep --json` wrote; several names, with spaces between them, are its columns. NAME begins with
+the task, as the names of the configurations do, and ends in `_test` where the figures are those on the test
+data.
 """
 
 import json
@@ -15,35 +16,54 @@ from elmo_plugin.sweeps import summary
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
-BLOCK = re.compile(r"(<!-- results:(\w+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
-METRICS = {"coref": "average F1", "ner": "F1", "snli": "accuracy", "srl": "F1", "sst": "accuracy"}
+BLOCK = re.compile(r"(<!-- results:([\w ]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+METRICS = {
+    "coref": "average F1",
+    "coref_bcub": "B-cubed F1",
+    "coref_ceafe": "CEAF-e F1",
+    "coref_muc": "MUC F1",
+    "ner": "F1",
+    "snli": "accuracy",
+    "srl": "F1",
+    "sst": "accuracy",
+}
 
 
 def updated(document: str) -> str:
     """Returns the document with every table made anew."""
-    return BLOCK.sub(lambda match: f"{match[1]}{table(match[2])}{match[3]}", document)
+    return BLOCK.sub(lambda match: f"{match[1]}{table(match[2].split())}{match[3]}", document)
 
 
-def table(name: str) -> str:
-    """Returns the mean and deviation of each model in `docs/results/{name}.json`, and their commands."""
-    results = json.loads((REPOSITORY / "docs" / "results" / f"{name}.json").read_text())
-    task = name.partition("_")[0]
+def table(names: list[str]) -> str:
+    """Returns the mean and deviation of each model, a column for each of the results, and their commands."""
+    task = names[0].partition("_")[0]
+    files = {name: REPOSITORY / "docs" / "results" / f"{name}.json" for name in names}
+    results = {heading(name): json.loads(file.read_text()) for name, file in files.items()}
+    models = dict.fromkeys(model for columns in results.values() for model in columns)
     rows = [
-        f"| {model.removeprefix(f'{task}_')} | {summary(result['scores'], digits=1)} |\n"
-        for model, result in results.items()
+        " | ".join(
+            [model.removeprefix(f"{task}_")]
+            + [summary(columns[model]["scores"], digits=1) for columns in results.values()]
+        )
+        for model in models
     ]
-    data = "test" if name.endswith("_test") else "dev"
-    commands = dict.fromkeys(f"    {result['command']}\n" for result in results.values())
-    return "".join(
-        [
-            f"| model | {data} {METRICS[task]} (%), mean ± sd |\n",
-            "| --- | --- |\n",
-            *rows,
-            "\n",
-            *commands,
-            "\n",
-        ]
-    )
+    commands = dict.fromkeys(each["command"] for columns in results.values() for each in columns.values())
+    lines = [
+        f"| model | {' | '.join(results)} |",
+        f"|{' --- |' * (1 + len(results))}",
+        *(f"| {row} |" for row in rows),
+        "",
+        *(f"    {command}" for command in commands),
+        "",
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def heading(name: str) -> str:
+    """Returns what the figures of a file are, such as "test F1 (%), mean ± sd"."""
+    metric = name.removesuffix("_test")
+    data = "dev" if metric == name else "test"
+    return f"{data} {METRICS.get(metric) or METRICS[metric.partition('_')[0]]} (%), mean ± sd"
 
 
 if __name__ == "__main__":

@@ -74,6 +74,22 @@ def test_a_table_has_the_mean_and_the_deviation_of_each_model_and_each_command_o
     ]
 
 
+def test_several_results_are_the_columns_of_a_table(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "results").mkdir(parents=True)
+    for name, scores in (("coref", [60.0]), ("coref_test", [50.0, 51.0]), ("coref_muc_test", [70.0])):
+        results = {"coref_elmo": {"scores": scores, "command": f"allennlp elmo-sweep {name}"}}
+        (tmp_path / "docs" / "results" / f"{name}.json").write_text(json.dumps(results))
+    functions = update_readme()
+    functions["table"].__globals__["REPOSITORY"] = tmp_path
+    document = "<!-- results:coref coref_test coref_muc_test -->\n<!-- end -->"
+    assert functions["updated"](document).splitlines()[1:4] == [
+        "| model | dev average F1 (%), mean ± sd | test average F1 (%), mean ± sd | "
+        "test MUC F1 (%), mean ± sd |",
+        "| --- | --- | --- | --- |",
+        "| elmo | 60.0 | 50.5 ± 0.7 | 70.0 |",
+    ]
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_linked_files_are_there(document: Path) -> None:
     links = re.findall(r"\]\(([^)]+)\)", document.read_text(encoding="utf-8"))
