@@ -24,6 +24,8 @@ METRICS = {
     "coref_muc": "MUC F1",
     "ner": "F1",
     "snli": "accuracy",
+    "squad": "F1",
+    "squad_em": "exact match",
     "srl": "F1",
     "sst": "accuracy",
 }

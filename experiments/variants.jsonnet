@@ -1,6 +1,6 @@
 // What Peters et al. (2018) vary in section 5, as named variants of coref_elmo.jsonnet, ner_elmo.jsonnet,
-// snli_elmo.jsonnet, srl_elmo.jsonnet and sst_elmo.jsonnet, and what the coreference model is without some of its
-// parts. Each differs from its model in what its name says and in nothing else.
+// snli_elmo.jsonnet, squad_elmo.jsonnet, srl_elmo.jsonnet and sst_elmo.jsonnet, and what the models of coreference and
+// question answering are without some of their parts. Each differs from its model in what its name says and in nothing else.
 //
 //     allennlp elmo-sweep experiments/variants.jsonnet:sst_top -s runs/sst
 //     allennlp elmo-sweep 'experiments/variants.jsonnet:sst_*' -s runs/sst
@@ -51,6 +51,10 @@ local snli_baseline = import 'snli_baseline.jsonnet';
 local snli_at(placements=['input', 'output'], layers='all', lambda=0.001) =
   elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda, layer_norm=true);
 
+local squad_baseline = import 'squad_baseline.jsonnet';
+local squad_at(placements=['input', 'output'], layers='all', lambda=0.001) =
+  elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda, cache={ type: 'memory' });
+
 local srl_baseline = import 'srl_baseline.jsonnet';
 local srl_at(placements=['input'], layers='all', lambda=0.001) =
   elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda, cache={ type: 'memory' });
@@ -86,6 +90,18 @@ named(
   of_every_task(snli_baseline, snli_at) + one_side(snli_baseline, snli_at) {
     baseline: snli_baseline,
     elmo: import 'snli_elmo.jsonnet',  // at both sides, lambda = 0.001
+  }
+)
++ named(
+  'squad',
+  of_every_task(squad_baseline, squad_at) + one_side(squad_baseline, squad_at) {
+    baseline: squad_baseline,
+    elmo: import 'squad_elmo.jsonnet',  // at both sides, lambda = 0.001
+    no_self_attention: squad_baseline + squad_at() + {
+      model+: { self_attention_encoder:: null, self_attention_projection:: null },
+    },
+    no_moving_average: squad_baseline + squad_at() + { trainer+: { moving_average:: null } },
+    any_length: squad_baseline + squad_at() + { model+: { max_answer_words: null } },
   }
 )
 + named(

@@ -23,15 +23,19 @@ WORD_DIM, ELMO_DIM = 5, 12
 DATA = {task: FIXTURES / task / file for task, file in (("ner", "sentences.txt"), ("snli", "pairs.jsonl"))}
 DATA["sst"] = FIXTURES / "sst" / "trees.txt"
 DATA["coref"] = FIXTURES / "coref" / "documents.gold_conll"
+DATA["squad"] = FIXTURES / "squad" / "articles.json"
 DATA["srl"] = FIXTURES / "srl" / "sentences.gold_conll"
 SIZES = {
     "coref": "hidden=4, lexical_dropout=0, ",
     "ner": "batch_size=2, ",
     "snli": "batch_size=2, hidden=4, ",
+    "squad": "batch_size=2, hidden=4, moving_average=null, ",
     "sst": "batch_size=2, hidden=8, ",
     "srl": "batch_size=2, hidden=8, predicate_dim=4, ",
 }
-VARIABLES = {name: name.lower() for name in ("CONLL2003", "CONLL2012", "SNLI", "SST", "WORD_VECTORS")}
+VARIABLES = {
+    name: name.lower() for name in ("CONLL2003", "CONLL2012", "SNLI", "SQUAD", "SST", "WORD_VECTORS")
+}
 
 EMBEDDERS = "model.contextual_encoder.text_field_embedder.token_embedders"
 INPUT = f"{EMBEDDERS}.elmo"
@@ -44,7 +48,7 @@ OUTPUT_WEIGHTS = "contextual_encoder\\.output_elmo\\..*scalar_mix\\.weights"
 def _evaluate(expression: str) -> str:
     libraries = "".join(
         f"local {name} = import '../training_config/lib/{name}.libsonnet';"
-        for name in ("coref", "elmo", "ner", "snli", "srl", "srl_predicates", "sst", "words")
+        for name in ("coref", "elmo", "ner", "snli", "squad", "srl", "srl_predicates", "sst", "words")
     )
     return _jsonnet.evaluate_snippet(str(REPOSITORY / "experiments" / "test.jsonnet"), libraries + expression)
 

@@ -19,6 +19,10 @@ SIZES = {  # of what the words' vectors enter, and of what the encoder's output 
         model.contextual_encoder.encoder.get_input_dim(),
         model.projection.get_input_dim() / 4,
     ),
+    "squad": lambda model: (
+        model.contextual_encoder.encoder.get_input_dim(),
+        model.attention_projection.get_input_dim() / 4,
+    ),
     "srl": lambda model: (
         model.contextual_encoder.encoder.get_input_dim(),
         model.tag_projection.weight.size(1),

@@ -19,12 +19,18 @@ BASELINES = {
     "ner": "ner(data='experiments/data/ner', epochs=40)",
     "snli": "snli(data='experiments/data/snli', hidden=100, dropout=0.2, learning_rate=0.001, epochs=30, "
     "patience=10, rate_patience=3)",
+    "squad": "squad(data='experiments/data/squad', words=words.learned(dim=50), "
+    "characters={ dim: 16, num_filters: 32, widths: [5] }, hidden=40, moving_average=0.99, "
+    "optimizer={ optimizer: { type: 'adam', lr: 0.002 }, grad_norm: 5 }, batch_size=32, epochs=20, "
+    "patience=5)",
     "srl": "srl(data='experiments/data/srl', words=words.learned(dim=50), num_layers=4, hidden=100, "
     "predicate_dim=50, optimizer={ optimizer: { type: 'adam', lr: 0.003 }, grad_norm: 5 }, epochs=30, "
     "patience=5)",
     "sst": "sst(data='experiments/data/sst', hidden=64, learning_rate=0.002, epochs=12)",
 }
-COREF, NER, SNLI, SRL, SST = (f"local baseline = {baseline}; baseline" for baseline in BASELINES.values())
+COREF, NER, SNLI, SQUAD, SRL, SST = (
+    f"local baseline = {baseline}; baseline" for baseline in BASELINES.values()
+)
 BOTH = "elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, "
 INPUT = "elmo.at(['input'], bilm='tiny', dropout=0.5, "
 OUTPUT = "elmo.at(['output'], bilm='tiny', dropout=0.5, "
@@ -59,6 +65,20 @@ VARIANTS = {
     "snli_lambda_1": f"{SNLI} + {BOTH} {NORM} lambda=1)",
     "snli_token_layer": f"{SNLI} + words.none() + {INPUT} {NORM} lambda=0.001, layers='token')",
     "snli_no_words": f"{SNLI} + words.none() + {BOTH} {NORM} lambda=0.001)",
+    "squad_baseline": SQUAD,
+    "squad_elmo": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001)",
+    "squad_elmo_input": f"{SQUAD} + {INPUT} {CACHE} lambda=0.001)",
+    "squad_elmo_output": f"{SQUAD} + {OUTPUT} {CACHE} lambda=0.001)",
+    "squad_top": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001, layers='top')",
+    "squad_lambda_1": f"{SQUAD} + {BOTH} {CACHE} lambda=1)",
+    "squad_token_layer": f"{SQUAD} + words.none() + {INPUT} {CACHE} lambda=0.001, layers='token')",
+    "squad_no_words": f"{SQUAD} + words.none() + {BOTH} {CACHE} lambda=0.001)",
+    "squad_no_self_attention": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001) + {{ model+: "
+    "{ self_attention_encoder:: null, self_attention_projection:: null } }",
+    "squad_no_moving_average": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001) + "
+    "{ trainer+: { moving_average:: null } }",
+    "squad_any_length": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001) + "
+    "{ model+: { max_answer_words: null } }",
     "srl_baseline": SRL,
     "srl_elmo": f"{SRL} + {INPUT} {CACHE} lambda=0.001)",
     "srl_output": f"{SRL} + {OUTPUT} {CACHE} lambda=0.001)",
