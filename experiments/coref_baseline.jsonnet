@@ -6,7 +6,7 @@
 //            sentences of a document at a time, so that it trains in minutes; no pretrained word vectors, so that there is nothing to download; the small
 //            data set of this repository, or any other by
 //            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
-// Expected:  docs/results/coref.json: the example data.
+// Expected:  docs/results/coref.json: OntoGUM.
 // Hardware:  two CPU cores, about three minutes.
 local coref = import '../training_config/lib/coref.libsonnet';
 local words = import '../training_config/lib/words.libsonnet';

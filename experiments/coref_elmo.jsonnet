@@ -4,7 +4,7 @@
 //            word vectors; training_config/coref_conll2012.jsonnet is closer to that.
 // Here:      the biLM `tiny`, of 2 x 512 cells, and the small network of coref_baseline.jsonnet; the small data set of
 //            this repository, or any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
-// Expected:  docs/results/coref.json: the example data.
+// Expected:  docs/results/coref.json: OntoGUM.
 // Hardware:  two CPU cores, about three minutes.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 

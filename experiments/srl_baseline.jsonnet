@@ -4,7 +4,7 @@
 // Here:      4 layers of 100 cells, and Adam, so that it trains in minutes; no pretrained word vectors, so that there
 //            is nothing to download; the small data set of this repository, or any other by
 //            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
-// Expected:  docs/results/srl.json: the example data.
+// Expected:  docs/results/srl.json: the English Web Treebank.
 // Hardware:  two CPU cores, about two minutes.
 local srl = import '../training_config/lib/srl.libsonnet';
 local words = import '../training_config/lib/words.libsonnet';

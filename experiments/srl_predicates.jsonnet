@@ -6,7 +6,7 @@
 // Paper:     has no such tagger: the predicates are given.
 // Here:      one biLSTM layer of 100 cells and the biLM `tiny`; the small data set of this repository, or any other by
 //            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
-// Expected:  docs/results/srl.json: the example data, F1 of predicates.
+// Expected:  docs/results/srl_example.json: the example data, F1 of predicates.
 // Hardware:  two CPU cores, about a minute.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 local srl_predicates = import '../training_config/lib/srl_predicates.libsonnet';

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from allennlp.common import Lazy
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.nn import InitializerApplicator
@@ -58,7 +57,7 @@ class CorefSpanRanking(TaskModel):
 
     vocab : `Vocabulary`
         With the genres in the namespace "genre_labels".
-    contextual_encoder : `Lazy[ContextualEncoder]`
+    contextual_encoder : `ContextualEncoder`
         From the words of each sentence to vectors in context. Its embedded words make the soft heads.
     max_span_width : `int`, optional (default = `10`)
         The words of the longest spans.
@@ -91,7 +90,7 @@ class CorefSpanRanking(TaskModel):
         self,
         vocab: Vocabulary,
         *,
-        contextual_encoder: Lazy[ContextualEncoder],
+        contextual_encoder: ContextualEncoder,
         max_span_width: int = 10,
         spans_per_word: float = 0.4,
         max_antecedents: int = 250,
@@ -107,10 +106,10 @@ class CorefSpanRanking(TaskModel):
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
-        self.contextual_encoder = contextual_encoder.construct()
+        self.contextual_encoder = contextual_encoder
         self.span_encoder = SpanEncoder(
-            encoded_dim=self.contextual_encoder.get_output_dim(),
-            embedded_dim=self.contextual_encoder.get_embedding_dim(),
+            encoded_dim=contextual_encoder.get_output_dim(),
+            embedded_dim=contextual_encoder.get_embedding_dim(),
             max_width=max_span_width,
             width_dim=feature_dim,
             dropout=dropout,
@@ -222,7 +221,7 @@ class CorefSpanRanking(TaskModel):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        Returns what `CorefConll` does, such as `coref_f1`, the mean of three; names of all but the four F1s
+        Returns what `CorefConll` does, such as `coref_f1`, the mean of three. The names of all but the F1s
         begin with `_`, which keeps them out of the progress bar. There are none in training.
         """
         if self.training:

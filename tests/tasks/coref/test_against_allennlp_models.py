@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.common import Lazy
 from allennlp.data import Batch, Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.models import Model
@@ -45,7 +44,7 @@ def our_model(vocab: Vocabulary) -> CorefSpanRanking:
     embedder = BasicTextFieldEmbedder({"tokens": Embedding(WORD_DIM, vocab.get_vocab_size("tokens"))})
     model = CorefSpanRanking(
         vocab,
-        contextual_encoder=Lazy(ContextualEncoder, text_field_embedder=embedder),
+        contextual_encoder=ContextualEncoder(embedder),
         max_span_width=MAX_WIDTH,
         hidden_dim=HIDDEN,
         feature_dim=FEATURE_DIM,

@@ -27,11 +27,7 @@ def instances() -> list[Instance]:
 def model_of(vocab: Vocabulary, **options: Any) -> CorefSpanRanking:
     torch.manual_seed(0)
     embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
-    contextual = Lazy(
-        ContextualEncoder,
-        text_field_embedder=embedder,
-        encoder=Lazy(VariationalBiLstm, hidden_sizes=[5]),
-    )
+    contextual = ContextualEncoder(embedder, Lazy(VariationalBiLstm, hidden_sizes=[5]))
     options = {"hidden_dim": 7, "feature_dim": 3, "dropout": 0.0, **options}
     return CorefSpanRanking(vocab, contextual_encoder=contextual, **options)
 
