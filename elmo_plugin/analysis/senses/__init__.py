@@ -1,0 +1,16 @@
+"""Word senses by the nearest mean vector of a biLM (Peters et al., 2018, section 5.3, table 5)."""
+
+from elmo_plugin.analysis.senses.corpus import SenseSentence, Target, read_senses
+from elmo_plugin.analysis.senses.first_senses import WordNetFirstSenses, read_first_senses
+from elmo_plugin.analysis.senses.nearest_sense import NearestSense, SenseScore, score_senses
+
+__all__ = [
+    "NearestSense",
+    "SenseScore",
+    "SenseSentence",
+    "Target",
+    "WordNetFirstSenses",
+    "read_first_senses",
+    "read_senses",
+    "score_senses",
+]

@@ -1,0 +1,140 @@
+"""Sentences whose words have senses, from the two formats that people have."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.tasks import Line, read_text_lines
+
+_PARTS_OF_SPEECH = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}
+
+
+class Target(NamedTuple):
+    """
+    first: the index of its first word
+    length: the number of its words
+    lemma: in lower case, with "_" for spaces
+    part_of_speech: n, v, a or r
+    senses: those that are right, as keys of WordNet
+    """
+
+    first: int
+    length: int
+    lemma: str
+    part_of_speech: str
+    senses: list[str]
+
+    @property
+    def entry(self) -> tuple[str, str]:
+        """Lemma and part of speech, whose senses are to be told apart."""
+        return self.lemma, self.part_of_speech
+
+
+class SenseSentence(NamedTuple):
+    """
+    words: of the sentence
+    targets: those that have a sense
+    """
+
+    words: list[str]
+    targets: list[Target]
+
+
+def read_senses(
+    path: str | os.PathLike[str], keys: str | os.PathLike[str] | None = None
+) -> Iterator[SenseSentence]:
+    """
+    Reads sentences with senses.
+
+    # Parameters
+
+    path : `str | PathLike`
+        JSON lines with `tokens` and `targets` (`index`, `length`, `lemma`, `pos` and `senses`), plain or
+        compressed; or, where its name ends in `.xml`, a corpus of the unified evaluation framework of
+        Raganato et al. (2017).
+    keys : `str | PathLike`, optional (default = `None`)
+        The senses of the XML: lines with the id of an instance and its keys. By default the file next to it
+        whose name ends in `.gold.key.txt` in place of `.data.xml`.
+
+    # Returns
+
+    `Iterator[SenseSentence]`
+        The sentences, also those without a target.
+
+    Raises `ConfigurationError`, naming file and line, where a file is not as it should be.
+    """
+    if str(path).endswith(".xml"):
+        gold = Path(keys) if keys else Path(str(path).removesuffix(".data.xml") + ".gold.key.txt")
+        yield from _read_xml(str(path), _read_keys(gold))
+    else:
+        yield from map(_parse_line, (line for line in read_text_lines(str(path)) if line.text.strip()))
+
+
+def _parse_line(line: Line) -> SenseSentence:
+    try:
+        content = json.loads(line.text)
+        words = content["tokens"]
+        targets = [_target(each) for each in content["targets"]]
+    except json.JSONDecodeError as error:
+        raise ConfigurationError(f"{line.location}: not JSON ({error.msg})") from None
+    except (KeyError, TypeError) as error:
+        raise ConfigurationError(
+            f'{line.location}: expected an object with "tokens" and "targets", each target with "index", '
+            f'"lemma", "pos" and "senses" ({type(error).__name__}: {error})'
+        ) from None
+    for target in targets:
+        if not 0 <= target.first < target.first + target.length <= len(words):
+            raise ConfigurationError(
+                f"{line.location}: the target {target.lemma!r} is not in a sentence of {len(words)} words"
+            )
+    return SenseSentence(words, targets)
+
+
+def _target(each: dict[str, Any]) -> Target:
+    senses = [each["senses"]] if isinstance(each["senses"], str) else list(each["senses"])
+    return Target(each["index"], each.get("length", 1), each["lemma"].lower(), each["pos"], senses)
+
+
+def _read_keys(path: Path) -> dict[str, list[str]]:
+    keys = {}
+    for line in read_text_lines(str(path)):
+        identifier, *senses = line.columns or [""]
+        if identifier and not senses:
+            raise ConfigurationError(f"{line.location}: expected the id of an instance and its senses")
+        keys[identifier] = senses
+    return keys
+
+
+def _read_xml(path: str, keys: dict[str, list[str]]) -> Iterator[SenseSentence]:
+    try:
+        for _, element in ElementTree.iterparse(path):
+            if element.tag == "sentence":
+                yield _parse_sentence(element, keys, path)
+                element.clear()
+    except ElementTree.ParseError as error:
+        raise ConfigurationError(f"{path}: not well-formed XML ({error})") from None
+
+
+def _parse_sentence(
+    sentence: Iterable[ElementTree.Element], keys: dict[str, list[str]], path: str
+) -> SenseSentence:
+    words: list[str] = []
+    targets = []
+    for element in sentence:
+        parts = (element.text or "").split()
+        if element.tag == "instance":
+            identifier = element.get("id", "")
+            if identifier not in keys:
+                raise ConfigurationError(
+                    f"{path}: the instance {identifier!r} has no sense in the file of keys"
+                )
+            part_of_speech = _PARTS_OF_SPEECH.get(element.get("pos", ""), "")
+            lemma = element.get("lemma", "").lower()
+            targets.append(Target(len(words), len(parts), lemma, part_of_speech, keys[identifier]))
+        words += parts
+    return SenseSentence(words, targets)

@@ -1,0 +1,92 @@
+"""Sentences with senses, from JSON lines and from the XML of the unified framework."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.analysis.senses import SenseSentence, Target, read_first_senses, read_senses
+
+XML = """<?xml version="1.0" encoding="UTF-8" ?>
+<corpus lang="en" source="x">
+<text id="d000">
+<sentence id="d000.s000">
+<wf lemma="the" pos="DET">The</wf>
+<instance id="d000.s000.t000" lemma="Broadway_play" pos="NOUN">Broadway play</instance>
+<instance id="d000.s000.t001" lemma="end" pos="VERB">ended</instance>
+</sentence>
+</text>
+</corpus>
+"""
+SENTENCE = SenseSentence(
+    ["The", "Broadway", "play", "ended"],
+    [
+        Target(1, 2, "broadway_play", "n", ["play%1:10:00::"]),
+        Target(3, 1, "end", "v", ["end%2:30:00::", "end%2:42:00::"]),
+    ],
+)
+KEYS = "d000.s000.t000 play%1:10:00::\nd000.s000.t001 end%2:30:00:: end%2:42:00::\n"
+
+
+def write_xml(folder: Path, keys: str = KEYS) -> Path:
+    (folder / "x.gold.key.txt").write_text(keys)
+    (folder / "x.data.xml").write_text(XML)
+    return folder / "x.data.xml"
+
+
+def test_xml_and_json_lines_give_the_same_sentences(tmp_path: Path) -> None:
+    targets = [
+        {"index": each.first, "length": each.length, "lemma": each.lemma.upper(), "pos": each.part_of_speech,
+         "senses": each.senses}
+        for each in SENTENCE.targets
+    ]  # fmt: skip
+    line = json.dumps({"doc": "x", "tokens": SENTENCE.words, "targets": targets})
+    (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress(f"{line}\n\n".encode()))
+    assert list(read_senses(tmp_path / "x.jsonl.gz")) == [SENTENCE]
+    assert list(read_senses(write_xml(tmp_path))) == [SENTENCE]
+
+
+def test_the_file_of_keys_may_be_named(tmp_path: Path) -> None:
+    file = write_xml(tmp_path)
+    (tmp_path / "x.gold.key.txt").rename(tmp_path / "other.txt")
+    assert list(read_senses(file, keys=tmp_path / "other.txt")) == [SENTENCE]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "line 1: not JSON"),
+        ("[]", 'line 1: expected an object with "tokens" and "targets"'),
+        ('{"tokens": ["a"]}', "line 1: expected an object .*targets"),
+        ('{"tokens": ["a"], "targets": [{"index": 0}]}', "line 1: expected an object"),
+        (
+            '{"tokens": ["a"], "targets": [{"index": 1, "lemma": "a", "pos": "n", "senses": ["a%1"]}]}',
+            "line 1: the target 'a' is not in a sentence of 1 words",
+        ),
+    ],
+)
+def test_malformed_lines_are_named(tmp_path: Path, line: str, message: str) -> None:
+    (tmp_path / "x.jsonl").write_text(line)
+    with pytest.raises(ConfigurationError, match=message):
+        list(read_senses(tmp_path / "x.jsonl"))
+
+
+def test_xml_without_keys_or_not_well_formed_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"'d000.s000.t001' has no sense"):
+        list(read_senses(write_xml(tmp_path, KEYS.splitlines()[0])))
+    with pytest.raises(ConfigurationError, match="line 1: expected the id of an instance and its senses"):
+        list(read_senses(write_xml(tmp_path, "d000.s000.t000")))
+    file = write_xml(tmp_path)
+    file.write_text(XML.replace("</sentence>", ""))
+    with pytest.raises(ConfigurationError, match=r"x.data.xml: not well-formed XML"):
+        list(read_senses(file))
+
+
+def test_first_senses_are_those_of_rank_one(tmp_path: Path) -> None:
+    (tmp_path / "senses.tsv").write_text("Play\tn\t1\tplay%1:10:00::\t3\nplay\tn\t2\tplay%1:04:00::\t1\n")
+    assert read_first_senses(tmp_path / "senses.tsv") == {("play", "n"): "play%1:10:00::"}
+    (tmp_path / "senses.tsv").write_text("play n 1 x\n")
+    with pytest.raises(ConfigurationError, match="line 1: expected lemma, part of speech, rank and key"):
+        read_first_senses(tmp_path / "senses.tsv")

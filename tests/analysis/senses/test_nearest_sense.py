@@ -1,0 +1,88 @@
+"""Senses by nearest mean vectors against a restatement in ten lines, and their scores."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from elmo_plugin.analysis import layer_mixes
+from elmo_plugin.analysis.senses import (
+    NearestSense,
+    SenseScore,
+    SenseSentence,
+    Target,
+    nearest_sense,
+    score_senses,
+)
+from elmo_plugin.bilm import BiLm
+
+TRAIN = [
+    SenseSentence(["The", "play", "ended", "."], [Target(1, 1, "play", "n", ["play%1"])]),
+    SenseSentence(["A", "good", "play", "by", "the", "team"], [Target(2, 1, "play", "n", ["play%2"])]),
+    SenseSentence(["The", "play", "won", "."], [Target(1, 1, "play", "n", ["play%2", "play%3"])]),
+    SenseSentence(["They", "play", "chess"], [Target(1, 1, "play", "v", ["play%4"])]),
+    SenseSentence(["Nothing", "here"], []),
+    SenseSentence(["New", "York", "play"], [Target(0, 2, "new_york", "n", ["york%1"])]),
+]
+TEST = [
+    SenseSentence(["Her", "play", "opened", "."], [Target(1, 1, "play", "n", ["play%1", "play%9"])]),
+    SenseSentence(["We", "play", "in", "New", "York"], [
+        Target(1, 1, "play", "v", ["play%4"]), Target(3, 2, "new_york", "n", ["york%2"]),
+    ]),
+    SenseSentence(["A", "dog"], [Target(1, 1, "dog", "n", ["dog%1"])]),
+    SenseSentence(["A", "cat"], [Target(1, 1, "cat", "n", ["cat%1"])]),
+]  # fmt: skip
+FIRST = {("play", "n"): "play%1", ("play", "v"): "play%5", ("dog", "n"): "dog%1"}
+
+
+@pytest.fixture(scope="module")
+def bilm() -> BiLm:
+    return BiLm.pretrained("tiny")
+
+
+def vector(bilm: BiLm, sentence: SenseSentence, target: Target, layer: int) -> Tensor:
+    words = bilm.embed([sentence.words])[0][layer]
+    return words[target.first : target.first + target.length].mean(dim=0)
+
+
+def restated(bilm: BiLm, sentence: SenseSentence, target: Target, layer: int) -> str | None:
+    """Table 5 of the paper: the mean vector of each sense, and the nearest of those of the lemma."""
+    examples: dict[str, list[Tensor]] = {}
+    for each in TRAIN:
+        for other in each.targets:
+            if (other.lemma, other.part_of_speech) == (target.lemma, target.part_of_speech):
+                for sense in other.senses:
+                    examples.setdefault(sense, []).append(vector(bilm, each, other, layer))
+    means = {sense: torch.stack(vectors).mean(dim=0) for sense, vectors in examples.items()}
+    own = vector(bilm, sentence, target, layer)
+    nearest = sorted(means, key=lambda sense: -float(torch.cosine_similarity(means[sense], own, dim=0)))
+    return nearest[0] if nearest else None
+
+
+def test_each_layer_gives_the_sense_of_the_nearest_mean(bilm: BiLm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest_sense, "WORDS_AT_ONCE", 5)
+    model = NearestSense(bilm, layer_mixes(bilm).weights)
+    assert model.fit(TRAIN) == 5
+    places = [(sentence, target) for sentence in TEST for target in sentence.targets]
+    for (sentence, expected), (target, found) in zip(places, model.predict(TEST), strict=True):
+        assert target == expected
+        by_layer = [restated(bilm, sentence, target, layer) for layer in range(bilm.num_layers)]
+        assert (found or [None] * 4)[: bilm.num_layers] == by_layer
+
+
+def test_lemmas_that_were_not_trained_on_have_their_first_sense(bilm: BiLm) -> None:
+    mixes = layer_mixes(bilm)
+    model = NearestSense(bilm, mixes.weights)
+    model.fit(TRAIN)
+    first, *layers = score_senses(model, mixes.names, TEST, FIRST)
+    assert first == SenseScore("first sense", correct=2, answered=3, total=5)
+    assert [score.name for score in layers] == ["token", "LSTM 1", "LSTM 2", "mean"]
+    for score in layers:  # the dog by its first sense, the verb by its one sense, the city by a wrong one
+        assert (score.answered, score.total) == (4, 5)
+        assert score.correct in (2, 3)
+
+
+def test_f1_is_that_of_precision_and_recall() -> None:
+    score = SenseScore("", correct=3, answered=4, total=6)
+    precision, recall = 3 / 4, 3 / 6
+    assert score.f1 == pytest.approx(2 * precision * recall / (precision + recall))
+    assert SenseScore("", 0, 0, 6).f1 == 0.0
