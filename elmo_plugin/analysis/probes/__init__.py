@@ -1,0 +1,21 @@
+"""Linear probes of a biLM's layers (Peters et al., 2018, section 5.3, table 6)."""
+
+from elmo_plugin.analysis.probes.layers import ProbeScore, probe_layers, word_vectors
+from elmo_plugin.analysis.probes.linear_probe import LinearProbe
+from elmo_plugin.analysis.probes.tagged_words import (
+    GuessedTags,
+    TaggedSentence,
+    read_tagged,
+    with_control_tags,
+)
+
+__all__ = [
+    "GuessedTags",
+    "LinearProbe",
+    "ProbeScore",
+    "TaggedSentence",
+    "probe_layers",
+    "read_tagged",
+    "with_control_tags",
+    "word_vectors",
+]

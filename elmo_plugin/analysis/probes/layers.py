@@ -1,0 +1,74 @@
+"""What the layers of a biLM tell of tags (Peters et al., 2018, section 5.3, table 6)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from elmo_plugin.analysis.mixes import LayerMixes
+from elmo_plugin.analysis.probes.linear_probe import LinearProbe
+from elmo_plugin.analysis.probes.tagged_words import TaggedSentence, with_control_tags
+from elmo_plugin.bilm import BiLm
+
+SENTENCES_AT_ONCE = 1024
+
+
+class ProbeScore(NamedTuple):
+    """
+    name: of the mix, such as "LSTM 1"
+    accuracies: on the test data, one for each seed
+    control: on the test data of the control task, one for each seed
+    """
+
+    name: str
+    accuracies: list[float]
+    control: list[float]
+
+    @property
+    def selectivity(self) -> float:
+        """The mean accuracy less that of the control task."""
+        return (sum(self.accuracies) - sum(self.control)) / len(self.accuracies)
+
+
+def word_vectors(bilm: BiLm, mixes: Tensor, sentences: Sequence[TaggedSentence]) -> Tensor:
+    """
+    Returns the vectors of all words, one sentence after the other. Shape (mixes, words, dim). `mixes` are the
+    weights of the layers, of shape (mixes, num_layers).
+    """
+    parts = []
+    for start in range(0, len(sentences), SENTENCES_AT_ONCE):
+        embedded = bilm.embed([each.words for each in sentences[start : start + SENTENCES_AT_ONCE]])
+        parts.append(torch.einsum("ml,lwd->mwd", mixes, torch.cat(embedded, dim=1)))
+    return torch.cat(parts, dim=1)
+
+
+def probe_layers(
+    bilm: BiLm,
+    mixes: LayerMixes,
+    train: Sequence[TaggedSentence],
+    test: Sequence[TaggedSentence],
+    *,
+    seeds: Sequence[int],
+    epochs: int = 10,
+) -> list[ProbeScore]:
+    """
+    Trains a `LinearProbe` on each mix of the layers, for the tags and for those of a control task, and scores
+    it on other data. Tags that the training data lack count as errors.
+    """
+    vectors = word_vectors(bilm, mixes.weights, train), word_vectors(bilm, mixes.weights, test)
+    scores = [ProbeScore(name, [], []) for name in mixes.names]
+    for seed in seeds:
+        for data, control in ((train, test), False), (with_control_tags(train, test, seed), True):
+            numbers = {tag: number for number, tag in enumerate(sorted(set(_tags(data[0]))))}
+            of_train, of_test = (
+                torch.tensor([numbers.get(tag, -1) for tag in _tags(sentences)]) for sentences in data
+            )
+            for score, of_mix, of_test_mix in zip(scores, *vectors, strict=True):
+                probe = LinearProbe(len(numbers), epochs=epochs).fit(of_mix, of_train, seed)
+                (score.control if control else score.accuracies).append(probe.accuracy(of_test_mix, of_test))
+    return scores
+
+
+def _tags(sentences: Sequence[TaggedSentence]) -> list[str]:
+    return [tag for sentence in sentences for tag in sentence.tags]

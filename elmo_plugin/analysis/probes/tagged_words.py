@@ -1,0 +1,92 @@
+"""Sentences of words with tags, and what may be guessed of a tag without vectors."""
+
+import os
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.tasks import read_text_lines
+
+
+class TaggedSentence(NamedTuple):
+    """
+    words: of the sentence
+    tags: the tag of each
+    """
+
+    words: list[str]
+    tags: list[str]
+
+
+def read_tagged(path: str | os.PathLike[str]) -> Iterator[TaggedSentence]:
+    """
+    Reads a word and its tag from each line, its first and its last column; blank lines separate sentences.
+    The file may be compressed.
+
+    Raises `ConfigurationError`, naming file and line, where a line has one column.
+    """
+    words: list[str] = []
+    tags: list[str] = []
+    for line in read_text_lines(str(path)):
+        columns = line.columns
+        if len(columns) == 1:
+            raise ConfigurationError(f"{line.location}: expected a word and its tag, found {columns[0]!r}")
+        if columns:
+            words.append(columns[0])
+            tags.append(columns[-1])
+        elif words:
+            yield TaggedSentence(words, tags)
+            words, tags = [], []
+    if words:
+        yield TaggedSentence(words, tags)
+
+
+class GuessedTags:
+    """
+    Guesses tags without vectors: the most frequent one of the training data, or that of each word.
+
+    # Parameters
+
+    sentences : `Sequence[TaggedSentence]`
+        The training data, of one word at least.
+    """
+
+    def __init__(self, sentences: Sequence[TaggedSentence]) -> None:
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for sentence in sentences:
+            for word, tag in zip(sentence.words, sentence.tags, strict=True):
+                counts[word][tag] += 1
+        self.majority = sum(counts.values(), Counter()).most_common(1)[0][0]
+        self._of_word = {word: tags.most_common(1)[0][0] for word, tags in counts.items()}
+
+    def accuracy_of_majority(self, sentences: Sequence[TaggedSentence]) -> float:
+        """Returns the part of the words that have the most frequent tag."""
+        tags = [tag for sentence in sentences for tag in sentence.tags]
+        return sum(tag == self.majority for tag in tags) / len(tags)
+
+    def accuracy_of_words(self, sentences: Sequence[TaggedSentence]) -> float:
+        """Returns the part of the words that have the most frequent tag of the same word in training."""
+        pairs = [pair for each in sentences for pair in zip(each.words, each.tags, strict=True)]
+        return sum(self._of_word.get(word, self.majority) == tag for word, tag in pairs) / len(pairs)
+
+
+def with_control_tags(
+    train: Sequence[TaggedSentence], test: Sequence[TaggedSentence], seed: int
+) -> tuple[list[TaggedSentence], list[TaggedSentence]]:
+    """
+    Returns the same sentences with tags of a control task (Hewitt and Liang, 2019): each distinct word has
+    one tag, wherever it is, drawn at random as often as the training data have the tag. Vectors can tell
+    such tags only by which word it is.
+    """
+    counts = Counter(tag for sentence in train for tag in sentence.tags)
+    words = sorted({word for sentence in [*train, *test] for word in sentence.words})
+    drawn = random.Random(seed).choices(list(counts), weights=list(counts.values()), k=len(words))
+    tag_of = dict(zip(words, drawn, strict=True))
+    of_train, of_test = (
+        [TaggedSentence(each.words, [tag_of[word] for word in each.words]) for each in sentences]
+        for sentences in (train, test)
+    )
+    return of_train, of_test

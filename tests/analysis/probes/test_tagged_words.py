@@ -1,0 +1,44 @@
+"""Words with tags: what is read, guessed, and drawn for the control task."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.analysis.probes import GuessedTags, TaggedSentence, read_tagged, with_control_tags
+
+TRAIN = [
+    TaggedSentence(["the", "play", "the"], ["D", "N", "D"]),
+    TaggedSentence(["play", "play"], ["V", "N"]),
+]
+TEST = [TaggedSentence(["play", "dog", "the"], ["N", "D", "N"])]
+
+
+def test_blank_lines_separate_sentences_and_the_last_column_is_the_tag(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("\n\nthe\tD\nplay x N\n\n \nend V\n")
+    assert list(read_tagged(tmp_path / "x.txt")) == [
+        TaggedSentence(["the", "play"], ["D", "N"]), TaggedSentence(["end"], ["V"]),
+    ]  # fmt: skip
+    (tmp_path / "x.txt").write_text("the D\nplay\n")
+    with pytest.raises(ConfigurationError, match=r"x.txt, line 2: expected a word and its tag, found 'play'"):
+        list(read_tagged(tmp_path / "x.txt"))
+
+
+def test_tags_are_guessed_from_all_words_or_from_each() -> None:
+    guessed = GuessedTags(TRAIN)
+    assert guessed.majority in ("D", "N")  # two of each
+    assert guessed.accuracy_of_words(TRAIN) == pytest.approx(4 / 5)
+    assert guessed.accuracy_of_words(TEST) == pytest.approx((1 + (guessed.majority == "D")) / 3)
+
+
+def test_control_tags_are_one_for_each_word_as_frequent_as_the_real_ones() -> None:
+    words = [f"w{number}" for number in range(4000)]
+    train = [TaggedSentence(words, ["A"] * 3000 + ["B"] * 1000)]
+    (of_train,), (of_test,) = with_control_tags(train, [TaggedSentence(words[:10], ["A"] * 10)], seed=1)
+    assert of_train.words == words
+    assert of_test.tags == of_train.tags[:10]
+    assert Counter(of_train.tags)["A"] / 4000 == pytest.approx(0.75, abs=0.03)
+    again, _ = with_control_tags(train, train, seed=1)
+    other, _ = with_control_tags(train, train, seed=2)
+    assert again[0].tags == of_train.tags != other[0].tags

@@ -1,0 +1,38 @@
+"""`elmo-probe` prints and writes what is found in each layer."""
+
+import json
+from pathlib import Path
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.commands.analysis.probe import show_probes
+
+SENTENCES = ["the D\nplay N\nended V\n", "they P\nplay V\nchess N\n", "the D\ndog N\nslept V\n"]
+
+
+def tagged(folder: Path, name: str, sentences: list[str]) -> str:
+    (folder / name).write_text("\n".join(sentences))
+    return str(folder / name)
+
+
+def test_each_layer_is_probed_with_its_control_task(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train = tagged(tmp_path, "train.txt", SENTENCES * 20)
+    show_probes("tiny", train, train, seeds=2, epochs=20, json=str(tmp_path / "probe.json"))
+    figures = json.loads((tmp_path / "probe.json").read_text())
+    assert figures["majority"] == pytest.approx(1 / 3)
+    assert figures["word"] == pytest.approx(8 / 9)  # "play" is a noun, or a verb
+    assert list(figures["layers"]) == ["token", "LSTM 1", "LSTM 2", "mean"]
+    assert figures["layers"]["LSTM 1"]["accuracies"] == [1.0, 1.0]
+    assert figures["layers"]["token"]["accuracies"][0] == pytest.approx(8 / 9)
+    assert "selectivity" in capsys.readouterr().out
+
+
+def test_data_without_anything_to_learn_are_refused(tmp_path: Path) -> None:
+    good = tagged(tmp_path, "good.txt", SENTENCES)
+    with pytest.raises(ConfigurationError, match=r"empty.txt: there is no word in this file"):
+        show_probes("tiny", good, tagged(tmp_path, "empty.txt", ["\n"]))
+    with pytest.raises(ConfigurationError, match=r"one.txt: all words have the same tag"):
+        show_probes("tiny", tagged(tmp_path, "one.txt", ["a N\nb N\n"]), good)
