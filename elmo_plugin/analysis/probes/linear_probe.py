@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 BATCH_SIZE = 256
+MIN_STEPS = 2000
 
 
 class LinearProbe:
@@ -17,7 +18,8 @@ class LinearProbe:
     num_classes : `int`
         The number of classes.
     epochs : `int`, optional (default = `10`)
-        How often the training data are seen. The learning rate falls to 0 in a straight line.
+        How often the training data are seen; more often where they are few, so that there are `MIN_STEPS`.
+        The learning rate falls to 0 in a straight line.
     learning_rate : `float`, optional (default = `0.005`)
         That of the first step.
     """
@@ -40,9 +42,11 @@ class LinearProbe:
         self._weight = nn.Parameter(weight)
         self._bias = nn.Parameter(torch.zeros(self._num_classes))
         optimizer = torch.optim.Adam([self._weight, self._bias], lr=self._learning_rate)
-        steps = self._epochs * -(-len(vectors) // BATCH_SIZE)
+        steps_of_epoch = -(-len(vectors) // BATCH_SIZE)
+        epochs = max(self._epochs, -(-MIN_STEPS // steps_of_epoch))
+        steps = epochs * steps_of_epoch
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
-        for _ in range(self._epochs):
+        for _ in range(epochs):
             for rows in torch.randperm(len(vectors), generator=generator).split(BATCH_SIZE):
                 optimizer.zero_grad()
                 functional.cross_entropy(self._logits(vectors[rows]), labels[rows]).backward()

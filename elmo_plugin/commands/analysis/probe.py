@@ -25,9 +25,9 @@ class ElmoProbe(Subcommand):
     def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
         subparser = parser.add_parser(
             self.name,
-            description="Train a linear classifier of tags on the frozen vectors of each layer of a biLM, "
-            "and on their mean. Prints its accuracy on other data, that of a control task with random tags for "
-            "each word (Hewitt and Liang, 2019), and how far one comes without vectors.",
+            description="Train a linear classifier of tags on the frozen vectors of each layer of a biLM "
+            "and on their mean. Prints its accuracy on other data, that of a control task with random tags "
+            "for each word (Hewitt and Liang, 2019), and how far one comes without vectors.",
             help="What a linear classifier finds in each layer of a biLM.",
         )
         add = subparser.add_argument
