@@ -10,8 +10,6 @@ told in benchmarks/README.md.
 
 import argparse
 import json
-import statistics
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +19,8 @@ from allennlp.common import Params
 from allennlp.data import Batch, Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.models import Model
-from figures import report
-from machine import MEGABYTE, in_fresh_process, peak_memory, seconds
+from figures import report, take_turns
+from machine import MEGABYTE, in_fresh_process, peak_memory
 
 import elmo_plugin.plugin  # noqa: F401  (registers what the configurations name)
 from elmo_plugin.tasks.coref import CorefDocument, CorefReader, read_documents
@@ -67,8 +65,8 @@ def main() -> None:
     if args.memory:
         figures |= memory(args)
     subjects = {prefix: load(name, args, documents) for name, prefix in NAMES.items()}
-    figures |= speed(args, subjects, train, "training_")
-    figures |= speed(args, subjects, predict, "")
+    turns = partial(take_turns, subjects, rounds=args.rounds, amount=args.documents, unit="documents")
+    figures |= turns(train, name="training_") | turns(predict)
     report(figures, args.json)
 
 
@@ -209,29 +207,6 @@ def predict(subject: Subject) -> None:
     subject.model.eval()
     for batch in subject.whole:
         subject.model.make_output_human_readable(subject.model(**batch))
-
-
-def speed(
-    args: argparse.Namespace,
-    subjects: dict[str, Subject],
-    work: Callable[[Subject], None],
-    name: str,
-) -> dict[str, Any]:
-    """The median round of each of the two, which take turns; a first round of each is not counted."""
-    rounds = [
-        {prefix: seconds(partial(work, subject)) for prefix, subject in subjects.items()}
-        for _ in range(args.rounds + 1)
-    ][1:]
-    ratios = [times["peer_"] / times[""] for times in rounds]
-    return {
-        f"{name}ratio": statistics.median(ratios),
-        f"{name}ratios": [round(ratio, 3) for ratio in ratios],
-        **{
-            f"{prefix}{name}documents_per_second": args.documents
-            / statistics.median(times[prefix] for times in rounds)
-            for prefix in subjects
-        },
-    }
 
 
 def memory(args: argparse.Namespace) -> dict[str, float]:

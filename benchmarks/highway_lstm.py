@@ -8,17 +8,13 @@ benchmarks/README.md.
 """
 
 import argparse
-import statistics
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import torch
 from allennlp.modules import Seq2SeqEncoder
 from allennlp.modules.seq2seq_encoders import StackedAlternatingLstmSeq2SeqEncoder
-from figures import report
-from machine import seconds
+from figures import report, take_turns
 from material import read_sentences
 from torch import Tensor
 
@@ -40,13 +36,14 @@ def main() -> None:
     inputs = torch.randn(*mask.shape, args.input_size, requires_grad=True)
     d_outputs = torch.randn(*mask.shape, args.hidden_size)
     encoders = load(args)
+    turns = partial(take_turns, encoders, rounds=args.rounds, amount=args.words, unit="tokens")
     figures = {
         **{name: getattr(args, name) for name in REPORTED},
         "device": "cpu",
         "torch": torch.__version__,
         "max_difference": largest_difference(encoders, inputs, mask),
-        **speed(args, encoders, partial(train, inputs=inputs, mask=mask, d_outputs=d_outputs), ""),
-        **speed(args, encoders, partial(evaluate, inputs=inputs, mask=mask), "forward_"),
+        **turns(partial(train, inputs=inputs, mask=mask, d_outputs=d_outputs)),
+        **turns(partial(evaluate, inputs=inputs, mask=mask), name="forward_"),
     }
     report(figures, args.json)
 
@@ -95,29 +92,6 @@ def evaluate(encoder: Seq2SeqEncoder, inputs: Tensor, mask: Tensor) -> Tensor:
 def largest_difference(encoders: dict[str, Seq2SeqEncoder], inputs: Tensor, mask: Tensor) -> float:
     ours, peer = (evaluate(encoder, inputs, mask) for encoder in encoders.values())
     return (ours - peer).abs().max().item()
-
-
-def speed(
-    args: argparse.Namespace,
-    encoders: dict[str, Seq2SeqEncoder],
-    work: Callable[[Seq2SeqEncoder], object],
-    name: str,
-) -> dict[str, Any]:
-    """The median round of each of the two, which take turns; a first round of each is not counted."""
-    rounds = [
-        {prefix: seconds(partial(work, encoder)) for prefix, encoder in encoders.items()}
-        for _ in range(args.rounds + 1)
-    ][1:]
-    ratios = [times["peer_"] / times[""] for times in rounds]
-    return {
-        f"{name}ratio": statistics.median(ratios),
-        f"{name}ratios": [round(ratio, 3) for ratio in ratios],
-        **{
-            f"{prefix}{name}tokens_per_second": args.words
-            / statistics.median(times[prefix] for times in rounds)
-            for prefix in encoders
-        },
-    }
 
 
 if __name__ == "__main__":

@@ -1,4 +1,33 @@
-"""Precision, recall and F1 from counts, as the official scorers of the tasks compute them."""
+"""What the metrics of tasks share: counts of all processes, and precision, recall and F1 from counts."""
+
+from typing import Any, Protocol, TypeVar
+
+import torch
+from allennlp.common.util import is_distributed
+
+
+class Summable(Protocol):
+    """Counts that begin with nothing."""
+
+    def __init__(self) -> None: ...
+
+    def update(self, other: Any) -> None:
+        """Adds what another counted."""
+
+
+Counts = TypeVar("Counts", bound=Summable)
+
+
+def of_all_processes(counts: Counts) -> Counts:
+    """Returns the sum of the counts of all processes. What is counted may differ between them."""
+    if not is_distributed():
+        return counts
+    gathered = [counts] * torch.distributed.get_world_size()
+    torch.distributed.all_gather_object(gathered, counts)
+    total = type(counts)()
+    for each in gathered:
+        total.update(each)
+    return total
 
 
 def precision_recall_f1(

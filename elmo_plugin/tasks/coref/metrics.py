@@ -2,12 +2,11 @@
 
 from collections.abc import Hashable, Iterable
 
-import torch
-from allennlp.common.util import is_distributed
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
 from elmo_plugin.tasks.coref.scoring import CorefScores
+from elmo_plugin.tasks.counting import of_all_processes
 
 
 @Metric.register("coref_conll")
@@ -47,7 +46,7 @@ class CorefConll(Metric):
         Returns `precision`, `recall` and `f1`, from 0 to 1, each after `coref_`, which is the mean of the
         next three, `muc_`, `bcub_`, `ceafe_`, and `mention_`, as in `coref_f1`.
         """
-        scores = _of_all_processes(self._scores)
+        scores = of_all_processes(self._scores)
         if reset:
             self.reset()
         groups = {"coref": scores.average()}
@@ -61,15 +60,3 @@ class CorefConll(Metric):
     @overrides
     def reset(self) -> None:
         self._scores = CorefScores()
-
-
-def _of_all_processes(scores: CorefScores) -> CorefScores:
-    """Returns the sum over all processes."""
-    if not is_distributed():
-        return scores
-    gathered = [CorefScores()] * torch.distributed.get_world_size()
-    torch.distributed.all_gather_object(gathered, scores)
-    total = CorefScores()
-    for each in gathered:
-        total.update(each)
-    return total

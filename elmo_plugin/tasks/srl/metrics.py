@@ -4,12 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-import torch
-from allennlp.common.util import is_distributed
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-from elmo_plugin.tasks.counting import precision_recall_f1
+from elmo_plugin.tasks.counting import of_all_processes, precision_recall_f1
 from elmo_plugin.tasks.srl.spans import Argument, tags_to_arguments
 
 VERB = "V"  # the predicate itself, which is no argument: it is counted, but not overall
@@ -167,7 +165,7 @@ class SrlF1(Metric):
         Returns `precision`, `recall` and `f1-measure`, from 0 to 1, each followed by `-overall`, by the name
         of each role, as in `f1-measure-ARG0`, and by that of each kind, as in `f1-measure-kind-verb`.
         """
-        scores = _of_all_processes(self._scores)
+        scores = of_all_processes(self._scores)
         if reset:
             self.reset()
         groups = {"overall": scores.overall(), **scores.of_roles()}
@@ -181,15 +179,3 @@ class SrlF1(Metric):
     @overrides
     def reset(self) -> None:
         self._scores = SrlScores()
-
-
-def _of_all_processes(scores: SrlScores) -> SrlScores:
-    """Returns the sum over all processes. The roles and kinds that they saw may differ."""
-    if not is_distributed():
-        return scores
-    gathered = [SrlScores()] * torch.distributed.get_world_size()
-    torch.distributed.all_gather_object(gathered, scores)
-    total = SrlScores()
-    for each in gathered:
-        total.update(each)
-    return total
