@@ -3,13 +3,12 @@
 from pathlib import Path
 
 import pytest
-import torch
 from allennlp.training.metrics import Metric
-from torch import distributed, multiprocessing
 
 from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.metrics import CorefConll
 from elmo_plugin.tasks.coref.scoring import CorefScores
+from tests.tasks.two_processes import figures_in_two_processes
 
 # Predicted and right, as a program and as JSON has them.
 DOCUMENTS = [
@@ -53,24 +52,11 @@ def test_a_reset_forgets() -> None:
     assert set(metric.get_metric().values()) == {0.0}
 
 
-def _count_in_a_process(rank: int, folder: str) -> None:
-    distributed.init_process_group("gloo", f"file://{folder}/store", world_size=2, rank=rank)
-    metric = CorefConll()
-    for document in DOCUMENTS[rank::2]:
-        metric(*document)
-    figures = [metric.get_metric(), metric.get_metric(reset=True), metric.get_metric()]
-    torch.save(figures, f"{folder}/{rank}.pt")
-    distributed.destroy_process_group()
-
-
 def test_processes_sum_what_they_counted(tmp_path: Path) -> None:
     metric = CorefConll()
     for document in DOCUMENTS:
         metric(*document)
     expected = metric.get_metric()
-    method = "spawn" if torch.cuda.is_available() else "fork"  # a copy of a process cannot use its GPU
-    multiprocessing.start_processes(_count_in_a_process, (str(tmp_path),), nprocs=2, start_method=method)
-    for rank in range(2):
-        first, second, after_reset = torch.load(tmp_path / f"{rank}.pt")
+    for first, second, after_reset in figures_in_two_processes(CorefConll, DOCUMENTS, tmp_path):
         assert first == second == pytest.approx(expected)
         assert set(after_reset.values()) == {0.0}

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from allennlp.training.metrics import Metric
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import distributed, multiprocessing
 
 from elmo_plugin.tasks.srl.metrics import Counts, SrlF1, SrlScores, join_continuations
 from elmo_plugin.tasks.srl.spans import Argument, arguments_to_tags, tags_to_arguments
+from tests.tasks.two_processes import figures_in_two_processes
 
 ROLES = ["V", "C-V", "A0", "C-A0", "A1", "C-A1", "R-A0", "C-C-A0"]
 WORDS = 12
@@ -206,24 +205,11 @@ BATCHES = [
 ]
 
 
-def _count_in_a_process(rank: int, folder: str) -> None:
-    distributed.init_process_group("gloo", f"file://{folder}/store", world_size=2, rank=rank)
-    metric = SrlF1()
-    for batch in BATCHES[rank::2]:
-        metric(*batch)
-    figures = [metric.get_metric(), metric.get_metric(reset=True), metric.get_metric()]
-    torch.save(figures, f"{folder}/{rank}.pt")
-    distributed.destroy_process_group()
-
-
 def test_processes_sum_what_they_counted(tmp_path: Path) -> None:
     metric = SrlF1()
     for batch in BATCHES:
         metric(*batch)
     expected = metric.get_metric()
-    method = "spawn" if torch.cuda.is_available() else "fork"  # a copy of a process cannot use its GPU
-    multiprocessing.start_processes(_count_in_a_process, (str(tmp_path),), nprocs=2, start_method=method)
-    for rank in range(2):
-        first, second, after_reset = torch.load(tmp_path / f"{rank}.pt")
+    for first, second, after_reset in figures_in_two_processes(SrlF1, BATCHES, tmp_path):
         assert first == second == expected
         assert set(after_reset.values()) == {0.0}

@@ -1,5 +1,7 @@
 """Vectors of spans: both ends, a soft head word and the width (Lee et al., 2017, section 4)."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -70,9 +72,9 @@ class SpanEncoder(nn.Module):
         widths = self.dropout(self.width_embedding.weight)[spans.widths]
         return torch.cat([encoded[spans.starts], encoded[spans.ends], heads, widths], dim=1)
 
-    def project(self, encoded: Tensor, embedded: Tensor, linear: nn.Linear) -> list[Tensor]:
+    def project(self, encoded: Tensor, embedded: Tensor, linear: nn.Linear) -> Iterator[Tensor]:
         """
-        Returns `linear` of the vectors of all spans, in blocks of shape (words, max_width, out_features), one
+        Yields `linear` of the vectors of all spans, in blocks of shape (words, max_width, out_features), one
         below the other. Spans that end past the document are there, with no meaning.
         """
         of_start, of_end, of_head, of_width = linear.weight.split(self._sizes, dim=1)
@@ -82,10 +84,10 @@ class SpanEncoder(nn.Module):
         heads = _windows(functional.linear(embedded, of_head), max_width)
         widths = functional.linear(self.dropout(self.width_embedding.weight), of_width)
         attention = self._head_weights(encoded)
-        return [
-            starts[block].unsqueeze(1) + ends[block] + torch.bmm(attention[block], heads[block]) + widths
-            for block in [slice(start, start + BLOCK) for start in range(0, len(encoded), BLOCK)]
-        ]
+        for start in range(0, len(encoded), BLOCK):
+            block = slice(start, start + BLOCK)
+            of_heads = torch.bmm(attention[block], heads[block])
+            yield starts[block].unsqueeze(1) + ends[block] + of_heads + widths
 
     def _head_weights(self, encoded: Tensor) -> Tensor:
         """Returns the weights of the words of each span, of shape (time, max_width, max_width)."""

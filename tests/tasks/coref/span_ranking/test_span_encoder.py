@@ -46,7 +46,7 @@ def test_the_projection_of_all_spans_is_that_of_their_vectors(
 ) -> None:
     monkeypatch.setattr(span_encoder, "BLOCK", 4)
     linear = nn.Linear(encoder.get_output_dim(), 6).double()
-    blocks = encoder.project(*words, linear)
+    blocks = list(encoder.project(*words, linear))
     assert [len(block) for block in blocks] == [4, 4, 3]
     projected = torch.cat(blocks)
     for start, width in spans_in_sentences(torch.zeros(TIME, dtype=torch.long), MAX_WIDTH).nonzero().tolist():
