@@ -1,6 +1,6 @@
 """What `.allennlp_plugins` names: importing it registers all that a configuration may name."""
 
-from elmo_plugin import language_model, shims
+from elmo_plugin import guards, language_model, shims
 from elmo_plugin.analysis import callback
 from elmo_plugin.commands import embed
 from elmo_plugin.commands.analysis import probe, senses
@@ -12,3 +12,4 @@ from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, training
 from elmo_plugin.tasks import ensemble as ensemble_model
 
 shims.apply()
+guards.install()

@@ -17,7 +17,7 @@ ALLOWED["tasks"] = ALLOWED["encoders"] | {"encoders"}
 ALLOWED["language_model"] = {"common", "bilm"}
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["tasks"] | {"tasks", "language_model"})
 ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS
-ALLOWED["shims"] = {"common"}
+ALLOWED["shims"] = ALLOWED["guards"] = {"common"}
 ALLOWED["elmo_plugin"] = {"allennlp_api"}  # what `import elmo_plugin` offers lazily
 MAX_FILES_ON_A_FLOOR = 10
 

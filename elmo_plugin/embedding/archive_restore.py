@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, bilm_with_weights
-from elmo_plugin.bilm.io import WEIGHTS_NAMES, Checkpoint, load_plain
+from elmo_plugin.bilm.io import WEIGHTS_NAMES, Checkpoint, check_weights
+from elmo_plugin.common.json_files import parse_json
+from elmo_plugin.common.torch_files import load_plain
 
 EXTRA_STATE = "_extra_state"  # torch's name for what a module stores with its tensors
 BILM = "_elmo.bilm."  # where a token embedder has its biLM
@@ -35,8 +37,17 @@ class EmbedderMetadata(NamedTuple):
 
     @classmethod
     def from_tensor(cls, content: Tensor) -> "EmbedderMetadata":
-        """Reads what `to_tensor` gave."""
-        return cls(**json.loads(content.cpu().numpy().tobytes()))
+        """Reads what `to_tensor` gave. Raises `BiLmError` where this is something else."""
+        what = "what is stored with the weights of an ELMo embedder"
+        if not isinstance(content, Tensor) or content.dtype != torch.uint8:
+            raise BiLmError(f"{what} is damaged")
+        metadata = parse_json(content.cpu().numpy().tobytes(), what)
+        if not isinstance(metadata, dict) or set(metadata) != set(cls._fields):
+            raise BiLmError(f"{what} is not {', '.join(cls._fields)}, but {metadata!r}")
+        layers = metadata["layers"]
+        if not isinstance(layers, list) or not all(type(layer) is int and layer >= 0 for layer in layers):
+            raise BiLmError(f"{what} has layers that are no numbers of layers, but {layers!r}")
+        return cls(**metadata)
 
 
 def archived_bilm(
@@ -86,7 +97,9 @@ def _find(
         prefix = name.removesuffix(EXTRA_STATE) + BILM
         weights = {key.removeprefix(prefix): state[key] for key in state if key.startswith(prefix)}
         if weights and (metadata := EmbedderMetadata.from_tensor(state[name])).source == source:
-            return BiLmOptions.from_dict(metadata.options, name), weights
+            options = BiLmOptions.from_dict(metadata.options, name)
+            check_weights(weights, options, prefix.removesuffix("."))
+            return options, weights
     return None
 
 

@@ -36,7 +36,11 @@ def test_missing_clips_and_skip_connections_mean_none_as_in_bilm_tf() -> None:
         ({"filters": [[51, 3]]}, {}, "width beyond the 50 character slots"),
         ({"filters": [[1, 2, 3]]}, {}, "not the options of a biLM"),
         ({"n_highway": -1}, {}, "n_highway must be a whole number of at least 0"),
-        ({"max_characters_per_token": 2}, {}, "filters has a width beyond"),
+        (
+            {"max_characters_per_token": 2},
+            {},
+            "max_characters_per_token must be a whole number of at least 3",
+        ),
         ({}, {"n_layers": 0}, "n_layers must be a whole number of at least 1"),
         ({}, {"dim": 1.5}, "lstm.dim must be a whole number"),
         ({}, {"cell_clip": -3}, "cell_clip must be positive"),

@@ -4,6 +4,7 @@ from elmo_plugin.bilm.io.allennlp_layout import Entry, highway_entries, lstm_ent
 from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, SoftmaxWeights, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
+from elmo_plugin.bilm.io.shapes import check_weights
 from elmo_plugin.bilm.io.sources import (
     OPTIONS_NAME,
     WEIGHTS_NAME,
@@ -11,11 +12,11 @@ from elmo_plugin.bilm.io.sources import (
     Source,
     read_checkpoint,
     source_files,
+    write_files,
 )
 from elmo_plugin.bilm.io.training_archive import (
     WEIGHTS_NAMES,
     ArchivedBiLm,
-    load_plain,
     options_from_state,
     read_archive,
     read_state,
@@ -33,9 +34,9 @@ __all__ = [
     "Entry",
     "SoftmaxWeights",
     "Source",
+    "check_weights",
     "fetch",
     "highway_entries",
-    "load_plain",
     "lstm_entries",
     "options_from_state",
     "read_archive",
@@ -44,5 +45,6 @@ __all__ = [
     "replace_weights",
     "source_files",
     "weights_digest",
+    "write_files",
     "write_weights",
 ]

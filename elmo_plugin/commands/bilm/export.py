@@ -7,7 +7,7 @@ from pathlib import Path
 from allennlp.commands.subcommand import Subcommand
 from overrides import overrides
 
-from elmo_plugin.bilm.io import DTYPES, OPTIONS_NAME, WEIGHTS_NAME, read_checkpoint, write_weights
+from elmo_plugin.bilm.io import DTYPES, read_checkpoint, write_files
 from elmo_plugin.common.errors import as_configuration_error
 
 
@@ -55,14 +55,11 @@ def export(
     with_softmax : `bool`
         Whether the source's softmax, if it has one, is written with the biLM.
 
-    Raises `ConfigurationError` where the source holds no biLM; then nothing is written.
+    Raises `ConfigurationError` where the source holds no biLM, or a file cannot be written; then both
+    files are what they were.
     """
-    weights_file, options_file = (Path(output_directory) / name for name in (WEIGHTS_NAME, OPTIONS_NAME))
     with as_configuration_error():
         stored = read_checkpoint(source, with_softmax)
-        write_weights(
-            weights_file, dict(stored.weights), stored.options, dtype or stored.dtype, stored.softmax
-        )
-    stored.options.to_file(options_file)
+        options_file, weights_file = write_files(output_directory, stored, dtype)
     softmax = f"a softmax over {len(stored.softmax.words)} words" if stored.softmax else "no softmax"
     print(f"wrote {options_file} and {weights_file} with {softmax}")

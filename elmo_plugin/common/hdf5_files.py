@@ -1,0 +1,144 @@
+"""HDF5 files: read with more checks than the library has; written so that a full disk is an error."""
+
+import io
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from elmo_plugin.common.checksums import checksum
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import reason
+
+_CHECKSUM = "crc32"  # an attribute of each dataset that was written by `write_dataset`
+
+
+@contextmanager
+def open_hdf5(path: str | Path, name: str) -> Iterator[h5py.File]:
+    """
+    Opens a file to be read. Raises `BiLmError`, which calls the file `name`, where it is missing, or where
+    anything that is read from it in the block is damaged.
+    """
+    if not Path(path).is_file():
+        raise BiLmError(f"{name}: there is no such file")
+    try:
+        with h5py.File(path, "r") as file:
+            yield file
+    except BiLmError as error:
+        raise BiLmError(f"{name}: {error}") from None
+    except PermissionError as error:
+        raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
+    except Exception as error:  # damage can make the library stumble over anything
+        raise BiLmError(f"{name}: not a whole HDF5 file ({error or type(error).__name__})") from None
+
+
+class DeferringFile(io.FileIO):
+    """
+    A file whose writing never fails: its first error is in `error`. HDF5 ends the process with a segmentation
+    fault when it cannot write, as on a full disk: it did in four of six tries.
+    """
+
+    error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        try:
+            while rest:
+                rest = rest[super().write(rest) :]
+        except OSError as error:
+            self.error = self.error or error
+        return size
+
+
+@contextmanager
+def new_hdf5(path: str | Path, **options: Any) -> Iterator[tuple[h5py.File, DeferringFile]]:
+    """
+    Makes a file, for `h5py.File` with these `options`. Yields it with what is below it, whose `error` tells
+    early that it cannot be written. Raises that `OSError` at the end.
+    """
+    with DeferringFile(path, "w+") as target:
+        try:
+            with h5py.File(target, "w", **options) as file:
+                yield file, target
+        finally:
+            if target.error is not None:
+                raise target.error
+
+
+def write_dataset(file: h5py.File, name: str, values: np.ndarray, **options: Any) -> None:
+    """Writes numbers, with their checksum in an attribute."""
+    dataset = file.create_dataset(name, data=values, **options)
+    dataset.attrs[_CHECKSUM] = np.uint32(checksum(values))
+
+
+def write_strings(file: h5py.File, name: str, strings: list[str]) -> None:
+    """Writes strings without the character NUL, likewise."""
+    dataset = file.create_dataset(name, data=strings, dtype=h5py.string_dtype("utf-8"))
+    dataset.attrs[_CHECKSUM] = np.uint32(_checksum_of_strings(strings))
+
+
+def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
+    """
+    Returns the dataset of this name, if there is one. Raises `BiLmError` where it has no floating-point
+    numbers, or not all of its numbers are in this file: HDF5 gives zeros for what was never written, and for
+    what is in another file that is gone.
+    """
+    dataset = _find(file, name)
+    if dataset is not None and dataset.dtype.kind != "f":
+        raise BiLmError(f"the dataset {name} has no floating-point numbers, but {dataset.dtype}")
+    return dataset
+
+
+def find_strings(file: h5py.File, name: str) -> h5py.Dataset | None:
+    """Does the same for a list of strings."""
+    dataset = _find(file, name)
+    if dataset is not None and (h5py.check_string_dtype(dataset.dtype) is None or dataset.ndim != 1):
+        raise BiLmError(f"the dataset {name} is no list of strings, but {dataset.dtype}")
+    return dataset
+
+
+def read_numbers(dataset: h5py.Dataset) -> np.ndarray:
+    """Reads what `find_numbers` found; `BiLmError` where it is not what was written."""
+    values = dataset[()]
+    _compare(dataset, checksum(values))
+    return values
+
+
+def read_strings(dataset: h5py.Dataset) -> list[str]:
+    """Reads what `find_strings` found; `BiLmError` where it is not what was written."""
+    strings = dataset.asstr()[()].tolist()
+    _compare(dataset, _checksum_of_strings(strings))
+    return strings
+
+
+def _find(file: h5py.File, name: str) -> h5py.Dataset | None:
+    dataset = file.get(name)
+    if not isinstance(dataset, h5py.Dataset):
+        return None
+    if dataset.is_virtual or dataset.external or dataset.file.filename != file.filename:
+        raise BiLmError(f"the dataset {name} is in another file")
+    if dataset.size:
+        if dataset.chunks is None:
+            is_written = dataset.id.get_storage_size() >= dataset.nbytes
+        else:
+            sizes = zip(dataset.shape, dataset.chunks, strict=True)
+            chunks = math.prod(-(-size // of_chunk) for size, of_chunk in sizes)
+            is_written = dataset.id.get_num_chunks() == chunks
+        if not is_written:
+            raise BiLmError(f"the dataset {name} was not written to its end")
+    return dataset
+
+
+def _checksum_of_strings(strings: list[str]) -> int:
+    return checksum(*(string.encode() + b"\0" for string in strings))
+
+
+def _compare(dataset: h5py.Dataset, found: int) -> None:
+    written = dataset.attrs.get(_CHECKSUM)
+    if written is not None and written != found:
+        raise BiLmError(f"the dataset {dataset.name} is damaged: it is not what was written")
