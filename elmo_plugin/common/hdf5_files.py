@@ -2,6 +2,7 @@
 
 import io
 import math
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from elmo_plugin.common.checksums import checksum
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
 
+_PAGE = 2**16
 _CHECKSUM = "crc32"  # an attribute of each dataset that was written by `write_dataset`
 
 
@@ -38,21 +40,62 @@ def open_hdf5(path: str | Path, name: str) -> Iterator[h5py.File]:
 
 class DeferringFile(io.FileIO):
     """
-    A file whose writing never fails: its first error is in `error`. HDF5 ends the process with a segmentation
-    fault when it cannot write, as on a full disk: it did in four of six tries.
+    A file whose writing never fails: its first error is in `error`, and what is written from then on is kept
+    in memory, where it can be read. HDF5 ends the process with a segmentation fault when it cannot write, as
+    on a full disk, and also when it then reads something else than it wrote.
     """
 
     error: OSError | None = None
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(path, "w+")
+        self._pages: dict[int, bytearray] = {}  # of what could not be written, by their numbers
+        self._end = 0  # of what could not be written
 
     def write(self, data: Any) -> int:
         rest = memoryview(data).cast("B")
         size = len(rest)
         try:
-            while rest:
+            while rest and self.error is None:
                 rest = rest[super().write(rest) :]
         except OSError as error:
-            self.error = self.error or error
+            self.error = error
+        for page, start, part in self._parts(rest):
+            self._pages.setdefault(page, bytearray(_PAGE))[start : start + len(part)] = part
+            self._end = max(self._end, page * _PAGE + start + len(part))
         return size
+
+    def readinto(self, buffer: Any) -> int:
+        target = memoryview(buffer).cast("B")
+        if self.error is None:
+            return super().readinto(target)
+        place = self.tell()
+        of_file = super().readinto(target) or 0
+        target[of_file:] = bytes(len(target) - of_file)
+        super().seek(place)
+        for page, start, part in self._parts(target):
+            if page in self._pages:
+                part[:] = self._pages[page][start : start + len(part)]
+        return len(target)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        place = super().seek(offset, whence)
+        return super().seek(max(place, self._end)) if whence == os.SEEK_END else place
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self.error = self.error or error
+            return size or 0
+
+    def _parts(self, data: memoryview) -> Iterator[tuple[int, int, memoryview]]:
+        """Cuts data from here on into pages: yields the page, where in it a part begins, and the part."""
+        while data:
+            page, start = divmod(self.tell(), _PAGE)
+            part, data = data[: _PAGE - start], data[_PAGE - start :]
+            yield page, start, part
+            super().seek(page * _PAGE + start + len(part))
 
 
 @contextmanager
@@ -61,7 +104,7 @@ def new_hdf5(path: str | Path, **options: Any) -> Iterator[tuple[h5py.File, Defe
     Makes a file, for `h5py.File` with these `options`. Yields it with what is below it, whose `error` tells
     early that it cannot be written. Raises that `OSError` at the end.
     """
-    with DeferringFile(path, "w+") as target:
+    with DeferringFile(path) as target:
         try:
             with h5py.File(target, "w", **options) as file:
                 yield file, target

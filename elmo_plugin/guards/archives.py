@@ -43,7 +43,7 @@ def extracted_archive(resolved_archive_file: StrPath, cleanup: bool = True) -> I
     folder.archive = str(resolved_archive_file)
     try:
         with as_configuration_error():
-            unpack(resolved_archive_file, folder)
+            unpack(str(resolved_archive_file), folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -185,9 +185,11 @@ def write_datasets(
     """Writes the same to a file that is of no use where this fails, and that no `BiLmError` names."""
     of_half = {"compression": "gzip", "compression_opts": 9, "shuffle": True}
     compression = of_half if dtype == "float16" else {}
-    with new_hdf5(path) as (file, _):
+    with new_hdf5(path) as (file, target):
 
         def write(name: str, tensor: Tensor) -> None:
+            if target.error is not None:
+                raise target.error
             values = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu().numpy()
             if np.abs(values).max(initial=0.0) > np.finfo(dtype).max:
                 raise BiLmError(f"the dataset {name} has values beyond {dtype}")
