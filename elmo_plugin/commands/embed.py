@@ -59,6 +59,7 @@ def _add_text(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the text").add_argument
     about = "whitespace: tokenised already (default); spacy: by spaCy's rules, with no model"
     add("--tokenizer", choices=TOKENIZERS, default=TOKENIZERS[0], help=about)
+    add("--max-words", type=int, default=100_000, metavar="N", help="refuse longer lines (default: 100000)")
     add("--language", default="en", metavar="CODE", help="of spaCy's rules (default: en)")
 
 
@@ -118,6 +119,7 @@ def settings_of(args: argparse.Namespace) -> Settings:
         gzip=args.compression_level if args.compression else None,
         keys="sentence" if args.use_sentence_keys else "line",
         keep_sentences=not args.forget_sentences,
+        max_words=args.max_words,
     )
 
 

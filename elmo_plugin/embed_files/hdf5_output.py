@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 
 SENTENCE_TO_INDEX = "sentence_to_index"
 _DESCRIPTION = "elmo_embed"  # an attribute of the file
+LONGEST_KEY = 2**16 - 1  # bytes: what is longer is no name
 _LONGEST_STRING = 2**31 - 1  # that numpy can read
 _VERSION = ("v108", "v108")  # of HDF5's format: groups with very many members, and readable since 2008
 

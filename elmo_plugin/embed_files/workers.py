@@ -12,6 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
@@ -24,7 +25,17 @@ _PASSAGES_AHEAD = 2  # for each worker, that are ready before it asks for them
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of glibc's malloc.h
 _LARGE = 2**20  # bytes
 
-Job = tuple[Passage, Path]  # and where its chunk is written
+
+class Job(NamedTuple):
+    """
+    passage: what is embedded
+    path: where its chunk is written
+    made_by: see `Chunks`
+    """
+
+    passage: Passage
+    path: Path
+    made_by: str = ""
 
 
 def write_chunks(
@@ -50,8 +61,8 @@ def write_chunks(
     if len(devices) == 1:
         keep_large_blocks_apart()
         with _threads(settings.threads):
-            for passage, path in jobs:
-                yield passage, embed_passage(embedder, passage, path)
+            for job in jobs:
+                yield job.passage, embed_passage(embedder, job)
         return
     context = multiprocessing.get_context("spawn")  # a process that is forked cannot use a GPU
     free_devices = context.SimpleQueue()
@@ -68,17 +79,17 @@ def write_chunks(
             pool.shutdown(cancel_futures=True)
 
 
-def embed_passage(embedder: Embedder, passage: Passage, path: Path) -> int:
+def embed_passage(embedder: Embedder, job: Job) -> int:
     """Writes the chunk of a passage. Returns the number of its words."""
-    words, vectors = embedder.embed(passage.sentences)
-    write_chunk(path, passage, words, vectors)
+    words, vectors = embedder.embed(job.passage)
+    write_chunk(job.path, job.passage, words, vectors, job.made_by)
     return len(vectors)
 
 
 def _in_order(pool: ProcessPoolExecutor, jobs: Iterable[Job], ahead: int) -> Iterator[tuple[Passage, int]]:
     submitted: deque[tuple[Passage, Future[int]]] = deque()
-    for passage, path in jobs:
-        submitted.append((passage, pool.submit(_embed_passage, passage, path)))
+    for job in jobs:
+        submitted.append((job.passage, pool.submit(_embed_passage, job)))
         if len(submitted) > ahead:
             first, words = submitted.popleft()
             yield first, words.result()
@@ -116,8 +127,8 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _embed_passage(passage: Passage, path: Path) -> int:
-    return embed_passage(_embedder, passage, path)
+def _embed_passage(job: Job) -> int:
+    return embed_passage(_embedder, job)
 
 
 def keep_large_blocks_apart() -> None:

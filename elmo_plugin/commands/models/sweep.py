@@ -1,19 +1,21 @@
 """`allennlp elmo-sweep`: several configurations, each trained with several seeds."""
 
 import argparse
-import json
 import logging
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from overrides import overrides
 
+from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.common.json_files import read_json_object
 from elmo_plugin.common.plotting import check_plot
 from elmo_plugin.sweeps import Metric, Training, draw, find_trainings, read_metrics, table, train
 
@@ -98,6 +100,8 @@ def sweep(
         raise ConfigurationError(f"--seeds is the number of seeds, 1 or more, not {seeds}")
     if plot is not None:
         check_plot("--plot", plot)
+    if json_file is not None:
+        _read_scores(Path(json_file))
     trainings = find_trainings(configs, Path(folder), seeds, overrides)
     of_table = Metric.parse(metric) if metric else _validation_metric(trainings)
     for training in trainings:
@@ -154,7 +158,15 @@ def _write_table(scores: dict[str, list[float]], metric: Metric, folder: Path, p
         print(f"no plot: {error}")
 
 
+def _read_scores(file: Path) -> dict[str, Any]:
+    """Returns what `--json` has. Raises `ConfigurationError` where scores cannot be added to it."""
+    with as_configuration_error("--json"):
+        if file.is_dir():
+            raise BiLmError(f"{file} is a directory; name a file to be written")
+        return read_json_object(file, str(file)) if file.exists() else {}
+
+
 def _add_scores(file: Path, scores: dict[str, list[float]]) -> None:
-    results = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     command = shlex.join(["allennlp", *sys.argv[1:]])
-    write_json(file, results | {name: {"scores": each, "command": command} for name, each in scores.items()})
+    new = {name: {"scores": each, "command": command} for name, each in scores.items()}
+    write_json(file, _read_scores(file) | new)
