@@ -16,9 +16,8 @@ _REASONS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
     errno.EFBIG: "it would be larger than files may be here (see ulimit -f)",
-    errno.EROFS: "the disk can only be read",
-    errno.EIO: "the disk does not answer as it should",
 }
+_OF_WRITING = (*_REASONS, errno.EIO, errno.EROFS)
 
 
 @contextmanager
@@ -89,7 +88,7 @@ def errors_name(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except OSError as error:
         temporary = f".{Path(path).name}." in str(error.filename)
-        if error.errno in _REASONS or temporary:
+        if error.errno in _OF_WRITING or temporary:
             raise type(error)(error.errno, f"could not write {path}: {reason(error)}") from error
         raise
 
@@ -97,7 +96,7 @@ def errors_name(path: str | os.PathLike[str]) -> Iterator[None]:
 def reason(error: OSError) -> str:
     """Returns in words why a file could not be read or written."""
     known = _REASONS.get(error.errno or 0)
-    return known or (error.strerror or str(error) or type(error).__name__).lower()
+    return known or error.strerror or str(error) or type(error).__name__
 
 
 def _flush_to_disk(path: Path) -> None:

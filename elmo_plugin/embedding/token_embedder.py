@@ -50,7 +50,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     stateful : `bool`, optional (default = `False`)
         Whether the biLM's state is carried from batch to batch, as in published implementations.
     mixing_weights : `list[float]`, optional (default = `None`)
-        Fixed weights of the mixed layers, such as `[0.2, 0.5, 0.3]`. They are learned if not given.
+        Fixed weights of the mixed layers, such as `[0.2, 0.5, 0.3]`, of sum 1. They are learned if not given.
     precision : `str`, optional (default = `"float32"`)
         In which numbers a frozen biLM computes: "float32", "bfloat16" or "int8". `docs/precision.md` says
         what each costs.
@@ -88,6 +88,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
         shared = not requires_grad
         with as_configuration_error():
             archived = archived_bilm(serialization_dir, bilm, precision, shared)
+            if archived is not None and mixing_weights:  # earlier versions took weights of any sum
+                mixing_weights = [weight / sum(mixing_weights) for weight in mixing_weights]
             self._elmo = Elmo(
                 (archived or load_bilm(bilm, precision, shared)).requires_grad_(requires_grad),
                 layers=layers,

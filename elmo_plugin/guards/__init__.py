@@ -4,11 +4,12 @@
 changes nothing for files and arguments that are right.
 """
 
-from elmo_plugin.guards import archives
+from elmo_plugin.guards import archives, arguments, checkpoints
 
 __all__ = ["install"]
 
 
 def install() -> None:
     """Installs every check. To do so twice is harmless."""
-    archives.install()
+    for guard in (archives, arguments, checkpoints):
+        guard.install()

@@ -274,9 +274,10 @@ def test_swapped_parts_of_a_record_are_noticed(tmp_path: Path, caplog: pytest.Lo
 
 
 def test_a_file_of_an_earlier_version_is_begun_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with lmdb.open(str(tmp_path / NAME), subdir=False, map_size=1 << 30) as environment:
-        with environment.begin(write=True) as transaction:
-            transaction.put(key(1), bytes(8) + vectors(1).tobytes())
+    environment = lmdb.open(str(tmp_path / NAME), subdir=False, map_size=1 << 30)
+    with environment.begin(write=True) as transaction:
+        transaction.put(key(1), bytes(8) + vectors(1).tobytes())
+    environment.close()
     store = begun(tmp_path)
     assert found(store, 1) == set()
     write(store, 1)

@@ -1,4 +1,4 @@
-"""Text as memory-mapped numbers, its vocabulary, and the dataset reader that names its files."""
+"""Text as numbers in files, its vocabulary, and the dataset reader that names its files."""
 
 from elmo_plugin.language_model.corpus.corpus import prepare_corpus
 from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
