@@ -2,7 +2,7 @@
 
 from elmo_plugin import guards, language_model, shims
 from elmo_plugin.analysis import callback
-from elmo_plugin.commands import embed
+from elmo_plugin.commands import embed, endings
 from elmo_plugin.commands.analysis import probe, senses
 from elmo_plugin.commands.bilm import average, export, perplexity, vocab
 from elmo_plugin.commands.models import answer, ensemble, score, sweep, weights
@@ -13,3 +13,4 @@ from elmo_plugin.tasks import ensemble as ensemble_model
 
 shims.apply()
 guards.install()
+endings.install()

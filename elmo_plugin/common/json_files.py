@@ -14,7 +14,7 @@ _MAX_DIGITS = 400  # of a number; the largest float64 has 309
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
-def parse_json(text: str | bytes, name: str, repeated_keys: bool = False) -> Any:
+def parse_json(text: str | bytes, name: str, is_line: bool = False, repeated_keys: bool = False) -> Any:
     """
     Parses JSON text.
 
@@ -24,6 +24,8 @@ def parse_json(text: str | bytes, name: str, repeated_keys: bool = False) -> Any
         UTF-8 where it is bytes.
     name : `str`
         What error messages begin with: a file, or a file and a line.
+    is_line : `bool`
+        Whether the text is a line of a file, which the name says.
     repeated_keys : `bool`
         Whether an object may have a key twice; then the last one counts.
 
@@ -38,9 +40,12 @@ def parse_json(text: str | bytes, name: str, repeated_keys: bool = False) -> Any
             text, object_pairs_hook=pairs, parse_constant=_no_number, parse_float=_float, parse_int=_int
         )
     except RecursionError:
-        raise BiLmError(f"{name}: not a JSON file (it is nested too deeply)") from None
-    except ValueError as error:  # those of json and of UTF-8 are such
-        raise BiLmError(f"{name}: not a JSON file ({error})") from None
+        raise BiLmError(f"{name}: not JSON that can be read (it is nested too deeply)") from None
+    except json.JSONDecodeError as error:
+        where = name if is_line else f"{name}, line {error.lineno}"
+        raise BiLmError(f"{where}: not JSON ({error.msg} at column {error.colno})") from None
+    except ValueError as error:  # those of UTF-8, and of the functions below
+        raise BiLmError(f"{name}: not JSON ({error})") from None
     if _SURROGATE.search(text):
         for string in _strings(content):
             check_characters(string, name)

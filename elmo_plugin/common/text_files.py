@@ -1,6 +1,7 @@
 """The lines of a text file, compressed or not, with errors that name the file and the line."""
 
 import gzip
+import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from io import BufferedIOBase
@@ -56,6 +57,11 @@ def read_lines(path: str) -> Iterator[bytes]:
         raise ConfigurationError(f"{path}: there is no such file") from None
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read ({reason(error)})") from None
+
+
+def standard_input_lines() -> Iterator[bytes]:
+    """Yields the lines of the standard input, as `read_lines` yields those of a file."""
+    yield from text_lines(sys.stdin.buffer, "standard input")
 
 
 def text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:

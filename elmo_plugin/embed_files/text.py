@@ -1,6 +1,5 @@
 """A text, cut into passages that are embedded one by one, and its lines, cut into words."""
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
@@ -53,16 +52,13 @@ def read_passages(source: str, passage_bytes: int) -> Iterator[Passage]:
 
     Raises `ConfigurationError` where a line is not UTF-8 text, or a compressed file is damaged.
     """
-    from elmo_plugin.common.text_files import (
-        decode,
-        read_lines,
-        text_lines,
-    )  # import AllenNLP: not for workers
+    # These import AllenNLP, which is not for workers.
+    from elmo_plugin.common.text_files import decode, read_lines, standard_input_lines
 
     is_file = source != STANDARD_INPUT
     name = source if is_file else "standard input"
     number, first_line, num_bytes, sentences = 0, 0, 0, []
-    lines = read_lines(source) if is_file else text_lines(sys.stdin.buffer, name)
+    lines = read_lines(source) if is_file else standard_input_lines()
     for line_number, line in enumerate(lines, 1):
         sentences.append(decode(line, f"{name}, line {line_number}").strip())
         num_bytes += len(line)

@@ -3,6 +3,7 @@
 import ctypes
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 from collections import deque
@@ -113,6 +114,8 @@ _embedder: Embedder  # of this process, if it is one of several
 
 def _start_worker(settings: Settings, free_devices: "SimpleQueue[str]") -> None:
     global _embedder
+    for number in (signal.SIGINT, signal.SIGTERM):  # the process that started this one ends it in order
+        signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     keep_large_blocks_apart()
     torch.set_num_threads(settings.threads)

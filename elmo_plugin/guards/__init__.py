@@ -4,12 +4,12 @@
 changes nothing for files and arguments that are right.
 """
 
-from elmo_plugin.guards import archives, arguments, checkpoints
+from elmo_plugin.guards import archives, arguments, checkpoints, prediction
 
 __all__ = ["install"]
 
 
 def install() -> None:
     """Installs every check. To do so twice is harmless."""
-    for guard in (archives, arguments, checkpoints):
+    for guard in (archives, arguments, checkpoints, prediction):
         guard.install()

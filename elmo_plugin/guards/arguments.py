@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from allennlp.commands import evaluate
 from allennlp.commands.predict import _PredictManager
 from allennlp.common import params
 from allennlp.common.checks import ConfigurationError
@@ -27,6 +28,7 @@ LEAST: dict[type, dict[str, int]] = {  # that arguments of a constructor may be,
 }
 
 CONSTRUCTORS = {kind: kind.__init__ for kind in LEAST}  # type: ignore[misc]
+EVALUATE = evaluate.evaluate_from_archive
 PARSE_OVERRIDES = params.parse_overrides
 OPEN_EMBEDDINGS = embedding.EmbeddingsTextFile.__init__
 READ_EMBEDDINGS = embedding._read_embeddings_from_text_file
@@ -63,6 +65,14 @@ def parse_overrides(serialized_overrides: str, ext_vars: dict[str, Any] | None =
     return overrides
 
 
+def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
+    """Does what AllenNLP's does. Raises `ConfigurationError` for a batch size that it would ignore."""
+    batch_size = kwargs.get("batch_size")
+    if batch_size is not None and batch_size < 1:
+        raise ConfigurationError(f"--batch-size must be at least 1, not {batch_size}")
+    return EVALUATE(*args, **kwargs)
+
+
 def open_embeddings(self: Any, file_uri: str, *args: Any, **kwargs: Any) -> None:
     """Does what AllenNLP's does. Raises `ConfigurationError` where the file of word vectors is empty."""
     try:
@@ -91,5 +101,6 @@ def install() -> None:
     for kind in LEAST:
         kind.__init__ = checked_constructor(kind)  # type: ignore[misc]
     params.parse_overrides = parse_overrides
+    evaluate.evaluate_from_archive = evaluate_from_archive
     embedding.EmbeddingsTextFile.__init__ = open_embeddings  # type: ignore[method-assign]
     embedding._read_embeddings_from_text_file = read_embeddings

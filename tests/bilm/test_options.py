@@ -79,13 +79,13 @@ def test_a_language_model_in_one_direction_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "there is no such file"), (b"{", "not a JSON file"), (b"\xff", "not a JSON")],
+    [(None, "there is no such file"), (b"{", "not JSON"), (b"\xff", "not JSON")],
 )
 def test_a_bad_file_is_named(content: bytes | None, message: str, tmp_path: Path) -> None:
     path = tmp_path / "options.json"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(BiLmError, match=f"options file {path}: {message}"):
+    with pytest.raises(BiLmError, match=f"options file {path}(, line 1)?: {message}"):
         BiLmOptions.from_file(path)
 
 

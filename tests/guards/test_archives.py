@@ -83,7 +83,7 @@ def remove(name: str) -> Change:
         (remove("config.json"), "its config.json: there is no such file"),
         (remove("weights.th"), "has no weights.th or best.th"),
         (remove("vocabulary/non_padded_namespaces.txt"), "its model cannot be made"),
-        (lambda files: files.update({"config.json": b"{"}), "its config.json: not a JSON file"),
+        (lambda files: files.update({"config.json": b"{"}), "its config.json, line 1: not JSON"),
         (lambda files: files.update({"config.json": b"[]"}), "its config.json: expected a JSON object"),
         (lambda files: files.update({"config.json": b"{}"}), "its config.json has no model"),
         (lambda files: files.update({"weights.th": b"none"}), "its model cannot be made"),

@@ -13,6 +13,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from overrides import overrides
 
+from elmo_plugin.commands.endings import is_users_mistake
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.files import replace_when_written, write_json
 from elmo_plugin.common.json_files import read_json_object
@@ -140,7 +141,7 @@ def _train(
         except SigTermReceived:
             raise
         except Exception as error:
-            logger.exception("%s failed", training)
+            logger.error("%s failed", training, exc_info=None if is_users_mistake(error) else error)
             failures.append(f"{training} failed: {type(error).__name__}: {error}")
         else:
             scores[training.name].append(metric.score(metrics))

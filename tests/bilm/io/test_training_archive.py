@@ -80,5 +80,5 @@ def test_options_that_the_configuration_lacks_come_from_the_weights(run: Path) -
 
 def test_a_configuration_that_is_no_json_is_named(run: Path) -> None:
     (run / "config.json").write_text("{")
-    with pytest.raises(BiLmError, match=r"directory .*run, its config\.json: not a JSON file"):
+    with pytest.raises(BiLmError, match=r"directory .*run, its config\.json, line 1: not JSON"):
         read_archive(run)
