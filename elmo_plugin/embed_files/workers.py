@@ -22,6 +22,7 @@ from elmo_plugin.embed_files.resume import write_chunk
 from elmo_plugin.embed_files.settings import Settings
 from elmo_plugin.embed_files.text import Passage
 
+_STOPS = (signal.SIGINT, signal.SIGTERM)
 _PASSAGES_AHEAD = 2  # for each worker, that are ready before it asks for them
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of glibc's malloc.h
 _LARGE = 2**20  # bytes
@@ -69,6 +70,7 @@ def write_chunks(
     free_devices = context.SimpleQueue()
     for device in devices:
         free_devices.put(device)
+    others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(len(devices), context, _start_worker, (settings, free_devices)) as pool:
         try:
             yield from _in_order(pool, jobs, _PASSAGES_AHEAD * len(devices))
@@ -76,6 +78,10 @@ def write_chunks(
             raise RuntimeError(
                 "a worker has died, perhaps for want of memory; start again, with fewer workers, to go on"
             ) from None
+        except BaseException:
+            for process in set(multiprocessing.active_children()) - others:
+                process.kill()  # it writes a chunk whole or not at all, so there is nothing to wait for
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -90,12 +96,29 @@ def embed_passage(embedder: Embedder, job: Job) -> int:
 def _in_order(pool: ProcessPoolExecutor, jobs: Iterable[Job], ahead: int) -> Iterator[tuple[Passage, int]]:
     submitted: deque[tuple[Passage, Future[int]]] = deque()
     for job in jobs:
-        submitted.append((job.passage, pool.submit(_embed_passage, job)))
+        with _signals_held():
+            submitted.append((job.passage, pool.submit(_embed_passage, job)))
         if len(submitted) > ahead:
             first, words = submitted.popleft()
             yield first, words.result()
     for first, words in submitted:
         yield first, words.result()
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """
+    Lets signals that stop this process wait, and not reach processes that it starts: it ends them in order,
+    and they have nothing to say.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -114,7 +137,7 @@ _embedder: Embedder  # of this process, if it is one of several
 
 def _start_worker(settings: Settings, free_devices: "SimpleQueue[str]") -> None:
     global _embedder
-    for number in (signal.SIGINT, signal.SIGTERM):  # the process that started this one ends it in order
+    for number in _STOPS:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     keep_large_blocks_apart()
