@@ -17,7 +17,8 @@ _REASONS = {
     errno.EDQUOT: "the disk quota is used up",
     errno.EFBIG: "it would be larger than files may be here (see ulimit -f)",
 }
-_OF_WRITING = (*_REASONS, errno.EIO, errno.EROFS)
+NO_ROOM = tuple(_REASONS)  # numbers of errors
+_OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 
 
 @contextmanager

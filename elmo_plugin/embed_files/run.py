@@ -1,6 +1,5 @@
 """A file of text to a file of vectors."""
 
-import errno
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -13,7 +12,7 @@ from allennlp.common.checks import ConfigurationError, check_for_gpu
 from tqdm import tqdm
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import NO_ROOM, reason, replace_when_written
 from elmo_plugin.common.text_files import compression
 from elmo_plugin.embed_files import hdf5_output, safetensors_output
 from elmo_plugin.embed_files.embedder import Embedder
@@ -26,7 +25,6 @@ from elmo_plugin.embed_files.workers import Job, write_chunks
 
 _BAR = {"unit": "B", "unit_scale": True, "smoothing": 0, "desc": "embedding"}
 _MAX_DEVICES = 128
-_DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def embed_file(
@@ -101,9 +99,9 @@ def embed_file(
     except BiLmError as error:
         raise ConfigurationError(str(error)) from None
     except OSError as error:
-        if error.errno not in _DISK_IS_FULL:
+        if error.errno not in NO_ROOM:
             raise
-        message = f"could not write {output}: the disk is full; make room and start again to go on"
+        message = f"could not write {output}: {reason(error)}; make room and start again to go on"
         raise OSError(error.errno, message) from error
     return True
 

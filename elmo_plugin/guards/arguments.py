@@ -31,6 +31,7 @@ CONSTRUCTORS = {kind: kind.__init__ for kind in LEAST}  # type: ignore[misc]
 EVALUATE = evaluate.evaluate_from_archive
 PARSE_OVERRIDES = params.parse_overrides
 OPEN_EMBEDDINGS = embedding.EmbeddingsTextFile.__init__
+READ_VOCABULARY = Vocabulary.set_from_file
 READ_EMBEDDINGS = embedding._read_embeddings_from_text_file
 
 
@@ -73,6 +74,14 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     return EVALUATE(*args, **kwargs)
 
 
+def read_vocabulary(self: Vocabulary, filename: str, *args: Any, **kwargs: Any) -> None:
+    """Does what AllenNLP's does. Raises `ConfigurationError`, naming the file, where it is no vocabulary."""
+    try:
+        READ_VOCABULARY(self, filename, *args, **kwargs)
+    except (AssertionError, ValueError, KeyError) as error:
+        raise ConfigurationError(f"{filename}: no file of a vocabulary ({error})") from None
+
+
 def open_embeddings(self: Any, file_uri: str, *args: Any, **kwargs: Any) -> None:
     """Does what AllenNLP's does. Raises `ConfigurationError` where the file of word vectors is empty."""
     try:
@@ -102,5 +111,6 @@ def install() -> None:
         kind.__init__ = checked_constructor(kind)  # type: ignore[misc]
     params.parse_overrides = parse_overrides
     evaluate.evaluate_from_archive = evaluate_from_archive
+    Vocabulary.set_from_file = read_vocabulary  # type: ignore[method-assign]
     embedding.EmbeddingsTextFile.__init__ = open_embeddings  # type: ignore[method-assign]
     embedding._read_embeddings_from_text_file = read_embeddings
