@@ -3,7 +3,7 @@
 import io
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -118,10 +118,13 @@ def write_dataset(file: h5py.File, name: str, values: np.ndarray, **options: Any
     dataset.attrs[_CHECKSUM] = np.uint32(checksum(values))
 
 
-def write_strings(file: h5py.File, name: str, strings: list[str]) -> None:
-    """Writes strings without the character NUL, likewise."""
-    dataset = file.create_dataset(name, data=strings, dtype=h5py.string_dtype("utf-8"))
-    dataset.attrs[_CHECKSUM] = np.uint32(_checksum_of_strings(strings))
+def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
+    """
+    Writes strings, none with the character NUL in it, as the bytes of their UTF-8, a zero after each. The
+    type that HDF5 has for strings of any length is not taken: reading damaged ones can go on for ever.
+    """
+    content = b"".join(string.encode() + b"\0" for string in strings)
+    write_dataset(file, name, np.frombuffer(content, np.uint8))
 
 
 def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
@@ -137,10 +140,12 @@ def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
 
 
 def find_strings(file: h5py.File, name: str) -> h5py.Dataset | None:
-    """Does the same for a list of strings."""
+    """Does the same for strings, as `write_strings` writes them or as HDF5's own (of earlier versions)."""
     dataset = _find(file, name)
-    if dataset is not None and (h5py.check_string_dtype(dataset.dtype) is None or dataset.ndim != 1):
-        raise BiLmError(f"the dataset {name} is no list of strings, but {dataset.dtype}")
+    if dataset is not None:
+        is_ours = dataset.dtype == np.uint8
+        if dataset.ndim != 1 or not (is_ours or h5py.check_string_dtype(dataset.dtype)):
+            raise BiLmError(f"the dataset {name} is no list of strings, but {dataset.dtype}")
     return dataset
 
 
@@ -153,8 +158,11 @@ def read_numbers(dataset: h5py.Dataset) -> np.ndarray:
 
 def read_strings(dataset: h5py.Dataset) -> list[str]:
     """Reads what `find_strings` found; `BiLmError` where it is not what was written."""
-    strings = dataset.asstr()[()].tolist()
-    _compare(dataset, _checksum_of_strings(strings))
+    if dataset.dtype != np.uint8:
+        return dataset.asstr()[()].tolist()
+    *strings, end = read_numbers(dataset).tobytes().decode("utf-8").split("\0")
+    if end:
+        raise BiLmError(f"the dataset {dataset.name} is cut")
     return strings
 
 
@@ -174,10 +182,6 @@ def _find(file: h5py.File, name: str) -> h5py.Dataset | None:
         if not is_written:
             raise BiLmError(f"the dataset {name} was not written to its end")
     return dataset
-
-
-def _checksum_of_strings(strings: list[str]) -> int:
-    return checksum(*(string.encode() + b"\0" for string in strings))
 
 
 def _compare(dataset: h5py.Dataset, found: int) -> None:

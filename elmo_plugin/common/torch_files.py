@@ -84,17 +84,19 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
 
 def check_finite(name: str, values: Any) -> Any:
     """
-    Returns what was read from a file. Raises `BiLmError`, beginning with `name`, where a number in
-    it is infinite or none.
+    Returns what was read from a file. Raises `BiLmError`, beginning with `name`, where it is a tensor with a
+    number that is infinite or none, or would be so in float32.
     """
     if not isinstance(values, Tensor):
         return values
     if values.is_complex():
         raise BiLmError(f"{name} has complex numbers")
     if values.is_floating_point() and values.numel() > 0:
-        least, most = torch.aminmax(values.detach())
-        if not (torch.isfinite(least) and torch.isfinite(most)):
+        extremes = torch.stack(torch.aminmax(values.detach()))
+        if not extremes.float().isfinite().all():
             wrong = "NaN" if values.isnan().any() else "an infinite number"
+            if extremes.isfinite().all():
+                wrong = "a number beyond float32"
             raise BiLmError(f"{name} has {wrong} in it")
     return values
 

@@ -1,10 +1,10 @@
 """The published HDF5 files of a biLM's weights: read and written here and nowhere else.
 
 To what `hdf5_layout` lists this package adds the softmax that the biLM was trained with, where it is known:
-`softmax/W` (words, dim) and `softmax/b` (words,), as bilm-tf's checkpoints call them, and `softmax/words`
-(words,), UTF-8 strings: word i is the one that row i predicts. All numbers of AllenNLP's vocabulary are in
-it, the padding's and the unknown word's too, so that the numbering comes back as it was. Other
-implementations look datasets up by name and never see the group.
+`softmax/W` (words, dim) and `softmax/b` (words,), as bilm-tf's checkpoints call them, and `softmax/words`,
+the UTF-8 bytes of words with a zero after each: word i is the one that row i predicts. All numbers of
+AllenNLP's vocabulary are in it, the padding's and the unknown word's too, so that the numbering comes back as
+it was. Other implementations look datasets up by name and never see the group.
 
 What is written here has checksums, in the attribute `crc32` of each dataset, and the options, as JSON in the
 attribute `options` of the file: so damage is noticed, and options that are not those of the weights.
@@ -126,7 +126,8 @@ def read_softmax(path: str | Path, options: BiLmOptions) -> SoftmaxWeights | Non
         words = find_strings(file, "softmax/words")
         if weight is None or bias is None or words is None:
             return None
-        expected = (len(words), options.lstm.projection_dim)
+        in_order = read_strings(words)
+        expected = (len(in_order), options.lstm.projection_dim)
         if (weight.shape, bias.shape) != (expected, expected[:1]):
             raise BiLmError(
                 f"softmax/W and softmax/b have the shapes {weight.shape} and {bias.shape}, "
@@ -136,7 +137,7 @@ def read_softmax(path: str | Path, options: BiLmOptions) -> SoftmaxWeights | Non
             check_finite(f"the dataset {each.name}", torch.from_numpy(_to_float32(read_numbers(each))))
             for each in (weight, bias)
         )
-        return SoftmaxWeights(w, b, read_strings(words))
+        return SoftmaxWeights(w, b, in_order)
 
 
 def read_dtype(path: str | Path) -> str:
@@ -195,7 +196,7 @@ def write_datasets(
                 raise BiLmError(f"the dataset {name} has values beyond {dtype}")
             write_dataset(file, name, values.astype(dtype, copy=False), **compression)
 
-        file.attrs[_OPTIONS] = json.dumps(options.to_dict())
+        file.attrs[_OPTIONS] = np.bytes_(json.dumps(options.to_dict()))
         for dataset in datasets(options):
             write(dataset.name, from_tensors(dataset, state))
         if softmax is not None:
@@ -210,7 +211,7 @@ def _check_options(file: h5py.File, options: BiLmOptions) -> None:
     """Raises `BiLmError` where the file says that its weights were written with other options."""
     if _OPTIONS not in file.attrs:
         return
-    written = BiLmOptions.from_dict(parse_json(file.attrs[_OPTIONS], "its options"), "its options")
+    written = BiLmOptions.from_dict(parse_json(bytes(file.attrs[_OPTIONS]), "its options"), "its options")
     if written != options:
         then, now = (_flat(each.to_dict()) for each in (written, options))
         differences = [f"{key} was {then[key]}, not {now[key]}" for key in then if then[key] != now.get(key)]
