@@ -41,7 +41,26 @@ def install() -> None:
 def _prepare_logging(*args: object, **kwargs: object) -> None:
     """AllenNLP puts a hook of its own there, for the log of a training."""
     PREPARE_LOGGING(*args, **kwargs)  # type: ignore[arg-type]
+    for handler in _file_handlers():
+        handler.handleError = _LogNotWritten(handler.baseFilename)  # type: ignore[method-assign]
     install()
+
+
+def _file_handlers() -> list[logging.FileHandler]:
+    return [each for each in logging.getLogger().handlers if isinstance(each, logging.FileHandler)]
+
+
+class _LogNotWritten:
+    """Says once that a log cannot be written; `logging` would show a traceback for each line of it."""
+
+    def __init__(self, file: str) -> None:
+        self._file, self._is_said = file, False
+
+    def __call__(self, record: logging.LogRecord) -> None:
+        error = sys.exc_info()[1]
+        if not self._is_said and isinstance(error, OSError):
+            print(f"could not write {self._file}: {reason(error)}", file=sys.stderr)
+        self._is_said = True
 
 
 class EndingHook:
@@ -65,10 +84,10 @@ class EndingHook:
         if sentence is None or os.environ.get(VARIABLE, "0") not in ("", "0"):
             self._before(kind, error, traceback)
             return
-        for handler in logging.getLogger().handlers:  # the log of a training keeps the traceback
-            if isinstance(handler, logging.FileHandler) and not isinstance(error, STOPS):
-                message = ("elmo_plugin", logging.ERROR, "", 0, sentence, None, (kind, error, traceback))
-                handler.handle(logging.LogRecord(*message))
+        if not isinstance(error, STOPS):
+            record = ("elmo_plugin", logging.ERROR, "", 0, sentence, None, (kind, error, traceback))
+            for handler in _file_handlers():  # the log of a training keeps the traceback
+                handler.handle(logging.LogRecord(*record))
         below_bars = "\n" if getattr(tqdm, "_instances", None) else ""
         print(below_bars + sentence, file=sys.stderr)
 

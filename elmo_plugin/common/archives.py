@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import reason
 
 MAX_BYTES = 2**31  # that any archive may unpack to
@@ -100,6 +100,7 @@ def _named(path: str | Path) -> Iterator[None]:
     except PermissionError as error:
         raise BiLmError(f"archive {path}: cannot be read ({reason(error)})") from None
     except Exception as error:  # damage can make the readers stumble over anything
+        raise_stop(error)
         raise BiLmError(
             f"archive {path}: not a whole tar archive ({error or type(error).__name__})"
         ) from error

@@ -11,7 +11,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import checksum, reason
 
 _PAGE = 2**16
@@ -34,6 +34,7 @@ def open_hdf5(path: str | Path, name: str) -> Iterator[h5py.File]:
     except PermissionError as error:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except Exception as error:  # damage can make the library stumble over anything
+        raise_stop(error)
         raise BiLmError(f"{name}: not a whole HDF5 file ({error or type(error).__name__})") from None
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.common.archives import MAX_BYTES, MAX_RATIO
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import reason, replace_when_written
 
 
@@ -34,7 +34,8 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     check_tensors(file, name)
     try:
         return torch.load(_opened(file), map_location="cpu", weights_only=True)
-    except Exception:  # damage can make the reader stumble over anything
+    except Exception as error:  # damage can make the reader stumble over anything
+        raise_stop(error)
         raise BiLmError(f"{name}: its weights are no plain tensors, or damaged") from None
 
 
@@ -60,6 +61,7 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     except BiLmError:
         raise
     except Exception as error:  # likewise
+        raise_stop(error)
         raise BiLmError(f"{name}: its weights are damaged ({error or type(error).__name__})") from None
     if damaged is not None:
         raise BiLmError(f"{name}: its weights are damaged ({damaged} is not what was written)")

@@ -13,6 +13,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.files import remove_leftovers, replace_when_written, write_json
 from elmo_plugin.common.json_files import read_json_object
 from elmo_plugin.embed_files.text import Passage
@@ -63,6 +64,7 @@ def read_array(path: Path, name: str) -> np.ndarray:
         with np.load(path) as arrays:
             return arrays[name]
     except Exception as error:  # damage can make the reader stumble over anything
+        raise_stop(error)
         message = f"{path} is damaged ({error or type(error).__name__}): remove it and start again to go on"
         raise BiLmError(message) from None
 

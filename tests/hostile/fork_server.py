@@ -1,5 +1,6 @@
 """Runs work in copies of this process, which has imported everything: a start takes milliseconds."""
 
+import logging
 import os
 import resource
 import select
@@ -113,6 +114,8 @@ def _child(work: Callable[[], object], folder: Path, max_file: int | None, error
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, resource.RLIM_INFINITY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.chdir(folder)
+    logging.getLogger().handlers.clear()  # what earlier trainings of this process have put there
+    logging.basicConfig(level=logging.WARNING)
     if max_file is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (max_file, resource.RLIM_INFINITY))
     try:

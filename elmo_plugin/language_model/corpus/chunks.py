@@ -19,6 +19,7 @@ from elmo_plugin.bilm import (
     PADDING,
     word_to_character_ids,
 )
+from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.files import checksum
 
 BEGIN_SENTENCE_TYPE = 1
@@ -111,6 +112,7 @@ class ChunkFiles:
             if checksum(*arrays.values(), text) != self.checksum:
                 raise ValueError("it is not what was written")
         except Exception as error:  # damage can make the reader stumble over anything
+            raise_stop(error)
             raise ConfigurationError(
                 f"{self.path}.*, text prepared for training, is gone or damaged ({error}); "
                 f"remove the folder {self.path.parent} and start again"

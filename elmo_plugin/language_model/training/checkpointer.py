@@ -13,6 +13,7 @@ from allennlp.training.checkpointer import Checkpointer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 from overrides import overrides
 
+from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.files import remove_leftovers
 from elmo_plugin.common.torch_files import check_tensors, save_tensors
 
@@ -92,6 +93,7 @@ class AtomicCheckpointer(Checkpointer):
                 model_state = load_state(self._model_state_path(*point))
                 trainer_state = load_state(self._training_state_path(*point))
             except Exception as error:  # a damaged file may raise nearly any
+                raise_stop(error)
                 damaged[point] = error
                 continue
             for one, reason in damaged.items():
