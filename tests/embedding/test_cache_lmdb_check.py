@@ -80,7 +80,7 @@ def test_a_child_or_data_outside_the_file_or_in_use_is_found(file: Path) -> None
 
 def test_a_cut_file_and_other_files_are_found(file: Path) -> None:
     content = file.read_bytes()
-    for kept in (0, 10, 5000, len(content) // 2, len(content) - 1):
+    for kept in (0, 10, 30, 43, 100, 5000, len(content) // 2, len(content) - 1):
         file.write_bytes(content[:kept])
         assert find_damage(file) == "it is cut"
     file.write_bytes(b"no database" * 1000)

@@ -1,6 +1,7 @@
 """Whole files of every kind, small enough to be damaged a thousand times, and what is right of them."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -91,6 +92,16 @@ def loads_finite(source: Source) -> None:
 def predicts_right(archive: Path, expected: Any) -> None:
     """Raises `AssertionError` where a model gives another prediction."""
     assert tags_of(archive) == expected, "another prediction"
+
+
+def random_of(seed: int) -> np.random.Generator:
+    """Returns the numbers of a test: the same in each run, unless ELMO_HOSTILE_SEED asks for others."""
+    return np.random.default_rng((seed, int(os.environ.get("ELMO_HOSTILE_SEED", "0"))))
+
+
+def times(cases: int) -> range:
+    """Returns the numbers of the cases, of which ELMO_HOSTILE_TIMES asks for more."""
+    return range(cases * int(os.environ.get("ELMO_HOSTILE_TIMES", "1")))
 
 
 def damaged(content: bytes, generator: np.random.Generator) -> bytes:

@@ -9,11 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
-from tests.hostile.material import Material, damaged, loads_right, predicts_right
+from tests.hostile.material import Material, damaged, loads_right, predicts_right, random_of, times
 from tests.hostile.outcomes import Outcomes
 from tests.payload import Payload
 
@@ -133,12 +132,12 @@ def try_all(
 ) -> None:
     path = folder / "model.tar.gz"
     content, files = archive.read_bytes(), files_of(archive)
-    generator = np.random.default_rng(seed)
-    for case in range(cases):
+    generator = random_of(seed)
+    for case in times(cases):
         path.write_bytes(damaged(content, generator))
         outcomes.run(f"damaged {seed}.{case}", partial(look, path), folder / "run", ["model.tar.gz"])
     plain = packed(files, mode="w")
-    for case in range(cases // 4):
+    for case in times(cases // 4):
         path.write_bytes(damaged(plain, generator))
         outcomes.run(f"plain {seed}.{case}", partial(look, path), folder / "run", ["model.tar.gz"])
     for name, extra in MALICIOUS.items():
@@ -164,7 +163,7 @@ def test_archives_of_a_task(material: Material, tmp_path: Path, outcomes: Outcom
 def test_damaged_weights_in_the_folder_of_a_training(
     material: Material, tmp_path: Path, outcomes: Outcomes
 ) -> None:
-    generator = np.random.default_rng(13)
+    generator = random_of(13)
     for kind, archive in (("bilm", material.bilm), ("tagger", material.tagger)):
         folder = tmp_path / kind
         folder.mkdir()
@@ -172,7 +171,7 @@ def test_damaged_weights_in_the_folder_of_a_training(
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(content)
         content = (folder / "weights.th").read_bytes()
-        for case in range(30):
+        for case in times(30):
             (folder / "weights.th").write_bytes(damaged(content, generator))
             look = partial(loads_right, str(folder), material.vectors)
             if kind == "tagger":

@@ -18,7 +18,9 @@ from tests.hostile.material import (
     Material,
     bilm_training,
     pair,
+    random_of,
     same_weights,
+    times,
     vectors_of,
     write_config,
 )
@@ -155,7 +157,7 @@ def test_full_disks(material: Material, tmp_path: Path, outcomes: Outcomes) -> N
         "predict": lambda out: ["predict", tagger, str(sentences), "--silent", "--output-file", f"{out}/p"],
     }
     shutil.copy(archive, tmp_path / "second.tar.gz")
-    generator = np.random.default_rng(41)
+    generator = random_of(41)
     for name, command in commands.items():
         room = tmp_path / "room"
         room.mkdir()
@@ -208,7 +210,7 @@ def stop_and_go_on(
 
 @pytest.mark.parametrize("kind", ["embed", "export", "train", "train a tagger", "sweep"])
 def test_stopped_at_any_moment(kind: str, material: Material, tmp_path: Path, outcomes: Outcomes) -> None:
-    generator = np.random.default_rng(42)
+    generator = random_of(42)
     bilm_config = write_config(bilm_training(tmp_path), tmp_path / "bilm.json")
     tagger_file = write_config(tagger_config(material.pair, ["input"]), tmp_path / "tagger.json")
     text = tmp_path / "long.txt"
@@ -238,7 +240,7 @@ def test_stopped_at_any_moment(kind: str, material: Material, tmp_path: Path, ou
     first = Forked(allennlp(*arguments(whole)), tmp_path / "work").wait(60)
     assert first.status == 0, first.error[-500:]
     seconds = time.monotonic() - begun
-    for case in range({"embed": 12, "export": 12, "train": 9, "train a tagger": 6, "sweep": 3}[kind]):
+    for case in times({"embed": 12, "export": 12, "train": 9, "train a tagger": 6, "sweep": 3}[kind]):
         shutil.rmtree(out, ignore_errors=True)
         after = float(generator.uniform(0, seconds))
         number = STOPS[case % 3]

@@ -20,7 +20,9 @@ from tests.hostile.material import (
     Material,
     bilm_training,
     damaged,
+    random_of,
     same_weights,
+    times,
     write_config,
 )
 from tests.hostile.outcomes import Outcomes
@@ -48,8 +50,8 @@ def test_chunks_of_an_embedding_that_was_stopped(
             embed_file(material.text, begun, Settings(material.pair), show_progress=False)
     whole = tmp_path / "whole.hdf5"
     embed_file(material.text, whole, Settings(material.pair), show_progress=False)
-    generator = np.random.default_rng(21)
-    for case in range(70):
+    generator = random_of(21)
+    for case in times(70):
         folder = tmp_path / "case"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(begun.parent, folder)
@@ -87,8 +89,8 @@ def test_damaged_caches(material: Material, tmp_path: Path, outcomes: Outcomes) 
     expected = embed(None)
     outcomes.run("whole", partial(look, tmp_path / "whole"), tmp_path / "run", [])
     content = (tmp_path / "whole" / NAME).read_bytes()
-    generator = np.random.default_rng(22)
-    for case in range(120):
+    generator = random_of(22)
+    for case in times(120):
         folder = tmp_path / "case"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -105,9 +107,9 @@ def test_damaged_text_that_was_prepared(material: Material, tmp_path: Path, outc
         assert words(cache) == expected, "other words"
 
     expected = words(tmp_path / "whole")
-    generator = np.random.default_rng(23)
+    generator = random_of(23)
     files = sorted(file for file in (tmp_path / "whole").rglob("*") if file.is_file())
-    for case in range(60):
+    for case in times(60):
         folder = tmp_path / "case"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(tmp_path / "whole", folder)
@@ -124,8 +126,8 @@ def test_damaged_checkpoints(material: Material, tmp_path: Path, outcomes: Outco
     shutil.copytree(whole, stopped)
     for name in ("metrics.json", "model.tar.gz", "best.th"):
         (stopped / name).unlink()
-    generator = np.random.default_rng(24)
-    for case in range(12):
+    generator = random_of(24)
+    for case in times(12):
         folder = tmp_path / f"case{case}"
         shutil.copytree(stopped, folder)
         files = sorted(folder.glob("*.th"))[-4 if case % 3 else 0 :]

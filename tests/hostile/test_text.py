@@ -16,7 +16,7 @@ from allennlp.data import DatasetReader
 from elmo_plugin.embed_files.text import read_passages
 from elmo_plugin.language_model.corpus.shards import read_sentences
 from tests.hostile.fork_server import allennlp
-from tests.hostile.material import Material, damaged
+from tests.hostile.material import Material, damaged, random_of, times
 from tests.hostile.outcomes import Outcomes
 
 pytestmark = pytest.mark.slow
@@ -108,9 +108,9 @@ def test_damaged_compression(reader: str, tmp_path: Path, outcomes: Outcomes) ->
     def look(path: Path) -> None:
         assert read(path) == expected, "other words"
 
-    generator = np.random.default_rng(31)
+    generator = random_of(31)
     checked = zstandard.ZstdCompressor(write_checksum=True)
-    for case in range(8):
+    for case in times(8):
         for suffix, compressed in ((".gz", gzip.compress(content)), (".zst", checked.compress(content))):
             path = tmp_path / f"text.txt{suffix}"
             path.write_bytes(damaged(compressed, generator))

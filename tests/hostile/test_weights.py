@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import h5py
-import numpy as np
 import pytest
 
-from tests.hostile.material import Material, damaged, loads_finite, loads_right, pair
+from tests.hostile.material import Material, damaged, loads_finite, loads_right, pair, random_of, times
 from tests.hostile.outcomes import Outcomes
 
 pytestmark = pytest.mark.slow
@@ -37,7 +36,7 @@ def without_checksums(folder: Path) -> Path:
 def test_damaged_hdf5(
     seed: int, cases: int, has_checksums: bool, material: Material, tmp_path: Path, outcomes: Outcomes
 ) -> None:
-    generator = np.random.default_rng(seed)
+    generator = random_of(seed)
     folder = copied(material, tmp_path / "pair")
     if not has_checksums:
         without_checksums(folder)
@@ -47,7 +46,7 @@ def test_damaged_hdf5(
         if has_checksums
         else partial(loads_finite, pair(folder))
     )
-    for case in range(cases):
+    for case in times(cases):
         (folder / "weights.hdf5").write_bytes(damaged(content, generator))
         outcomes.run(f"hdf5 {seed}.{case}", look, tmp_path / "run", NAMES)
 
@@ -117,8 +116,8 @@ def test_damaged_options(material: Material, tmp_path: Path, outcomes: Outcomes)
     for case, text in texts.items():
         (folder / "options.json").write_bytes(text)
         outcomes.run(case, partial(loads_right, pair(folder), material.vectors), tmp_path / "run", NAMES)
-    generator = np.random.default_rng(3)
-    for number in range(60):
+    generator = random_of(3)
+    for number in times(60):
         (folder / "options.json").write_bytes(damaged(content, generator))
         case = f"options {number}"
         outcomes.run(case, partial(loads_right, pair(folder), material.vectors), tmp_path / "run", NAMES)

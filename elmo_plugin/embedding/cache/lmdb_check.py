@@ -78,15 +78,15 @@ def find_damage(file: Path) -> str | None:
 
 def _snapshot(descriptor: int) -> Snapshot | None:
     """Reads the newer meta page; `None` where the format is another one."""
-    head = os.pread(descriptor, PAGE_HEADER + 8, 0)
-    if len(head) < PAGE_HEADER + 8:
+    head = os.pread(descriptor, _FREE + 4, 0)
+    if len(head) < _FREE + 4:
         raise _Damage("it is cut")
     magic, version = struct.unpack_from("<II", head, PAGE_HEADER)
     if magic != MAGIC:
         raise _Damage("it is no LMDB file")
     if version != VERSION:
         return None
-    (page_size,) = struct.unpack("<I", os.pread(descriptor, 4, _FREE))
+    (page_size,) = struct.unpack_from("<I", head, _FREE)
     if page_size not in (2**power for power in range(9, 17)):
         raise _Damage("its pages have no size")
     return max((_meta(descriptor, page, page_size) for page in (0, 1)), key=lambda each: each.transaction)
