@@ -1,5 +1,6 @@
 """Archives of trained models: unpacked within their folder, read whole or not at all, and written whole."""
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import torch
 from allennlp.commands import train
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
@@ -17,7 +19,7 @@ from elmo_plugin.common.archives import unpack
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.common.json_files import read_json_object
-from elmo_plugin.common.torch_files import check_tensors
+from elmo_plugin.common.torch_files import check_tensors, load_plain
 
 GET_WEIGHTS_PATH = archival.get_weights_path
 LOAD_MODEL = archival._load_model
@@ -25,6 +27,7 @@ LOAD_DATASET_READERS = archival._load_dataset_readers
 ARCHIVE_MODEL = archival.archive_model
 
 StrPath = str | PathLike[str]
+_TORCH = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:2])
 
 
 class UnpackedArchive(str):
@@ -72,7 +75,10 @@ def load_model(config: Any, weights_path: StrPath, serialization_dir: StrPath, c
     """Does what AllenNLP's does with weights that are what was written."""
     name = _name(serialization_dir)
     with as_configuration_error():
-        check_tensors(weights_path, name)
+        if (1, 13) <= _TORCH < (2, 6):  # whose `load` runs code unless it is told not to
+            load_plain(weights_path, name)
+        else:
+            check_tensors(weights_path, name)
     with _named(name, "its model cannot be made"):
         return LOAD_MODEL(config, weights_path, serialization_dir, cuda_device)
 

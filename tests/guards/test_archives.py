@@ -13,6 +13,8 @@ from allennlp.commands import train as train_command
 from allennlp.common.checks import ConfigurationError
 from allennlp.models import load_archive
 
+from elmo_plugin.guards import archives
+from tests.payload import Payload
 from tests.trained_tagger import tagger_config, train
 
 Change = Callable[[dict[str, bytes]], None]
@@ -126,3 +128,19 @@ def test_an_archive_is_written_whole_or_not_at_all(training: Path, tmp_path: Pat
         train_command.archive_model(folder)
     assert (folder / "model.tar.gz").read_bytes() == before
     assert not list(folder.glob(".model.tar.gz*"))
+
+
+def test_code_in_weights_is_not_run_by_a_torch_that_would(
+    training: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plant(files: dict[str, bytes]) -> None:
+        buffer = io.BytesIO()
+        torch.save({"weight": Payload(tmp_path / "ran")}, buffer)
+        files["weights.th"] = buffer.getvalue()
+
+    path = changed(training, tmp_path, plant)
+    for version in ((1, 13), (2, 5), (2, 6)):
+        monkeypatch.setattr(archives, "_TORCH", version)
+        with pytest.raises(ConfigurationError, match=f"archive {path}: its "):
+            load_archive(path)
+    assert not (tmp_path / "ran").exists()
