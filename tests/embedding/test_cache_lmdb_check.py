@@ -1,5 +1,6 @@
 """Pages of LMDB that would end the process are found before it uses them, and whole files are found whole."""
 
+import os
 import struct
 from pathlib import Path
 
@@ -9,6 +10,17 @@ import pytest
 
 from elmo_plugin.embedding.cache import lmdb_check
 from elmo_plugin.embedding.cache.lmdb_check import BRANCH, LEAF, PAGE_HEADER, find_damage
+from elmo_plugin.embedding.cache.lmdb_store import NAME
+from tests.embedding.test_cache_lmdb import (
+    assert_works_in_process,
+    begun,
+    found,
+    key,
+    overwrite,
+    vectors,
+    warnings,
+    write,
+)
 
 PAGE = 4096
 
@@ -92,3 +104,43 @@ def test_a_file_of_another_format_is_left_to_lmdb(file: Path) -> None:
     struct.pack_into("<I", content, PAGE_HEADER + 4, 999)
     file.write_bytes(bytes(content))
     assert find_damage(file) is None
+
+
+def test_swapped_parts_of_a_record_are_noticed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    store = begun(tmp_path)
+    write(store, *range(20))
+    store.close()
+    file = tmp_path / NAME
+    content, record = file.read_bytes(), vectors(8).tobytes()
+    start = content.index(record)
+    overwrite(file, start, record[512:1024] + record[:512])
+    assert found(begun(tmp_path), *range(20)) == set(range(20)) - {8}
+    assert warnings(caplog) == [
+        f"the cache {tmp_path} has damaged records, whose sentences are computed again"
+    ]
+
+
+def test_a_file_of_an_earlier_version_is_begun_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    environment = lmdb.open(str(tmp_path / NAME), subdir=False, map_size=1 << 30)
+    with environment.begin(write=True) as transaction:
+        transaction.put(key(1), bytes(8) + vectors(1).tobytes())
+    environment.close()
+    store = begun(tmp_path)
+    assert found(store, 1) == set()
+    write(store, 1)
+    assert found(store, 1) == {1}
+    assert warnings(caplog) == [f"the cache {tmp_path} is of an earlier version: it is begun anew, empty"]
+
+
+def cut_while_it_is_open(folder: Path, size: int) -> None:
+    store = begun(folder)
+    write(store, *range(50))
+    assert found(store, *range(50)) == set(range(50))
+    os.truncate(folder / NAME, size)
+    assert found(store, *range(50)) == set()
+    write(store, 50)
+
+
+@pytest.mark.parametrize("size", [0, 4096, 30_000])
+def test_a_file_that_is_cut_while_it_is_open_is_not_used_any_more(size: int, tmp_path: Path) -> None:
+    assert_works_in_process(cut_while_it_is_open, tmp_path, size)

@@ -1,45 +1,24 @@
 """The sizes of a biLM, and their way to and from the `options.json` of published ELMo models."""
 
-import logging
 import math
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
+from elmo_plugin.bilm.options.checks import (
+    MAX_CHARACTERS,
+    MAX_LAYERS,
+    MAX_SIZE,
+    check_cnn,
+    check_keys,
+    require_number,
+    require_truth_value,
+    unknown_keys,
+)
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.json_files import read_json_object
-
-ACTIVATIONS = ("relu", "tanh")
-_MAX_SIZE = 2**20  # of any dimension
-_MAX_LAYERS = 100
-_MAX_CHARACTERS = 10_000
-_TRAINING_KEYS = (  # that bilm-tf writes next to the sizes
-    "all_clip_norm_val",
-    "batch_size",
-    "bidirectional",
-    "dropout",
-    "n_epochs",
-    "n_negative_samples_batch",
-    "n_tokens_vocab",
-    "n_train_tokens",
-    "sample_softmax",
-    "share_embedding_softmax",
-    "unroll_steps",
-)
-_CHAR_CNN_KEYS = (
-    "activation",
-    "embedding",
-    "filters",
-    "max_characters_per_token",
-    "n_characters",
-    "n_highway",
-)
-
-logger = logging.getLogger(__name__)
 
 Lexicon = tuple[tuple[str, int], ...]  # characters or words, and the row of each one's vector
 
@@ -71,10 +50,10 @@ class CharCnnOptions:
 
     def __post_init__(self) -> None:
         slots = self.max_characters_per_token
-        _require_number("char_cnn.max_characters_per_token", slots, 3, _MAX_CHARACTERS)
-        _check_cnn("char_cnn", self.filters, slots, self.activation)
-        _require_number("char_cnn.embedding.dim", self.embedding_dim, 1, _MAX_SIZE)
-        _require_number("char_cnn.n_highway", self.n_highway, 0, _MAX_LAYERS)
+        require_number("char_cnn.max_characters_per_token", slots, 3, MAX_CHARACTERS)
+        check_cnn("char_cnn", self.filters, slots, self.activation)
+        require_number("char_cnn.embedding.dim", self.embedding_dim, 1, MAX_SIZE)
+        require_number("char_cnn.n_highway", self.n_highway, 0, MAX_LAYERS)
 
     @property
     def n_filters(self) -> int:
@@ -111,13 +90,13 @@ class LexiconCnnOptions:
     max_characters_per_word: int = 50
 
     def __post_init__(self) -> None:
-        _require_number("max_characters_per_token", self.max_characters_per_word, 3, _MAX_CHARACTERS)
+        require_number("max_characters_per_token", self.max_characters_per_word, 3, MAX_CHARACTERS)
         if self.words:
-            _require_number("word_dim", self.word_dim, 1, _MAX_SIZE)
+            require_number("word_dim", self.word_dim, 1, MAX_SIZE)
         if self.characters:
-            _require_number("char_dim", self.character_dim, 1, _MAX_SIZE)
-            _require_number("n_highway", self.n_highway, 0, _MAX_LAYERS)
-            _check_cnn("token_embedder", self.filters, self.max_characters_per_word, self.activation)
+            require_number("char_dim", self.character_dim, 1, MAX_SIZE)
+            require_number("n_highway", self.n_highway, 0, MAX_LAYERS)
+            check_cnn("token_embedder", self.filters, self.max_characters_per_word, self.activation)
         elif not self.words:
             raise BiLmError("a token encoder needs characters or words, but it has none")
 
@@ -163,9 +142,9 @@ class LstmOptions:
     proj_clip: float | None = 3.0
 
     def __post_init__(self) -> None:
-        for name, most in (("projection_dim", _MAX_SIZE), ("dim", _MAX_SIZE), ("n_layers", _MAX_LAYERS)):
-            _require_number(f"lstm.{name}", getattr(self, name), 1, most)
-        _require_truth_value("lstm.use_skip_connections", self.use_skip_connections)
+        for name, most in (("projection_dim", MAX_SIZE), ("dim", MAX_SIZE), ("n_layers", MAX_LAYERS)):
+            require_number(f"lstm.{name}", getattr(self, name), 1, most)
+        require_truth_value("lstm.use_skip_connections", self.use_skip_connections)
         for name in ("cell_clip", "proj_clip"):
             clip = getattr(self, name)
             is_number = isinstance(clip, int | float) and not isinstance(clip, bool)
@@ -183,8 +162,7 @@ class BiLmOptions:
     @classmethod
     def from_dict(cls, options: dict[str, Any], source: str = "options") -> "BiLmOptions":
         """
-        Reads the published nested layout. Keys that only concern training are ignored; one that nobody is
-        known to write is warned of, or refused where it looks like another one or stands among the sizes.
+        Reads the published nested layout, see `check_keys`.
 
         # Parameters
 
@@ -198,7 +176,7 @@ class BiLmOptions:
         models that bilm-tf can train besides: those that read whole words or in one direction.
         """
         try:
-            _check_keys(options, source)
+            check_keys(options, _KEYS, source)
             lstm = options["lstm"]
             return cls(
                 _lexicon_cnn(options["lexicon_cnn"])
@@ -247,7 +225,7 @@ class BiLmOptions:
 
 def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
     n_characters = options.get("n_characters", NUM_CHARACTERS)
-    for key in _unknown(options["embedding"], ("dim",)):
+    for key in unknown_keys(options["embedding"], ("dim",)):
         raise BiLmError(f"the key {key!r} in char_cnn.embedding is not dim")
     if n_characters != NUM_CHARACTERS:
         raise BiLmError(
@@ -270,68 +248,15 @@ def _lexicon_cnn(options: dict[str, Any]) -> LexiconCnnOptions:
     return LexiconCnnOptions(**{**options, **pairs})
 
 
-def _check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activation: str) -> None:
-    if not filters:
-        raise BiLmError(f"{name}.filters must be pairs of positive [width, number], not {filters}")
-    for width, number in filters:
-        _require_number(f"a width in {name}.filters", width, 1, _MAX_CHARACTERS)
-        _require_number(f"a number in {name}.filters", number, 1, _MAX_SIZE)
-    if max(width for width, _ in filters) > slots:
-        raise BiLmError(f"{name}.filters has a width beyond the {slots} character slots")
-    if activation not in ACTIVATIONS:
-        raise BiLmError(f"{name}.activation must be one of {ACTIVATIONS}, not {activation!r}")
-
-
-def _check_keys(options: dict[str, Any], source: str) -> None:
-    """
-    Raises `BiLmError` for keys that are misspelt, missing or of other language models; `source` is for the
-    warning.
-    """
-    sections = ("lstm", "char_cnn", "lexicon_cnn")
-    for section in sections:
-        if section in options and not isinstance(options[section], dict):
-            raise BiLmError(f"{section} must be an object, not {options[section]!r}")
-    for key in _unknown(options, (*sections, *_TRAINING_KEYS)):
-        logger.warning("%s: nothing is known of the key %r, so it is ignored", source, key)
-    _require_truth_value("bidirectional", options.get("bidirectional", True))
-    if "char_cnn" not in options and "n_tokens_vocab" in options:
-        raise BiLmError(
-            "there is no char_cnn, so this biLM reads whole words, "
-            "but only biLMs that read characters can be used"
-        )
-    if not options.get("bidirectional", True):
-        raise BiLmError("bidirectional is false, but only language models in both directions can be used")
-    if "lstm" in options and "projection_dim" not in options["lstm"]:
-        raise BiLmError(
-            "the key 'projection_dim' is missing in lstm, where it must be given even if the LSTMs have no "
-            "projections: then it equals lstm.dim"
-        )
-    known = {
-        "lstm": [each.name for each in fields(LstmOptions)],
-        "char_cnn": _CHAR_CNN_KEYS,
-        "lexicon_cnn": [each.name for each in fields(LexiconCnnOptions)],
-    }
-    for section in sections:
-        for key in _unknown(options.get(section, {}), known[section]):
-            raise BiLmError(f"the key {key!r} in {section} is none of {', '.join(known[section])}")
-
-
-def _unknown(options: dict[str, Any], known: Collection[str]) -> list[str]:
-    """Returns the keys that are not known; raises `BiLmError` for one that looks like a known one."""
-    unknown = [key for key in options if key not in known]
-    for key in unknown:
-        if meant := get_close_matches(key, known, n=1, cutoff=0.8):
-            raise BiLmError(f"there is no key {key!r}; {meant[0]!r} may be meant")
-    return unknown
-
-
-def _require_truth_value(name: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise BiLmError(f"{name} must be true or false, not {value!r}")
-
-
-def _require_number(name: str, value: Any, least: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise BiLmError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    if value > most:
-        raise BiLmError(f"{name} must be a whole number of at most {most:,}, not {value}")
+_KEYS = {
+    "lstm": tuple(each.name for each in fields(LstmOptions)),
+    "char_cnn": (
+        "activation",
+        "embedding",
+        "filters",
+        "max_characters_per_token",
+        "n_characters",
+        "n_highway",
+    ),
+    "lexicon_cnn": tuple(each.name for each in fields(LexiconCnnOptions)),
+}
