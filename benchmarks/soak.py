@@ -71,6 +71,7 @@ def soak(calls: int, seed: int) -> dict[str, Any]:
         lambda: bilm.embed([random_words(chance, words) for _ in range(chance.randint(1, 4))]),
         lambda: bilm.embed([random_words(chance, words) for _ in range(chance.randint(1, 48))]),
     ]
+    fill_type_caches(chance, bilm, predictor)
     before = answers(bilm, predictor)
     started, memory = time.monotonic(), []
     for _ in range(calls):
@@ -97,15 +98,21 @@ def make_predictor() -> NerPredictor:
     return NerPredictor(Model.from_params(params["model"], vocab=vocab).eval(), reader)
 
 
+def fill_type_caches(chance: random.Random, bilm: BiLm, predictor: NerPredictor) -> None:
+    """Shows each biLM as many words as it remembers: from then on there is nothing more to be kept."""
+    for each in [bilm, *(module for module in predictor._model.modules() if isinstance(module, BiLm))]:
+        for _ in range(each.token_encoder.type_cache_size // 1000 + 1):
+            each.embed([[new_word(chance) for _ in range(20)] for _ in range(50)])
+
+
+def new_word(chance: random.Random) -> str:
+    return "".join(chance.choices(string.ascii_letters, k=chance.randint(6, 12)))
+
+
 def random_words(chance: random.Random, known: list[str]) -> list[str]:
     """Returns a sentence, long ones more rarely; a twentieth of its words is new."""
     length = min(int(chance.expovariate(1 / 18)) + 1, 300)
-    return [
-        "".join(chance.choices(string.ascii_letters, k=chance.randint(1, 12)))
-        if chance.random() < 0.05
-        else chance.choice(known)
-        for _ in range(length)
-    ]
+    return [new_word(chance) if chance.random() < 0.05 else chance.choice(known) for _ in range(length)]
 
 
 def answers(bilm: BiLm, predictor: NerPredictor) -> tuple[list[Any], list[np.ndarray]]:
