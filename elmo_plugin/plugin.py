@@ -3,7 +3,7 @@
 from elmo_plugin import language_model, shims
 from elmo_plugin.analysis import callback
 from elmo_plugin.commands import embed
-from elmo_plugin.commands.analysis import probe, senses
+from elmo_plugin.commands.analysis import neighbors, probe, senses
 from elmo_plugin.commands.bilm import average, export, perplexity, vocab
 from elmo_plugin.commands.models import answer, ensemble, score, sweep, weights
 from elmo_plugin.embedding import indexer, token_embedder
