@@ -205,7 +205,7 @@ class BiLm(BiLmNetwork):
         return output
 
     @torch.no_grad()
-    def embed(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
+    def embed(self, sentences: Sequence[Sequence[str]], cache: Cache | None = None) -> list[Tensor]:
         """
         Embeds any number of sentences, of any length, without dropout.
 
@@ -213,6 +213,8 @@ class BiLm(BiLmNetwork):
 
         sentences : `Sequence[Sequence[str]]`
             The words of each sentence.
+        cache : `Cache | None`
+            Where the layers of sentences are kept, if the biLM is frozen.
 
         # Returns
 
@@ -224,7 +226,12 @@ class BiLm(BiLmNetwork):
         vectors: dict[int, Tensor] = {}
         for chunk in split_by_tokens(lengths, self.max_batch_tokens):
             ids = self._character_ids([sentences[number] for number in by_length[chunk]])
-            layers = run_sentences(self, ids, Settings()).layers
+            run = (
+                run_sentences(self, ids, Settings())
+                if cache is None
+                else self.forward_frozen(ids, cache=cache)
+            )
+            layers = run.layers
             for row, number in enumerate(by_length[chunk]):
                 vectors[number] = layers[:, row, : len(sentences[number])].clone()
         return [vectors[number] for number in range(len(sentences))]
