@@ -20,7 +20,8 @@ from allennlp.modules import TextFieldEmbedder
 from torch import LongTensor, Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.io.pretrained import MODELS, download_directory
+from elmo_plugin.bilm.io.pretrained import MODELS
+from elmo_plugin.common.downloads import download_directory
 from elmo_plugin.bilm.precision import int8_is_exact
 from elmo_plugin.commands.bilm.export import export
 from tests.small_bilm import small_options
