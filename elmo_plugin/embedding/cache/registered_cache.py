@@ -6,10 +6,10 @@ from allennlp.common import Params, Registrable
 from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.embedding.cache.activation_cache import LmdbCache, MemoryCache
+from elmo_plugin.embedding.cache.activation_cache import ActivationCache, LmdbCache, MemoryCache
 
 
-class RegisteredCache(Registrable):
+class RegisteredCache(Registrable, ActivationCache):
     """An `ActivationCache` of a configuration. See `docs/cache.md`."""
 
     @classmethod

@@ -182,7 +182,7 @@ def test_without_cached_path_only_urls_are_refused(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(builtins, "__import__", without)
     assert BiLm.pretrained("tiny").num_layers == 3
-    with pytest.raises(BiLmError, match=r"biLM 'small' \(the package cached-path is not installed: .*; bring"):
+    with pytest.raises(BiLmError, match=r"biLM 'small' \(the package cached-path is not installed: .*"):
         load_bilm("small")
 
 

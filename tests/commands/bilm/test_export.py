@@ -8,10 +8,9 @@ import torch
 from allennlp.commands import main
 from allennlp.commands.train import train_model
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.modules.elmo import Elmo, batch_to_ids
 
-from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io.hdf5_weights import read_softmax, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS
 from elmo_plugin.bilm.io.training_archive import read_archive
@@ -133,7 +132,7 @@ def test_half_precision_is_loaded_to_nearly_the_same_numbers(archive: Path, tmp_
 
 
 def test_without_an_archive_nothing_is_written(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"there is no biLM '.*absent\.tar\.gz'"):
+    with pytest.raises(BiLmError, match=r"there is no biLM '.*absent\.tar\.gz'"):
         export(str(tmp_path / "absent.tar.gz"), tmp_path / "out")
     assert not list(tmp_path.iterdir())
 
@@ -143,7 +142,7 @@ def test_what_cannot_be_written_is_named_and_leaves_nothing_behind(tmp_path: Pat
     softmax = random_softmax(words)
     softmax.weight[0, 0] = 1e6
     archive = write_training(tmp_path / "run", bilm, softmax=softmax)
-    with pytest.raises(ConfigurationError, match="softmax/W has values beyond float16"):
+    with pytest.raises(BiLmError, match="softmax/W has values beyond float16"):
         export(str(archive), tmp_path / "out", dtype="float16")
     assert not list((tmp_path / "out").iterdir())
 
@@ -155,6 +154,6 @@ def test_a_model_that_reads_whole_words_is_refused(tmp_path: Path) -> None:
     with h5py.File(pair / "my_weights.hdf5", "a") as file:
         del file["char_embed"], file["CNN"]
         file["embedding"] = np.zeros((7, 6), dtype=np.float32)
-    with pytest.raises(ConfigurationError, match="reads whole words"):
+    with pytest.raises(BiLmError, match="reads whole words"):
         export(str(pair), tmp_path / "out")
     assert not (tmp_path / "out").exists()

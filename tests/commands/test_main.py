@@ -1,0 +1,94 @@
+"""The commands of `elmo`, which are those of `allennlp elmo-...` and need no AllenNLP."""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin import __version__
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.commands import subcommands
+from elmo_plugin.commands.main import COMMANDS, main
+from tests.conftest import REPOSITORY
+
+WITHOUT_ALLENNLP = """
+import sys
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("allennlp", "overrides", "spacy", "cached_path"):
+            raise ModuleNotFoundError(f"{name} is blocked", name=name)
+sys.meta_path.insert(0, Blocker())
+from elmo_plugin.commands.main import main
+main()
+"""
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command in a process that cannot import AllenNLP."""
+    program = [sys.executable, "-c", WITHOUT_ALLENNLP, *arguments]
+    return subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True)
+
+
+def test_a_text_is_embedded_without_allennlp(tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("The play ended .\nHello\n")
+    output = tmp_path / "vectors.hdf5"
+    process = run("embed", str(tmp_path / "text.txt"), str(output), "--bilm", "tiny", "--all")
+    assert process.returncode == 0, process.stderr
+    expected = BiLm.pretrained("tiny").embed([["The", "play", "ended", "."], ["Hello"]])
+    with h5py.File(output) as file:
+        for number, layers in enumerate(expected):
+            np.testing.assert_allclose(file[str(number)][...], layers.numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--mix", "model.tar.gz"], "the mixture of a trained model needs AllenNLP: pip install"),
+        (["--bilm", "tiny", "--top", "--tokenizer", "spacy"], "needs spaCy: install elmo_plugin[spacy]"),
+    ],
+)
+def test_what_needs_a_package_that_is_missing_says_which(
+    option: list[str], message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "text.txt").write_text("Hello\n")
+    process = run("embed", str(tmp_path / "text.txt"), str(tmp_path / "vectors.hdf5"), *option)
+    assert process.returncode == 1
+    (line,) = process.stderr.splitlines()
+    assert line.startswith("elmo embed: ") and message in line
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
+
+
+def test_export_writes_the_published_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["export", "tiny", str(tmp_path / "exported"), "--no-softmax"])
+    assert "with no softmax" in capsys.readouterr().out
+    assert json.loads((tmp_path / "exported" / "options.json").read_text())["lstm"]["projection_dim"] == 128
+    exported = BiLm.from_files(tmp_path / "exported" / "options.json", tmp_path / "exported" / "weights.hdf5")
+    assert exported.digest() == BiLm.pretrained("tiny").digest()
+
+
+def test_a_mistake_of_the_user_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"^elmo export: there is no biLM 'huge': it is neither one of tiny"):
+        main(["export", "huge", str(tmp_path)])
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"elmo_plugin {__version__}\n"
+
+
+def test_each_command_is_a_subcommand_of_allennlp_whose_mistakes_are_its_errors(tmp_path: Path) -> None:
+    assert subcommands.COMMANDS is COMMANDS
+    assert {f"elmo-{command.name}" for command in COMMANDS} <= set(Subcommand.list_available())
+    parser = argparse.ArgumentParser()
+    Subcommand.by_name("elmo-export")().add_subparser(parser.add_subparsers())
+    args = parser.parse_args(["elmo-export", "huge", str(tmp_path)])
+    with pytest.raises(ConfigurationError, match="there is no biLM 'huge'"):
+        args.func(args)
