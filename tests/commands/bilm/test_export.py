@@ -5,6 +5,7 @@ import h5py
 import numpy as np
 import pytest
 import torch
+import yaml
 from allennlp.commands import main
 from allennlp.commands.train import train_model
 from allennlp.common import Params
@@ -157,3 +158,27 @@ def test_a_model_that_reads_whole_words_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BiLmError, match="reads whole words"):
         export(str(pair), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_for_a_hub_has_a_card_that_says_what_is_in_it(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "my-elmo"
+    _run(monkeypatch, archive, "--hf", folder)
+    assert {path.name for path in folder.iterdir()} == {"README.md", "options.json", "weights.hdf5"}
+    card = (folder / "README.md").read_text()
+    _, metadata, text = card.split("---\n", maxsplit=2)
+    assert yaml.safe_load(metadata)["library_name"] == "elmo_plugin"
+    bilm = _load(folder)
+    parameters = sum(parameter.numel() for parameter in bilm.parameters())
+    softmax = read_softmax(folder / "weights.hdf5", bilm.options)
+    assert text.strip().startswith("# my-elmo\n")
+    assert f"| parameters of the biLM | {parameters:,} |" in text
+    assert f"| vectors | {bilm.num_layers} layers of {bilm.output_dim} |" in text
+    assert softmax is not None and f"| softmax | {len(softmax.words)} words |" in text
+
+
+def test_a_card_that_somebody_wrote_stays(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    export("tiny", tmp_path, with_card=True)
+    assert (tmp_path / "README.md").read_text() == "mine"
