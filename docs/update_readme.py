@@ -3,8 +3,8 @@
     python docs/update_readme.py
 
 A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for the `docs/results/NAME.json` that
-`allennlp elmo-sweep --json` wrote; several names, with spaces between them, are its columns. With `summary:` in
-place of `results:` they are its rows, each with the baseline and the model with ELMo. NAME begins with the
+`allennlp elmo-sweep --json` wrote; several names, with spaces between them, are its columns. With `summary:`
+in place of `results:` they are its rows, each with the baseline and the model with ELMo. NAME begins with the
 task, as the names of the configurations do, and ends in `_test` where the figures are those on the test data.
 """
 

@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
             args.format,
             args.workers,
             devices,
-            progress_as_lines=args.file_friendly_logging,
+            progress_as_lines=args.file_friendly_logging or None,
         )
         print(f"wrote {args.output}" if is_new else f"{args.output} is whole already")
     else:

@@ -19,15 +19,17 @@ class _Lines:
         sys.stderr.flush()
 
 
-def progress_bar(as_lines: bool = False, **options: Any) -> tqdm:
+def progress_bar(as_lines: bool | None = None, **options: Any) -> tqdm:
     """
     Returns a bar of tqdm.
 
     # Parameters
 
-    as_lines : `bool`, optional (default = `False`)
-        Whether it is written to a file, where it begins a new line every two seconds.
+    as_lines : `bool | None`, optional (default = `None`)
+        Whether it begins a new line every two seconds; `None` to do so where standard error is no terminal.
     options
         Those of `tqdm`.
     """
+    if as_lines is None:
+        as_lines = not sys.stderr.isatty()
     return tqdm(file=_Lines(), mininterval=LINE_INTERVAL, **options) if as_lines else tqdm(**options)

@@ -35,7 +35,7 @@ def embed_file(
     workers: int | None = None,
     cuda_devices: tuple[int, ...] = (),
     show_progress: bool = True,
-    progress_as_lines: bool = False,
+    progress_as_lines: bool | None = None,
 ) -> bool:
     """
     Embeds each line of a text. The output is there when it is whole. Until then its chunks are in the folder
@@ -57,8 +57,8 @@ def embed_file(
         The numbers of GPUs; none for the CPU.
     show_progress : `bool`
         Whether there is a bar.
-    progress_as_lines : `bool`
-        Whether it is written to a file, see `progress_bar`.
+    progress_as_lines : `bool | None`
+        Whether it is written in lines, see `progress_bar`.
 
     # Returns
 

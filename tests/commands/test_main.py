@@ -16,7 +16,9 @@ from elmo_plugin import __version__
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.commands import subcommands
 from elmo_plugin.commands.main import COMMANDS, main
+from elmo_plugin.language_model import measure_perplexity
 from tests.conftest import REPOSITORY
+from tests.trained_bilm import random_bilm, write_training
 
 WITHOUT_ALLENNLP = """
 import sys
@@ -45,6 +47,16 @@ def test_a_text_is_embedded_without_allennlp(tmp_path: Path) -> None:
     with h5py.File(output) as file:
         for number, layers in enumerate(expected):
             np.testing.assert_allclose(file[str(number)][...], layers.numpy(), atol=1e-6)
+
+
+def test_a_text_is_scored_without_allennlp(tmp_path: Path) -> None:
+    archive = write_training(tmp_path / "run", random_bilm())
+    (tmp_path / "text.txt").write_text("the cat sat\n")
+    options = ["--cache-directory", str(tmp_path / "cache")]
+    process = run("perplexity", str(archive), str(tmp_path / "text.txt"), *options)
+    assert process.returncode == 0, process.stderr
+    expected = measure_perplexity(str(archive), [str(tmp_path / "text.txt")])["perplexity"]
+    assert f"\nperplexity: {expected:,.3f}\n" in process.stdout
 
 
 @pytest.mark.parametrize(
