@@ -24,6 +24,7 @@ METRICS = {
     "coref_muc": "MUC F1",
     "ner": "F1",
     "snli": "accuracy",
+    "spacy": "F1",
     "squad": "F1",
     "squad_em": "exact match",
     "srl": "F1",
