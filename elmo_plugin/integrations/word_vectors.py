@@ -58,10 +58,7 @@ class WordVectors:
     @property
     def bilm(self) -> BiLm:
         """Raises `BiLmError` where the source is no usable model, or has other layers than are asked for."""
-        if self._bilm is None:
-            self._take(load_bilm(self.source, self.precision, shared=True))
-        assert self._bilm is not None
-        return self._bilm
+        return self._bilm or self._take(load_bilm(self.source, self.precision, shared=True))
 
     @property
     def dim(self) -> int:
@@ -97,13 +94,14 @@ class WordVectors:
         self._take(BiLm.from_checkpoint(stored, self.precision))
         return self
 
-    def _take(self, bilm: BiLm) -> None:
+    def _take(self, bilm: BiLm) -> BiLm:
         number, weights = self.layers, self.mixing_weights
         if type(number) is int and not 0 <= number < bilm.num_layers:
             raise BiLmError(f"the biLM has the layers 0 to {bilm.num_layers - 1}, and no {number}")
         if weights is not None and len(weights) != bilm.num_layers:
             raise BiLmError(f"the biLM has {bilm.num_layers} layers, but mixing_weights {len(weights)}")
         self._bilm = bilm
+        return bilm
 
     def _chosen(self, layers: Tensor) -> Tensor:
         """Returns what is asked for of all layers, shape (num_layers, words, dim)."""
