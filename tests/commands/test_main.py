@@ -21,59 +21,59 @@ from tests.conftest import REPOSITORY
 from tests.trained_bilm import random_bilm, write_training
 
 WITHOUT_ALLENNLP = """
-import sys
+import json, sys
 class Blocker:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in ("allennlp", "overrides", "spacy", "cached_path"):
             raise ModuleNotFoundError(f"{name} is blocked", name=name)
 sys.meta_path.insert(0, Blocker())
 from elmo_plugin.commands.main import main
-main()
+for arguments in json.loads(sys.argv[1]):
+    main(arguments)
 """
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command in a process that cannot import AllenNLP."""
-    program = [sys.executable, "-c", WITHOUT_ALLENNLP, *arguments]
-    return subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True)
-
-
-def test_a_text_is_embedded_without_allennlp(tmp_path: Path) -> None:
-    (tmp_path / "text.txt").write_text("The play ended .\nHello\n")
-    output = tmp_path / "vectors.hdf5"
-    process = run("embed", str(tmp_path / "text.txt"), str(output), "--bilm", "tiny", "--all")
+def run(*commands: list[str]) -> str:
+    """Runs commands in a process that cannot import AllenNLP; returns what they print."""
+    program = [sys.executable, "-c", WITHOUT_ALLENNLP, json.dumps(commands)]
+    process = subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True)
     assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+def test_a_text_is_embedded_and_scored_without_allennlp(tmp_path: Path) -> None:
+    archive, text = str(write_training(tmp_path / "run", random_bilm())), str(tmp_path / "text.txt")
+    Path(text).write_text("The play ended .\nHello\n")
+    output, cache = str(tmp_path / "vectors.hdf5"), str(tmp_path / "cache")
+    printed = run(
+        ["embed", text, output, "--bilm", "tiny", "--all"],
+        ["perplexity", archive, text, "--cache-directory", cache],
+    )
     expected = BiLm.pretrained("tiny").embed([["The", "play", "ended", "."], ["Hello"]])
     with h5py.File(output) as file:
         for number, layers in enumerate(expected):
             np.testing.assert_allclose(file[str(number)][...], layers.numpy(), atol=1e-6)
-
-
-def test_a_text_is_scored_without_allennlp(tmp_path: Path) -> None:
-    archive = write_training(tmp_path / "run", random_bilm())
-    (tmp_path / "text.txt").write_text("the cat sat\n")
-    options = ["--cache-directory", str(tmp_path / "cache")]
-    process = run("perplexity", str(archive), str(tmp_path / "text.txt"), *options)
-    assert process.returncode == 0, process.stderr
-    expected = measure_perplexity(str(archive), [str(tmp_path / "text.txt")])["perplexity"]
-    assert f"\nperplexity: {expected:,.3f}\n" in process.stdout
+    assert f"\nperplexity: {measure_perplexity(archive, [text])['perplexity']:,.3f}\n" in printed
 
 
 @pytest.mark.parametrize(
-    ("option", "message"),
+    ("module", "options", "message"),
     [
-        (["--mix", "model.tar.gz"], "the mixture of a trained model needs AllenNLP: pip install"),
-        (["--bilm", "tiny", "--top", "--tokenizer", "spacy"], "needs spaCy: install elmo_plugin[spacy]"),
+        (
+            "allennlp.models",
+            ["--mix", "model.tar.gz"],
+            r"the mixture of a trained model needs AllenNLP: pip install 'elmo_plugin\[allennlp\]', then",
+        ),
+        ("spacy", ["--bilm", "tiny", "--top", "--tokenizer", "spacy"], r"install elmo_plugin\[spacy\]$"),
     ],
 )
 def test_what_needs_a_package_that_is_missing_says_which(
-    option: list[str], message: str, tmp_path: Path
+    module: str, options: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "text.txt").write_text("Hello\n")
-    process = run("embed", str(tmp_path / "text.txt"), str(tmp_path / "vectors.hdf5"), *option)
-    assert process.returncode == 1
-    (line,) = process.stderr.splitlines()
-    assert line.startswith("elmo embed: ") and message in line
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(SystemExit, match=rf"^elmo embed: .*{message}"):
+        main(["embed", str(tmp_path / "text.txt"), str(tmp_path / "vectors.hdf5"), *options])
     assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
 
 
