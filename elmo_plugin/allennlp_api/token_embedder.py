@@ -12,7 +12,7 @@ from elmo_plugin.allennlp_api.elmo import Elmo
 from elmo_plugin.bilm import load_bilm
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.embedding.cache import ActivationCache
+from elmo_plugin.embedding.cache import RegisteredCache
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
 
@@ -37,7 +37,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         Whether the biLM's state is carried from batch to batch, as AllenNLP does.
     precision : `str`, optional (default = `"float32"`)
         In which numbers a frozen biLM computes: "float32", "bfloat16" or "int8".
-    cache : `ActivationCache`, optional (default = `None`)
+    cache : `RegisteredCache`, optional (default = `None`)
         Where what a frozen biLM gives for each sentence is kept. See `docs/cache.md`.
     serialization_dir : `str`, optional (default = `None`)
         Not an entry of a configuration: AllenNLP gives it. If the weights of a trained model are there, the
@@ -59,7 +59,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         *,
         stateful: bool = False,
         precision: str = "float32",
-        cache: ActivationCache = None,
+        cache: RegisteredCache = None,
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from io import BufferedIOBase
 
 import zstandard
-from allennlp.common.checks import ConfigurationError
-from allennlp.common.file_utils import cached_path
+
+from elmo_plugin.common.downloads import fetch
+from elmo_plugin.common.errors import BiLmError
 
 _CHUNK = 1 << 17
 
@@ -26,17 +27,17 @@ def read_lines(path: str) -> Iterator[bytes]:
     path : `str`
         A path or URL; a file whose name ends in `.gz` or `.zst` is decompressed on the way.
 
-    Raises `ConfigurationError` where a compressed file is damaged or is none.
+    Raises `BiLmError` where a compressed file is damaged or is none.
     """
     kind = compression(path)
     opener = gzip.open if kind == ".gz" else open
-    with opener(cached_path(path), "rb") as file:
+    with opener(fetch(path), "rb") as file:
         try:
             yield from _zstd_lines(file) if kind == ".zst" else file
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ConfigurationError(f"{path}: not a whole gzip file ({error})") from None
+            raise BiLmError(f"{path}: not a whole gzip file ({error})") from None
         except zstandard.ZstdError as error:
-            raise ConfigurationError(f"{path}: not a whole zstd file ({error})") from None
+            raise BiLmError(f"{path}: not a whole zstd file ({error})") from None
 
 
 def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
@@ -65,9 +66,9 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
 
 def decode(text: bytes, location: str) -> str:
     """
-    Returns `text` as UTF-8. Raises a `ConfigurationError` that begins with `location`, the file and line.
+    Returns `text` as UTF-8. Raises a `BiLmError` that begins with `location`, the file and line.
     """
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{location}: not UTF-8 text ({error.reason})") from None
+        raise BiLmError(f"{location}: not UTF-8 text ({error.reason})") from None

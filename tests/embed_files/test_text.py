@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import spacy
 import zstandard
-from allennlp.common.checks import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,10 +46,10 @@ def test_what_is_not_utf8_is_named_by_file_and_line(
     passage_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.txt").write_bytes(b"one\ntwo\n\xff\n")
-    with pytest.raises(ConfigurationError, match=r"a\.txt, line 3: not UTF-8 text"):
+    with pytest.raises(BiLmError, match=r"a\.txt, line 3: not UTF-8 text"):
         sentences(str(tmp_path / "a.txt"), passage_bytes)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
-    with pytest.raises(ConfigurationError, match="standard input, line 1: not UTF-8 text"):
+    with pytest.raises(BiLmError, match="standard input, line 1: not UTF-8 text"):
         sentences("-")
 
 

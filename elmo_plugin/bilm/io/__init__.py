@@ -1,6 +1,7 @@
 """Files that biLMs are read from and written to, and the ladder of sources that a biLM can come from."""
 
 from elmo_plugin.bilm.io.allennlp_layout import Entry, highway_entries, lstm_entries
+from elmo_plugin.bilm.io.card import CARD_NAME, model_card
 from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, SoftmaxWeights, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
@@ -23,6 +24,7 @@ from elmo_plugin.bilm.io.training_archive import (
 )
 
 __all__ = [
+    "CARD_NAME",
     "DTYPES",
     "MODELS",
     "OPTIONS_NAME",
@@ -37,6 +39,7 @@ __all__ = [
     "highway_entries",
     "load_plain",
     "lstm_entries",
+    "model_card",
     "options_from_state",
     "read_archive",
     "read_checkpoint",

@@ -9,7 +9,6 @@ from itertools import repeat
 from pathlib import Path
 
 import numpy as np
-from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.bilm import (
     BEGIN_SENTENCE_TOKEN,
@@ -19,6 +18,7 @@ from elmo_plugin.bilm import (
     PADDING,
     word_to_character_ids,
 )
+from elmo_plugin.common.errors import BiLmError
 
 BEGIN_SENTENCE_TYPE = 1
 END_SENTENCE_TYPE = 2
@@ -98,14 +98,14 @@ class ChunkFiles:
 
     def open(self, max_characters: int) -> CorpusChunk:
         """
-        Maps the chunk into memory. Raises `ConfigurationError` where its files are gone from the cache or
+        Maps the chunk into memory. Raises `BiLmError` where its files are gone from the cache or
         damaged.
         """
         try:
             arrays = {name: np.load(_file(self.path, f"{name}.npy"), mmap_mode="r") for name in _ARRAYS}
             text = np.memmap(_file(self.path, _TEXT), mode="r")
         except (OSError, ValueError, EOFError) as error:
-            raise ConfigurationError(
+            raise BiLmError(
                 f"{self.path}.*, text prepared for training, is gone or damaged ({error}); "
                 f"remove the folder {self.path.parent} and start again"
             ) from None

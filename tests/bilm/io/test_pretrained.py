@@ -13,7 +13,8 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
-from elmo_plugin.bilm.io.pretrained import MODELS, download_directory, fetch
+from elmo_plugin.bilm.io.pretrained import MODELS, fetch
+from elmo_plugin.common.downloads import download_directory
 from tests.bilm.conftest import BiLmMaker
 from tests.small_bilm import write_pair
 
@@ -181,5 +182,37 @@ def test_without_cached_path_only_urls_are_refused(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(builtins, "__import__", without)
     assert BiLm.pretrained("tiny").num_layers == 3
-    with pytest.raises(BiLmError, match=r"biLM 'small' \(the package cached-path is not installed\); bring"):
+    with pytest.raises(BiLmError, match=r"biLM 'small' \(the package cached-path is not installed: .*"):
         load_bilm("small")
+
+
+@pytest.mark.parametrize("address", ["hf://someone/elmo", "s3://bucket/elmo", "gs://bucket/elmo"])
+def test_other_addresses_are_left_to_the_library_that_knows_them(
+    address: str, bilm: BiLm, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder, as of a whole model on a hub, or a file of it."""
+    import cached_path
+
+    asked = []
+
+    def find(url: str, cache_dir: Path) -> Path:
+        asked.append((url, cache_dir))
+        return tmp_path / "served" / url.removeprefix(address).removeprefix("/")
+
+    monkeypatch.setattr(cached_path, "cached_path", find)
+    expected = bilm.embed([["the", "cat"]])[0]
+    files = [f"{address}/{name}" for name in FILES]
+    for source in (address, dict(zip(("options", "weights"), files, strict=True))):
+        assert torch.equal(load_bilm(source).embed([["the", "cat"]])[0], expected)
+    assert asked == [(url, cache) for url in (address, *files)]
+
+
+def test_whatever_a_cloud_raises_names_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    import cached_path
+
+    def refuse(_url: str, cache_dir: Path) -> Path:
+        raise RuntimeError("no credentials")
+
+    monkeypatch.setattr(cached_path, "cached_path", refuse)
+    with pytest.raises(BiLmError, match=r"cannot download s3://bucket/a.tar.gz \(no credentials\); bring"):
+        load_bilm("s3://bucket/a.tar.gz")
