@@ -271,7 +271,7 @@ def test_what_cannot_be_is_a_configuration_error(files: tuple[str, str]) -> None
         for options, message in (
             ({"weight_file": "nowhere.hdf5"}, "nowhere.hdf5"),
             ({"scalar_mix_parameters": [1.0]}, "3 scalar mix parameters"),
-            ({"requires_grad": True, "vocab_to_cache": ["a"]}, "no cached words"),
+            ({"requires_grad": True, "vocab_to_cache": ["a"]}, "leave vocab_to_cache out"),
             ({"requires_grad": True, "precision": "int8"}, "float32"),
         ):
             params = {"type": "elmo_token_embedder", "options_file": files[0], "weight_file": files[1]}

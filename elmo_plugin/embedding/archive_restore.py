@@ -4,15 +4,16 @@ import json
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, bilm_with_weights
-from elmo_plugin.bilm.io import WEIGHTS_NAMES, Checkpoint, load_plain
+from elmo_plugin.bilm.io import WEIGHTS_NAMES, load_plain
 
 EXTRA_STATE = "_extra_state"  # torch's name for what a module stores with its tensors
+Kind = TypeVar("Kind", bound=BiLm)
 BILM = "_elmo.bilm."  # where a token embedder has its biLM
 
 
@@ -90,8 +91,14 @@ def _find(
     return None
 
 
-def make_bilm(options: BiLmOptions, weights: dict[str, Tensor], precision: str, shared: bool) -> BiLm:
+def make_bilm(
+    options: BiLmOptions,
+    weights: Mapping[str, Tensor],
+    precision: str,
+    shared: bool,
+    kind: type[Kind] = BiLm,  # type: ignore[assignment]
+) -> Kind:
     """Makes a frozen biLM of these sizes with these weights; where it may be shared, one that others hold."""
     if shared:
-        return bilm_with_weights(options, weights, precision)
-    return BiLm.from_checkpoint(Checkpoint(options, weights.items()), precision)
+        return bilm_with_weights(options, weights, precision, kind=kind)
+    return kind.from_weights(options, weights.items(), precision)

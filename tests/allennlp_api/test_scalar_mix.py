@@ -9,7 +9,7 @@ from elmo_plugin.bilm import BiLmError
 @pytest.mark.parametrize("do_layer_norm", [False, True])
 @pytest.mark.parametrize("values", [None, [0.5, -1.0, 2.0], [-9e10, 1, -9e10]])
 def test_values_names_and_gradients_are_allennlps(do_layer_norm: bool, values: list[float] | None) -> None:
-    ours = ScalarMix(3, do_layer_norm, values)
+    ours = ScalarMix(3, do_layer_norm, values, trainable=values is None)
     theirs = peer.ScalarMix(3, do_layer_norm, values, trainable=values is None)
     layers = torch.randn(3, 2, 4, 5)
     mask = torch.tensor([[True] * 4, [True, True, False, False]])
@@ -39,7 +39,7 @@ def test_layer_norm_is_over_all_values_under_the_mask() -> None:
 
 def test_parameters_for_another_number_of_layers_are_refused() -> None:
     with pytest.raises(BiLmError, match=r"3 scalar mix parameters, one a layer, not \[1, 2\]"):
-        ScalarMix(3, scalar_parameters=[1, 2])
+        ScalarMix(3, initial_scalar_parameters=[1, 2])
 
 
 def test_autocast_rounds_neither_vectors_nor_gradients() -> None:
