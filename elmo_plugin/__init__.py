@@ -7,12 +7,12 @@ if TYPE_CHECKING:
     from elmo_plugin.allennlp_api import (
         Elmo,
         ElmoEmbedder,
+        ElmoTokenEmbedder,
         ScalarMix,
         _ElmoBiLm,
         _ElmoCharacterEncoder,
         batch_to_ids,
     )
-    from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
 
 __version__ = "0.1.0"
 __all__ = [
@@ -24,13 +24,12 @@ __all__ = [
     "_ElmoCharacterEncoder",
     "batch_to_ids",
 ]
-_MODULES = {"ElmoTokenEmbedder": "elmo_plugin.allennlp_api.token_embedder"}  # which needs AllenNLP
 
 
 def __getattr__(name: str) -> Any:
     """What is heavy to import is imported when it is asked for (PEP 562)."""
     if name in __all__:
-        return getattr(import_module(_MODULES.get(name, "elmo_plugin.allennlp_api")), name)
+        return getattr(import_module("elmo_plugin.allennlp_api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,29 +1,38 @@
-"""`Elmo` from the configurations of AllenNLP."""
+"""The arguments of `Elmo` from the configurations of AllenNLP."""
 
-from typing import Any, cast
+from typing import Any
 
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import create_kwargs
 
-from elmo_plugin.allennlp_api.elmo import Elmo
-from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.embedding.cache import ActivationCache
 
 
-def elmo_from_params(params: Params, extras: dict[str, Any]) -> Elmo:
+def arguments_of_elmo(kind: Any, params: Params, extras: dict[str, Any]) -> dict[str, Any]:
     """
-    Makes an `Elmo` of the arguments in `params`. AllenNLP may give `extras`, of which it needs none.
+    # Parameters
 
-    Raises `ConfigurationError` where there are other arguments, or the rest does not fit them.
+    kind : `Any`
+        The class, for messages.
+    params : `Params`
+        The configuration. It is empty afterwards.
+    extras : `dict[str, Any]`
+        What AllenNLP gives in addition. No argument is among them.
+
+    # Returns
+
+    `dict[str, Any]`
+        Those arguments that are not the default.
+
+    Raises `ConfigurationError` where there are other arguments, or some of the wrong type.
     """
     if not isinstance(params, Params):
-        raise ConfigurationError(f"an Elmo is configured by its arguments, not by {params!r}")
-    with as_configuration_error():
-        return _make_elmo(**create_kwargs(_make_elmo, cast(Any, Elmo), params, **extras))
+        raise ConfigurationError(f"{kind.__name__} is configured by its arguments, not by {params!r}")
+    return create_kwargs(_typed_for_allennlp, kind, params, **extras)
 
 
-def _make_elmo(
+def _typed_for_allennlp(
     options_file: str | None = None,
     weight_file: str | None = None,
     num_output_representations: int = 1,
@@ -37,6 +46,5 @@ def _make_elmo(
     stateful: bool = False,
     precision: str | None = None,
     cache: ActivationCache = None,
-) -> Elmo:
-    """Has the arguments of `Elmo` in types that AllenNLP makes of a configuration."""
-    return Elmo(**locals())
+) -> None:
+    """Has the arguments that a configuration may name, in types that AllenNLP makes of it."""

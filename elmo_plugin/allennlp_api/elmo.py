@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
 from elmo_plugin.allennlp_api.scalar_mix import ScalarMix
 from elmo_plugin.bilm import BiLm, BiLmError, Cache
+from elmo_plugin.common.errors import as_configuration_error
 
 logger = logging.getLogger(__name__)
 
@@ -125,9 +126,10 @@ class Elmo(nn.Module):
 
         Raises `ConfigurationError` where the constructor raises `BiLmError`.
         """
-        from elmo_plugin.allennlp_api.configuration import elmo_from_params  # it needs AllenNLP
+        from elmo_plugin.allennlp_api.configuration import arguments_of_elmo  # it needs AllenNLP
 
-        return elmo_from_params(params, extras)
+        with as_configuration_error():
+            return cls(**arguments_of_elmo(cls, params, extras))
 
     @property
     def _scalar_mixes(self) -> list[ScalarMix]:

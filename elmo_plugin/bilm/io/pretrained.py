@@ -10,7 +10,13 @@ from urllib.request import Request, urlopen
 from elmo_plugin.common.errors import BiLmError
 
 _BUNDLED = Path(__file__).parent.parent / "models"
-_PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
+# The addresses of one and the same store, the current one first: configurations of all ages name it.
+_STORES = (
+    "https://allennlp.s3.amazonaws.com/",
+    "https://s3-us-west-2.amazonaws.com/allennlp/",
+    "https://allennlp.s3-us-west-2.amazonaws.com/",
+)
+_PUBLISHED = f"{_STORES[0]}models/elmo"  # as AllenNLP's cache knows it
 TIMEOUT = 30  # seconds without an answer
 
 
@@ -38,22 +44,26 @@ def download_directory() -> Path:
 
 def fetch(path_or_url: str | Path) -> Path:
     """
-    A local path: the given one, or that of the URL's content, which is downloaded into AllenNLP's cache. What
-    is in the cache already, because AllenNLP or an earlier call put it there, is used without a network.
+    A local path: the given one, in which `~` is the user's directory, or that of the URL's content, which is
+    downloaded into AllenNLP's cache. What is in the cache already, because AllenNLP or an earlier call put it
+    there, under this or another address of a published file, is used without a network.
 
     Raises `BiLmError` where it cannot be downloaded, or where the package `cached-path`, which knows that
     cache, is not installed.
     """
     url = str(path_or_url)
     if urlparse(url).scheme not in ("http", "https"):
-        return Path(path_or_url)
+        return Path(os.path.expanduser(path_or_url))
     try:
         from cached_path import cached_path, find_latest_cached
     except ImportError:
         raise _cannot_download(url, "the package cached-path is not installed") from None
-    kept = find_latest_cached(url, download_directory())
-    if kept is not None:
-        return Path(kept)
+    addresses = _addresses(url)
+    for address in (url, *addresses):
+        kept = find_latest_cached(address, download_directory())
+        if kept is not None:
+            return Path(kept)
+    url = addresses[0]
     try:
         size = _size_of(url)
         print(f"downloading {url}{_of_bilm(url)}: {_shown(size)}", file=sys.stderr)
@@ -64,6 +74,14 @@ def fetch(path_or_url: str | Path) -> Path:
         path.unlink()
         raise _cannot_download(url, "the connection broke off")
     return path
+
+
+def _addresses(url: str) -> list[str]:
+    """Returns the addresses of the same published file, the current one first; of another file its own."""
+    for store in _STORES:
+        if url.startswith(store):
+            return [other + url.removeprefix(store) for other in _STORES]
+    return [url]
 
 
 def _size_of(url: str) -> int | None:
