@@ -169,7 +169,9 @@ class Elmo(nn.Module):
         mixed = [mix(layers, mask) for mix in self._scalar_mixes]
         if has_boundaries and not self._keep_sentence_boundaries:
             mask = mask[:, 2:]  # as many as there are words
-            mixed = [vectors[:, 1:-1] * mask[..., None] for vectors in mixed]
+            mixed = [vectors[:, 1:-1] for vectors in mixed]
+        if has_boundaries:  # there may be numbers at padding, and at the second boundary's place
+            mixed = [vectors * mask[..., None] for vectors in mixed]
         representations = [self._dropout(vectors).unflatten(0, wrapping) for vectors in mixed]
         return {"elmo_representations": representations, "mask": mask.unflatten(0, wrapping)}
 

@@ -78,7 +78,7 @@ class ScalarMix(nn.Module):
 
 
 def _normalize(layer: Tensor, mask: Tensor) -> Tensor:
-    """Subtracts the mean and divides by the deviation of all values under the mask; zeros elsewhere."""
+    """Subtracts the mean and divides by the deviation of all values under the mask."""
     number = mask.sum() * layer.size(-1)
-    centred = (layer - (layer * mask).sum() / number) * mask
-    return centred / (centred.square().sum() / number + SMALLEST_VARIANCE).sqrt()
+    centred = layer - (layer * mask).sum() / number
+    return centred / ((centred * mask).square().sum() / number + SMALLEST_VARIANCE).sqrt()
