@@ -8,8 +8,9 @@ from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
 from elmo_plugin.allennlp_api.archive_restore import DESCRIPTION, archived_bilm, describe
+from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
 from elmo_plugin.allennlp_api.elmo import Elmo
-from elmo_plugin.bilm import load_bilm
+from elmo_plugin.bilm import load_bilm_as
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.embedding.cache import RegisteredCache
@@ -67,26 +68,30 @@ class ElmoTokenEmbedder(TokenEmbedder):
         with as_configuration_error():
             bilm = archived_bilm(serialization_dir, options_file, precision, shared)
             if bilm is None:
-                bilm = load_bilm({"options": options_file, "weights": weight_file}, precision, shared)
+                source = {"options": options_file, "weights": weight_file}
+                bilm = load_bilm_as(AllenNlpBiLm, source, precision, shared)
             self._elmo = Elmo(
-                bilm=bilm.requires_grad_(requires_grad),
-                requires_grad=requires_grad,
+                module=ElmoBiLm(
+                    bilm.requires_grad_(requires_grad),
+                    stateful=stateful,
+                    vocab_to_cache=vocab_to_cache,
+                    cache=cache,
+                    shared=shared,
+                ),
                 do_layer_norm=do_layer_norm,
                 dropout=dropout,
                 vocab_to_cache=vocab_to_cache,
                 scalar_mix_parameters=scalar_mix_parameters,
-                stateful=stateful,
-                cache=cache,
             )
         self._description = describe(options_file, bilm.options)
         dim = self._elmo.get_output_dim()
         self._projection = torch.nn.Linear(dim, projection_dim) if projection_dim else None
-        self._output_dim = projection_dim or dim
+        self.output_dim = projection_dim or dim
         self._register_state_dict_hook(_add_description)
 
     @overrides
     def get_output_dim(self) -> int:
-        return self._output_dim
+        return self.output_dim
 
     def forward(self, elmo_tokens: torch.Tensor, word_inputs: torch.Tensor = None) -> torch.Tensor:
         """

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlparse
 from urllib.request import Request, urlopen
@@ -22,7 +23,7 @@ def is_address(path: str | Path) -> bool:
     return urlparse(str(path)).scheme in SCHEMES
 
 
-def fetch(path_or_address: str | Path, whose: str = "") -> Path:
+def fetch(path_or_address: str | Path, whose: str = "", others: Sequence[str | Path] = ()) -> Path:
     """
     Returns a local path: the given one, or that of the content of an address, which is downloaded once. What
     AllenNLP or an earlier call has put into the cache is used without a network.
@@ -35,6 +36,8 @@ def fetch(path_or_address: str | Path, whose: str = "") -> Path:
         `gs://…`.
     whose : `str`, optional (default = `""`)
         What it is a file of, for messages: " of …".
+    others : `Sequence[str | Path]`, optional (default = `()`)
+        Other addresses of the same content, under which the cache may have it.
 
     Raises `BiLmError` where it cannot be downloaded, or where `cached-path`, which knows that cache, is not
     installed.
@@ -47,9 +50,10 @@ def fetch(path_or_address: str | Path, whose: str = "") -> Path:
     except ImportError:
         reason = "the package cached-path is not installed: install elmo_plugin[download]"
         raise _cannot_download(address, whose, reason) from None
-    found = find_latest_cached(address, download_directory())
-    if found is not None:
-        return Path(found)
+    for known in (address, *others):
+        found = find_latest_cached(str(known), download_directory())
+        if found is not None:
+            return Path(found)
     try:
         size = _size_of(address)
         print(f"downloading {address}{whose}: {_shown(size)}", file=sys.stderr)

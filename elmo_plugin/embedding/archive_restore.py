@@ -1,18 +1,18 @@
 """Restores the biLM of a trained model from the model's archive, with none of the files that it came from."""
 
-import json
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, bilm_with_weights
-from elmo_plugin.bilm.io import WEIGHTS_NAMES, Checkpoint, load_plain
+from elmo_plugin.bilm.io import WEIGHTS_NAMES, load_plain
+from elmo_plugin.common.json_tensor import json_from_tensor, json_to_tensor
 
 EXTRA_STATE = "_extra_state"  # torch's name for what a module stores with its tensors
+Kind = TypeVar("Kind", bound=BiLm)
 BILM = "_elmo.bilm."  # where a token embedder has its biLM
 
 
@@ -30,13 +30,12 @@ class EmbedderMetadata(NamedTuple):
     layers: list[int]
 
     def to_tensor(self) -> Tensor:
-        """Returns the bytes of JSON text: whoever handles the weights of models expects tensors alone."""
-        return torch.frombuffer(bytearray(json.dumps(self._asdict()).encode()), dtype=torch.uint8)
+        return json_to_tensor(self._asdict())
 
     @classmethod
     def from_tensor(cls, content: Tensor) -> "EmbedderMetadata":
         """Reads what `to_tensor` gave."""
-        return cls(**json.loads(content.cpu().numpy().tobytes()))
+        return cls(**json_from_tensor(content))
 
 
 def archived_bilm(
@@ -90,8 +89,14 @@ def _find(
     return None
 
 
-def make_bilm(options: BiLmOptions, weights: dict[str, Tensor], precision: str, shared: bool) -> BiLm:
+def make_bilm(
+    options: BiLmOptions,
+    weights: Mapping[str, Tensor],
+    precision: str,
+    shared: bool,
+    kind: type[Kind] = BiLm,  # type: ignore[assignment]
+) -> Kind:
     """Makes a frozen biLM of these sizes with these weights; where it may be shared, one that others hold."""
     if shared:
-        return bilm_with_weights(options, weights, precision)
-    return BiLm.from_checkpoint(Checkpoint(options, weights.items()), precision)
+        return bilm_with_weights(options, weights, precision, kind=kind)
+    return kind.from_weights(options, weights.items(), precision)

@@ -262,7 +262,7 @@ def test_a_configuration_names_the_cache_of_an_embedder(
     if kind == "lmdb":
         cache["path"] = str(tmp_path / "cache")
     embedder = ElmoTokenEmbedder.from_params(Params({"bilm": bilm_files, "cache": cache}))
-    assert isinstance(embedder._elmo.cache, RegisteredCache.by_name(kind))
+    assert isinstance(embedder._elmo.runner.cache, RegisteredCache.by_name(kind))
     before = embedder.eval()(ids(0, 1))
     assert torch.equal(embedder(ids(1, 0)), before[[1, 0]])
 

@@ -1,6 +1,13 @@
 """Files that biLMs are read from and written to, and the ladder of sources that a biLM can come from."""
 
-from elmo_plugin.bilm.io.allennlp_layout import Entry, highway_entries, lstm_entries
+from elmo_plugin.bilm.io.allennlp_layout import (
+    Entry,
+    bias_from_allennlp,
+    highway_entries,
+    lstm_entries,
+    split_highway,
+    swap_gates,
+)
 from elmo_plugin.bilm.io.card import CARD_NAME, model_card
 from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, SoftmaxWeights, write_weights
@@ -35,6 +42,7 @@ __all__ = [
     "Entry",
     "SoftmaxWeights",
     "Source",
+    "bias_from_allennlp",
     "fetch",
     "highway_entries",
     "load_plain",
@@ -46,6 +54,8 @@ __all__ = [
     "read_state",
     "replace_weights",
     "source_files",
+    "split_highway",
+    "swap_gates",
     "weights_digest",
     "write_weights",
 ]

@@ -5,7 +5,13 @@ from pathlib import Path
 from elmo_plugin.common import downloads
 
 _BUNDLED = Path(__file__).parent.parent / "models"
-_PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
+# The addresses of one and the same store, the current one first: configurations of all ages name it.
+_STORES = (
+    "https://allennlp.s3.amazonaws.com/",
+    "https://s3-us-west-2.amazonaws.com/allennlp/",
+    "https://allennlp.s3-us-west-2.amazonaws.com/",
+)
+_PUBLISHED = f"{_STORES[0]}models/elmo"  # as AllenNLP's cache knows it
 
 
 def _published(folder: str, stem: str, weights: str = "weights") -> tuple[str, str]:
@@ -26,6 +32,19 @@ MODELS: dict[str, tuple[str, str]] = {
 
 
 def fetch(path_or_address: str | Path) -> Path:
-    """Does what `elmo_plugin.common.downloads.fetch` does; messages say which of `MODELS` a file is of."""
+    """
+    Does what `elmo_plugin.common.downloads.fetch` does. A published file that is in the cache under another
+    address of its store is not downloaded again, and messages say which of `MODELS` a file is of.
+    """
     names = [name for name, files in MODELS.items() if str(path_or_address) in files]
-    return downloads.fetch(path_or_address, f" of the biLM {names[0]!r}" if names else "")
+    whose = f" of the biLM {names[0]!r}" if names else ""
+    current, *others = _addresses(path_or_address)
+    return downloads.fetch(current, whose, others)
+
+
+def _addresses(path_or_address: str | Path) -> list[str | Path]:
+    """Returns the addresses of a published file, the current one first; else what is given."""
+    for store in _STORES:
+        if str(path_or_address).startswith(store):
+            return [other + str(path_or_address).removeprefix(store) for other in _STORES]
+    return [path_or_address]

@@ -16,6 +16,7 @@ from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.json_tensor import json_from_tensor
 
 CONFIG_NAME = "config.json"
 WEIGHTS_NAMES = ("weights.th", "best.th")  # in an archive, in a serialization directory
@@ -132,8 +133,9 @@ def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
     Raises `BiLmError`, which calls the weights `name`.
     """
     try:
-        return state["_extra_state"]["options"]
-    except KeyError:
+        stored = state["_extra_state"]
+        return (json_from_tensor(stored) if isinstance(stored, Tensor) else stored)["options"]
+    except (KeyError, ValueError):
         raise BiLmError(f"{name}: its weights do not say the options of the biLM") from None
 
 

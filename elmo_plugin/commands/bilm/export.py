@@ -80,7 +80,5 @@ COMMAND = Command(
     help="Export a biLM to options.json and weights.hdf5.",
     description="Write a biLM as the options.json and weights.hdf5 of published ELMo models.",
     add_arguments=add_arguments,
-    run=lambda args: export(
-        args.source, args.output_directory, args.dtype, not args.no_softmax, args.hf
-    ),
+    run=lambda args: export(args.source, args.output_directory, args.dtype, not args.no_softmax, args.hf),
 )

@@ -95,6 +95,27 @@ def test_a_path_is_the_file_itself(tmp_path: Path) -> None:
     assert fetch(tmp_path / "absent") == tmp_path / "absent" and fetch("model.tar.gz") == Path("model.tar.gz")
 
 
+def test_a_tilde_is_the_users_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert fetch("~/elmo/options.json") == tmp_path / "elmo" / "options.json"
+
+
+STORES = ["allennlp.s3.amazonaws.com", "s3-us-west-2.amazonaws.com/allennlp"]
+
+
+@pytest.mark.parametrize(("kept", "asked"), [STORES, STORES[::-1]])
+def test_an_address_of_a_published_file_finds_the_copy_under_another(
+    kept: str, asked: str, cache: Path
+) -> None:
+    from cached_path.util import resource_to_filename
+
+    file = "models/elmo/2x1024_128_2048cnn_1xhighway/elmo_2x1024_128_2048cnn_1xhighway_options.json"
+    cache.mkdir(parents=True)
+    copy = cache / resource_to_filename(f"https://{kept}/{file}")
+    copy.write_text("{}")
+    assert fetch(f"https://{asked}/{file}") == copy
+
+
 def test_the_sizes_are_shown_before_a_download(
     named: str, address: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -111,9 +111,7 @@ def test_files_that_are_gone_or_empty_are_named(tmp_path: Path, name: str, kept_
     path.unlink()
     if kept_bytes is not None:
         path.write_bytes(content[:kept_bytes])
-    with pytest.raises(
-        BiLmError, match=f"gone or damaged .*remove the folder {shard.folder} and start"
-    ):
+    with pytest.raises(BiLmError, match=f"gone or damaged .*remove the folder {shard.folder} and start"):
         shard.chunks[0].open(50)
 
 

@@ -71,9 +71,7 @@ def test_text_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
 def test_a_damaged_shard_is_named(tmp_path: Path, name: str, compress) -> None:
     path = tmp_path / f"text.{name}"
     path.write_bytes(compress(TEXT.encode() * 1000)[:-9])
-    with pytest.raises(
-        BiLmError, match=f"{path}: not a whole {'gzip' if name == 'gz' else 'zstd'} file"
-    ):
+    with pytest.raises(BiLmError, match=f"{path}: not a whole {'gzip' if name == 'gz' else 'zstd'} file"):
         prepare(str(path), tmp_path / "corpora")
     assert nothing_is_left_in(tmp_path / "corpora")
 
