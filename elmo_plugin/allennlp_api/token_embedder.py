@@ -64,6 +64,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()
+        options_file, weight_file = str(options_file), str(weight_file)  # what is described must be plain
         shared = not requires_grad
         with as_configuration_error():
             bilm = archived_bilm(serialization_dir, options_file, precision, shared)

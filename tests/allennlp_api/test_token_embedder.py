@@ -46,3 +46,8 @@ def test_another_type_of_numbers_leaves_an_embedder_that_shared_the_bilm_as_it_w
     assert {parameter.dtype for parameter in one.parameters()} == {torch.float}
     assert {parameter.dtype for parameter in other.parameters()} == {torch.double}
     assert other(IDS).dtype == torch.double
+
+
+def test_what_it_saves_is_plain_where_its_files_are_given_as_paths(files: Files, tmp_path: Path) -> None:
+    torch.save(ElmoTokenEmbedder(*map(Path, files)).state_dict(), tmp_path / "weights.th")
+    torch.load(tmp_path / "weights.th", weights_only=True)

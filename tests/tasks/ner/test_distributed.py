@@ -14,6 +14,7 @@ from tests.tasks.ner import test_contract
 from tests.trained_tagger import train
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a copy of a process that has used a GPU cannot train")
 def test_two_processes_report_the_figures_of_all_sentences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
