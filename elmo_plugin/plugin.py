@@ -10,7 +10,7 @@ except ModuleNotFoundError as error:
 from elmo_plugin import shims
 from elmo_plugin.analysis import callback
 from elmo_plugin.commands import subcommands
-from elmo_plugin.commands.analysis import neighbors, probe, senses
+from elmo_plugin.commands.analysis import probe, senses
 from elmo_plugin.commands.bilm import vocab
 from elmo_plugin.commands.models import answer, ensemble, score, sweep, weights
 from elmo_plugin.embedding import indexer, token_embedder

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from elmo_plugin import __version__
 from elmo_plugin.commands import embed
+from elmo_plugin.commands.analysis import neighbors
 from elmo_plugin.commands.bilm import average, export, perplexity
 from elmo_plugin.common.errors import BiLmError
 
-COMMANDS = (embed.COMMAND, export.COMMAND, average.COMMAND, perplexity.COMMAND)
+COMMANDS = (embed.COMMAND, export.COMMAND, average.COMMAND, perplexity.COMMAND, neighbors.COMMAND)
 EPILOG = "`allennlp --help` lists the commands that train and evaluate task models, as elmo-..."
 
 

@@ -114,7 +114,7 @@ def draw_curves(curves: Mapping[str, Curve], metric: str, path: str | Path) -> N
     Draws the mean score of each configuration over the part of the data, on a logarithmic axis, and how far
     its seeds spread.
 
-    Raises `ConfigurationError` where matplotlib is not installed.
+    Raises `BiLmError` where matplotlib is not installed.
     """
     figure = new_figure(6, 4)
     axes = figure.add_subplot()

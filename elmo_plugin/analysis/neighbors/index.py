@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from allennlp.common.checks import ConfigurationError
 from torch import Tensor
 from tqdm import tqdm
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_json, write_json
-from elmo_plugin.tasks import read_text_lines
+from elmo_plugin.common.text_files import decode, read_lines
 
 WORDS_AT_ONCE = 20_000
 _DESCRIPTION, _SENTENCES, _STARTS, _VECTORS = "index.json", "sentences.txt", "starts.npy", "vectors.npy"
@@ -46,7 +45,7 @@ class CorpusIndex:
     folder : `Path`
         See `open_index`, which makes it.
 
-    Raises `ConfigurationError` where the folder is no whole index.
+    Raises `BiLmError` where the folder is no whole index.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -56,9 +55,9 @@ class CorpusIndex:
             self._starts: np.ndarray = np.load(folder / _STARTS)
             self._text: np.ndarray = np.memmap(folder / _SENTENCES, mode="r")
         except (OSError, ValueError, BiLmError) as error:
-            raise ConfigurationError(f"index {folder}: damaged; delete it and try again ({error})") from None
+            raise BiLmError(f"index {folder}: damaged; delete it and try again ({error})") from None
         if self._starts[-1].tolist() != [len(self._text), len(self.vectors)]:
-            raise ConfigurationError(f"index {folder}: its files do not fit together; delete it")
+            raise BiLmError(f"index {folder}: its files do not fit together; delete it")
         self.folder = folder
 
     def occurrence(self, row: int) -> Occurrence:
@@ -83,7 +82,7 @@ def open_index(folder: Path, bilm: BiLm, corpus: str, layer: int) -> CorpusIndex
     layer : `int`
         Whose vectors; 0 is the token layer.
 
-    Raises `ConfigurationError` where the corpus cannot be read or has no word.
+    Raises `BiLmError` where the corpus cannot be read or has no word.
     """
     digest = blake2b(bilm.digest() + layer.to_bytes(4, "big"), digest_size=8)
     with open(corpus, "rb") as file:
@@ -127,13 +126,13 @@ def _write_sentences(path: Path, corpus: str) -> np.ndarray:
     """Writes the sentences of a corpus and returns where they start; empty lines are left out."""
     starts = [(0, 0)]
     with open(path, "wb") as file:
-        for line in read_text_lines(corpus):
-            words = line.text.split()
+        for number, line in enumerate(read_lines(corpus), start=1):
+            words = decode(line, f"{corpus}, line {number}").split()
             if words:
                 num_bytes = file.write(f"{' '.join(words)}\n".encode())
                 starts.append((starts[-1][0] + num_bytes, starts[-1][1] + len(words)))
     if len(starts) == 1:
-        raise ConfigurationError(f"{corpus}: there is no word in this file")
+        raise BiLmError(f"{corpus}: there is no word in this file")
     return np.array(starts)
 
 

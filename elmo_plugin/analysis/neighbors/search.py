@@ -5,11 +5,11 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from allennlp.common.checks import ConfigurationError
 from torch import Tensor
 
 from elmo_plugin.analysis.neighbors.index import CorpusIndex
 from elmo_plugin.analysis.neighbors.report import Neighbor
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import replace_when_written
 
 ROWS_AT_ONCE = 65_536
@@ -60,7 +60,7 @@ class ApproximateSearch:
     index : `CorpusIndex`
         Of at least 10,000 words.
 
-    Raises `ConfigurationError` where faiss is not installed, or the corpus is too small for it.
+    Raises `BiLmError` where faiss is not installed, or the corpus is too small for it.
     """
 
     def __init__(self, index: CorpusIndex) -> None:
@@ -68,10 +68,10 @@ class ApproximateSearch:
             import faiss
         except ImportError:
             how = "install elmo_plugin[faiss], or faiss-cpu itself"
-            raise ConfigurationError(f"--faiss needs faiss: {how}") from None
+            raise BiLmError(f"--faiss needs faiss: {how}") from None
         if len(index.vectors) < MIN_ROWS_OF_FAISS:
             at_least = f"{MIN_ROWS_OF_FAISS:,} words, not {len(index.vectors):,}; search without --faiss"
-            raise ConfigurationError(f"--faiss: the corpus must have at least {at_least}")
+            raise BiLmError(f"--faiss: the corpus must have at least {at_least}")
         path = index.folder / "vectors.faiss"
         if not path.exists():
             _build_faiss(faiss, index.vectors, path)

@@ -3,9 +3,9 @@
 from contextlib import suppress
 
 import numpy as np
-from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks import Line, read_text_lines
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.text_files import decode, read_lines
 
 
 class StaticVectors:
@@ -33,20 +33,21 @@ class StaticVectors:
         that of word2vec begins with a line that has the number of words and of dimensions. The file may be
         compressed.
 
-        Raises `ConfigurationError`, naming file and line, where a line is not like the first.
+        Raises `BiLmError`, naming file and line, where a line is not like the first.
         """
         words: list[str] = []
         vectors: list[np.ndarray] = []
         dim = 0
-        for line in read_text_lines(path):
-            columns = line.text.rstrip().split(" ")
-            if line.number == 1 and len(columns) == 2:  # of word2vec
+        for number, line in enumerate(read_lines(path), start=1):
+            location = f"{path}, line {number}"
+            columns = decode(line, location).rstrip().split(" ")
+            if number == 1 and len(columns) == 2:  # of word2vec
                 continue
             dim = dim or len(columns) - 1
             words.append(" ".join(columns[: len(columns) - dim]))  # some of GloVe's words have spaces
-            vectors.append(_numbers(columns[len(columns) - dim :], dim, line))
+            vectors.append(_numbers(columns[len(columns) - dim :], dim, location))
         if not words:
-            raise ConfigurationError(f"{path}: there is no vector in this file")
+            raise BiLmError(f"{path}: there is no vector in this file")
         return cls(words, np.stack(vectors))
 
     def nearest(self, word: str, k: int) -> list[tuple[str, float]] | None:
@@ -62,11 +63,11 @@ class StaticVectors:
         return [(self._words[other], float(cosines[other])) for other in order[:k]]
 
 
-def _numbers(columns: list[str], dim: int, line: Line) -> np.ndarray:
+def _numbers(columns: list[str], dim: int, location: str) -> np.ndarray:
     numbers: np.ndarray = np.empty(0)
     with suppress(ValueError):
         numbers = np.array(columns, dtype=np.float32)
     if not dim or numbers.shape != (dim,) or not np.isfinite(numbers).all():
         expected = f"a word and {dim} numbers" if dim else "a word and its numbers"
-        raise ConfigurationError(f"{line.location}: expected {expected}, with spaces between them")
+        raise BiLmError(f"{location}: expected {expected}, with spaces between them")
     return numbers

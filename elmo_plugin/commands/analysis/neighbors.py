@@ -1,12 +1,8 @@
-"""`allennlp elmo-neighbors`: where a corpus has words that mean the same in their sentences."""
+"""`elmo neighbors`, `allennlp elmo-neighbors`: the nearest words of a corpus to a word in its sentence."""
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common.checks import ConfigurationError
-from overrides import overrides
 
 from elmo_plugin.analysis.neighbors import (
     ApproximateSearch,
@@ -20,48 +16,36 @@ from elmo_plugin.analysis.neighbors import (
     open_index,
     unit_length,
 )
-from elmo_plugin.bilm import load_bilm
-from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.commands.command import Command
 from elmo_plugin.common.files import replace_when_written, write_json
 
 
-@Subcommand.register("elmo-neighbors")
-class ElmoNeighbors(Subcommand):
-    """Prints the nearest occurrences of a word in its sentence."""
-
-    @overrides
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        subparser = parser.add_parser(
-            self.name,
-            description="Find the words of a corpus whose vectors, in their sentences, are the most similar "
-            "to that of a word in its sentence, by cosine. The vectors of the corpus are computed once and "
-            "kept.",
-            help="The words of a corpus that are the most similar to a word in its sentence.",
-        )
-        add = subparser.add_argument
-        add("bilm", metavar="BILM", help="tiny, original, …, the archive of a trained biLM, or a folder")
-        about = "a sentence a line, with spaces between its words (plain, .gz or .zst)"
-        add("corpus", metavar="CORPUS", help=f"what is searched: {about}")
-        about = "a sentence, with spaces between its words; may be given several times, each with a --word"
-        add("--query", metavar="SENTENCE", action="append", required=True, help=about)
-        about = "the word of the sentence whose neighbours are looked for; the first, where it has several"
-        add("--word", metavar="WORD", action="append", required=True, help=about)
-        add("-k", type=int, default=10, metavar="N", help="how many neighbours (default: 10)")
-        add("--layer", type=int, metavar="N", help="0 is the token layer (default: the top layer)")
-        about = "where the vectors of corpora are kept (default: neighbors)"
-        add("--index", metavar="DIR", default="neighbors", help=about)
-        add("--faiss", action="store_true", help="search by faiss, for hundreds of millions of words")
-        about = "vectors of words, in the text format of GloVe or word2vec, whose neighbours are shown, too"
-        add("--static", metavar="FILE", help=about)
-        add("--json", metavar="FILE", help="what is printed, as JSON")
-        add("--html", metavar="FILE", help="what is printed, as a page")
-        subparser.set_defaults(func=_command)
-        return subparser
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what says which words are looked for where."""
+    add = parser.add_argument
+    add("bilm", metavar="BILM", help="tiny, original, …, the archive of a trained biLM, or a folder")
+    about = "a sentence a line, with spaces between its words (plain, .gz or .zst)"
+    add("corpus", metavar="CORPUS", help=f"what is searched: {about}")
+    about = "a sentence, with spaces between its words; may be given several times, each with a --word"
+    add("--query", metavar="SENTENCE", action="append", required=True, help=about)
+    about = "the word of the sentence whose neighbours are looked for; the first, where it has several"
+    add("--word", metavar="WORD", action="append", required=True, help=about)
+    add("-k", type=int, default=10, metavar="N", help="how many neighbours (default: 10)")
+    add("--layer", type=int, metavar="N", help="0 is the token layer (default: the top layer)")
+    about = "where the vectors of corpora are kept (default: neighbors)"
+    add("--index", metavar="DIR", default="neighbors", help=about)
+    add("--faiss", action="store_true", help="search by faiss, for hundreds of millions of words")
+    about = "vectors of words, in the text format of GloVe or word2vec, whose neighbours are shown, too"
+    add("--static", metavar="FILE", help=about)
+    add("--json", metavar="FILE", help="what is printed, as JSON")
+    add("--html", metavar="FILE", help="what is printed, as a page")
 
 
-def _command(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
+    """Prints the neighbours, and writes them."""
     if len(args.query) != len(args.word):
-        raise ConfigurationError(
+        raise BiLmError(
             f"each --query takes a --word: there are {len(args.query)} queries and {len(args.word)} words"
         )
     show_neighbors(
@@ -115,19 +99,18 @@ def show_neighbors(
     json, html : `str | None`, optional (default = `None`)
         Files that get what is printed.
 
-    Raises `ConfigurationError` where an argument is wrong, or something cannot be read.
+    Raises `BiLmError` where an argument is wrong, or something cannot be read.
     """
     positions = [_position(sentence.split(), word) for sentence, word in queries]
     if k < 1:
-        raise ConfigurationError(f"-k is the number of neighbours, 1 or more, not {k}")
+        raise BiLmError(f"-k is the number of neighbours, 1 or more, not {k}")
     for option, file in ("--json", json), ("--html", html):
         if file and Path(file).is_dir():
-            raise ConfigurationError(f"{option}: {file} is a directory; name a file to be written")
-    with as_configuration_error("BILM"):
-        loaded = load_bilm(bilm)
+            raise BiLmError(f"{option}: {file} is a directory; name a file to be written")
+    loaded = load_bilm(bilm)
     layer = loaded.num_layers - 1 if layer is None else layer
     if not 0 <= layer < loaded.num_layers:
-        raise ConfigurationError(f"--layer is from 0 to {loaded.num_layers - 1}, not {layer}")
+        raise BiLmError(f"--layer is from 0 to {loaded.num_layers - 1}, not {layer}")
     static_vectors = StaticVectors.read(static) if static else None
     index = open_index(Path(index_folder), loaded, corpus, layer)
     search = ApproximateSearch(index) if approximate else ExactSearch(index.vectors)
@@ -148,5 +131,16 @@ def show_neighbors(
 
 def _position(words: list[str], word: str) -> int:
     if word not in words:
-        raise ConfigurationError(f"--word {word!r} is not among the words of --query: {' '.join(words)!r}")
+        raise BiLmError(f"--word {word!r} is not among the words of --query: {' '.join(words)!r}")
     return words.index(word)
+
+
+COMMAND = Command(
+    name="neighbors",
+    help="The words of a corpus that are the most similar to a word in its sentence.",
+    description="Find the words of a corpus whose vectors, in their sentences, are the most similar "
+    "to that of a word in its sentence, by cosine. The vectors of the corpus are computed once and "
+    "kept.",
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -105,7 +105,8 @@ def show_probes(
         raise ConfigurationError(f"{train}: all words have the same tag; there is nothing to be learned")
     with as_configuration_error("BILM"):
         loaded = load_bilm(bilm)
-    mixes = layer_mixes(loaded, archives)
+    with as_configuration_error():
+        mixes = layer_mixes(loaded, archives)
     subjects = [Subject(CachedVectors(loaded, LmdbCache(cache)) if cache else loaded, mixes)]
     subjects += controls(loaded, mixes) if with_controls else []
     scores = [

@@ -93,7 +93,8 @@ def show_senses(
     first = read_first_senses(first_senses) if first_senses else WordNetFirstSenses()
     with as_configuration_error("BILM"):
         loaded = load_bilm(bilm)
-    mixes = layer_mixes(loaded, archives)
+    with as_configuration_error():
+        mixes = layer_mixes(loaded, archives)
     scores: dict[str, list[SenseScore]] = {test: [] for test in tests}
     for subject in [Subject(loaded, mixes), *(controls(loaded, mixes) if with_controls else [])]:
         model = NearestSense(subject.vectors, subject.mixes.weights)

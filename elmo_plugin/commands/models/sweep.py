@@ -13,6 +13,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from overrides import overrides
 
+from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.files import replace_when_written, write_json
 from elmo_plugin.common.plotting import check_plot
 from elmo_plugin.sweeps import (
@@ -119,7 +120,8 @@ def sweep(
     if seeds < 1:
         raise ConfigurationError(f"--seeds is the number of seeds, 1 or more, not {seeds}")
     if plot is not None:
-        check_plot("--plot", plot)
+        with as_configuration_error():
+            check_plot("--plot", plot)
     for fraction in fractions:
         if not 0 < fraction <= 1:
             raise ConfigurationError(f"--fractions are above 0 and at most 1, not {fraction}")
@@ -187,7 +189,7 @@ def _write_table(text: str, folder: Path) -> None:
 def _draw(picture: Callable[[], None]) -> None:
     try:
         picture()
-    except ConfigurationError as error:
+    except BiLmError as error:
         print(f"no plot: {error}")
 
 

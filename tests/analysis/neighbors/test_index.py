@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.analysis.neighbors import CorpusIndex, Occurrence, open_index, unit_length
-from elmo_plugin.bilm import BiLm, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 
 SENTENCES = [["They", "saw", "a", "play", "."], ["naïve"], ["He", "made", "a", "good", "play"]]
 
@@ -59,7 +58,7 @@ def test_a_compressed_corpus_has_the_same_vectors(tmp_path: Path, bilm: BiLm, co
 
 def test_a_corpus_without_words_leaves_nothing(tmp_path: Path, bilm: BiLm) -> None:
     (tmp_path / "empty.txt").write_text("\n\n")
-    with pytest.raises(ConfigurationError, match=r"empty.txt: there is no word"):
+    with pytest.raises(BiLmError, match=r"empty.txt: there is no word"):
         open_index(tmp_path / "index", bilm, str(tmp_path / "empty.txt"), 1)
     assert list((tmp_path / "index").iterdir()) == []
 
@@ -69,5 +68,5 @@ def test_a_damaged_index_is_named(tmp_path: Path, bilm: BiLm, corpus: str, name:
     folder = open_index(tmp_path / "index", bilm, corpus, 1).folder
     content = (folder / name).read_bytes()
     (folder / name).write_bytes(content[: len(content) // 2])
-    with pytest.raises(ConfigurationError, match=rf"index .*{folder.name}: .*delete it"):
+    with pytest.raises(BiLmError, match=rf"index .*{folder.name}: .*delete it"):
         CorpusIndex(folder)

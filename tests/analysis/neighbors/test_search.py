@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
-from allennlp.common.checks import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +18,7 @@ from elmo_plugin.analysis.neighbors import (
     search,
     unit_length,
 )
-from elmo_plugin.bilm import load_bilm
+from elmo_plugin.bilm import BiLmError, load_bilm
 
 
 def unit_vectors(num_words: int, dim: int, seed: int) -> np.ndarray:
@@ -77,7 +76,7 @@ def test_faiss_finds_most_of_what_the_exact_search_finds(tmp_path: Path) -> None
 
 def test_faiss_is_for_large_corpora(tmp_path: Path) -> None:
     pytest.importorskip("faiss")
-    with pytest.raises(ConfigurationError, match="at least 10,000 words, not 50"):
+    with pytest.raises(BiLmError, match="at least 10,000 words, not 50"):
         ApproximateSearch(OpenIndex(unit_vectors(50, 8, 1), tmp_path))  # type: ignore[arg-type]
 
 
@@ -85,5 +84,5 @@ def test_without_faiss_the_error_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(ConfigurationError, match=r"install elmo_plugin\[faiss\]"):
+    with pytest.raises(BiLmError, match=r"install elmo_plugin\[faiss\]"):
         ApproximateSearch(OpenIndex(unit_vectors(50, 8, 1), tmp_path))  # type: ignore[arg-type]

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from allennlp.common.checks import ConfigurationError
 from sklearn.neighbors import NearestNeighbors
 
 from elmo_plugin.analysis.neighbors import StaticVectors
+from elmo_plugin.bilm import BiLmError
 
 
 def test_neighbours_are_those_of_scikit_learn() -> None:
@@ -34,11 +34,11 @@ def test_both_formats_are_read(tmp_path: Path, header: str) -> None:
 @pytest.mark.parametrize("line", ["game 1", "game 1 x", "game", "game 1 nan"])
 def test_a_line_that_is_not_like_the_first_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / "vectors.txt").write_text(f"play 1 0\n{line}\n")
-    with pytest.raises(ConfigurationError, match=r"vectors.txt, line 2: expected a word and 2 numbers"):
+    with pytest.raises(BiLmError, match=r"vectors.txt, line 2: expected a word and 2 numbers"):
         StaticVectors.read(str(tmp_path / "vectors.txt"))
 
 
 def test_a_file_without_vectors_is_refused(tmp_path: Path) -> None:
     (tmp_path / "vectors.txt").write_text("400000 100\n")
-    with pytest.raises(ConfigurationError, match="there is no vector"):
+    with pytest.raises(BiLmError, match="there is no vector"):
         StaticVectors.read(str(tmp_path / "vectors.txt"))
