@@ -3,9 +3,9 @@
     python docs/update_readme.py
 
 A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for the `docs/results/NAME.json` that
-`allennlp elmo-sweep --json` wrote; several names, with spaces between them, are its columns. NAME begins with
-the task, as the names of the configurations do, and ends in `_test` where the figures are those on the test
-data.
+`allennlp elmo-sweep --json` wrote; several names, with spaces between them, are its columns. With `summary:`
+in place of `results:` they are its rows, each with the baseline and the model with ELMo. NAME begins with the
+task, as the names of the configurations do, and ends in `_test` where the figures are those on the test data.
 """
 
 import json
@@ -16,7 +16,7 @@ from elmo_plugin.sweeps import summary
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
-BLOCK = re.compile(r"(<!-- results:([\w ]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+BLOCK = re.compile(r"(<!-- (results|summary):([\w ]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 METRICS = {
     "coref": "average F1",
     "coref_bcub": "B-cubed F1",
@@ -24,16 +24,26 @@ METRICS = {
     "coref_muc": "MUC F1",
     "ner": "F1",
     "snli": "accuracy",
+    "spacy": "F1",
     "squad": "F1",
     "squad_em": "exact match",
     "srl": "F1",
     "sst": "accuracy",
 }
+DATA = {
+    "coref": "coreference (OntoGUM)",
+    "ner": "named entities (WNUT-17)",
+    "snli": "inference (16,533 pairs of SNLI)",
+    "squad": "questions (SQuAD 1.1)",
+    "srl": "semantic roles (PropBank over EWT)",
+    "sst": "sentiment (SST, five classes)",
+}
 
 
 def updated(document: str) -> str:
     """Returns the document with every table made anew."""
-    return BLOCK.sub(lambda match: f"{match[1]}{table(match[2].split())}{match[3]}", document)
+    makers = {"results": table, "summary": summary_table}
+    return BLOCK.sub(lambda match: f"{match[1]}{makers[match[2]](match[3].split())}{match[4]}", document)
 
 
 def table(names: list[str]) -> str:
@@ -59,6 +69,17 @@ def table(names: list[str]) -> str:
         "",
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def summary_table(names: list[str]) -> str:
+    """Returns a row for each of the results: the task, the metric, the baseline, and the model with ELMo."""
+    lines = ["| task | mean ± sd of three seeds | without ELMo | with |", "| --- | --- | --- | --- |"]
+    for name in names:
+        task = name.partition("_")[0]
+        results = json.loads((REPOSITORY / "docs" / "results" / f"{name}.json").read_text())
+        scores = [summary(results[f"{task}_{each}"]["scores"], digits=1) for each in ("baseline", "elmo")]
+        lines.append(f"| {DATA[task]} | {heading(name).partition(',')[0]} | {' | '.join(scores)} |")
+    return "".join(f"{line}\n" for line in [*lines, ""])
 
 
 def heading(name: str) -> str:

@@ -1,18 +1,76 @@
-"""What a project that uses AllenNLP's ELMo lists in `.allennlp_plugins`: importing it puts our token embedder
-and our token indexer in the place of AllenNLP's `elmo_token_embedder` and `elmo_characters`.
+"""What a project that uses AllenNLP's ELMo lists in `.allennlp_plugins`: importing it puts our ELMo in the
+place of AllenNLP's.
+
+The names `elmo_token_embedder` and `elmo_characters` of configurations become those of our classes. Whoever
+has imported AllenNLP's `Elmo` or `ElmoTokenEmbedder`, before or after, makes ours with them. And the rest of
+AllenNLP gets the shims that it needs on a current torch.
 """
 
-from allennlp.data import TokenIndexer
-from allennlp.modules import TokenEmbedder
+from collections.abc import Callable
+from typing import Any
 
+from allennlp.common import FromParams, Params
+from allennlp.data import TokenIndexer
+from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
+from allennlp.modules import TokenEmbedder, elmo, token_embedders
+
+from elmo_plugin import shims
+from elmo_plugin.allennlp_api import Elmo
 from elmo_plugin.allennlp_api.indexer import ElmoCharactersIndexer
 from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
+
+# AllenNLP's classes, and those whose objects they make in their place.
+REPLACED: dict[Any, Any] = {
+    elmo.Elmo: Elmo,
+    token_embedders.ElmoTokenEmbedder: ElmoTokenEmbedder,
+}
 
 
 def register() -> None:
     """To do so twice is harmless. AllenNLP's own are registered by now: the imports above have done it."""
+    shims.apply()
     TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(ElmoTokenEmbedder)
     TokenIndexer.register("elmo_characters", exist_ok=True)(ElmoCharactersIndexer)
+    for theirs, ours in REPLACED.items():
+        theirs.__new__ = _maker(theirs, ours)
+        theirs.from_params = _maker_from_params(theirs, ours)
+
+
+def unregister() -> None:
+    """Puts AllenNLP's own ELMo back. The shims stay."""
+    TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(token_embedders.ElmoTokenEmbedder)
+    TokenIndexer.register("elmo_characters", exist_ok=True)(ELMoTokenCharactersIndexer)
+    for theirs in REPLACED:
+        theirs.__new__ = _make_usual  # Python does not forget a `__new__` that is deleted
+        if "from_params" in vars(theirs):
+            del theirs.from_params
+
+
+def _maker(theirs: type, ours: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a `__new__` of `theirs` that makes one of `ours`. Subclasses make their own."""
+
+    def make(cls: type, *args: Any, **options: Any) -> Any:
+        is_call = args or options  # copying an object gives no arguments
+        return ours(*args, **options) if cls is theirs and is_call else object.__new__(cls)
+
+    return make
+
+
+def _make_usual(cls: type, *args: Any, **options: Any) -> Any:
+    return object.__new__(cls)
+
+
+def _maker_from_params(theirs: type, ours: Any) -> Any:
+    """Returns a `from_params` of `theirs` that takes the arguments of `ours`. Subclasses have their own."""
+
+    def make(cls: Any, params: Params, **extras: Any) -> Any:
+        if cls is not theirs:
+            return FromParams.from_params.__func__(cls, params, **extras)  # type: ignore[attr-defined]
+        for constructor in ("constructor_to_call", "constructor_to_inspect"):  # those of `theirs`
+            extras.pop(constructor, None)
+        return ours.from_params(params, **extras)
+
+    return classmethod(make)
 
 
 register()

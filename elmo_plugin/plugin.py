@@ -1,14 +1,23 @@
 """What `.allennlp_plugins` names: importing it registers all that a configuration may name."""
 
-from elmo_plugin import guards, language_model, shims
+from elmo_plugin.common.errors import NEEDS_ALLENNLP
+
+try:
+    import allennlp
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"elmo_plugin.plugin {NEEDS_ALLENNLP}", name=error.name) from None
+
+from elmo_plugin import guards, shims
 from elmo_plugin.analysis import callback
-from elmo_plugin.commands import embed, endings
+from elmo_plugin.commands import endings, subcommands
 from elmo_plugin.commands.analysis import probe, senses
-from elmo_plugin.commands.bilm import average, export, perplexity, vocab
+from elmo_plugin.commands.bilm import vocab
 from elmo_plugin.commands.models import answer, ensemble, score, sweep, weights
 from elmo_plugin.embedding import indexer, token_embedder
 from elmo_plugin.encoders import contextual_encoder, highway_lstm, variational_bilstm
-from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, training
+from elmo_plugin.language_model import registered
+from elmo_plugin.sweeps import updates
+from elmo_plugin.tasks import coref, fraction_reader, ner, snli, squad, srl, sst, training
 from elmo_plugin.tasks import ensemble as ensemble_model
 
 shims.apply()

@@ -1,7 +1,8 @@
 """The few shims that AllenNLP 2.10.1 needs on a torch newer than the one it was written for, or to be killed
 without harm, and filters for what it prints that no user can act on.
 
-Each shim for torch is guarded: on AllenNLP's own torch it changes nothing. `elmo_plugin.plugin` applies all.
+Each shim for torch is guarded: on AllenNLP's own torch it changes nothing. `elmo_plugin.plugin` and
+`elmo_plugin.dropin` apply all.
 """
 
 import inspect
@@ -10,12 +11,14 @@ import os
 import tempfile
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 from allennlp.common import Params
 from allennlp.data import Vocabulary
+from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
 
@@ -59,6 +62,33 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     numbers = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"
     dtype_classes = {type(np.dtype(code)) for code in numbers}
     torch.serialization.add_safe_globals([rebuild_scalar, np.dtype, *dtype_classes])
+
+
+def clip_sparse_gradients() -> None:
+    """
+    Makes AllenNLP's trainer clip the norm of sparse gradients (`"sparse": true` of an embedding) where torch
+    cannot any more.
+
+    Drop it when torch can again.
+    """
+    parameter = torch.nn.Parameter(torch.ones(1, 1))
+    parameter.grad = torch.ones(1, 1).to_sparse()
+    try:
+        torch.nn.utils.clip_grad_norm_([parameter], 1.0)
+    except (NotImplementedError, RuntimeError):
+        gradient_descent_trainer.clip_grad_norm_ = _clip_sparse_and_dense  # type: ignore[assignment]
+
+
+def _clip_sparse_and_dense(parameters: list[torch.nn.Parameter], max_norm: float) -> torch.Tensor:
+    """Clips the values that there are, of which the sparse gradients consist."""
+    gradients: list[Any] = []
+    for parameter in parameters:
+        gradient = parameter.grad
+        if gradient is not None and gradient.is_sparse:
+            gradient = parameter.grad = gradient.coalesce()
+            gradient = gradient.values()
+        gradients.append(SimpleNamespace(grad=gradient))
+    return torch.nn.utils.clip_grad_norm_(gradients, max_norm)
 
 
 def _params_to_whole_file(
@@ -124,6 +154,7 @@ def apply() -> None:
     """Applies every shim and filter. To do so twice is harmless."""
     restore_reduce_on_plateau()
     allow_numpy_scalars_in_checkpoints()
+    clip_sparse_gradients()
     write_run_folder_whole()
     silence_cuda_amp_deprecation()
     silence_note_on_hidden_metrics()

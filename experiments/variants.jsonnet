@@ -14,6 +14,8 @@
 local elmo = import '../training_config/lib/elmo.libsonnet';
 local words = import '../training_config/lib/words.libsonnet';
 
+local static_words = words.glove('runs/static_vectors.txt', dim=256);
+
 // baseline: the model without ELMo.
 // at:       adds ELMo as the model has it, but for what is given.
 local of_every_task(baseline, at) = {
@@ -28,6 +30,11 @@ local of_every_task(baseline, at) = {
 
   // Section 5.7: ELMo without word vectors, 89.1 % and 84.5.
   no_words: baseline + words.none() + at(),
+
+  // A control: static vectors of the text that `tiny` was trained on, of its size (static_vectors.py makes them), without
+  // ELMo and next to it. Does the context help, or only more text?
+  static: baseline + static_words,
+  static_elmo: baseline + static_words + at(),
 };
 
 // Section 5.2: ELMo at one side of the lowest LSTM only, 88.9 % at its input, 88.7 % at its output. For semantic roles

@@ -11,11 +11,7 @@ from typing import Any
 import numpy as np
 from allennlp.commands.train import train_model
 from allennlp.common import Params
-from allennlp.data import TokenIndexer
-from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 from allennlp.models import load_archive
-from allennlp.modules import TokenEmbedder
-from allennlp.modules.token_embedders import ElmoTokenEmbedder
 
 SENTENCES = [
     "The###D play###N ended###V .###.",
@@ -39,8 +35,8 @@ def allennlps_own_afterwards() -> Iterator[None]:
     try:
         yield
     finally:
-        TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(ElmoTokenEmbedder)
-        TokenIndexer.register("elmo_characters", exist_ok=True)(ELMoTokenCharactersIndexer)
+        if "elmo_plugin.dropin" in sys.modules:
+            sys.modules["elmo_plugin.dropin"].unregister()
 
 
 def tagger_config(folder: Path, files: tuple[str, str], **options: Any) -> dict[str, Any]:

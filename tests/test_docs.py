@@ -41,7 +41,7 @@ def test_the_configurations_in_its_commands_are_there(document: Path) -> None:
 
 
 def test_the_readme_has_results() -> None:
-    assert "results:ner" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert "<!-- summary:ner" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_table_has_the_mean_and_the_deviation_of_each_model_and_each_command_once(tmp_path: Path) -> None:
@@ -71,6 +71,23 @@ def test_a_table_has_the_mean_and_the_deviation_of_each_model_and_each_command_o
         "<!-- end -->",
         "",
         "after",
+    ]
+
+
+def test_a_summary_has_a_row_for_each_task(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "results").mkdir(parents=True)
+    for name, scores in (("ner", [1.0, 3.0]), ("coref_test", [50.0])):
+        task = name.partition("_")[0]
+        results = {
+            f"{task}_{kind}": {"scores": scores, "command": ""} for kind in ("elmo", "top", "baseline")
+        }
+        (tmp_path / "docs" / "results" / f"{name}.json").write_text(json.dumps(results))
+    functions = update_readme()
+    functions["table"].__globals__["REPOSITORY"] = tmp_path
+    document = "<!-- summary:ner coref_test -->\n<!-- end -->"
+    assert functions["updated"](document).splitlines()[3:5] == [
+        "| named entities (WNUT-17) | dev F1 (%) | 2.0 ± 1.4 | 2.0 ± 1.4 |",
+        "| coreference (OntoGUM) | test average F1 (%) | 50.0 | 50.0 |",
     ]
 
 

@@ -161,8 +161,11 @@ def test_a_training_step_makes_the_weights_that_allennlp_makes(
     assert ("scalar_parameters" in moved) == ("scalar_mix_parameters" not in options)
 
 
-def test_a_training_that_allennlp_began_goes_on(tmp_path: Path, files: tuple[str, str]) -> None:
-    config = tagger_config(tmp_path, files, dropout=0.0)
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_training_that_allennlp_began_goes_on(
+    tmp_path: Path, files: tuple[str, str], requires_grad: bool
+) -> None:
+    config = tagger_config(tmp_path, files, dropout=0.0, requires_grad=requires_grad)
     for name in ("theirs", "ours"):
         train(config, tmp_path / name)
     config["trainer"]["num_epochs"] = 2
@@ -271,7 +274,7 @@ def test_what_cannot_be_is_a_configuration_error(files: tuple[str, str]) -> None
         for options, message in (
             ({"weight_file": "nowhere.hdf5"}, "nowhere.hdf5"),
             ({"scalar_mix_parameters": [1.0]}, "3 scalar mix parameters"),
-            ({"requires_grad": True, "vocab_to_cache": ["a"]}, "no cached words"),
+            ({"requires_grad": True, "vocab_to_cache": ["a"]}, "leave vocab_to_cache out"),
             ({"requires_grad": True, "precision": "int8"}, "float32"),
         ):
             params = {"type": "elmo_token_embedder", "options_file": files[0], "weight_file": files[1]}

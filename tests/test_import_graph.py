@@ -1,6 +1,7 @@
 """The rooms of the package: who may import whom, through which door, and how full each floor is."""
 
 import ast
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "elmo_plugin"
-# What each room may import, besides itself. `plugin` and `dropin` may import everything.
+# What each room may import, besides itself. `plugin`, `dropin` and `__main__` may import everything.
 APPLICATIONS = {"analysis", "sweeps", "embed_files", "allennlp_api", "integrations"}
 ALLOWED: dict[str, set[str]] = {"common": set(), "bilm": {"common"}}
 ALLOWED["embedding"] = {"common", "bilm"}
@@ -16,10 +17,21 @@ ALLOWED["encoders"] = ALLOWED["embedding"] | {"embedding"}
 ALLOWED["tasks"] = ALLOWED["encoders"] | {"encoders"}
 ALLOWED["language_model"] = {"common", "bilm"}
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["tasks"] | {"tasks", "language_model"})
-ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS
+ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"elmo_plugin"}  # for its version
 ALLOWED["shims"] = ALLOWED["guards"] = {"common"}
 ALLOWED["elmo_plugin"] = {"allennlp_api"}  # what `import elmo_plugin` offers lazily
 MAX_FILES_ON_A_FLOOR = 10
+CORE = {"torch", "numpy", "h5py", "lmdb", "zstandard", "safetensors", "filelock", "tqdm"}
+WITHOUT_EXTRAS = [  # what an installation without AllenNLP has
+    "elmo_plugin.bilm",
+    "elmo_plugin.embedding",
+    "elmo_plugin.embedding.cache",
+    "elmo_plugin.allennlp_api",
+    "elmo_plugin.embed_files",
+    "elmo_plugin.language_model",
+    "elmo_plugin.integrations.word_vectors",
+    "elmo_plugin.__main__",
+]
 
 
 def _name(file: Path) -> str:
@@ -55,7 +67,7 @@ def _room(name: str) -> str:
 @pytest.mark.parametrize("name", FILES)
 def test_imports_only_from_rooms_below_and_through_their_public_face(name: str) -> None:
     room = _room(name)
-    if room in ("plugin", "dropin"):
+    if room in ("plugin", "dropin", "__main__"):
         return
     for imported in _imports(name):
         other = _room(imported)
@@ -91,6 +103,27 @@ def test_there_is_no_circle() -> None:
 
     for name in FILES:
         visit(name, ())
+
+
+def test_what_needs_no_allennlp_imports_the_core_dependencies_alone() -> None:
+    reached: set[str] = set()
+    waiting = list(WITHOUT_EXTRAS)
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += [name.rpartition(".")[0], *_imports(name, at_import_time=True)]
+            waiting = [each for each in waiting if each]
+    others = {name: _top_level(name) - CORE - sys.stdlib_module_names for name in sorted(reached)}
+    assert {name: found for name, found in others.items() if found} == {}
+
+
+def _top_level(name: str) -> set[str]:
+    """The packages besides this one that a module imports when it is imported."""
+    tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
+    modules = [node.module or "" for node in tree.body if isinstance(node, ast.ImportFrom)]
+    modules += [each.name for node in tree.body if isinstance(node, ast.Import) for each in node.names]
+    return {module.partition(".")[0] for module in modules} - {"elmo_plugin"}
 
 
 def test_a_floor_has_at_most_ten_files() -> None:

@@ -1,12 +1,21 @@
 """What is installed is complete, light to import, and names no machine."""
 
+import configparser
+import email
+import importlib
+import importlib.metadata
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+
+from elmo_plugin import __version__
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -50,18 +59,88 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert result.stdout.strip() == "set()"
 
 
-def test_what_is_built_for_installation_holds_every_file_of_the_package(tmp_path: Path) -> None:
-    source, built = tmp_path / "source", tmp_path / "built"
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[zipfile.ZipFile, tarfile.TarFile]:
+    """The wheel and the source distribution, built from a copy."""
+    source, built = (tmp_path_factory.mktemp(name) for name in ("source", "built"))
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     shutil.copytree(REPOSITORY / "elmo_plugin", source / "elmo_plugin", ignore=ignored)
-    for name in ["pyproject.toml", "setup.cfg", "README.md", "LICENSE"]:
+    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copy(REPOSITORY / name, source / name)
-    build = [sys.executable, "-c", "import setuptools; setuptools.setup()", "build_py", "--build-lib", built]
-    result = subprocess.run(build, cwd=source, capture_output=True, text=True)
+    build = (
+        f"from setuptools import build_meta; out = {str(built)!r}; "
+        "build_meta.build_sdist(out); build_meta.build_wheel(out)"
+    )
+    result = subprocess.run([sys.executable, "-c", build], cwd=source, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
-    files = {file.relative_to(built) for file in built.rglob("*") if file.is_file()}
-    assert files == {file.relative_to(source) for file in source.glob("elmo_plugin/**/*") if file.is_file()}
-    assert Path("elmo_plugin/py.typed") in files
+    (wheel,), (archive,) = built.glob("*.whl"), built.glob("*.tar.gz")
+    assert wheel.name == f"elmo_plugin-{__version__}-py3-none-any.whl"
+    assert max(wheel.stat().st_size, archive.stat().st_size) < 10e6
+    return zipfile.ZipFile(wheel), tarfile.open(archive)
+
+
+def package_files() -> set[str]:
+    ignored = {"__pycache__"}
+    files = (file for file in (REPOSITORY / "elmo_plugin").rglob("*") if file.is_file())
+    return {str(file.relative_to(REPOSITORY)) for file in files if not ignored & set(file.parts)}
+
+
+def metadata(distributions: tuple[zipfile.ZipFile, tarfile.TarFile], name: str) -> str:
+    return distributions[0].read(f"elmo_plugin-{__version__}.dist-info/{name}").decode()
+
+
+def test_both_distributions_hold_every_file_of_the_package(
+    distributions: tuple[zipfile.ZipFile, tarfile.TarFile],
+) -> None:
+    wheel, archive = distributions
+    of_wheel = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert of_wheel == package_files() and "elmo_plugin/py.typed" in of_wheel
+    top = f"elmo_plugin-{__version__}/"
+    of_archive = {each.name.removeprefix(top) for each in archive if each.isfile()}
+    others = {name for name in of_archive - package_files() if ".egg-info/" not in name}
+    assert others == {"LICENSE", "MANIFEST.in", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"}
+    assert package_files() <= of_archive
+
+
+def test_the_metadata_name_commands_components_and_architectures_that_are_there(
+    distributions: tuple[zipfile.ZipFile, tarfile.TarFile],
+) -> None:
+    points = configparser.ConfigParser(delimiters="=")
+    points.optionxform = str  # type: ignore[assignment,method-assign]
+    points.read_string(metadata(distributions, "entry_points.txt"))
+    assert {name: [*points[name]] for name in points.sections()} == {
+        "console_scripts": ["elmo"],
+        "spacy_factories": ["elmo"],
+        "spacy_architectures": ["elmo_plugin.Tok2VecElmo.v1"],
+    }
+    for target in (target for name in points.sections() for target in points[name].values()):
+        module, _, attribute = target.partition(":")
+        assert hasattr(importlib.import_module(module), attribute)
+
+
+def test_allennlp_is_asked_for_by_nobody_and_its_needs_by_an_extra_alone(
+    distributions: tuple[zipfile.ZipFile, tarfile.TarFile],
+) -> None:
+    message = email.message_from_string(metadata(distributions, "METADATA"))
+    needs = [Requirement(line) for line in message.get_all("Requires-Dist", [])]
+    core = {need.name for need in needs if need.marker is None}
+    assert core == {"torch", "numpy", "h5py", "lmdb", "zstandard", "safetensors", "filelock", "tqdm"}
+    assert "allennlp" not in {need.name for need in needs}
+    missing = {
+        Requirement(line).name.lower()
+        for line in importlib.metadata.requires("allennlp") or []
+        if not (marker := Requirement(line).marker) or marker.evaluate({"extra": ""})
+    } - {need.name.lower() for need in needs}
+    assert missing <= {"wandb", "dataclasses"}, "AllenNLP imports wandb for its callback alone"
+
+
+def test_without_allennlp_the_plugin_says_in_one_sentence_what_to_install() -> None:
+    program = "import sys; sys.modules['allennlp'] = None; import elmo_plugin.plugin"
+    result = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
+    assert result.stderr.splitlines()[-1] == (
+        "ModuleNotFoundError: elmo_plugin.plugin needs AllenNLP: pip install 'elmo_plugin[allennlp]', "
+        "then pip install --no-deps allennlp==2.10.1"
+    )
 
 
 def test_no_file_names_a_package_registry() -> None:

@@ -15,7 +15,7 @@ import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.data import Vocabulary
-from allennlp.training import util
+from allennlp.training import gradient_descent_trainer, util
 from allennlp.training.learning_rate_schedulers import (
     LearningRateScheduler,
     ReduceOnPlateauLearningRateScheduler,
@@ -129,6 +129,24 @@ def test_an_interrupted_training_is_recovered_and_ends_as_a_whole_one(tmp_path: 
     train(tmp_path, num_epochs=2, recover=True)
     recovered = torch.load(run / "best.th")
     assert all(torch.equal(recovered[name], weights) for name, weights in whole.items())
+
+
+def gradients(sparse: bool) -> list[torch.nn.Parameter]:
+    """The parameters of an embedding, of which a row is read twice, and of a linear layer, with gradients."""
+    torch.manual_seed(0)
+    embedding, linear = torch.nn.Embedding(5, 3, sparse=sparse), torch.nn.Linear(3, 2)
+    linear(embedding(torch.tensor([1, 3, 1]))).pow(2).sum().backward()
+    return [*embedding.parameters(), *linear.parameters()]
+
+
+@pytest.mark.parametrize("max_norm", [0.1, 100.0])
+def test_sparse_gradients_are_clipped_as_dense_ones(max_norm: float) -> None:
+    sparse, dense = gradients(sparse=True), gradients(sparse=False)
+    expected = torch.nn.utils.clip_grad_norm_(dense, max_norm)
+    torch.testing.assert_close(gradient_descent_trainer.clip_grad_norm_(sparse, max_norm), expected)
+    assert sparse[0].grad.is_sparse
+    for one, other in zip(sparse, dense, strict=True):
+        torch.testing.assert_close(one.grad.to_dense(), other.grad)
 
 
 def fail(*arguments: Any, **options: Any) -> None:

@@ -1,9 +1,34 @@
 """ELMo with the arguments, the answers and the names of parameters that AllenNLP's has, for code,
-configurations and archives that know those. In plain torch, but for what `elmo_plugin.dropin` registers:
-`token_embedder`, `indexer`, `archived`.
+configurations and archives that know those. In plain torch, but for what a configuration needs:
+`token_embedder`, `indexer`, `configuration`.
 """
 
-from elmo_plugin.allennlp_api.elmo import Elmo
-from elmo_plugin.allennlp_api.embedder import ElmoEmbedder, batch_to_ids
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Elmo", "ElmoEmbedder", "batch_to_ids"]
+from elmo_plugin.allennlp_api.bilm import _ElmoBiLm, _ElmoCharacterEncoder
+from elmo_plugin.allennlp_api.elmo import Elmo
+from elmo_plugin.allennlp_api.embedder import ElmoEmbedder
+from elmo_plugin.allennlp_api.scalar_mix import ScalarMix
+from elmo_plugin.allennlp_api.words import batch_to_ids
+
+if TYPE_CHECKING:
+    from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
+
+__all__ = [
+    "Elmo",
+    "ElmoEmbedder",
+    "ElmoTokenEmbedder",
+    "ScalarMix",
+    "_ElmoBiLm",
+    "_ElmoCharacterEncoder",
+    "batch_to_ids",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what needs AllenNLP when it is asked for (PEP 562)."""
+    if name == "ElmoTokenEmbedder":
+        from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
+
+        return ElmoTokenEmbedder
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

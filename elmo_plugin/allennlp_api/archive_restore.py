@@ -8,20 +8,21 @@ from urllib.parse import urlparse
 
 from torch import Tensor
 
-from elmo_plugin.allennlp_api.state_dict_names import CHARACTERS, published_options, take_from_allennlp
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
+from elmo_plugin.allennlp_api.bilm import CHARACTERS, AllenNlpBiLm, published_options
+from elmo_plugin.bilm import BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import MODELS, fetch
 from elmo_plugin.embedding import make_bilm, stored_state
 
 DESCRIPTION = "elmo"  # in torch's metadata of a token embedder's state dict
 BILM = "._elmo._elmo_lstm."  # where a token embedder has its biLM
+CACHED_WORDS = "_word_embedding.weight"
 
 PUBLISHED_NAMES = {PurePosixPath(options).name for options, _ in MODELS.values() if "://" in options}
 
 
 class _Embedder(NamedTuple):
     """
-    weights: those of its biLM, in AllenNLP's names
+    weights: those of its biLM but for the vectors of cached words, in AllenNLP's names
     description: what `describe` gave for it; empty if AllenNLP's own was saved
     """
 
@@ -36,7 +37,7 @@ def describe(options_file: str, options: BiLmOptions) -> dict[str, Any]:
 
 def archived_bilm(
     folder: str | PathLike[str] | None, options_file: str, precision: str, shared: bool
-) -> BiLm | None:
+) -> AllenNlpBiLm | None:
     """
     Makes the biLM of a token embedder of a trained model from the model's weights. Its options are stored
     with the weights if the drop-in saved them, or known if the model is a published one; else they are read.
@@ -52,7 +53,7 @@ def archived_bilm(
 
     # Returns
 
-    `BiLm | None`
+    `AllenNlpBiLm | None`
         `None` where the folder has no weights (the training begins), or weights of several biLMs of which one
         cannot tell which is meant.
 
@@ -63,12 +64,12 @@ def archived_bilm(
     for weights, description in embedders:
         if description.get("options_file") == options_file:
             options = BiLmOptions.from_dict(description["options"])
-            return make_bilm(options, take_from_allennlp(weights, options), precision, shared)
+            return make_bilm(options, weights, precision, shared, AllenNlpBiLm)
     if len({published_options(weights) for weights, _ in embedders}) != 1:
         return None
     weights, _ = embedders[0]
     options = published_options(weights) if _is_published(options_file) else _read(options_file)
-    return make_bilm(options, take_from_allennlp(weights, options), precision, shared)
+    return make_bilm(options, weights, precision, shared, AllenNlpBiLm)
 
 
 def _embedders(state: dict[str, Any]) -> Iterator[_Embedder]:
@@ -79,6 +80,7 @@ def _embedders(state: dict[str, Any]) -> Iterator[_Embedder]:
             embedder = name.removesuffix(BILM + CHARACTERS)
             start = embedder + BILM
             weights = {key.removeprefix(start): state[key] for key in state if key.startswith(start)}
+            weights.pop(CACHED_WORDS, None)
             yield _Embedder(weights, metadata.get(embedder, {}).get(DESCRIPTION, {}))
 
 

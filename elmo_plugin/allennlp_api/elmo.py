@@ -8,9 +8,10 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.allennlp_api.bilm import ElmoBiLm
+from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
 from elmo_plugin.allennlp_api.scalar_mix import ScalarMix
-from elmo_plugin.bilm import BiLm, BiLmError, Cache, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError, Cache
+from elmo_plugin.common.errors import as_configuration_error
 
 logger = logging.getLogger(__name__)
 
@@ -81,38 +82,58 @@ class Elmo(nn.Module):
         cache: Cache | None = None,
     ) -> None:
         super().__init__()
-        reads_boundaries = keep_sentence_boundaries or do_layer_norm
-        if cache is not None and (reads_boundaries or module is not None):
-            raise BiLmError(
-                "a cache has no vectors of sentence boundaries, nor those of a module: it goes with neither "
-                "keep_sentence_boundaries nor do_layer_norm nor module"
-            )
         files = [file for file in (options_file, weight_file) if file is not None]
         if [len(files) == 2, bilm is not None, module is not None].count(True) != 1 or len(files) == 1:
             raise BiLmError("an Elmo is given either options_file and weight_file, or bilm, or module")
-        if files:
-            bilm = {"options": str(options_file), "weights": str(weight_file)}
-        if bilm is not None and not isinstance(bilm, BiLm):
-            bilm = load_bilm(bilm, precision or "float32", shared=not requires_grad)
-            bilm.requires_grad_(requires_grad)
-        if bilm is not None:
+        if module is None:
+            if files:
+                bilm = {"options": str(options_file), "weights": str(weight_file)}
+            loaded = AllenNlpBiLm.load(cast(Any, bilm), precision or "float32")
             module = ElmoBiLm(
-                bilm,
-                requires_grad=requires_grad,
+                loaded.requires_grad_(requires_grad),
                 stateful=stateful,
                 precision=precision,
                 vocab_to_cache=vocab_to_cache,
                 cache=cache,
             )
+        elif cache is not None:
+            raise BiLmError("a cache has no vectors of a module")
         self._elmo_lstm = cast(Any, module)
         self._has_cached_vocab = vocab_to_cache is not None
         self._keep_sentence_boundaries = keep_sentence_boundaries
-        self._reads_boundaries = reads_boundaries
+        self._reads_boundaries = keep_sentence_boundaries or do_layer_norm
+        if self._reads_boundaries and isinstance(module, ElmoBiLm) and module.runner.cache is not None:
+            raise BiLmError(
+                "a cache has no vectors of sentence boundaries: it goes with neither "
+                "keep_sentence_boundaries nor do_layer_norm"
+            )
         self._dropout = nn.Dropout(dropout)
         self._num_mixes = num_output_representations
         for number in range(num_output_representations):
-            mix = ScalarMix(self._elmo_lstm.num_layers, do_layer_norm, scalar_mix_parameters)
+            mix = ScalarMix(
+                self._elmo_lstm.num_layers,
+                do_layer_norm,
+                scalar_mix_parameters,
+                trainable=scalar_mix_parameters is None,
+            )
             self.add_module(f"scalar_mix_{number}", mix)
+
+    @classmethod
+    def from_params(cls, params: Any, **extras: Any) -> "Elmo":
+        """
+        Makes it from a configuration, as AllenNLP does where a model asks for an `Elmo`. All arguments may be
+        given but `module`.
+
+        Raises `ConfigurationError` where the constructor raises `BiLmError`.
+        """
+        from elmo_plugin.allennlp_api.configuration import arguments_of_elmo  # it needs AllenNLP
+
+        with as_configuration_error():
+            return cls(**arguments_of_elmo(cls, params, extras))
+
+    @property
+    def _scalar_mixes(self) -> list[ScalarMix]:
+        return [getattr(self, f"scalar_mix_{number}") for number in range(self._num_mixes)]
 
     def get_output_dim(self) -> int:
         return self._elmo_lstm.get_output_dim()
@@ -145,11 +166,12 @@ class Elmo(nn.Module):
             logger.warning("Elmo got numbers of words, but has no vocab_to_cache: they are not used.")
             word_inputs = None
         layers, mask, has_boundaries = self._run(inputs.flatten(0, -3), word_inputs)
-        mixes = [getattr(self, f"scalar_mix_{number}") for number in range(self._num_mixes)]
-        mixed = [mix(layers, mask) for mix in mixes]
+        mixed = [mix(layers, mask) for mix in self._scalar_mixes]
         if has_boundaries and not self._keep_sentence_boundaries:
             mask = mask[:, 2:]  # as many as there are words
-            mixed = [vectors[:, 1:-1] * mask[..., None] for vectors in mixed]
+            mixed = [vectors[:, 1:-1] for vectors in mixed]
+        if has_boundaries:  # there may be numbers at padding, and at the second boundary's place
+            mixed = [vectors * mask[..., None] for vectors in mixed]
         representations = [self._dropout(vectors).unflatten(0, wrapping) for vectors in mixed]
         return {"elmo_representations": representations, "mask": mask.unflatten(0, wrapping)}
 
@@ -159,8 +181,7 @@ class Elmo(nn.Module):
         """
         bilm = self._elmo_lstm
         if isinstance(bilm, ElmoBiLm):
-            ids = bilm.character_ids(inputs, word_inputs)
-            layers, mask, _ = bilm.run_bilm(ids, self._reads_boundaries)
+            layers, mask, _ = bilm.run(inputs, word_inputs, self._reads_boundaries)
             return layers, mask, self._reads_boundaries
         output = bilm(inputs, word_inputs)
         return torch.stack(list(output["activations"])), output["mask"], True

@@ -1,33 +1,21 @@
-"""Sentences as numpy arrays, as AllenNLP before 1.0 gave them."""
+"""Sentences as arrays, as AllenNLP before 1.0 gave them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
+from typing import TextIO
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, load_bilm, sentences_to_character_ids
+from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
+from elmo_plugin.allennlp_api.embedded_file import write_embedded_file
+from elmo_plugin.allennlp_api.words import Word, batch_to_ids, texts
+from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io import MODELS
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
-
-
-def batch_to_ids(batch: Sequence[Sequence[str]]) -> Tensor:
-    """
-    # Parameters
-
-    batch : `Sequence[Sequence[str]]`
-        The words of each sentence.
-
-    # Returns
-
-    `Tensor`
-        The characters of the words, for `Elmo`: shape (sentences, words of the longest, 50), int64, zeros at
-        padding.
-    """
-    return torch.from_numpy(sentences_to_character_ids(batch)).long()
 
 
 class ElmoEmbedder:
@@ -45,6 +33,8 @@ class ElmoEmbedder:
     precision : `str`
         In which numbers the biLM computes: "float32", "bfloat16" or "int8".
 
+    The attribute `elmo_bilm` is the biLM as AllenNLP has it.
+
     Raises `BiLmError` where the biLM cannot be loaded.
     """
 
@@ -59,11 +49,33 @@ class ElmoEmbedder:
     ) -> None:
         if bilm is None:
             bilm = {"options": str(options_file), "weights": str(weight_file)}
-        self.bilm = bilm if isinstance(bilm, BiLm) else load_bilm(bilm, precision)
+        self.elmo_bilm = ElmoBiLm(AllenNlpBiLm.load(bilm, precision))
+        self.cuda_device = cuda_device
         if cuda_device >= 0:
-            self.bilm.to(f"cuda:{cuda_device}")
+            self.elmo_bilm.to(f"cuda:{cuda_device}")
 
-    def embed_sentence(self, sentence: Sequence[str]) -> np.ndarray:
+    @property
+    def bilm(self) -> BiLm:
+        return self.elmo_bilm.bilm
+
+    def batch_to_embeddings(self, batch: Sequence[Sequence[Word]]) -> tuple[Tensor, Tensor]:
+        """
+        # Parameters
+
+        batch : `Sequence[Sequence[Word]]`
+            The words of each sentence.
+
+        # Returns
+
+        `tuple[Tensor, Tensor]`
+            The vectors, shape (batch, num_layers, time, output_dim), zeros at padding; and the mask, shape
+            (batch, time).
+        """
+        with torch.no_grad():
+            layers, mask, _ = self.elmo_bilm.run(batch_to_ids(batch).to(self.bilm.boundaries.device))
+        return layers.transpose(0, 1).clone(), mask
+
+    def embed_sentence(self, sentence: Sequence[Word]) -> np.ndarray:
         """
         # Returns
 
@@ -72,14 +84,42 @@ class ElmoEmbedder:
         """
         return self.embed_batch([sentence])[0]
 
-    def embed_batch(self, batch: Sequence[Sequence[str]]) -> list[np.ndarray]:
+    def embed_batch(self, batch: Sequence[Sequence[Word]]) -> list[np.ndarray]:
         """Returns what `embed_sentence` gives, for each sentence; some may be empty."""
-        return [vectors.cpu().numpy() for vectors in self.bilm.embed(batch)]
+        return [vectors.cpu().numpy() for vectors in self.bilm.embed([texts(words) for words in batch])]
 
     def embed_sentences(
-        self, sentences: Iterable[Sequence[str]], batch_size: int = 64
+        self, sentences: Iterable[Sequence[Word]], batch_size: int = 64
     ) -> Iterator[np.ndarray]:
         """Yields what `embed_sentence` gives for each sentence, with one batch of them in memory."""
         rest = iter(sentences)
         while batch := list(islice(rest, batch_size)):
             yield from self.embed_batch(batch)
+
+    def embed_file(
+        self,
+        input_file: TextIO,
+        output_file_path: str | PathLike[str],
+        output_format: str = "all",
+        batch_size: int = 64,
+        forget_sentences: bool = False,
+        use_sentence_keys: bool = False,
+    ) -> None:
+        """
+        Embeds a file, and closes it; see `write_embedded_file`. `allennlp elmo-embed` does more, faster.
+
+        # Parameters
+
+        input_file : `TextIO`
+            A sentence a line, its words separated by white space.
+        output_file_path, output_format, forget_sentences, use_sentence_keys
+            See `write_embedded_file`.
+        batch_size : `int`
+            How many sentences are computed together.
+        """
+        with input_file:
+            sentences = [line.strip() for line in input_file]
+        vectors = self.embed_sentences((sentence.split() for sentence in sentences), batch_size)
+        write_embedded_file(
+            output_file_path, sentences, vectors, output_format, forget_sentences, use_sentence_keys
+        )

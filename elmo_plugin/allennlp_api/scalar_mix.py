@@ -13,58 +13,72 @@ SMALLEST_VARIANCE = 1e-13
 
 class ScalarMix(nn.Module):
     """
-    Computes `gamma * sum_j s_j h_j` with `s = softmax(scalar_parameters)`.
+    Computes `gamma * sum_j s_j h_j` with `s = softmax(scalar_parameters)`. It takes the arguments of
+    AllenNLP's class of this name.
 
     # Parameters
 
-    num_layers : `int`
+    mixture_size : `int`
         The number of layers `h_j`.
     do_layer_norm : `bool`
         Whether each layer is normalised before it is mixed, by one mean and one variance over all features of
         all words and boundaries of the batch.
-    scalar_parameters : `Sequence[float] | None`
-        The values before the softmax, and that they and `gamma` stay as they are. `None` to learn both, from
-        zeros and 1.
+    initial_scalar_parameters : `Sequence[float] | None`
+        The values before the softmax to begin with; `None` for zeros.
+    trainable : `bool`
+        Whether they and `gamma`, which begins with 1, are learned.
 
-    Raises `BiLmError` where there are not as many `scalar_parameters` as layers.
+    Raises `BiLmError` where there are not as many `initial_scalar_parameters` as layers.
     """
 
     def __init__(
-        self, num_layers: int, do_layer_norm: bool = False, scalar_parameters: Sequence[float] | None = None
+        self,
+        mixture_size: int,
+        do_layer_norm: bool = False,
+        initial_scalar_parameters: Sequence[float] | None = None,
+        trainable: bool = True,
     ) -> None:
         super().__init__()
-        values = [0.0] * num_layers if scalar_parameters is None else scalar_parameters
-        if len(values) != num_layers:
-            raise BiLmError(f"there must be {num_layers} scalar mix parameters, one a layer, not {values}")
+        given = initial_scalar_parameters
+        values = [0.0] * mixture_size if given is None else list(given)
+        if len(values) != mixture_size:
+            raise BiLmError(f"there must be {mixture_size} scalar mix parameters, one a layer, not {values}")
+        self.mixture_size = mixture_size
         self.do_layer_norm = do_layer_norm
-        trainable = scalar_parameters is None
         self.scalar_parameters = nn.ParameterList(
             nn.Parameter(torch.tensor([float(value)]), requires_grad=trainable) for value in values
         )
         self.gamma = nn.Parameter(torch.ones(1), requires_grad=trainable)
 
-    def forward(self, layers: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, tensors: Tensor | Sequence[Tensor], mask: Tensor | None = None) -> Tensor:
         """
         # Parameters
 
-        layers : `Tensor`
-            Shape (num_layers, batch, time, dim).
-        mask : `Tensor`
-            Shape (batch, time), true where there is a word or a boundary.
+        tensors : `Tensor | Sequence[Tensor]`
+            The layers: one tensor of shape (mixture_size, ..., dim), or as many of shape (..., dim).
+        mask : `Tensor | None`
+            Shape (...), true where there is a word or a boundary. It is needed for layer normalisation.
 
         # Returns
 
         `Tensor`
-            Shape (batch, time, dim).
+            Shape (..., dim).
+
+        Raises `BiLmError` where there is another number of layers, and where there is no mask but a need.
         """
+        if len(tensors) != self.mixture_size:
+            raise BiLmError(f"this mix is of {self.mixture_size} layers, not of {len(tensors)}")
         if self.do_layer_norm:
-            layers = torch.stack([_normalize(layer, mask[..., None]) for layer in layers])
+            if mask is None:
+                raise BiLmError("a mix of normalised layers needs the mask of the words")
+            tensors = [_normalize(layer, mask[..., None]) for layer in tensors]
+        layers = tensors if isinstance(tensors, Tensor) else torch.stack(list(tensors))
         weights = torch.softmax(torch.cat(list(self.scalar_parameters)), dim=0)
         return weighted_sum(self.gamma * weights, layers)
 
 
 def _normalize(layer: Tensor, mask: Tensor) -> Tensor:
-    """Subtracts the mean and divides by the deviation of all values under the mask; zeros elsewhere."""
+    """Subtracts the mean and divides by the deviation of all values under the mask."""
     number = mask.sum() * layer.size(-1)
-    centred = (layer - (layer * mask).sum() / number) * mask
-    return centred / (centred.square().sum() / number + SMALLEST_VARIANCE).sqrt()
+    centred = layer - (layer * mask).sum() / number
+    return centred / ((centred * mask).square().sum() / number + SMALLEST_VARIANCE).sqrt()

@@ -8,11 +8,12 @@ from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
 from elmo_plugin.allennlp_api.archive_restore import DESCRIPTION, archived_bilm, describe
+from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
 from elmo_plugin.allennlp_api.elmo import Elmo
-from elmo_plugin.bilm import load_bilm
+from elmo_plugin.bilm import load_bilm_as
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.embedding.cache import ActivationCache
+from elmo_plugin.embedding.cache import RegisteredCache
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
 
@@ -37,7 +38,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         Whether the biLM's state is carried from batch to batch, as AllenNLP does.
     precision : `str`, optional (default = `"float32"`)
         In which numbers a frozen biLM computes: "float32", "bfloat16" or "int8".
-    cache : `ActivationCache`, optional (default = `None`)
+    cache : `RegisteredCache`, optional (default = `None`)
         Where what a frozen biLM gives for each sentence is kept. See `docs/cache.md`.
     serialization_dir : `str`, optional (default = `None`)
         Not an entry of a configuration: AllenNLP gives it. If the weights of a trained model are there, the
@@ -59,34 +60,39 @@ class ElmoTokenEmbedder(TokenEmbedder):
         *,
         stateful: bool = False,
         precision: str = "float32",
-        cache: ActivationCache = None,
+        cache: RegisteredCache = None,
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()
+        options_file, weight_file = str(options_file), str(weight_file)  # what is described must be plain
         shared = not requires_grad
         with as_configuration_error():
             bilm = archived_bilm(serialization_dir, options_file, precision, shared)
             if bilm is None:
-                bilm = load_bilm({"options": options_file, "weights": weight_file}, precision, shared)
+                source = {"options": options_file, "weights": weight_file}
+                bilm = load_bilm_as(AllenNlpBiLm, source, precision, shared)
             self._elmo = Elmo(
-                bilm=bilm.requires_grad_(requires_grad),
-                requires_grad=requires_grad,
+                module=ElmoBiLm(
+                    bilm.requires_grad_(requires_grad),
+                    stateful=stateful,
+                    vocab_to_cache=vocab_to_cache,
+                    cache=cache,
+                    shared=shared,
+                ),
                 do_layer_norm=do_layer_norm,
                 dropout=dropout,
                 vocab_to_cache=vocab_to_cache,
                 scalar_mix_parameters=scalar_mix_parameters,
-                stateful=stateful,
-                cache=cache,
             )
         self._description = describe(options_file, bilm.options)
         dim = self._elmo.get_output_dim()
         self._projection = torch.nn.Linear(dim, projection_dim) if projection_dim else None
-        self._output_dim = projection_dim or dim
+        self.output_dim = projection_dim or dim
         self._register_state_dict_hook(_add_description)
 
     @overrides
     def get_output_dim(self) -> int:
-        return self._output_dim
+        return self.output_dim
 
     def forward(self, elmo_tokens: torch.Tensor, word_inputs: torch.Tensor = None) -> torch.Tensor:
         """

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from allennlp.common.checks import ConfigurationError
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io import read_state
-from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.embedding import layer_name, read_mixes
 
 
@@ -35,19 +34,18 @@ def layer_mixes(bilm: BiLm, archives: Sequence[str | Path] = ()) -> LayerMixes:
     archives : `Sequence[str | Path]`, optional (default = `()`)
         Archives, or directories of trainings, of models with this biLM.
 
-    Raises `ConfigurationError` where an archive has no weights of ELMo, or those of other layers.
+    Raises `BiLmError` where an archive has no weights of ELMo, or those of other layers.
     """
     layers = bilm.num_layers
     names = [*map(layer_name, range(layers)), "mean"]
     rows = [*torch.eye(layers), torch.full((layers,), 1 / layers)]
     for archive in archives:
-        with as_configuration_error():
-            mixes = read_mixes(read_state(archive))
+        mixes = read_mixes(read_state(archive))
         if not mixes:
-            raise ConfigurationError(f"archive {archive}: its model has no ELMo of elmo_plugin")
+            raise BiLmError(f"archive {archive}: its model has no ELMo of elmo_plugin")
         for mix in mixes:
             if max(mix.layers) >= layers:
-                raise ConfigurationError(f"archive {archive}: its mix is of a biLM with more layers")
+                raise BiLmError(f"archive {archive}: its mix is of a biLM with more layers")
             row = torch.zeros(layers)
             row[list(mix.layers)] = torch.tensor(mix.normalized_weights)
             names.append(f"{archive}, {mix.placement}")

@@ -28,7 +28,7 @@ def draw_mixes(models: Sequence[tuple[str, Sequence[Mix]]]) -> "Figure":
     `Figure`
         In each panel a column for each model and a row for each layer, the token layer at the bottom.
 
-    Raises `ConfigurationError` where matplotlib is not installed.
+    Raises `BiLmError` where matplotlib is not installed.
     """
     columns: dict[str, list[tuple[str, Mix]]] = {}  # of each placement
     for name, mixes in models:

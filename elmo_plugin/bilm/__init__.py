@@ -7,16 +7,17 @@ from elmo_plugin.bilm.characters import (
     END_SENTENCE_TOKEN,
     END_WORD,
     MAX_CHARACTERS_PER_TOKEN,
+    NUM_CHARACTERS,
     PADDING,
     sentences_to_character_ids,
     word_to_character_ids,
 )
-from elmo_plugin.bilm.loading import bilm_with_weights, has_weights, load_bilm
+from elmo_plugin.bilm.loading import bilm_with_weights, has_weights, load_bilm, load_bilm_as
 from elmo_plugin.bilm.lstm.state import BiLmState
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.packing import Packing, pack, split_by_tokens
 from elmo_plugin.bilm.precision import PRECISIONS, get_precision, has_bfloat16
-from elmo_plugin.bilm.sentence_pass import BiLmOutput
+from elmo_plugin.bilm.sentence_pass import BiLmOutput, add_boundaries
 from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.common.errors import BiLmError
 
@@ -27,6 +28,7 @@ __all__ = [
     "END_WORD",
     "MAX_BATCH_TOKENS",
     "MAX_CHARACTERS_PER_TOKEN",
+    "NUM_CHARACTERS",
     "PADDING",
     "PRECISIONS",
     "BiLm",
@@ -39,11 +41,13 @@ __all__ = [
     "LstmOptions",
     "Packing",
     "VocabularySoftmax",
+    "add_boundaries",
     "bilm_with_weights",
     "get_precision",
     "has_bfloat16",
     "has_weights",
     "load_bilm",
+    "load_bilm_as",
     "pack",
     "sentences_to_character_ids",
     "split_by_tokens",

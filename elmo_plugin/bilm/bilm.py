@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.inference_weights import RecentOutputs
+from elmo_plugin.bilm.inference_weights import RecentOutputs, watch_parameters
 from elmo_plugin.bilm.io import Checkpoint, read_checkpoint
 from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.lstm import BiLmState
@@ -18,6 +18,9 @@ from elmo_plugin.bilm.packing import split_by_tokens
 from elmo_plugin.bilm.precision import get_precision
 from elmo_plugin.bilm.sentence_pass import BiLmOutput, Settings, run_sentences
 from elmo_plugin.common.errors import BiLmError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # of `typing` from Python 3.11 on
 
 MAX_BATCH_TOKENS = 8192
 
@@ -74,17 +77,29 @@ class BiLm(BiLmNetwork):
         self.max_batch_tokens = max_batch_tokens
 
     @classmethod
-    def from_checkpoint(cls, checkpoint: Checkpoint, precision: str = "float32") -> "BiLm":
-        """Makes a biLM from what `read_checkpoint` gives, in evaluation mode and frozen."""
+    def from_weights(
+        cls, options: BiLmOptions, weights: Iterable[tuple[str, Tensor]], precision: str = "float32"
+    ) -> "Self":
+        """
+        Makes a biLM with these weights, as `state_dict()` names them, in evaluation mode and frozen.
+
+        Raises `BiLmError` where the weights do not fit the options.
+        """
         with torch.random.fork_rng(devices=[]):  # no weight that is drawn here stays
-            bilm = cls(checkpoint.options, precision=precision).eval().requires_grad_(False)
-        bilm.load_weights(checkpoint.weights)
+            bilm = cls(options, precision=precision).eval().requires_grad_(False)
+        bilm.load_weights(weights)
+        watch_parameters(bilm)
         return bilm
+
+    @classmethod
+    def from_checkpoint(cls, checkpoint: Checkpoint, precision: str = "float32") -> "Self":
+        """Makes a biLM from what `read_checkpoint` gives, in evaluation mode and frozen."""
+        return cls.from_weights(checkpoint.options, checkpoint.weights, precision)
 
     @classmethod
     def from_files(
         cls, options_file: str | Path, weights_file: str | Path, precision: str = "float32"
-    ) -> "BiLm":
+    ) -> "Self":
         """
         Loads a model in the published layout, in evaluation mode and frozen. Paths may be URLs.
 
@@ -94,12 +109,12 @@ class BiLm(BiLmNetwork):
         return cls.from_checkpoint(read_checkpoint(source, with_softmax=False), precision)
 
     @classmethod
-    def from_archive(cls, path: str | Path, precision: str = "float32") -> "BiLm":
+    def from_archive(cls, path: str | Path, precision: str = "float32") -> "Self":
         """Loads the biLM from the archive (or the serialization directory) of a trained `bilm` model."""
         return cls.from_checkpoint(read_checkpoint(str(path), with_softmax=False), precision)
 
     @classmethod
-    def from_manylangs(cls, folder: str | Path, precision: str = "float32") -> "BiLm":
+    def from_manylangs(cls, folder: str | Path, precision: str = "float32") -> "Self":
         """
         Loads a model of ELMoForManyLangs from its folder (see `read_checkpoint`), in evaluation mode and
         frozen. A sentence starts from zero, where the original goes on from the last batch.
@@ -107,7 +122,7 @@ class BiLm(BiLmNetwork):
         return cls.from_checkpoint(read_checkpoint(str(folder), with_softmax=False), precision)
 
     @classmethod
-    def pretrained(cls, name: str, precision: str = "float32") -> "BiLm":
+    def pretrained(cls, name: str, precision: str = "float32") -> "Self":
         """Loads a model by its name, one of `elmo_plugin.bilm.io.MODELS`."""
         return cls.from_checkpoint(read_checkpoint(name, with_softmax=False), precision)
 
@@ -205,7 +220,7 @@ class BiLm(BiLmNetwork):
         return output
 
     @torch.no_grad()
-    def embed(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
+    def embed(self, sentences: Sequence[Sequence[str]], cache: Cache | None = None) -> list[Tensor]:
         """
         Embeds any number of sentences, of any length, without dropout.
 
@@ -213,6 +228,8 @@ class BiLm(BiLmNetwork):
 
         sentences : `Sequence[Sequence[str]]`
             The words of each sentence.
+        cache : `Cache | None`
+            Where the layers of sentences are kept, if the biLM is frozen.
 
         # Returns
 
@@ -224,7 +241,12 @@ class BiLm(BiLmNetwork):
         vectors: dict[int, Tensor] = {}
         for chunk in split_by_tokens(lengths, self.max_batch_tokens):
             ids = self._character_ids([sentences[number] for number in by_length[chunk]])
-            layers = run_sentences(self, ids, Settings()).layers
+            run = (
+                run_sentences(self, ids, Settings())
+                if cache is None
+                else self.forward_frozen(ids, cache=cache)
+            )
+            layers = run.layers
             for row, number in enumerate(by_length[chunk]):
                 vectors[number] = layers[:, row, : len(sentences[number])].clone()
         return [vectors[number] for number in range(len(sentences))]

@@ -1,7 +1,7 @@
 """The one pass through token encoder and LSTMs that embedding, training and scoring share."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -9,7 +9,15 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.char_cnn import CachedTokenEncoder, LexiconTokenEncoder, TokenEncoder
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, word_to_character_ids
 from elmo_plugin.bilm.inference_weights import InferenceWeights, parameter_versions
-from elmo_plugin.bilm.lstm import BiLmState, DirectionalLstm, run_layers, select_state, stack_layers
+from elmo_plugin.bilm.lstm import (
+    BiLmState,
+    DirectionalLstm,
+    LstmLayer,
+    ProjectedLstmLayer,
+    run_layers,
+    select_state,
+    stack_layers,
+)
 from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 from elmo_plugin.bilm.packing import Packing, pack
 from elmo_plugin.bilm.precision import get_precision
@@ -38,8 +46,11 @@ class BiLmNetwork(nn.Module):
         In training, the rate of dropout in the language models (see `DirectionalLstm`).
     precision : `str`
         The numbers in which it computes where no gradient is asked for, if a call does not say otherwise.
+
+    Those who inherit from it may have other parameters, by `lstm_layer_type` and `_make_token_encoder`.
     """
 
+    lstm_layer_type: ClassVar[type[LstmLayer]] = ProjectedLstmLayer
     boundaries: Tensor
 
     def __init__(self, options: BiLmOptions, dropout: float, precision: str) -> None:
@@ -47,9 +58,9 @@ class BiLmNetwork(nn.Module):
         self.options = options
         self.precision = get_precision(precision).name
         self.recurrence = "auto"
-        self.token_encoder = _token_encoder(options)
-        self.forward_lm = DirectionalLstm(options.lstm, dropout)
-        self.backward_lm = DirectionalLstm(options.lstm, dropout)
+        self.token_encoder = self._make_token_encoder()
+        self.forward_lm = DirectionalLstm(options.lstm, dropout, self.lstm_layer_type)
+        self.backward_lm = DirectionalLstm(options.lstm, dropout, self.lstm_layer_type)
         begin, end = (
             torch.from_numpy(word_to_character_ids(token, options.char_cnn.max_characters_per_token).copy())
             for token in (BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN)
@@ -120,7 +131,8 @@ class BiLmNetwork(nn.Module):
         Raises `BiLmError` where this machine cannot compute in the precision.
         """
         numbers = get_precision(precision or self.precision)
-        encode = self.token_encoder.encode_types if are_distinct and weights is None else self.token_encoder
+        encoder = self.token_encoder
+        encode = encoder.encode_types if are_distinct and weights is None else encoder.encode
         vectors = encode(character_ids, numbers, weights)
         inputs = [nn.functional.embedding(direction, vectors) for direction in rows]
         results = list(
@@ -164,6 +176,12 @@ class BiLmNetwork(nn.Module):
             self.forward_lm.zero_state(like, sentences), self.backward_lm.zero_state(like, sentences)
         )
 
+    def _make_token_encoder(self) -> CachedTokenEncoder:
+        options = self.options
+        if isinstance(options.char_cnn, LexiconCnnOptions):
+            return LexiconTokenEncoder(options.char_cnn, options.lstm.projection_dim)
+        return TokenEncoder(options.char_cnn, options.lstm.projection_dim)
+
     def _apply(self, *args: Any, **kwargs: Any) -> "BiLmNetwork":
         """Drops what was derived, so that moving the weights does not take the memory of both."""
         self._inference_weights = None
@@ -174,14 +192,8 @@ class BiLmNetwork(nn.Module):
         """Leaves out what is derived: copies and pickles derive their own."""
         return {**self.__dict__, "_inference_weights": None}
 
-    def _replicate_for_data_parallel(self) -> "BiLmNetwork":
+    def _replicate_for_data_parallel(self) -> NoReturn:
         raise BiLmError(
             "nn.DataParallel cannot run a biLM: its replicas have no parameters of their own. Use one "
             'process for each GPU: "distributed" in a configuration, or torch\'s DistributedDataParallel'
         )
-
-
-def _token_encoder(options: BiLmOptions) -> CachedTokenEncoder:
-    if isinstance(options.char_cnn, LexiconCnnOptions):
-        return LexiconTokenEncoder(options.char_cnn, options.lstm.projection_dim)
-    return TokenEncoder(options.char_cnn, options.lstm.projection_dim)

@@ -129,7 +129,7 @@ def _run_chunk(
         after_begin = network.state_after_boundary(settings.weights, settings.precision)
         state = map_state(lambda part: part.expand(-1, len(mask), -1), after_begin)
         return _run_tokens(network, character_ids, mask, state, settings, layers)
-    ids, with_boundaries = _add_boundaries(network, character_ids, mask)
+    ids, with_boundaries = add_boundaries(character_ids, mask, network.boundaries)
     if settings.boundaries:
         return _run_tokens(network, ids, with_boundaries, state, settings, layers)
     all_layers = layers.new_zeros(len(layers), *with_boundaries.shape, layers.size(-1))
@@ -138,9 +138,23 @@ def _run_chunk(
     return state
 
 
-def _add_boundaries(network: BiLmNetwork, character_ids: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Puts each sentence between its boundaries. Returns character ids and mask."""
-    begin, end = network.boundaries.to(character_ids.dtype)
+def add_boundaries(character_ids: Tensor, mask: Tensor, boundaries: Tensor) -> tuple[Tensor, Tensor]:
+    """
+    Puts each sentence between its boundaries.
+
+    # Parameters
+
+    character_ids, mask : `Tensor`
+        Shapes (batch, time, characters) and (batch, time), padding after the words.
+    boundaries : `Tensor`
+        The characters of the two boundaries, shape (2, characters).
+
+    # Returns
+
+    `tuple[Tensor, Tensor]`
+        Character ids and mask, whose time is longer by 2.
+    """
+    begin, end = boundaries.to(character_ids.dtype)
     ids = nn.functional.pad(character_ids, (0, 0, 1, 1))
     lengths = mask.sum(dim=1)
     ids[:, 0] = begin

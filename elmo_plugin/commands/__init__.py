@@ -1,1 +1,1 @@
-"""The `allennlp elmo-...` subcommands."""
+"""The commands: some run as `elmo NAME` and as `allennlp elmo-NAME`, the others need AllenNLP."""

@@ -1,38 +1,23 @@
-"""`allennlp elmo-embed`: the biLM's vectors of a text, in a file."""
+"""`elmo embed`, `allennlp elmo-embed`: the biLM's vectors of a text, in a file."""
 
 import argparse
+from pathlib import Path
 
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common import logging as common_logging
-from allennlp.common.checks import ConfigurationError
-from overrides import overrides
-
-from elmo_plugin.bilm import MAX_BATCH_TOKENS, PRECISIONS
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, PRECISIONS, BiLmError
+from elmo_plugin.commands.command import Command
 from elmo_plugin.embed_files import DTYPES, FORMATS, TOKENIZERS, Settings, embed_file, embed_shards
 
 
-@Subcommand.register("elmo-embed")
-class ElmoEmbed(Subcommand):
-    """Writes HDF5 as AllenNLP's command `elmo` did, or safetensors."""
-
-    @overrides
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        subparser = parser.add_parser(
-            self.name,
-            description="Write the vectors of each line of a text. A run that was stopped goes on when you "
-            "start it again, and writes the same file.",
-            help="Write the vectors of a text to HDF5 or safetensors.",
-        )
-        add = subparser.add_argument
-        add("input", metavar="INPUT", help="a sentence a line (plain, .gz or .zst); - for standard input")
-        add("output", metavar="OUTPUT", help="a file, .hdf5 or .safetensors; with --engine a folder")
-        _add_layouts(subparser)
-        _add_bilm(subparser)
-        _add_text(subparser)
-        _add_file(subparser)
-        _add_machine(subparser)
-        subparser.set_defaults(func=_command)
-        return subparser
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what says which biLM embeds which text in which way into which file."""
+    add = parser.add_argument
+    add("input", metavar="INPUT", help="a sentence a line (plain, .gz or .zst); - for standard input")
+    add("output", metavar="OUTPUT", help="a file, .hdf5 or .safetensors; with --engine a folder")
+    _add_layouts(parser)
+    _add_bilm(parser)
+    _add_text(parser)
+    _add_file(parser)
+    _add_machine(parser)
 
 
 def _add_layouts(parser: argparse.ArgumentParser) -> None:
@@ -83,16 +68,24 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
     add("--cuda-device", default="-1", metavar="N[,N…]", help="numbers of GPUs (default: the CPU)")
     add("--engine", choices=["dask"], help="embed all files that the pattern INPUT names, on a cluster")
     add("--scheduler", metavar="ADDRESS", help="of Dask; without it --workers processes of this machine")
-    add("--file-friendly-logging", action="store_true", help="as for `allennlp train`")
+    add("--file-friendly-logging", action="store_true", help="show the progress in lines, for a file")
 
 
-def _command(args: argparse.Namespace) -> None:
-    common_logging.FILE_FRIENDLY_LOGGING = args.file_friendly_logging
+def run(args: argparse.Namespace) -> None:
+    """Writes the file, or one for each file of a pattern."""
     settings, devices = settings_of(args), _cuda_devices(args.cuda_device)
     if args.engine is None:
         if args.scheduler is not None:
-            raise ConfigurationError("--scheduler goes with --engine dask")
-        is_new = embed_file(args.input, args.output, settings, args.format, args.workers, devices)
+            raise BiLmError("--scheduler goes with --engine dask")
+        is_new = embed_file(
+            args.input,
+            args.output,
+            settings,
+            args.format,
+            args.workers,
+            devices,
+            progress_as_lines=args.file_friendly_logging or None,
+        )
         print(f"wrote {args.output}" if is_new else f"{args.output} is whole already")
     else:
         file_format, workers = args.format or next(iter(FORMATS)), args.workers or 1
@@ -103,7 +96,7 @@ def _command(args: argparse.Namespace) -> None:
 
 
 def settings_of(args: argparse.Namespace) -> Settings:
-    """Raises `ConfigurationError` where the arguments do not say one biLM."""
+    """Raises `BiLmError` where the arguments do not say one biLM."""
     layout = next((name for name in ("all", "top", "average") if getattr(args, name)), "mix")
     return Settings(
         bilm=_bilm(args),
@@ -125,11 +118,11 @@ def settings_of(args: argparse.Namespace) -> Settings:
 
 def _bilm(args: argparse.Namespace) -> str | dict[str, str]:
     if (args.options_file is None) != (args.weight_file is None):
-        raise ConfigurationError("--options-file and --weight-file go together")
+        raise BiLmError("--options-file and --weight-file go together")
     pair = args.options_file and {"options": args.options_file, "weights": args.weight_file}
     named = [source for source in (args.bilm, pair, args.mix) if source is not None]
     if len(named) != 1:
-        raise ConfigurationError("give one biLM: --bilm, --options-file and --weight-file, or --mix")
+        raise BiLmError("give one biLM: --bilm, --options-file and --weight-file, or --mix")
     return named[0]
 
 
@@ -137,5 +130,22 @@ def _cuda_devices(text: str) -> tuple[int, ...]:
     try:
         numbers = tuple(int(number) for number in text.split(","))
     except ValueError:
-        raise ConfigurationError(f"--cuda-device is a number, or several with commas, not {text!r}") from None
+        raise BiLmError(f"--cuda-device is a number, or several with commas, not {text!r}") from None
     return () if numbers == (-1,) else numbers
+
+
+def kept(args: argparse.Namespace) -> Path | None:
+    """Returns where a run that was stopped has what it embedded."""
+    unfinished = Path(args.output if args.engine else f"{args.output}.unfinished")
+    return unfinished if unfinished.exists() else None
+
+
+COMMAND = Command(
+    name="embed",
+    help="Write the vectors of a text to HDF5 or safetensors.",
+    description="Write the vectors of each line of a text. A run that was stopped goes on when you start it "
+    "again, and writes the same file.",
+    add_arguments=add_arguments,
+    run=run,
+    kept=kept,
+)

@@ -20,6 +20,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from tqdm import tqdm
 
+from elmo_plugin.commands import embed
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
 
@@ -126,10 +127,9 @@ def _how_to_go_on(args: argparse.Namespace | None) -> str:
     """Says what a command that was stopped has kept, and which command goes on."""
     command = shlex.join(["allennlp", *sys.argv[1:]])
     name = sys.argv[1] if len(sys.argv) > 1 else ""
-    if name == "elmo-embed" and args is not None:
-        unfinished = args.output if args.engine else f"{args.output}.unfinished"
-        if Path(unfinished).exists():
-            return f"{unfinished} keeps what was embedded; the same command goes on: {command}"
+    kept = embed.COMMAND.kept(args) if name == "elmo-embed" and args is not None else None
+    if kept is not None:
+        return f"{kept} keeps what was done; the same command goes on: {command}"
     if name == "elmo-sweep" and args is not None:
         return f"{args.serialization_dir} keeps what was trained; the same command goes on: {command}"
     if name == "train" and args is not None:

@@ -3,6 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+NEEDS_ALLENNLP = (
+    "needs AllenNLP: pip install 'elmo_plugin[allennlp]', then pip install --no-deps allennlp==2.10.1"
+)
+
 
 class BiLmError(ValueError):
     """A model file, an option or a text that cannot be used; its message is one sentence that says why."""

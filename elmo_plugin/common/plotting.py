@@ -4,8 +4,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from allennlp.common.checks import ConfigurationError
-
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import replace_when_written
 
 if TYPE_CHECKING:
@@ -15,19 +14,19 @@ FORMATS = (".svg", ".png", ".pdf")
 
 
 def check_plot(option: str, path: str | PathLike[str]) -> None:
-    """Raises `ConfigurationError` where the file that an option of a command names cannot be drawn."""
+    """Raises `BiLmError` where the file that an option of a command names cannot be drawn."""
     if Path(path).suffix not in FORMATS:
-        raise ConfigurationError(f"{option} draws {', '.join(FORMATS)}, not {path}")
+        raise BiLmError(f"{option} draws {', '.join(FORMATS)}, not {path}")
     new_figure(1, 1)
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Returns an empty figure, its sizes in inches; raises `ConfigurationError` without matplotlib."""
+    """Returns an empty figure, its sizes in inches; raises `BiLmError` without matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         how = "install elmo_plugin[figures], or matplotlib itself"
-        raise ConfigurationError(f"drawing needs matplotlib: {how}") from None
+        raise BiLmError(f"drawing needs matplotlib: {how}") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 

@@ -4,9 +4,9 @@ from functools import partial
 from glob import glob
 from pathlib import Path
 
-from allennlp.common import Tqdm
-from allennlp.common.checks import ConfigurationError
+from tqdm import tqdm
 
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.embed_files.run import embed_file
 from elmo_plugin.embed_files.settings import Settings
 
@@ -43,13 +43,13 @@ def embed_shards(
     `list[Path]`
         The outputs.
 
-    Raises `ConfigurationError` where no file matches, several have the same name, or Dask is not installed.
+    Raises `BiLmError` where no file matches, several have the same name, or Dask is not installed.
     What is raised for one file is raised when the others are done.
     """
     try:
         from dask.distributed import Client, as_completed
     except ImportError:
-        raise ConfigurationError("--engine dask needs Dask: install elmo_plugin[cluster]") from None
+        raise BiLmError("--engine dask needs Dask: install elmo_plugin[cluster]") from None
     outputs = _outputs(pattern, Path(folder).absolute(), output_format)
     embed = partial(
         embed_file,
@@ -61,7 +61,7 @@ def embed_shards(
     local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
     with Client(scheduler) if scheduler else Client(**local) as client:
         tasks = client.map(embed, *zip(*outputs.items(), strict=True), pure=False)
-        for _ in Tqdm.tqdm(as_completed(tasks), total=len(tasks), unit="files", desc="embedding"):
+        for _ in tqdm(as_completed(tasks), total=len(tasks), unit="files", desc="embedding"):
             pass
         client.gather(tasks)
     return list(outputs.values())
@@ -71,8 +71,8 @@ def _outputs(pattern: str, folder: Path, output_format: str) -> dict[str, Path]:
     """Returns for each file its output."""
     sources = [path for path in map(Path, sorted(glob(pattern, recursive=True))) if path.is_file()]
     if not sources:
-        raise ConfigurationError(f"no file matches {pattern}")
+        raise BiLmError(f"no file matches {pattern}")
     outputs = {str(path.absolute()): folder / f"{path.name}.{output_format}" for path in sources}
     if len(set(outputs.values())) < len(outputs):
-        raise ConfigurationError(f"several files that match {pattern} have one name, and so one output")
+        raise BiLmError(f"several files that match {pattern} have one name, and so one output")
     return outputs

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.common.errors import NEEDS_ALLENNLP
 from elmo_plugin.embed_files.settings import Settings
 from elmo_plugin.embed_files.text import Passage, make_tokenizer
 from elmo_plugin.embedding import Elmo, ScalarMix, chosen_layers, read_mixes
@@ -70,9 +71,12 @@ def load_mixture(archive: str, placement: str | None, precision: str) -> tuple[B
     Raises `BiLmError` where the model has no ELMo, or not at that place.
     """
     # AllenNLP takes seconds to import, for which no other layout waits.
-    from allennlp.common.plugins import import_plugins
-    from allennlp.common.util import import_module_and_submodules
-    from allennlp.models import load_archive
+    try:
+        from allennlp.common.plugins import import_plugins
+        from allennlp.common.util import import_module_and_submodules
+        from allennlp.models import load_archive
+    except ModuleNotFoundError:
+        raise BiLmError(f"the mixture of a trained model {NEEDS_ALLENNLP}") from None
 
     import_module_and_submodules("elmo_plugin.plugin")  # registers the models of this package
     import_plugins()  # and those of others

@@ -9,7 +9,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from elmo_plugin.common.hdf5_files import DeferringFile, new_hdf5
+from elmo_plugin.common.formats.hdf5_files import DeferringFile, new_hdf5
 from elmo_plugin.embed_files.resume import read_array, read_strings
 from elmo_plugin.embed_files.settings import Settings
 

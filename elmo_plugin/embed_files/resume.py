@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.files import remove_leftovers, replace_when_written, write_json
-from elmo_plugin.common.json_files import read_json_object
+from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.embed_files.text import Passage
 
 _MANIFEST = "manifest.json"

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from allennlp.common import Tqdm
-from allennlp.common.checks import ConfigurationError, check_for_gpu
 from tqdm import tqdm
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.files import NO_ROOM, reason, replace_when_written
-from elmo_plugin.common.text_files import compression
+from elmo_plugin.common.formats.text_files import compression
+from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.embed_files import hdf5_output, safetensors_output
 from elmo_plugin.embed_files.embedder import Embedder
 from elmo_plugin.embed_files.hdf5_output import LONGEST_KEY, sentence_key, write_hdf5
@@ -35,6 +34,7 @@ def embed_file(
     workers: int | None = None,
     cuda_devices: tuple[int, ...] = (),
     show_progress: bool = True,
+    progress_as_lines: bool | None = None,
 ) -> bool:
     """
     Embeds each line of a text. The output is there when it is whole. Until then its chunks are in the folder
@@ -56,13 +56,15 @@ def embed_file(
         The numbers of GPUs; none for the CPU.
     show_progress : `bool`
         Whether there is a bar.
+    progress_as_lines : `bool | None`
+        Whether it is written in lines, see `progress_bar`.
 
     # Returns
 
     `bool`
         False where the output was whole already.
 
-    Raises `ConfigurationError` where an argument is wrong, the text is not UTF-8, or the output or its chunks
+    Raises `BiLmError` where an argument is wrong, the text is not UTF-8, or the output or its chunks
     were made otherwise; `OSError` where it cannot be written.
     """
     source, output = str(source), Path(output)
@@ -79,7 +81,8 @@ def embed_file(
                 _check_finished(output, name, description, text)
                 return False
             digests: list[str] = []
-            with Tqdm.tqdm(total=_size(source), disable=not show_progress, **_BAR) as bar:
+            bar_options = {"total": _size(source), "disable": not show_progress, **_BAR}
+            with progress_bar(progress_as_lines, **bar_options) as bar:
                 jobs = _missing(text, chunks, settings, digests, bar)
                 words, start = 0, time.monotonic()
                 for passage, number in write_chunks(jobs, embedder, settings, devices):
@@ -96,8 +99,6 @@ def embed_file(
                 else:
                     write_safetensors(temporary, paths, settings, embedder.row_shape, description)
             os.replace(whole, output)
-    except BiLmError as error:
-        raise ConfigurationError(str(error)) from None
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
@@ -121,13 +122,14 @@ def _check_files(source: str, output: Path, output_format: str | None) -> str:
 
 
 def _devices(workers: int | None, cuda_devices: tuple[int, ...]) -> list[str]:
-    """Returns the device of each worker; raises `ConfigurationError` where there is no such GPU."""
+    """Returns the device of each worker; raises `BiLmError` where there is no such GPU."""
     if workers is not None and not 1 <= workers <= max_processes():
         raise BiLmError(f"the number of workers is from 1 to {max_processes()}, not {workers}")
     for number in cuda_devices:
-        if not 0 <= number < _MAX_DEVICES:
-            raise BiLmError(f"--cuda-device: there is no GPU {number}")
-        check_for_gpu(torch.device(f"cuda:{number}"))
+        if not 0 <= number < torch.cuda.device_count():
+            raise BiLmError(
+                f"--cuda-device: there is no GPU {number}: this machine has {torch.cuda.device_count()}"
+            )
     devices = [f"cuda:{number}" for number in cuda_devices] or ["cpu"]
     return [devices[worker % len(devices)] for worker in range(workers or len(devices))]
 

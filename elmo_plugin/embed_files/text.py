@@ -5,6 +5,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
 
 STANDARD_INPUT = "-"
 _LINE_BYTES = 8  # counted for a line in addition to its text: blank lines take room, too
@@ -50,11 +51,8 @@ def read_passages(source: str, passage_bytes: int) -> Iterator[Passage]:
         A passage ends with the line that makes it at least this long. Where passages end depends on nothing
         but the text before.
 
-    Raises `ConfigurationError` where a line is not UTF-8 text, or a compressed file is damaged.
+    Raises `BiLmError` where a line is not UTF-8 text, or a compressed file is damaged.
     """
-    # These import AllenNLP, which is not for workers.
-    from elmo_plugin.common.text_files import decode, read_lines, standard_input_lines
-
     is_file = source != STANDARD_INPUT
     name = source if is_file else "standard input"
     number, first_line, num_bytes, sentences = 0, 0, 0, []
@@ -98,8 +96,10 @@ class SpacyTokenizer:
         return words
 
     def _load_rules(self) -> None:
-        import spacy  # takes a second, for which tokenised text does not wait
-
+        try:
+            import spacy  # takes a second, for which tokenised text does not wait
+        except ImportError:
+            raise BiLmError("the tokenizer spacy needs spaCy: install elmo_plugin[spacy]") from None
         try:
             rules = spacy.blank(self._language)
         except ImportError as error:

@@ -3,10 +3,12 @@
 from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, make_bilm, stored_state
 from elmo_plugin.embedding.elmo import Elmo, ElmoOutput, chosen_layers
 from elmo_plugin.embedding.mixing_weights import Mix, layer_name, read_mixes
+from elmo_plugin.embedding.runner import BiLmRunner
 from elmo_plugin.embedding.scalar_mix import ScalarMix, weighted_sum
 
 __all__ = [
     "EXTRA_STATE",
+    "BiLmRunner",
     "Elmo",
     "ElmoOutput",
     "EmbedderMetadata",

@@ -1,20 +1,19 @@
 """Restores the biLM of a trained model from the model's archive, with none of the files that it came from."""
 
-import json
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, bilm_with_weights
-from elmo_plugin.bilm.io import WEIGHTS_NAMES, Checkpoint, check_weights
-from elmo_plugin.common.json_files import parse_json
-from elmo_plugin.common.torch_files import load_plain
+from elmo_plugin.bilm.io import WEIGHTS_NAMES, check_weights
+from elmo_plugin.common.formats.json_tensor import json_from_tensor, json_to_tensor
+from elmo_plugin.common.formats.torch_files import load_plain
 
 EXTRA_STATE = "_extra_state"  # torch's name for what a module stores with its tensors
+Kind = TypeVar("Kind", bound=BiLm)
 BILM = "_elmo.bilm."  # where a token embedder has its biLM
 
 
@@ -32,16 +31,13 @@ class EmbedderMetadata(NamedTuple):
     layers: list[int]
 
     def to_tensor(self) -> Tensor:
-        """Returns the bytes of JSON text: whoever handles the weights of models expects tensors alone."""
-        return torch.frombuffer(bytearray(json.dumps(self._asdict()).encode()), dtype=torch.uint8)
+        return json_to_tensor(self._asdict())
 
     @classmethod
     def from_tensor(cls, content: Tensor) -> "EmbedderMetadata":
         """Reads what `to_tensor` gave. Raises `BiLmError` where this is something else."""
         what = "what is stored with the weights of an ELMo embedder"
-        if not isinstance(content, Tensor) or content.dtype != torch.uint8:
-            raise BiLmError(f"{what} is damaged")
-        metadata = parse_json(content.cpu().numpy().tobytes(), what)
+        metadata = json_from_tensor(content, what)
         if not isinstance(metadata, dict) or set(metadata) != set(cls._fields):
             raise BiLmError(f"{what} is not {', '.join(cls._fields)}, but {metadata!r}")
         layers = metadata["layers"]
@@ -103,8 +99,14 @@ def _find(
     return None
 
 
-def make_bilm(options: BiLmOptions, weights: dict[str, Tensor], precision: str, shared: bool) -> BiLm:
+def make_bilm(
+    options: BiLmOptions,
+    weights: Mapping[str, Tensor],
+    precision: str,
+    shared: bool,
+    kind: type[Kind] = BiLm,  # type: ignore[assignment]
+) -> Kind:
     """Makes a frozen biLM of these sizes with these weights; where it may be shared, one that others hold."""
     if shared:
-        return bilm_with_weights(options, weights, precision)
-    return BiLm.from_checkpoint(Checkpoint(options, weights.items()), precision)
+        return bilm_with_weights(options, weights, precision, kind=kind)
+    return kind.from_weights(options, weights.items(), precision)

@@ -7,17 +7,8 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import (
-    BiLm,
-    BiLmError,
-    BiLmOutput,
-    BiLmState,
-    Cache,
-    bilm_with_weights,
-    get_precision,
-    has_weights,
-)
-from elmo_plugin.bilm.lstm import map_state
+from elmo_plugin.bilm import BiLm, BiLmError, Cache, bilm_with_weights, has_weights
+from elmo_plugin.embedding.runner import BiLmRunner
 from elmo_plugin.embedding.scalar_mix import ScalarMix
 
 
@@ -95,18 +86,11 @@ class Elmo(nn.Module):
         super().__init__()
         if requires_grad is not None and requires_grad != bilm.is_trained:
             bilm = copy.deepcopy(bilm).requires_grad_(requires_grad)
-        if cache is not None and (bilm.is_trained or stateful):
-            raise BiLmError("a cache is for a biLM that is frozen (requires_grad is false) and not stateful")
-        numbers = get_precision(precision or bilm.precision).name
-        if bilm.is_trained and numbers != "float32":
-            raise BiLmError(f"a biLM is fine-tuned in float32, not in {numbers}")
+        self.runner = BiLmRunner(stateful, precision, cache, max_batch_tokens)
+        self.runner.check(bilm)
         self.bilm = bilm
-        self.precision = precision
-        self.max_batch_tokens = max_batch_tokens
         self.layer_numbers = _layer_numbers(layers, bilm.num_layers)
         self.layer_norm = layer_norm
-        self.stateful = stateful
-        self.cache = cache
         self.mixes = nn.ModuleList(
             nn.Sequential(
                 OrderedDict(
@@ -116,7 +100,6 @@ class Elmo(nn.Module):
             )
             for _ in range(num_output_representations)
         )
-        self._state: BiLmState | None = None
 
     @property
     def output_dim(self) -> int:
@@ -134,33 +117,13 @@ class Elmo(nn.Module):
         `ElmoOutput`
             With zeros at padding in every representation. It is on the device of `character_ids`.
         """
-        layers, mask, _ = self.run_bilm(character_ids)
+        layers, mask, _ = self.runner.run(self.bilm, character_ids)
         layers = chosen_layers(layers, self.layer_numbers, self.layer_norm)
         return ElmoOutput([mix(layers) for mix in self.mixes], mask)
 
-    def run_bilm(self, character_ids: Tensor, boundaries: bool = False) -> BiLmOutput:
-        """
-        Returns all layers, with the sentence boundaries if asked for (no cache has these). The output is on
-        the device of `character_ids`. Others may get the same layers: they must not be changed.
-        """
-        ids = character_ids.to(self.bilm.boundaries.device)  # where another model may have moved it
-        precision, max_batch_tokens = self.precision, self.max_batch_tokens
-        if self.stateful or boundaries or self.bilm.is_trained:
-            state = self._state and map_state(lambda part: part.to(self._weight), self._state)
-            output = self.bilm(ids, state, self.stateful, boundaries, precision, max_batch_tokens)
-            if self.stateful:
-                self._state = map_state(Tensor.detach, output.state)
-        else:
-            output = self.bilm.forward_frozen(ids, precision, max_batch_tokens, self.cache)
-        device = character_ids.device
-        return BiLmOutput(output.layers.to(device), output.mask.to(device, copy=True), None)
-
     def reset_state(self) -> None:
         """Lets a stateful biLM start the next batch from zero."""
-        self._state = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_state": None}
+        self.runner.reset_state()
 
     @property
     def _weight(self) -> Tensor:

@@ -11,9 +11,9 @@ from overrides import overrides
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, load_bilm
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.torch_files import check_finite
+from elmo_plugin.common.formats.torch_files import check_finite
 from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, archived_bilm
-from elmo_plugin.embedding.cache import ActivationCache
+from elmo_plugin.embedding.cache import RegisteredCache
 from elmo_plugin.embedding.elmo import Elmo
 
 
@@ -57,7 +57,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     max_batch_tokens : `int`, optional (default = `8192`)
         A batch with more tokens than this, padding included, goes through a frozen biLM in chunks, so that
         the memory beyond the result is bounded. It does not change the vectors.
-    cache : `ActivationCache`, optional (default = `None`)
+    cache : `RegisteredCache`, optional (default = `None`)
         Where what a frozen biLM gives for each sentence is kept, so that it reads a sentence once: in all
         epochs, or for ever. See `docs/cache.md`.
     serialization_dir : `str`, optional (default = `None`)
@@ -79,7 +79,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         mixing_weights: list[float] | None = None,
         precision: str = "float32",
         max_batch_tokens: int = MAX_BATCH_TOKENS,
-        cache: ActivationCache = None,
+        cache: RegisteredCache = None,
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()

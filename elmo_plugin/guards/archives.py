@@ -15,11 +15,11 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from allennlp.models import archival
 
-from elmo_plugin.common.archives import unpack
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.files import replace_when_written
-from elmo_plugin.common.json_files import read_json_object
-from elmo_plugin.common.torch_files import check_tensors, load_plain
+from elmo_plugin.common.formats.archives import unpack
+from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.formats.torch_files import check_tensors, load_plain
 
 GET_WEIGHTS_PATH = archival.get_weights_path
 LOAD_MODEL = archival._load_model

@@ -16,7 +16,7 @@ from allennlp.modules.token_embedders import embedding
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.torch_files import check_finite
+from elmo_plugin.common.formats.torch_files import check_finite
 
 LEAST: dict[type, dict[str, int]] = {  # that arguments of a constructor may be, also for each value of a dict
     BucketBatchSampler: {"batch_size": 1},

@@ -10,7 +10,7 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import TrainerCheckpoint
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.torch_files import check_tensors, save_tensors
+from elmo_plugin.common.formats.torch_files import check_tensors, save_tensors
 
 SAVE_CHECKPOINT = Checkpointer.save_checkpoint
 LOAD_CHECKPOINT = Checkpointer.load_checkpoint

@@ -14,8 +14,8 @@ from allennlp.training import util as training_util
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import errors_name, replace_when_written
-from elmo_plugin.common.json_files import parse_json
-from elmo_plugin.common.text_files import decode, read_lines, standard_input_lines
+from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
 
 MANAGER = predict._PredictManager
 GET_JSON_DATA = MANAGER._get_json_data

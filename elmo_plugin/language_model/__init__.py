@@ -1,13 +1,20 @@
-"""The biLM's own training: text reader, stream loader and model."""
+"""The perplexity of text under a biLM, and a biLM's own training, which needs AllenNLP (`registered`)."""
 
-from elmo_plugin.language_model.batches.data_loader import BiLmStreamLoader
-from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
-from elmo_plugin.language_model.model import BiLmLanguageModel
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from elmo_plugin.language_model.perplexity import STATES, measure_perplexity
-from elmo_plugin.language_model.training.callbacks import MatmulPrecision
-from elmo_plugin.language_model.training.checkpointer import AtomicCheckpointer
-from elmo_plugin.language_model.training.progress import BiLmProgress
-from elmo_plugin.language_model.training.trainer import BiLmTrainer
+
+if TYPE_CHECKING:
+    from elmo_plugin.language_model.registered import (
+        AtomicCheckpointer,
+        BiLmLanguageModel,
+        BiLmProgress,
+        BiLmStreamLoader,
+        BiLmTextReader,
+        BiLmTrainer,
+        MatmulPrecision,
+    )
 
 __all__ = [
     "STATES",
@@ -20,3 +27,10 @@ __all__ = [
     "MatmulPrecision",
     "measure_perplexity",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports AllenNLP for who asks for what needs it."""
+    if name in __all__:
+        return getattr(import_module(f"{__name__}.registered"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

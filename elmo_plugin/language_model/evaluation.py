@@ -1,5 +1,6 @@
 """How probable each word of a text is to both language models of a biLM."""
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,7 +13,14 @@ from elmo_plugin.bilm import BiLm, VocabularySoftmax, pack
 from elmo_plugin.bilm.lstm import BiLmState
 from elmo_plugin.language_model.batches.blocks import EvaluationWindow
 from elmo_plugin.language_model.batches.windows import IndexedCorpus, batch_arrays
-from elmo_plugin.language_model.metrics import perplexity
+
+
+def perplexity(nats_per_token: float) -> float:
+    """`exp` of the mean negative log-likelihood, infinite where that is beyond a float."""
+    try:
+        return math.exp(nats_per_token)
+    except OverflowError:
+        return math.inf
 
 
 class SentenceScores(NamedTuple):

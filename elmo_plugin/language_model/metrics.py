@@ -49,11 +49,3 @@ class TokenAverage(Metric):
 
     def restore(self, state: tuple[float, int]) -> None:
         self._sums = torch.tensor(state, dtype=torch.float64)
-
-
-def perplexity(nats_per_token: float) -> float:
-    """`exp` of the mean negative log-likelihood, infinite where that is beyond a float."""
-    try:
-        return math.exp(nats_per_token)
-    except OverflowError:
-        return math.inf

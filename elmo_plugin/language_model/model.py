@@ -20,7 +20,9 @@ from torch import Tensor, distributed
 from elmo_plugin.bilm import BiLm, BiLmOptions, VocabularySoftmax, has_bfloat16, pack
 from elmo_plugin.bilm.lstm import BiLmState, LstmState, map_state
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.language_model.metrics import TokenAverage, perplexity
+from elmo_plugin.common.formats.json_tensor import json_to_tensor
+from elmo_plugin.language_model.evaluation import perplexity
+from elmo_plugin.language_model.metrics import TokenAverage
 from elmo_plugin.language_model.warm_start import adapt_softmax, read_warm_start, take_options_from_weights
 
 logger = logging.getLogger(__name__)
@@ -247,9 +249,9 @@ class BiLmLanguageModel(Model):
             self._state = BiLmState(*states)
 
     @overrides
-    def get_extra_state(self) -> dict[str, Any]:
+    def get_extra_state(self) -> Tensor:
         """Returns the sizes that the weights are for, which are stored with them."""
-        return {"options": self.bilm.options.to_dict()}
+        return json_to_tensor({"options": self.bilm.options.to_dict()})
 
     @overrides
     def set_extra_state(self, state: Any) -> None:

@@ -7,25 +7,21 @@ from typing import Any
 
 import numpy as np
 import torch
-from allennlp.common import Tqdm
-from allennlp.common.checks import ConfigurationError, check_for_gpu
-from allennlp.common.util import int_to_device
-from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
 from elmo_plugin.bilm.io import read_checkpoint
-from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.batches import (
     EvaluationWindow,
     IndexedCorpus,
     StreamLayout,
     evaluation_windows,
 )
-from elmo_plugin.language_model.corpus import BiLmTextReader, prepare_corpus
+from elmo_plugin.language_model.corpus import find_shards, prepare_corpus
 from elmo_plugin.language_model.evaluation import SentenceScores, TextScores, read_words, score_sentences
 
-UNKNOWN_WORDS = (DEFAULT_OOV_TOKEN, "<UNK>")  # of AllenNLP's vocabularies, and of published ones
+UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # of AllenNLP's vocabularies, and of published ones
 STATES = ("carry", "reset")
 UNROLL_STEPS = 64  # the words of each block that are read at a time, which changes no score
 DECIMALS = 6  # of the scores of single words
@@ -77,24 +73,25 @@ def measure_perplexity(
         Perplexities, the numbers of sentences, words, targets (of each direction) and unknown words, the size
         of the vocabulary, and how the text was read.
 
-    Raises `ConfigurationError` where the archive has no softmax, or where there is no text.
+    Raises `BiLmError` where the archive has no softmax, or where there is no text.
     """
     if state not in STATES:
-        raise ConfigurationError(f"the state is one of {', '.join(STATES)}, not {state!r}")
+        raise BiLmError(f"the state is one of {', '.join(STATES)}, not {state!r}")
     for name, value in (("block-words", block_words), ("batch-size", batch_size)):
         if value < 1:
-            raise ConfigurationError(f"--{name} must be at least 1, not {value}")
-    check_for_gpu(cuda_device)
-    shards = BiLmTextReader().shards(*texts)
-    with as_configuration_error():
-        bilm, softmax, numbers, unknown = _load(archive, precision, int_to_device(cuda_device))
-        corpus = prepare_corpus(shards, cache_directory)
-        slots = bilm.options.char_cnn.max_characters_per_token
-        indexed = IndexedCorpus(corpus.chunks, numbers, unknown, slots)
-        layout = StreamLayout(batch_size, UNROLL_STEPS)
-        windows = evaluation_windows(indexed, layout, block_words if state == "carry" else 1)
-        windows = _with_progress(windows, corpus.tokens + corpus.sentences)
-        sums = _sum_up(indexed, score_sentences(bilm, softmax, windows), per_sentence)
+            raise BiLmError(f"--{name} must be at least 1, not {value}")
+    if cuda_device >= torch.cuda.device_count():
+        raise BiLmError(f"there is no GPU {cuda_device}: this machine has {torch.cuda.device_count()}")
+    device = torch.device(f"cuda:{cuda_device}" if cuda_device >= 0 else "cpu")
+    shards = find_shards(*texts)
+    bilm, softmax, numbers, unknown = _load(archive, precision, device)
+    corpus = prepare_corpus(shards, cache_directory)
+    slots = bilm.options.char_cnn.max_characters_per_token
+    indexed = IndexedCorpus(corpus.chunks, numbers, unknown, slots)
+    layout = StreamLayout(batch_size, UNROLL_STEPS)
+    windows = evaluation_windows(indexed, layout, block_words if state == "carry" else 1)
+    windows = _with_progress(windows, corpus.tokens + corpus.sentences)
+    sums = _sum_up(indexed, score_sentences(bilm, softmax, windows), per_sentence)
     return {
         **sums.perplexities(),
         "sentences": sums.sentences,
@@ -173,7 +170,7 @@ def _sum_up(corpus: IndexedCorpus, scores: Iterable[SentenceScores], path: str |
 
 
 def _with_progress(windows: Iterable[EvaluationWindow], targets: int) -> Iterator[EvaluationWindow]:
-    with Tqdm.tqdm(total=targets, unit="words", desc="scoring text") as bar:
+    with progress_bar(total=targets, unit="words", desc="scoring text") as bar:
         for window in windows:
             yield window
             bar.update(int((window.sentences[0] >= 0).sum()))

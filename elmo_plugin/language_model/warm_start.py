@@ -13,7 +13,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm.io import Checkpoint, SoftmaxWeights, options_from_state, read_checkpoint
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.torch_files import load_plain
+from elmo_plugin.common.formats.torch_files import load_plain
 
 
 def read_warm_start(source: str | Mapping[str, str]) -> Checkpoint:

@@ -1,13 +1,27 @@
 """Several configurations and seeds, each trained once, and their scores."""
 
+from elmo_plugin.sweeps.sample_efficiency import (
+    Reach,
+    curve_table,
+    draw_curves,
+    find_reaches,
+    learning_curves,
+    reaches_text,
+)
 from elmo_plugin.sweeps.scores import Metric, draw, summary, table
 from elmo_plugin.sweeps.trainings import Training, find_trainings, read_metrics, train, with_seed
 
 __all__ = [
     "Metric",
+    "Reach",
     "Training",
+    "curve_table",
     "draw",
+    "draw_curves",
+    "find_reaches",
     "find_trainings",
+    "learning_curves",
+    "reaches_text",
     "read_metrics",
     "summary",
     "table",

@@ -67,7 +67,7 @@ def draw(scores: Scores, metric: str, path: str | Path) -> None:
     """
     Draws a row for each configuration: a dot for each seed, and a line at their mean.
 
-    Raises `ConfigurationError` where matplotlib is not installed.
+    Raises `BiLmError` where matplotlib is not installed.
     """
     figure = new_figure(7, 1 + 0.3 * len(scores))
     axes = figure.add_subplot()

@@ -3,6 +3,7 @@
 import copy
 import fnmatch
 import gc
+import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,20 +19,53 @@ SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 
 
 class Training(NamedTuple):
-    """One training of a sweep: a configuration, which has the seed in it, and the folder that it is for."""
+    """
+    One training of a sweep.
+
+    name: of the configuration
+    seed: which the configuration has in it
+    config: the whole configuration
+    folder: that it is for
+    fraction: of the training data; `None` where the sweep takes no parts of it
+    """
 
     name: str
     seed: int
     config: dict[str, Any]
     folder: Path
+    fraction: float | None = None
+
+    @property
+    def full_name(self) -> str:
+        """Its name and its part of the data, such as `snli_elmo@0.1`."""
+        return self.name if self.fraction is None else f"{self.name}@{self.fraction:g}"
 
     def __str__(self) -> str:
-        return f"{self.name} with seed {self.seed}"
+        return f"{self.full_name} with seed {self.seed}"
 
 
 def with_seed(config: dict[str, Any], seed: int) -> dict[str, Any]:
     """Returns the configuration with this seed for every library."""
     return config | dict.fromkeys(SEEDS, seed)
+
+
+def with_fraction(config: dict[str, Any], fraction: float, seed: int) -> dict[str, Any]:
+    """
+    Returns the configuration with a part of its training data, see `FractionReader`, and with the callback
+    `updates`. The validation data stay whole.
+    """
+    reader = config["dataset_reader"]
+    trainer = config.get("trainer", {})
+    return config | {
+        "dataset_reader": {
+            "type": "fraction",
+            "base_reader": copy.deepcopy(reader),
+            "fraction": fraction,
+            "seed": seed,
+        },
+        "validation_dataset_reader": config.get("validation_dataset_reader") or reader,
+        "trainer": trainer | {"callbacks": [*trainer.get("callbacks", []), "updates"]},
+    }
 
 
 def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = False) -> dict[str, Any]:
@@ -88,7 +122,13 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     return metrics
 
 
-def find_trainings(sources: Sequence[str], folder: Path, seeds: int, overrides: str = "") -> list[Training]:
+def find_trainings(
+    sources: Sequence[str],
+    folder: Path,
+    seeds: int,
+    overrides: str = "",
+    fractions: Sequence[float] = (),
+) -> list[Training]:
     """
     Lists the trainings of a sweep, the seeds of a configuration one after another.
 
@@ -102,6 +142,9 @@ def find_trainings(sources: Sequence[str], folder: Path, seeds: int, overrides: 
         Each configuration is trained with the seeds from 1 to this.
     overrides : `str`, optional (default = `""`)
         Of all configurations, as for `allennlp train`.
+    fractions : `Sequence[float]`, optional (default = `()`)
+        Parts of the training data: each configuration is trained on each of them, in `ner_elmo@0.1/2`. They
+        depend on the seed, and are the same for all configurations.
 
     Raises `ConfigurationError` where two configurations have the same name.
     """
@@ -112,8 +155,12 @@ def find_trainings(sources: Sequence[str], folder: Path, seeds: int, overrides: 
             if name in names:
                 raise ConfigurationError(f"several configurations have the name {name}")
             names.add(name)
-            for seed in range(1, seeds + 1):
-                trainings.append(Training(name, seed, with_seed(config, seed), folder / name / str(seed)))
+            for fraction, seed in itertools.product(fractions or (None,), range(1, seeds + 1)):
+                seeded = with_seed(config, seed)
+                if fraction is not None:
+                    seeded = with_fraction(seeded, fraction, seed)
+                training = Training(name, seed, seeded, folder, fraction)
+                trainings.append(training._replace(folder=folder / training.full_name / str(seed)))
     return trainings
 
 

@@ -13,7 +13,8 @@ from allennlp.data.fields import Field, ListField, MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
-from elmo_plugin.common.text_files import decode, read_lines
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.text_files import decode, read_lines
 
 logger = logging.getLogger(__name__)
 
@@ -121,5 +122,6 @@ def read_text_lines(file_path: str) -> Iterator[Line]:
 
     Raises `ConfigurationError`, naming file and line, where a line is not UTF-8.
     """
-    for number, line in enumerate(read_lines(file_path), start=1):
-        yield Line(decode(line, f"{file_path}, line {number}"), file_path, number)
+    with as_configuration_error():
+        for number, line in enumerate(read_lines(file_path), start=1):
+            yield Line(decode(line, f"{file_path}, line {number}"), file_path, number)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.torch_files import check_finite
+from elmo_plugin.common.formats.torch_files import check_finite
 
 
 class TaskModel(Model):

@@ -1,11 +1,15 @@
 """What a script gets from `elmo_plugin`, and that torch is enough for it."""
 
+import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from allennlp.common import plugins
 
 import elmo_plugin
+from tests.allennlp_elmo import allennlps_own_afterwards
 from tests.conftest import REPOSITORY
 
 PROGRAM = """
@@ -43,6 +47,36 @@ def test_the_bilm_both_elmos_and_the_embedder_need_no_allennlp() -> None:
 
 
 def test_the_package_lists_its_names_and_has_no_others() -> None:
-    assert {"Elmo", "ElmoEmbedder", "batch_to_ids", "__version__"} <= set(dir(elmo_plugin))
+    assert {"Elmo", "ElmoEmbedder", "ElmoTokenEmbedder", "batch_to_ids", "__version__"} <= set(
+        dir(elmo_plugin)
+    )
+    for name in elmo_plugin.__all__:
+        assert getattr(elmo_plugin, name).__name__ == name
     with pytest.raises(AttributeError, match="'elmo_plugin' has no attribute 'Elmos'"):
         elmo_plugin.Elmos  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("line", "imported"),
+    [("elmo_plugin", "elmo_plugin.plugin"), ("elmo_plugin.dropin", "elmo_plugin.dropin")],
+)
+def test_a_line_of_a_plugins_file_imports_what_it_means(
+    line: str, imported: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".allennlp_plugins").write_text(f"{line}\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plugins, "import_module_and_submodules", lambda *_arguments, **_options: None)
+    for name in ("elmo_plugin", "elmo_plugin.plugin", "elmo_plugin.dropin"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    with allennlps_own_afterwards():
+        plugins.import_plugins()
+        both = {"elmo_plugin.plugin", "elmo_plugin.dropin"}
+        assert both & sys.modules.keys() == {imported}
+
+
+def test_importing_the_package_imports_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("elmo_plugin", "elmo_plugin.plugin"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    before = set(sys.modules)
+    importlib.import_module("elmo_plugin")
+    assert sys.modules.keys() - before == {"elmo_plugin"}

@@ -38,22 +38,12 @@ def test_a_state_dict_is_allennlps_to_the_last_bit(files: Files) -> None:
         torch.testing.assert_close(tensor, expected[name], atol=tolerance, rtol=0, msg=name)
 
 
-def test_loading_other_weights_leaves_an_elmo_that_shared_the_bilm_as_it_was(
-    files: Files, tmp_path: Path
-) -> None:
-    one, other = Elmo(*files).eval(), Elmo(*files).eval()
-    assert one._elmo_lstm.bilm is other._elmo_lstm.bilm
+def test_loading_other_weights_gives_what_they_give(files: Files, tmp_path: Path) -> None:
+    elmo, new = Elmo(*files).eval(), Elmo(*write_bilm(tmp_path / "new", seed=1)).eval()
     ids = batch_to_ids(SENTENCES)
-    before, new = one(ids), Elmo(*write_bilm(tmp_path / "new", seed=1)).eval()
-    other.load_state_dict(new.state_dict())
-    assert_same(one(ids), before)
-    assert_same(other(ids), new(ids))
-
-
-def test_another_type_of_numbers_leaves_an_elmo_that_shared_the_bilm_as_it_was(files: Files) -> None:
-    one, other = Elmo(*files).eval(), Elmo(*files).double()
-    assert {parameter.dtype for parameter in one.parameters()} == {torch.float}
-    assert {parameter.dtype for parameter in other.parameters()} == {torch.double}
+    elmo(ids)  # so that something is derived from the first weights
+    elmo.load_state_dict(new.state_dict())
+    assert_same(elmo(ids), new(ids))
 
 
 def test_a_state_dict_of_another_size_or_without_a_bilm_is_refused(files: Files) -> None:
@@ -63,7 +53,7 @@ def test_a_state_dict_of_another_size_or_without_a_bilm_is_refused(files: Files)
     with pytest.raises(RuntimeError, match=r"Unexpected key.*char_conv_3"):
         elmo.load_state_dict(longer)
     shorter = {name: tensor for name, tensor in state.items() if "_highways" not in name}
-    with pytest.raises(RuntimeError, match=r"Missing key.*highways\.0\.transform"):
+    with pytest.raises(RuntimeError, match=r"Missing key.*highways\._layers\.0\.weight"):
         elmo.load_state_dict(shorter)
 
 

@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from typing import Any
+
 import allennlp.modules.scalar_mix as peer
 import pytest
 import torch
@@ -9,11 +12,11 @@ from elmo_plugin.bilm import BiLmError
 @pytest.mark.parametrize("do_layer_norm", [False, True])
 @pytest.mark.parametrize("values", [None, [0.5, -1.0, 2.0], [-9e10, 1, -9e10]])
 def test_values_names_and_gradients_are_allennlps(do_layer_norm: bool, values: list[float] | None) -> None:
-    ours = ScalarMix(3, do_layer_norm, values)
+    ours = ScalarMix(3, do_layer_norm, values, trainable=values is None)
     theirs = peer.ScalarMix(3, do_layer_norm, values, trainable=values is None)
     layers = torch.randn(3, 2, 4, 5)
     mask = torch.tensor([[True] * 4, [True, True, False, False]])
-    outputs = [ours(layers, mask)[mask], theirs(list(layers), mask)[mask]]
+    outputs = [ours(layers, mask), theirs(list(layers), mask)]
     torch.testing.assert_close(*outputs, atol=1e-6, rtol=1e-6)
     pairs = list(zip(ours.named_parameters(), theirs.named_parameters(), strict=True))
     for (name, parameter), (their_name, their_parameter) in pairs:
@@ -34,12 +37,25 @@ def test_layer_norm_is_over_all_values_under_the_mask() -> None:
     expected = (values - values.mean()) / values.std(unbiased=False)
     output = ScalarMix(1, do_layer_norm=True)(layer[None], mask)
     torch.testing.assert_close(output[mask].double(), expected, atol=1e-5, rtol=1e-5)
-    assert (output[~mask] == 0).all()
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_layers_may_come_one_by_one_and_without_a_mask(kind: Callable[[torch.Tensor], Any]) -> None:
+    mix, layers = ScalarMix(3), torch.randn(3, 2, 4, 5)
+    assert torch.equal(mix(kind(layers)), mix(layers))
+    torch.testing.assert_close(mix(kind(layers)), peer.ScalarMix(3)(list(layers)), atol=1e-6, rtol=1e-6)
+
+
+def test_another_number_of_layers_and_a_missing_mask_are_refused() -> None:
+    with pytest.raises(BiLmError, match="of 3 layers, not of 2"):
+        ScalarMix(3)(torch.randn(2, 2, 4, 5))
+    with pytest.raises(BiLmError, match="needs the mask"):
+        ScalarMix(3, do_layer_norm=True)(torch.randn(3, 2, 4, 5))
 
 
 def test_parameters_for_another_number_of_layers_are_refused() -> None:
     with pytest.raises(BiLmError, match=r"3 scalar mix parameters, one a layer, not \[1, 2\]"):
-        ScalarMix(3, scalar_parameters=[1, 2])
+        ScalarMix(3, initial_scalar_parameters=[1, 2])
 
 
 def test_autocast_rounds_neither_vectors_nor_gradients() -> None:

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.analysis.mixing_figure import draw_mixes
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.plotting import save_figure
 from elmo_plugin.embedding.mixing_weights import Mix
 
@@ -41,5 +41,5 @@ def test_is_written_as_png_and_svg(tmp_path: Path) -> None:
 
 def test_without_matplotlib_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ConfigurationError, match=r"install elmo_plugin\[figures\]"):
+    with pytest.raises(BiLmError, match=r"install elmo_plugin\[figures\]"):
         draw_mixes(MODELS)

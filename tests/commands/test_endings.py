@@ -150,7 +150,7 @@ def test_who_stops_a_command_learns_what_was_kept_and_how_to_go_on(
     assert shown(*embed) == f"stopped; nothing was written; allennlp {' '.join(embed)} begins anew"
     output.with_name("out.hdf5.unfinished").mkdir()
     expected = (
-        f"stopped; {output}.unfinished keeps what was embedded; the same command goes on: allennlp elmo-embed"
+        f"stopped; {output}.unfinished keeps what was done; the same command goes on: allennlp elmo-embed"
     )
     assert shown(*embed).startswith(expected)
     train = ["train", "a.jsonnet", "-s", str(run), "--force"]

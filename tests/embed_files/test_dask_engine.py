@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.embed_files import Settings, embed_file, embed_shards
 from tests.embed_files.conftest import LINES, write_text
 
@@ -61,7 +61,7 @@ def test_the_error_of_a_file_is_raised_when_the_others_are_done(
     corpus: Path, settings: Settings, tmp_path: Path
 ) -> None:
     (corpus / "a.txt").write_bytes(b"\xff\n")
-    with scheduler() as address, pytest.raises(ConfigurationError, match=r"a\.txt, line 1: not UTF-8"):
+    with scheduler() as address, pytest.raises(BiLmError, match=r"a\.txt, line 1: not UTF-8"):
         embed_shards(f"{corpus}/*", tmp_path / "out", settings, scheduler=address)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["b.txt.gz.hdf5", "c.txt.hdf5"]
 
@@ -79,11 +79,11 @@ def test_files_that_cannot_be_told_apart_or_are_not_there_are_named(
     corpus: Path, settings: Settings, tmp_path: Path
 ) -> None:
     pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")
-    with pytest.raises(ConfigurationError, match=r"no file matches .*\.txt\.zst"):
+    with pytest.raises(BiLmError, match=r"no file matches .*\.txt\.zst"):
         embed_shards(f"{corpus}/*.txt.zst", tmp_path / "out", settings)
     (corpus / "more").mkdir()
     write_text(corpus / "more" / "a.txt")
-    with pytest.raises(ConfigurationError, match="have one name"):
+    with pytest.raises(BiLmError, match="have one name"):
         embed_shards(f"{corpus}/**", tmp_path / "out", settings)
 
 
@@ -91,5 +91,5 @@ def test_without_dask_the_extra_is_named(
     corpus: Path, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
-    with pytest.raises(ConfigurationError, match=r"needs Dask: install elmo_plugin\[cluster\]"):
+    with pytest.raises(BiLmError, match=r"needs Dask: install elmo_plugin\[cluster\]"):
         embed_shards(f"{corpus}/*", tmp_path / "out", settings)

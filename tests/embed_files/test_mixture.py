@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from allennlp.common.checks import ConfigurationError
 from allennlp.models import Model
 
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.embed_files import Settings, embed_file
 from elmo_plugin.embedding import Elmo, ScalarMix
@@ -57,9 +57,9 @@ def test_a_model_with_several_placements_needs_one_named(
 ) -> None:
     trained(bilm_files, tmp_path / "run")
     archive = str(tmp_path / "run" / "model.tar.gz")
-    with pytest.raises(ConfigurationError, match="several places, input, output; name one as --placement"):
+    with pytest.raises(BiLmError, match="several places, input, output; name one as --placement"):
         embed_file(text, tmp_path / "out.hdf5", Settings(archive, "mix"))
-    with pytest.raises(ConfigurationError, match="no ELMo at 'middle', but at input, output"):
+    with pytest.raises(BiLmError, match="no ELMo at 'middle', but at input, output"):
         embed_file(text, tmp_path / "out.hdf5", Settings(archive, "mix", "middle"))
 
 
@@ -67,7 +67,7 @@ def test_a_model_without_elmo_has_no_mixture(text: Path, tmp_path: Path) -> None
     config = tagger_config("tiny", placements=[])
     del config["dataset_reader"]["token_indexers"]["elmo"]
     train(config, tmp_path / "run")
-    with pytest.raises(ConfigurationError, match="its model has no ELMo of elmo_plugin"):
+    with pytest.raises(BiLmError, match="its model has no ELMo of elmo_plugin"):
         embed_file(text, tmp_path / "out.hdf5", Settings(str(tmp_path / "run"), "mix"))
 
 
@@ -79,5 +79,5 @@ def test_another_mixture_of_the_same_bilm_cannot_go_on(
     embed_file(text, tmp_path / "out.hdf5", settings)
     next(module for module in model.modules() if isinstance(module, ScalarMix)).gamma.data += 1
     torch.save(model.state_dict(), tmp_path / "run" / "best.th")
-    with pytest.raises(ConfigurationError, match=r"made with other arguments \(bilm was"):
+    with pytest.raises(BiLmError, match=r"made with other arguments \(bilm was"):
         embed_file(text, tmp_path / "out.hdf5", settings)

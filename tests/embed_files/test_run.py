@@ -7,11 +7,10 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import FileLock
 from safetensors import safe_open
 
-from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm import bilm as bilm_module
 from elmo_plugin.embed_files import Settings, embed_file, run, workers
 from elmo_plugin.embed_files.embedder import Embedder
@@ -112,7 +111,7 @@ def test_another_file_is_not_overwritten(
     content: bytes, settings: Settings, text: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "out.hdf5").write_bytes(content)
-    with pytest.raises(ConfigurationError, match=r"out\.hdf5 is there already"):
+    with pytest.raises(BiLmError, match=r"out\.hdf5 is there already"):
         embed_file(text, tmp_path / "out.hdf5", settings)
     assert (tmp_path / "out.hdf5").read_bytes() == content
     assert names(tmp_path) == ["bilm", "out.hdf5", "text.txt"]
@@ -122,11 +121,11 @@ def test_an_output_of_other_arguments_or_text_is_not_taken_for_this_one(
     settings: Settings, text: Path, tmp_path: Path
 ) -> None:
     embed_file(text, tmp_path / "out.hdf5", settings)
-    with pytest.raises(ConfigurationError, match=r"made with other arguments \(layout was all, not top"):
+    with pytest.raises(BiLmError, match=r"made with other arguments \(layout was all, not top"):
         embed_file(text, tmp_path / "out.hdf5", replace(settings, layout="top"))
     with text.open("a") as file:
         file.write("more\n")
-    with pytest.raises(ConfigurationError, match="made from another text"):
+    with pytest.raises(BiLmError, match="made from another text"):
         embed_file(text, tmp_path / "out.hdf5", settings)
 
 
@@ -207,7 +206,7 @@ def test_other_arguments_cannot_go_on(
 ) -> None:
     begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
     expected = rf"out\.hdf5\.unfinished was made with other arguments \(.*{message}.*remove it to begin again"
-    with pytest.raises(ConfigurationError, match=expected):
+    with pytest.raises(BiLmError, match=expected):
         embed_file(text, tmp_path / "out.hdf5", replace(settings, **change))
     assert embed_file(text, tmp_path / "out.hdf5", settings)
 
@@ -217,7 +216,7 @@ def test_another_text_cannot_go_on(
 ) -> None:
     begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
     text.write_text(text.read_text().replace("why", "how").replace("Ein", "Kein"))
-    with pytest.raises(ConfigurationError, match="begun with another text, which differs in lines 1 to 2"):
+    with pytest.raises(BiLmError, match="begun with another text, which differs in lines 1 to 2"):
         embed_file(text, tmp_path / "out.hdf5", settings)
 
 
@@ -233,7 +232,7 @@ def test_two_processes_do_not_write_the_same_output(settings: Settings, text: Pa
     (tmp_path / "out.hdf5.unfinished").mkdir()
     with (
         FileLock(tmp_path / "out.hdf5.unfinished" / "lock"),
-        pytest.raises(ConfigurationError, match=r"another process is writing .*out\.hdf5"),
+        pytest.raises(BiLmError, match=r"another process is writing .*out\.hdf5"),
     ):
         embed_file(text, tmp_path / "out.hdf5", settings)
 
@@ -245,11 +244,11 @@ def test_bad_text_leaves_what_is_done_and_nothing_where_nothing_is_done(
     settings: Settings, tmp_path: Path, short_passages: None
 ) -> None:
     (tmp_path / "text.txt").write_bytes(b"\xff\n")
-    with pytest.raises(ConfigurationError, match=r"text\.txt, line 1: not UTF-8 text"):
+    with pytest.raises(BiLmError, match=r"text\.txt, line 1: not UTF-8 text"):
         embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", settings)
     assert names(tmp_path) == ["bilm", "text.txt"]
     (tmp_path / "text.txt").write_bytes(b"good text\n" * 9 + b"\xff\n")
-    with pytest.raises(ConfigurationError, match=r"text\.txt, line 10: not UTF-8 text"):
+    with pytest.raises(BiLmError, match=r"text\.txt, line 10: not UTF-8 text"):
         embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", settings)
     assert names(tmp_path) == ["bilm", "out.hdf5.unfinished", "text.txt"]
     (tmp_path / "text.txt").write_bytes(b"good text\n" * 9 + b"\xc3\xa4\n")
@@ -292,7 +291,7 @@ def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
 def test_wrong_settings_are_named(
     change: dict[str, Any], message: str, settings: Settings, text: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigurationError, match=message):
+    with pytest.raises(BiLmError, match=message):
         embed_file(text, tmp_path / "out.hdf5", replace(settings, **change))
     assert names(tmp_path) == ["bilm", "text.txt"]
 
@@ -306,16 +305,16 @@ def test_wrong_files_and_numbers_are_named(settings: Settings, text: Path, tmp_p
         ("one of hdf5, safetensors", text, tmp_path / "out", {"output_format": "npz"}),
     ]
     for message, source, output, options in wrong:
-        with pytest.raises(ConfigurationError, match=message):
+        with pytest.raises(BiLmError, match=message):
             embed_file(source, output, settings, **options)
     for change in ({"gzip": 4}, {"keys": "sentence"}):
-        with pytest.raises(ConfigurationError, match="are for hdf5, not for safetensors"):
+        with pytest.raises(BiLmError, match="are for hdf5, not for safetensors"):
             embed_file(text, tmp_path / "out.safetensors", replace(settings, **change))
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="is about machines without a GPU")
 def test_a_gpu_that_is_not_there_is_named(settings: Settings, text: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="GPU"):
+    with pytest.raises(BiLmError, match="no GPU 0: this machine has 0"):
         embed_file(text, tmp_path / "out.hdf5", settings, cuda_devices=(0,))
 
 
@@ -352,5 +351,5 @@ def test_chunks_that_were_made_otherwise_are_not_taken_without_the_manifest(
 ) -> None:
     begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
     (tmp_path / "out.hdf5.unfinished" / "manifest.json").unlink()
-    with pytest.raises(ConfigurationError, match=r"00000000\.part was made with other arguments"):
+    with pytest.raises(BiLmError, match=r"00000000\.part was made with other arguments"):
         embed_file(text, tmp_path / "out.hdf5", replace(settings, dtype="float16"))

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import spacy
 import zstandard
-from allennlp.common.checks import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,10 +48,10 @@ def test_what_is_not_utf8_is_named_by_file_and_line(
     passage_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.txt").write_bytes(b"one\ntwo\n\xff\n")
-    with pytest.raises(ConfigurationError, match=r"a\.txt, line 3: not UTF-8 text"):
+    with pytest.raises(BiLmError, match=r"a\.txt, line 3: not UTF-8 text"):
         sentences(str(tmp_path / "a.txt"), passage_bytes)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
-    with pytest.raises(ConfigurationError, match="standard input, line 1: not UTF-8 text"):
+    with pytest.raises(BiLmError, match="standard input, line 1: not UTF-8 text"):
         sentences("-")
 
 
@@ -78,7 +77,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_word(
 )
 def test_what_is_no_text_is_named(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(content)
-    with pytest.raises(ConfigurationError, match=message):
+    with pytest.raises(BiLmError, match=message):
         sentences(str(tmp_path / "a.txt"))
 
 

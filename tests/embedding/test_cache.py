@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, BiLmOutput
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.embedding.cache import ActivationCache, LmdbCache, MemoryCache
+from elmo_plugin.embedding.cache import ActivationCache, LmdbCache, MemoryCache, RegisteredCache
 from elmo_plugin.embedding.elmo import Elmo
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.embedding.conftest import OPTIONS
@@ -235,7 +235,7 @@ def test_only_a_frozen_and_stateless_bilm_may_have_a_cache(
 def test_numbers_beyond_float16_are_refused_and_not_kept(bilm: BiLm, make_cache: MakeCache) -> None:
     with torch.no_grad():
         bilm.token_encoder.projection.weight.mul_(1e6)
-    with pytest.raises(ConfigurationError, match=r'which a cache in float16 cannot hold: set .* "float32"'):
+    with pytest.raises(BiLmError, match=r'which a cache in float16 cannot hold: set .* "float32"'):
         run(make_cache(dtype="float16"), bilm, ids(0))
     assert_like_the_bilm(bilm, make_cache(), [2])
 
@@ -262,7 +262,7 @@ def test_a_configuration_names_the_cache_of_an_embedder(
     if kind == "lmdb":
         cache["path"] = str(tmp_path / "cache")
     embedder = ElmoTokenEmbedder.from_params(Params({"bilm": bilm_files, "cache": cache}))
-    assert isinstance(embedder._elmo.cache, ActivationCache.by_name(kind))
+    assert isinstance(embedder._elmo.runner.cache, RegisteredCache.by_name(kind))
     before = embedder.eval()(ids(0, 1))
     assert torch.equal(embedder(ids(1, 0)), before[[1, 0]])
 
@@ -278,4 +278,4 @@ def test_a_configuration_names_the_cache_of_an_embedder(
 )
 def test_a_wrong_cache_is_a_configuration_error(cache: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        ActivationCache.from_params(Params(cache))
+        RegisteredCache.from_params(Params(cache))

@@ -13,8 +13,8 @@ from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.bilm import load_bilm
-from elmo_plugin.commands import embed  # noqa: F401 (registers the command)
+from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.commands import subcommands  # noqa: F401 (registers the command)
 from elmo_plugin.commands.bilm.export import export
 from tests.bilm.io.model_folder import Recomputation, write_model
 from tests.embedding.test_archive_restore import (
@@ -75,7 +75,7 @@ def test_its_training_goes_on_as_a_language_model(
 
 
 def test_it_cannot_be_exported(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="the published layout has no place for the lexicons"):
+    with pytest.raises(BiLmError, match="the published layout has no place for the lexicons"):
         export(str(folder), tmp_path / "out")
     assert not any((tmp_path / "out").glob("*"))
 

@@ -35,6 +35,7 @@ BOTH = "elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, "
 INPUT = "elmo.at(['input'], bilm='tiny', dropout=0.5, "
 OUTPUT = "elmo.at(['output'], bilm='tiny', dropout=0.5, "
 NORM = "layer_norm=true, "
+STATIC = "words.glove('runs/static_vectors.txt', dim=256)"
 CACHE = "cache={ type: 'memory' }, "
 VARIANTS = {
     "coref_baseline": COREF,
@@ -45,6 +46,8 @@ VARIANTS = {
     "coref_lambda_1": f"{COREF} + {INPUT} {CACHE} lambda=1)",
     "coref_token_layer": f"{COREF} + words.none() + {INPUT} {CACHE} layers='token')",
     "coref_no_words": f"{COREF} + words.none() + {INPUT} {CACHE})",
+    "coref_static": f"{COREF} + {STATIC}",
+    "coref_static_elmo": f"{COREF} + {STATIC} + {INPUT} {CACHE})",
     "coref_no_speakers": f"{COREF} + {INPUT} {CACHE}) + {{ model+: {{ use_speakers: false }} }}",
     "coref_no_genre": f"{COREF} + {INPUT} {CACHE}) + {{ model+: {{ use_genre: false }} }}",
     "coref_may_cross": f"{COREF} + {INPUT} {CACHE}) + {{ model+: {{ may_cross: true }} }}",
@@ -57,6 +60,8 @@ VARIANTS = {
     "ner_both": f"{NER} + {BOTH} lambda=0.1)",
     "ner_token_layer": f"{NER} + words.none() + {INPUT} lambda=0.1, layers='token')",
     "ner_no_words": f"{NER} + words.none() + {INPUT} lambda=0.1)",
+    "ner_static": f"{NER} + {STATIC}",
+    "ner_static_elmo": f"{NER} + {STATIC} + {INPUT} lambda=0.1)",
     "snli_baseline": SNLI,
     "snli_elmo": f"{SNLI} + {BOTH} {NORM} lambda=0.001)",
     "snli_elmo_input": f"{SNLI} + {INPUT} {NORM} lambda=0.001)",
@@ -65,6 +70,8 @@ VARIANTS = {
     "snli_lambda_1": f"{SNLI} + {BOTH} {NORM} lambda=1)",
     "snli_token_layer": f"{SNLI} + words.none() + {INPUT} {NORM} lambda=0.001, layers='token')",
     "snli_no_words": f"{SNLI} + words.none() + {BOTH} {NORM} lambda=0.001)",
+    "snli_static": f"{SNLI} + {STATIC}",
+    "snli_static_elmo": f"{SNLI} + {STATIC} + {BOTH} {NORM} lambda=0.001)",
     "squad_baseline": SQUAD,
     "squad_elmo": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001)",
     "squad_elmo_input": f"{SQUAD} + {INPUT} {CACHE} lambda=0.001)",
@@ -73,6 +80,8 @@ VARIANTS = {
     "squad_lambda_1": f"{SQUAD} + {BOTH} {CACHE} lambda=1)",
     "squad_token_layer": f"{SQUAD} + words.none() + {INPUT} {CACHE} lambda=0.001, layers='token')",
     "squad_no_words": f"{SQUAD} + words.none() + {BOTH} {CACHE} lambda=0.001)",
+    "squad_static": f"{SQUAD} + {STATIC}",
+    "squad_static_elmo": f"{SQUAD} + {STATIC} + {BOTH} {CACHE} lambda=0.001)",
     "squad_no_self_attention": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001) + {{ model+: "
     "{ self_attention_encoder:: null, self_attention_projection:: null } }",
     "squad_no_moving_average": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001) + "
@@ -87,6 +96,8 @@ VARIANTS = {
     "srl_lambda_1": f"{SRL} + {INPUT} {CACHE} lambda=1)",
     "srl_token_layer": f"{SRL} + words.none() + {INPUT} {CACHE} lambda=0.001, layers='token')",
     "srl_no_words": f"{SRL} + words.none() + {INPUT} {CACHE} lambda=0.001)",
+    "srl_static": f"{SRL} + {STATIC}",
+    "srl_static_elmo": f"{SRL} + {STATIC} + {INPUT} {CACHE} lambda=0.001)",
     "sst_baseline": SST,
     "sst_elmo": f"{SST} + {BOTH} lambda=0.001)",
     "sst_elmo_input": f"{SST} + {INPUT} lambda=0.001)",
@@ -95,6 +106,8 @@ VARIANTS = {
     "sst_lambda_1": f"{SST} + {BOTH} lambda=1)",
     "sst_token_layer": f"{SST} + words.none() + {INPUT} lambda=0.001, layers='token')",
     "sst_no_words": f"{SST} + words.none() + {BOTH} lambda=0.001)",
+    "sst_static": f"{SST} + {STATIC}",
+    "sst_static_elmo": f"{SST} + {STATIC} + {BOTH} lambda=0.001)",
 }
 
 

@@ -6,7 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.language_model.metrics import TokenAverage, perplexity
+from elmo_plugin.language_model.evaluation import perplexity
+from elmo_plugin.language_model.metrics import TokenAverage
 
 NATS = st.floats(0, 100, width=32)
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 import torch
+from allennlp.commands.diff import Keep, checkpoint_diff
 from allennlp.common import Params
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 
+from elmo_plugin.bilm.io import options_from_state
 from elmo_plugin.commands.bilm.export import export
 from elmo_plugin.language_model import model as model_module
 from tests.language_model.small_models import gradients_of, make_model, random_batch
@@ -141,7 +143,8 @@ def test_the_softmax_of_a_bilm_without_one_is_new(tmp_path: Path) -> None:
 def test_its_weights_keep_its_sizes(bilm_config: dict[str, Any]) -> None:
     model, _ = make_model(bilm_config)
     state = model.state_dict()
-    assert state["_extra_state"] == {"options": model.bilm.options.to_dict()}
+    assert options_from_state(state, "weights") == model.bilm.options.to_dict()
+    assert {type(step) for step in checkpoint_diff(state, state, 1.0, 1e-5)} == {Keep}
     other, _ = make_model(bilm_config)
     other.load_state_dict(state)
     for name, parameter in other.named_parameters():

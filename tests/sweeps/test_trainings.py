@@ -1,5 +1,6 @@
 """The configurations that a sweep is given: files, and named variants in a file."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,26 @@ def test_each_configuration_has_a_training_for_each_seed(file: Path, tmp_path: P
 def test_two_configurations_of_one_name_are_an_error(file: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="several configurations have the name ner_top"):
         find_trainings([f"{file}:ner_top", f"{file}:ner_*"], tmp_path, seeds=1)
+
+
+def test_parts_of_the_data_are_the_same_for_all_configurations(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"dataset_reader": {"type": name}, "trainer": {}}))
+    files = [str(tmp_path / "a.json"), str(tmp_path / "b.json")]
+    trainings = find_trainings(files, tmp_path / "runs", seeds=2, fractions=[0.1, 1.0])
+    assert [each.full_name for each in trainings] == [
+        f"{name}@{fraction}" for name in "ab" for fraction in ("0.1", "1") for _ in range(2)
+    ]
+    assert [each.folder for each in trainings[:3]] == [
+        tmp_path / "runs" / folder for folder in ("a@0.1/1", "a@0.1/2", "a@1/1")
+    ]
+    readers = [each.config["dataset_reader"] for each in trainings]
+    assert [(reader["fraction"], reader["seed"]) for reader in readers] == 2 * [
+        (0.1, 1),
+        (0.1, 2),
+        (1, 1),
+        (1, 2),
+    ]
+    assert [reader["base_reader"]["type"] for reader in readers] == 4 * ["a"] + 4 * ["b"]
+    assert trainings[0].config["validation_dataset_reader"] == {"type": "a"}
+    assert trainings[0].config["trainer"]["callbacks"] == ["updates"]

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import _jsonnet
 import pytest
 import torch
+from allennlp.commands.diff import Keep, Modify, checkpoint_diff
 from allennlp.common import Params
 from allennlp.common.util import sanitize
 from allennlp.data import Batch, DatasetReader, Instance, Vocabulary
@@ -133,6 +134,12 @@ class TaskContract:
         assert_same(sanitize(model.eval().forward_on_instances(self.instances())), trained.outputs)
         members = {f"members.{index}.{name}": weights[name] for index in (0, 1) for name in weights}
         Ensemble(model.vocab, [model, archive.model]).load_state_dict(members)
+
+    def test_allennlp_diff_compares_its_weights(self, archive: Archive) -> None:
+        state = archive.model.state_dict()
+        changed = {name: tensor + 1 for name, tensor in state.items()}
+        assert {type(step) for step in checkpoint_diff(state, state, 1.0, 1e-5)} == {Keep}
+        assert {type(step) for step in checkpoint_diff(state, changed, 1.0, 1e-5)} == {Modify}
 
     def test_the_default_predictor_predicts_json_alone_and_in_a_batch(self, archive: Archive) -> None:
         predictor = Predictor.from_archive(archive)

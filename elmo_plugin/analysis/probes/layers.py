@@ -6,10 +6,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.analysis.mixes import LayerMixes
 from elmo_plugin.analysis.probes.linear_probe import LinearProbe
 from elmo_plugin.analysis.probes.tagged_words import TaggedSentence, with_control_tags
-from elmo_plugin.bilm import BiLm
+from elmo_plugin.analysis.subjects import EmbedsWords, Subject
 
 SENTENCES_AT_ONCE = 1024
 
@@ -31,21 +30,20 @@ class ProbeScore(NamedTuple):
         return (sum(self.accuracies) - sum(self.control)) / len(self.accuracies)
 
 
-def word_vectors(bilm: BiLm, mixes: Tensor, sentences: Sequence[TaggedSentence]) -> Tensor:
+def word_vectors(vectors: EmbedsWords, mixes: Tensor, sentences: Sequence[TaggedSentence]) -> Tensor:
     """
     Returns the vectors of all words, one sentence after the other. Shape (mixes, words, dim). `mixes` are the
     weights of the layers, of shape (mixes, num_layers).
     """
     parts = []
     for start in range(0, len(sentences), SENTENCES_AT_ONCE):
-        embedded = bilm.embed([each.words for each in sentences[start : start + SENTENCES_AT_ONCE]])
+        embedded = vectors.embed([each.words for each in sentences[start : start + SENTENCES_AT_ONCE]])
         parts.append(torch.einsum("ml,lwd->mwd", mixes, torch.cat(embedded, dim=1)))
     return torch.cat(parts, dim=1)
 
 
 def probe_layers(
-    bilm: BiLm,
-    mixes: LayerMixes,
+    subject: Subject,
     train: Sequence[TaggedSentence],
     test: Sequence[TaggedSentence],
     *,
@@ -53,11 +51,12 @@ def probe_layers(
     epochs: int = 10,
 ) -> list[ProbeScore]:
     """
-    Trains a `LinearProbe` on each mix of the layers, for the tags and for those of a control task, and scores
+    Trains a `LinearProbe` on each mix of layers, for the tags and for those of a control task, and scores
     it on other data. Tags that the training data lack count as errors.
     """
-    vectors = word_vectors(bilm, mixes.weights, train), word_vectors(bilm, mixes.weights, test)
-    scores = [ProbeScore(name, [], []) for name in mixes.names]
+    weights = subject.mixes.weights
+    vectors = [word_vectors(subject.vectors, weights, sentences) for sentences in (train, test)]
+    scores = [ProbeScore(name, [], []) for name in subject.mixes.names]
     for seed in seeds:
         for data, control in ((train, test), False), (with_control_tags(train, test, seed), True):
             numbers = {tag: number for number, tag in enumerate(sorted(set(_tags(data[0]))))}

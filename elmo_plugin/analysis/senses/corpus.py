@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.json_files import parse_json
+from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks import Line, read_text_lines
 
 _PARTS_OF_SPEECH = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.analysis.senses.corpus import SenseSentence, Target
-from elmo_plugin.bilm import BiLm
+from elmo_plugin.analysis.subjects import EmbedsWords
 
 WORDS_AT_ONCE = 20_000
 
@@ -27,14 +27,14 @@ class NearestSense:
 
     # Parameters
 
-    bilm : `BiLm`
-        Gives the vectors; that of several words is their mean.
+    vectors : `EmbedsWords`
+        A biLM, or what it is compared with. The vector of several words is their mean.
     mixes : `Tensor`
         The weights of the layers in each of the vectors that senses are told by. Shape (mixes, num_layers).
     """
 
-    def __init__(self, bilm: BiLm, mixes: Tensor) -> None:
-        self._bilm = bilm
+    def __init__(self, vectors: EmbedsWords, mixes: Tensor) -> None:
+        self._embeds_words = vectors
         self._mixes = mixes
         self._sums: dict[tuple[str, str], dict[str, Tensor]] = defaultdict(dict)
         self._means: dict[tuple[str, str], tuple[list[str], Tensor]] = {}
@@ -70,7 +70,7 @@ class NearestSense:
     def _vectors(self, sentences: Iterable[SenseSentence]) -> Iterable[tuple[Target, Tensor]]:
         """Yields each target with its vectors, of shape (mixes, dim)."""
         for batch in _batches(sentences):
-            layers = self._bilm.embed([sentence.words for sentence in batch])
+            layers = self._embeds_words.embed([sentence.words for sentence in batch])
             for sentence, of_sentence in zip(batch, layers, strict=True):
                 for target in sentence.targets:
                     of_target = of_sentence[:, target.first : target.first + target.length].mean(dim=1)

@@ -2,7 +2,14 @@
 
 from elmo_plugin.bilm.char_cnn.cached_token_encoder import CachedTokenEncoder, Highway
 from elmo_plugin.bilm.char_cnn.lexicon_encoder import LexiconTokenEncoder
-from elmo_plugin.bilm.char_cnn.token_encoder import TokenEncoder
+from elmo_plugin.bilm.char_cnn.token_encoder import CharCnnEncoder, TokenEncoder
 from elmo_plugin.bilm.char_cnn.unique_rows import unique_rows
 
-__all__ = ["CachedTokenEncoder", "Highway", "LexiconTokenEncoder", "TokenEncoder", "unique_rows"]
+__all__ = [
+    "CachedTokenEncoder",
+    "CharCnnEncoder",
+    "Highway",
+    "LexiconTokenEncoder",
+    "TokenEncoder",
+    "unique_rows",
+]

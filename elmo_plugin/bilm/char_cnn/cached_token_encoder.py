@@ -40,6 +40,11 @@ class Highway(nn.Module):
         gate = torch.sigmoid(self.carry(inputs)).to(inputs.dtype)
         return torch.lerp(inputs, torch.relu(self.transform(inputs)).to(inputs.dtype), gate)
 
+    def joined_weights(self) -> tuple[Tensor, Tensor]:
+        """Returns weight and bias of one product for both: W_t above W_c, b_t before b_c."""
+        weight = torch.cat([self.transform.weight, self.carry.weight])
+        return weight, torch.cat([self.transform.bias, self.carry.bias])
+
 
 class CachedTokenEncoder(nn.Module):
     """
@@ -72,6 +77,10 @@ class CachedTokenEncoder(nn.Module):
         self.convolutions = cast("Sequence[nn.Conv1d]", nn.ModuleList(convolutions))
         highways = (Highway(options.n_filters) for _ in range(options.n_highway))
         self.highways = cast("Sequence[Highway]", nn.ModuleList(highways))
+        self._set_char_cnn(options)
+
+    def _set_char_cnn(self, options: CharCnnOptions | LexiconCnnOptions) -> None:
+        """Sets what a char CNN has beside its parameters."""
         self.activation = torch.relu if options.activation == "relu" else torch.tanh
         self.widest_filter = max(width for width, _ in options.filters)
 
@@ -86,7 +95,7 @@ class CachedTokenEncoder(nn.Module):
         character_ids : `Tensor`
             Shape (types, characters), integers, one row a word.
         precision, weights
-            See `forward`.
+            See `encode`.
 
         # Returns
 
@@ -98,6 +107,12 @@ class CachedTokenEncoder(nn.Module):
         raise NotImplementedError
 
     def forward(
+        self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
+    ) -> Tensor:
+        """Returns what `encode` does."""
+        return self.encode(character_ids, precision, weights)
+
+    def encode(
         self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
     ) -> Tensor:
         """
@@ -138,7 +153,7 @@ class CachedTokenEncoder(nn.Module):
         character_ids : `Tensor`
             Shape (..., characters), integers.
         precision, weights
-            See `forward`.
+            See `encode`.
         """
         types, _ = unique_rows(character_ids.reshape(-1, character_ids.size(-1)))
         encode = partial(self.encode_types, precision=precision, weights=weights)

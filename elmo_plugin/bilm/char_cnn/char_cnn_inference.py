@@ -31,10 +31,7 @@ class CharCnnInference:
         precision.check(projection.weight.device)
         vectors = encoder.character_embedding.weight
         self._tables = [_table(vectors, convolution) for convolution in encoder.convolutions]
-        self._highways = []  # both products of each layer in one
-        for layer in encoder.highways:
-            weight = torch.cat([layer.transform.weight, layer.carry.weight])
-            self._highways.append(precision.pack(weight, torch.cat([layer.transform.bias, layer.carry.bias])))
+        self._highways = [precision.pack(*layer.joined_weights()) for layer in encoder.highways]
         self._projection = FLOAT32.pack(projection.weight, projection.bias)
         self._activation = encoder.activation
 

@@ -21,45 +21,15 @@ TYPES_AT_A_TIME_ON_CPU = 64
 TYPES_AT_A_TIME = 1024
 
 
-class TokenEncoder(CachedTokenEncoder):
+class CharCnnEncoder(CachedTokenEncoder):
     """
     The token layer of a biLM (Kim et al., 2016; section 3.4 of Peters et al., 2018).
 
     Where no gradient is asked for, the highway layers, which take most of the time, are in the precision of
     the biLM, and the other layers in float32.
 
-    # Parameters
-
-    options : `CharCnnOptions`
-        The sizes of its parts.
-    projection_dim : `int`
-        The size of a token's vector.
-    type_cache_size : `int`
-        See `CachedTokenEncoder`.
+    Those who inherit from it have the parameters.
     """
-
-    def __init__(
-        self, options: CharCnnOptions, projection_dim: int, type_cache_size: int = TYPE_CACHE_SIZE
-    ) -> None:
-        super().__init__(type_cache_size)
-        self.character_embedding = nn.Embedding(NUM_CHARACTERS, options.embedding_dim, padding_idx=0)
-        self._make_char_cnn(options, options.embedding_dim)
-        self.projection = nn.Linear(options.n_filters, projection_dim)
-        self._initialize(options)
-
-    def _initialize(self, options: CharCnnOptions) -> None:
-        """Draws the weights as the published models' training did."""
-        nn.init.uniform_(self.character_embedding.weight, -1.0, 1.0)
-        with torch.no_grad():
-            self.character_embedding.weight[0].zero_()
-        for convolution in self.convolutions:
-            nn.init.zeros_(cast(Tensor, convolution.bias))
-            if options.activation == "relu":
-                nn.init.uniform_(convolution.weight, -0.05, 0.05)
-            else:
-                nn.init.normal_(convolution.weight, std=convolution.weight[0].numel() ** -0.5)
-        nn.init.normal_(self.projection.weight, std=options.n_filters**-0.5)
-        nn.init.zeros_(self.projection.bias)
 
     def encode_types(
         self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
@@ -95,6 +65,44 @@ class TokenEncoder(CachedTokenEncoder):
         for highway in self.highways:  # all words at once, for large products
             features = highway(features)
         return self.projection(features), order
+
+
+class TokenEncoder(CharCnnEncoder):
+    """
+    The parameters of a character CNN, with the initial values of the published models' training.
+
+    # Parameters
+
+    options : `CharCnnOptions`
+        The sizes of its parts.
+    projection_dim : `int`
+        The size of a token's vector.
+    type_cache_size : `int`
+        See `CachedTokenEncoder`.
+    """
+
+    def __init__(
+        self, options: CharCnnOptions, projection_dim: int, type_cache_size: int = TYPE_CACHE_SIZE
+    ) -> None:
+        super().__init__(type_cache_size)
+        self.character_embedding = nn.Embedding(NUM_CHARACTERS, options.embedding_dim, padding_idx=0)
+        self._make_char_cnn(options, options.embedding_dim)
+        self.projection = nn.Linear(options.n_filters, projection_dim)
+        self._initialize(options)
+
+    def _initialize(self, options: CharCnnOptions) -> None:
+        """Draws the weights as the published models' training did."""
+        nn.init.uniform_(self.character_embedding.weight, -1.0, 1.0)
+        with torch.no_grad():
+            self.character_embedding.weight[0].zero_()
+        for convolution in self.convolutions:
+            nn.init.zeros_(cast(Tensor, convolution.bias))
+            if options.activation == "relu":
+                nn.init.uniform_(convolution.weight, -0.05, 0.05)
+            else:
+                nn.init.normal_(convolution.weight, std=convolution.weight[0].numel() ** -0.5)
+        nn.init.normal_(self.projection.weight, std=options.n_filters**-0.5)
+        nn.init.zeros_(self.projection.bias)
 
 
 def by_length(

@@ -1,6 +1,14 @@
 """Files that biLMs are read from and written to, and the ladder of sources that a biLM can come from."""
 
-from elmo_plugin.bilm.io.allennlp_layout import Entry, highway_entries, lstm_entries
+from elmo_plugin.bilm.io.allennlp_layout import (
+    Entry,
+    bias_from_allennlp,
+    highway_entries,
+    lstm_entries,
+    split_highway,
+    swap_gates,
+)
+from elmo_plugin.bilm.io.card import CARD_NAME, model_card
 from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, SoftmaxWeights, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
@@ -24,6 +32,7 @@ from elmo_plugin.bilm.io.training_archive import (
 )
 
 __all__ = [
+    "CARD_NAME",
     "DTYPES",
     "MODELS",
     "OPTIONS_NAME",
@@ -34,16 +43,20 @@ __all__ = [
     "Entry",
     "SoftmaxWeights",
     "Source",
+    "bias_from_allennlp",
     "check_weights",
     "fetch",
     "highway_entries",
     "lstm_entries",
+    "model_card",
     "options_from_state",
     "read_archive",
     "read_checkpoint",
     "read_state",
     "replace_weights",
     "source_files",
+    "split_highway",
+    "swap_gates",
     "weights_digest",
     "write_files",
     "write_weights",

@@ -33,7 +33,7 @@ from elmo_plugin.bilm.io.hdf5_layout import (
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import replace_when_written
-from elmo_plugin.common.hdf5_files import (
+from elmo_plugin.common.formats.hdf5_files import (
     find_numbers,
     find_strings,
     new_hdf5,
@@ -43,8 +43,8 @@ from elmo_plugin.common.hdf5_files import (
     write_dataset,
     write_strings,
 )
-from elmo_plugin.common.json_files import parse_json
-from elmo_plugin.common.torch_files import check_finite
+from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.torch_files import check_finite
 
 DTYPES = ("float32", "float16")
 _OPTIONS = "options"  # an attribute of the file

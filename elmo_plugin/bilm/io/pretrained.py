@@ -1,17 +1,17 @@
 """Names of biLMs, and where their files are: inside this package, or to be downloaded once."""
 
-import os
-import sys
-from http.client import HTTPException
 from pathlib import Path
-from urllib.parse import urlparse
-from urllib.request import Request, urlopen
 
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common import downloads
 
 _BUNDLED = Path(__file__).parent.parent / "models"
-_PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
-TIMEOUT = 30  # seconds without an answer
+# The addresses of one and the same store, the current one first: configurations of all ages name it.
+_STORES = (
+    "https://allennlp.s3.amazonaws.com/",
+    "https://s3-us-west-2.amazonaws.com/allennlp/",
+    "https://allennlp.s3-us-west-2.amazonaws.com/",
+)
+_PUBLISHED = f"{_STORES[0]}models/elmo"  # as AllenNLP's cache knows it
 
 
 def _published(folder: str, stem: str, weights: str = "weights") -> tuple[str, str]:
@@ -31,63 +31,20 @@ MODELS: dict[str, tuple[str, str]] = {
 }
 
 
-def download_directory() -> Path:
-    """AllenNLP's own cache: `cache` in `$ALLENNLP_CACHE_ROOT`, by default in `~/.allennlp`."""
-    return Path(os.environ.get("ALLENNLP_CACHE_ROOT") or Path.home() / ".allennlp") / "cache"
-
-
-def fetch(path_or_url: str | Path) -> Path:
+def fetch(path_or_address: str | Path) -> Path:
     """
-    A local path: the given one, or that of the URL's content, which is downloaded into AllenNLP's cache. What
-    is in the cache already, because AllenNLP or an earlier call put it there, is used without a network.
-
-    Raises `BiLmError` where it cannot be downloaded, or where the package `cached-path`, which knows that
-    cache, is not installed.
+    Does what `elmo_plugin.common.downloads.fetch` does. A published file that is in the cache under another
+    address of its store is not downloaded again, and messages say which of `MODELS` a file is of.
     """
-    url = str(path_or_url)
-    if urlparse(url).scheme not in ("http", "https"):
-        return Path(path_or_url)
-    try:
-        from cached_path import cached_path, find_latest_cached
-    except ImportError:
-        raise _cannot_download(url, "the package cached-path is not installed") from None
-    kept = find_latest_cached(url, download_directory())
-    if kept is not None:
-        return Path(kept)
-    try:
-        size = _size_of(url)
-        print(f"downloading {url}{_of_bilm(url)}: {_shown(size)}", file=sys.stderr)
-        path = Path(cached_path(url, cache_dir=download_directory()))
-    except (OSError, HTTPException) as error:
-        raise _cannot_download(url, error) from None
-    if size is not None and path.stat().st_size != size:
-        path.unlink()
-        raise _cannot_download(url, "the connection broke off")
-    return path
+    names = [name for name, files in MODELS.items() if str(path_or_address) in files]
+    whose = f" of the biLM {names[0]!r}" if names else ""
+    current, *others = _addresses(path_or_address)
+    return downloads.fetch(current, whose, others)
 
 
-def _size_of(url: str) -> int | None:
-    """In bytes, where the server tells."""
-    with urlopen(Request(url, method="HEAD"), timeout=TIMEOUT) as answer:
-        size = answer.headers["Content-Length"]
-    return None if size is None else int(size)
-
-
-def _shown(size: int | None) -> str:
-    if size is None:
-        return "of unknown size"
-    return f"{size / 1e6:.0f} MB" if size >= 1e6 else f"{size} bytes"
-
-
-def _of_bilm(url: str) -> str:
-    """For messages: whose file it is, if it is one of `MODELS`."""
-    names = [name for name, urls in MODELS.items() if url in urls]
-    return f" of the biLM {names[0]!r}" if names else ""
-
-
-def _cannot_download(url: str, reason: object) -> BiLmError:
-    return BiLmError(
-        f"cannot download {url}{_of_bilm(url)} ({reason}); bring it here in another way and give its path, "
-        'of two files as {"options": …, "weights": …}, or bring the content of '
-        f"{download_directory()} from a machine where it was downloaded"
-    )
+def _addresses(path_or_address: str | Path) -> list[str | Path]:
+    """Returns the addresses of a published file, the current one first; else what is given."""
+    for store in _STORES:
+        if str(path_or_address).startswith(store):
+            return [other + str(path_or_address).removeprefix(store) for other in _STORES]
+    return [path_or_address]

@@ -9,7 +9,7 @@ from elmo_plugin.bilm.char_cnn.lexicon import number_of_rows
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
 from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.torch_files import check_finite
+from elmo_plugin.common.formats.torch_files import check_finite
 
 
 def weight_shapes(options: BiLmOptions) -> Iterator[tuple[str, tuple[int, ...]]]:

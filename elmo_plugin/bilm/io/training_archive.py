@@ -14,11 +14,12 @@ from torch import Tensor
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
 from elmo_plugin.bilm.io.shapes import check_all_finite, check_weights
 from elmo_plugin.bilm.options import BiLmOptions
-from elmo_plugin.common.archives import read_members
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes, replace_when_written
-from elmo_plugin.common.json_files import parse_json
-from elmo_plugin.common.torch_files import load_plain
+from elmo_plugin.common.formats.archives import read_members
+from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.json_tensor import json_from_tensor
+from elmo_plugin.common.formats.torch_files import load_plain
 
 CONFIG_NAME = "config.json"
 WEIGHTS_NAMES = ("weights.th", "best.th")  # in an archive, in a serialization directory
@@ -133,10 +134,12 @@ def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
 
     Raises `BiLmError`, which calls the weights `name`.
     """
-    stored = state.get("_extra_state")
+    stored, what = state.get("_extra_state"), f"{name}, the options in its weights"
+    if isinstance(stored, Tensor):
+        stored = json_from_tensor(stored, what)
     if not isinstance(stored, dict) or "options" not in stored:
         raise BiLmError(f"{name}: its weights do not say the options of the biLM")
-    return _object(stored["options"], f"{name}, the options in its weights")
+    return _object(stored["options"], what)
 
 
 def _read(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:

@@ -1,7 +1,7 @@
 """The LSTMs of the biLM: their layers, their states, and several ways to run them."""
 
 from elmo_plugin.bilm.lstm.directional import RECURRENCES, DirectionalLstm, run_layers
-from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, ProjectedLstmLayer
+from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, LstmLayer, LstmWeights, ProjectedLstmLayer
 from elmo_plugin.bilm.lstm.recurrence import Recurrence
 from elmo_plugin.bilm.lstm.state import (
     BiLmState,
@@ -19,7 +19,9 @@ __all__ = [
     "RECURRENCES",
     "BiLmState",
     "DirectionalLstm",
+    "LstmLayer",
     "LstmState",
+    "LstmWeights",
     "ProjectedLstmLayer",
     "Recurrence",
     "concat_states",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.lstm.layer import ProjectedLstmLayer, clip_
+from elmo_plugin.bilm.lstm.layer import LstmLayer, clip_
 from elmo_plugin.bilm.lstm.pointwise import InPlacePointwise
 from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload, input_gates
 from elmo_plugin.bilm.lstm.state import LstmState
@@ -44,16 +44,16 @@ class BatchedDirectionsRecurrence(Recurrence):
             return False
         return work.is_cuda or precision.prefers_batched_directions(work.rows, work.multiplications)
 
-    def pack(self, layers: Sequence[ProjectedLstmLayer], precision: Precision) -> PackedLayers:
-        precision.check(layers[0].bias.device)
+    def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> PackedLayers:
         fused = [layer.fused_weights() for layer in layers]
+        precision.check(fused[0].bias.device)
         return PackedLayers(
-            [precision.pack(input_weight, bias) for input_weight, _, bias in fused],
-            precision.pack_directions([recurrent_weight for _, recurrent_weight, _ in fused]),
-            precision.pack_directions([layer.projection_weight for layer in layers]),
+            [precision.pack(of_layer.input_weight, of_layer.bias) for of_layer in fused],
+            precision.pack_directions([of_layer.recurrent_weight for of_layer in fused]),
+            precision.pack_directions([of_layer.projection_weight for of_layer in fused]),
             layers[0].cell_clip,
             layers[0].proj_clip,
-            precision.activation_dtype(layers[0].bias),
+            precision.activation_dtype(fused[0].bias),
         )
 
     def run(

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.lstm.batched_directions import BatchedDirectionsRecurrence
-from elmo_plugin.bilm.lstm.layer import ProjectedLstmLayer
+from elmo_plugin.bilm.lstm.layer import LstmLayer, ProjectedLstmLayer
 from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload
 from elmo_plugin.bilm.lstm.reference import ReferenceRecurrence
 from elmo_plugin.bilm.lstm.sequential import SequentialRecurrence
@@ -45,13 +45,20 @@ class DirectionalLstm(nn.Module):
     dropout : `float`
         In training, the rate of dropout on the input of every layer and on the output of the last. A skip
         connection adds the layer's input as dropout left it.
+    layer_type : `type[LstmLayer]`
+        The class of the layers: one that has the parameters that are wanted.
     """
 
-    def __init__(self, options: LstmOptions, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        options: LstmOptions,
+        dropout: float = 0.0,
+        layer_type: type[LstmLayer] = ProjectedLstmLayer,
+    ) -> None:
         super().__init__()
         self.options = options
         self.layers = nn.ModuleList(
-            ProjectedLstmLayer(options.projection_dim, options) for _ in range(options.n_layers)
+            layer_type(options.projection_dim, options) for _ in range(options.n_layers)
         )
         self.dropout = nn.Dropout(dropout)
 
@@ -146,7 +153,7 @@ def run_layers(
     for number in range(options.n_layers):
         if dropout:
             inputs = [lstm.dropout(rows) for lstm, rows in zip(directions, inputs, strict=True)]
-        layers = [cast(ProjectedLstmLayer, lstm.layers[number]) for lstm in directions]
+        layers = [cast(LstmLayer, lstm.layers[number]) for lstm in directions]
         packed = weights.get(
             ("lstm", number, chosen.name, precision.name), partial(chosen.pack, layers, precision)
         )

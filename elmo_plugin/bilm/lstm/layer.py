@@ -1,5 +1,7 @@
 """The parameters of an LSTM layer with a projected, clipped state."""
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 
@@ -8,16 +10,26 @@ from elmo_plugin.bilm.options import LstmOptions
 FORGET_BIAS = 1.0  # added to the forget gate at run time; not part of the weights
 
 
-class ProjectedLstmLayer(nn.Module):
+class LstmWeights(NamedTuple):
+    """W, R, b and P of `LstmLayer`."""
+
+    input_weight: Tensor
+    recurrent_weight: Tensor
+    bias: Tensor
+    projection_weight: Tensor
+
+
+class LstmLayer(nn.Module):
     """
-    The parameters of an LSTM whose hidden state is a clipped projection of its clipped cell (Sak et al.,
-    2014):
+    An LSTM whose hidden state is a clipped projection of its clipped cell (Sak et al., 2014):
 
         i, j, f, o = W x_t + R h_{t-1} + b
         c_t = clip(sigmoid(f + 1) * c_{t-1} + sigmoid(i) * tanh(j))
         h_t = clip(P (sigmoid(o) * tanh(c_t)))
 
     The gates lie in the order of the published files: input i, new j, forget f, output o.
+
+    Those who inherit from it have parameters of which they make the `weights`.
 
     # Parameters
 
@@ -29,8 +41,35 @@ class ProjectedLstmLayer(nn.Module):
 
     def __init__(self, input_dim: int, options: LstmOptions) -> None:
         super().__init__()
+        self.input_dim = input_dim
         self.cell_clip = options.cell_clip
         self.proj_clip = options.proj_clip
+
+    @property
+    def weights(self) -> LstmWeights:
+        """Returns the weights, with gradients where the parameters ask for them."""
+        raise NotImplementedError
+
+    @torch.no_grad()
+    def fused_weights(self) -> LstmWeights:
+        """
+        Returns the weights so that the gates are what `lstm_pointwise` expects: with the forget bias, and
+        with twice the new values. The projection is as it is.
+        """
+        *gates, projection_weight = self.weights
+        dim = projection_weight.size(1)
+        input_weight, recurrent_weight, bias = (tensor.clone() for tensor in gates)
+        bias[2 * dim : 3 * dim] += FORGET_BIAS
+        for tensor in (input_weight, recurrent_weight, bias):
+            tensor[dim : 2 * dim] *= 2
+        return LstmWeights(input_weight, recurrent_weight, bias, projection_weight)
+
+
+class ProjectedLstmLayer(LstmLayer):
+    """The layer whose parameters are its weights."""
+
+    def __init__(self, input_dim: int, options: LstmOptions) -> None:
+        super().__init__(input_dim, options)
         self.input_weight = nn.Parameter(torch.empty(4 * options.dim, input_dim))
         self.recurrent_weight = nn.Parameter(torch.empty(4 * options.dim, options.projection_dim))
         self.bias = nn.Parameter(torch.zeros(4 * options.dim))
@@ -46,24 +85,8 @@ class ProjectedLstmLayer(nn.Module):
         nn.init.xavier_uniform_(self.projection_weight)
 
     @property
-    def weights(self) -> tuple[Tensor, ...]:
-        """Returns what `parameters()` gives, in less time."""
-        return self.input_weight, self.recurrent_weight, self.bias, self.projection_weight
-
-    @torch.no_grad()
-    def fused_weights(self) -> tuple[Tensor, Tensor, Tensor]:
-        """
-        Returns input weight, recurrent weight and bias so that the gates are what `lstm_pointwise` expects:
-        with the forget bias, and with twice the new values.
-        """
-        dim = self.projection_weight.size(1)
-        input_weight, recurrent_weight, bias = (
-            tensor.clone() for tensor in (self.input_weight, self.recurrent_weight, self.bias)
-        )
-        bias[2 * dim : 3 * dim] += FORGET_BIAS
-        for tensor in (input_weight, recurrent_weight, bias):
-            tensor[dim : 2 * dim] *= 2
-        return input_weight, recurrent_weight, bias
+    def weights(self) -> LstmWeights:
+        return LstmWeights(self.input_weight, self.recurrent_weight, self.bias, self.projection_weight)
 
 
 def clip(values: Tensor, bound: float | None) -> Tensor:

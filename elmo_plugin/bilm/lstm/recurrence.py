@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from elmo_plugin.bilm.lstm.layer import ProjectedLstmLayer
+from elmo_plugin.bilm.lstm.layer import LstmLayer
 from elmo_plugin.bilm.lstm.state import LstmState
 from elmo_plugin.bilm.packing import split_by_rows
 from elmo_plugin.bilm.precision import Precision
@@ -52,7 +52,7 @@ class Recurrence(ABC):
         """Tells whether it is the one to take, where those before it in `RECURRENCES` are not."""
 
     @abstractmethod
-    def pack(self, layers: Sequence[ProjectedLstmLayer], precision: Precision) -> Any:
+    def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> Any:
         """
         Derives from the layers of one depth, one of each direction, what `run` takes. Where it has no
         gradients, later changes of the weights do not reach the result.
@@ -91,9 +91,7 @@ class DifferentiableRecurrence(Recurrence):
 
     has_gradients = True
 
-    def pack(
-        self, layers: Sequence[ProjectedLstmLayer], precision: Precision
-    ) -> Sequence[ProjectedLstmLayer]:
+    def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> Sequence[LstmLayer]:
         if precision.name != "float32":
             raise BiLmError(f"the {self.name} recurrence computes in float32, not in {precision.name}")
         return layers

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from elmo_plugin.bilm.lstm.layer import ProjectedLstmLayer, clip_
+from elmo_plugin.bilm.lstm.layer import LstmLayer, clip_
 from elmo_plugin.bilm.lstm.pointwise import lstm_pointwise
 from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload, input_gates, run_each
 from elmo_plugin.bilm.lstm.state import LstmState
@@ -30,7 +30,7 @@ class SequentialRecurrence(Recurrence):
     def is_fastest(self, work: Workload, precision: Precision) -> bool:
         return not work.needs_gradient
 
-    def pack(self, layers: Sequence[ProjectedLstmLayer], precision: Precision) -> list[PackedLayer]:
+    def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayer]:
         return [_pack(layer, precision) for layer in layers]
 
     def run(
@@ -43,13 +43,13 @@ class SequentialRecurrence(Recurrence):
         return run_each(_run, packed, inputs, batch_sizes, states)
 
 
-def _pack(layer: ProjectedLstmLayer, precision: Precision) -> PackedLayer:
-    precision.check(layer.bias.device)
-    input_weight, recurrent_weight, bias = layer.fused_weights()
+def _pack(layer: LstmLayer, precision: Precision) -> PackedLayer:
+    input_weight, recurrent_weight, bias, projection_weight = layer.fused_weights()
+    precision.check(bias.device)
     return PackedLayer(
         precision.pack(input_weight, bias),
         precision.pack(recurrent_weight, None),
-        precision.pack(layer.projection_weight, None),
+        precision.pack(projection_weight, None),
         layer.cell_clip,
         layer.proj_clip,
     )

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, ProjectedLstmLayer, clip
+from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, LstmLayer, clip
 from elmo_plugin.bilm.lstm.recurrence import DifferentiableRecurrence, LayerOutput, Workload, input_gates
 from elmo_plugin.bilm.lstm.state import LstmState
 from elmo_plugin.bilm.precision import PackedLinear, Precision, autocast_dtype, pack_for_training
@@ -32,7 +32,7 @@ class TrainingRecurrence(DifferentiableRecurrence):
 
     def run(
         self,
-        packed: Sequence[ProjectedLstmLayer],
+        packed: Sequence[LstmLayer],
         inputs: Sequence[Tensor],
         batch_sizes: Sequence[int],
         states: Sequence[LstmState],
@@ -90,7 +90,7 @@ class _ProjectedLstm(Function):
         first_hidden, first_cell : `Tensor`
             Shapes (directions, rows, projection_dim) and (directions, rows, dim).
         input_weight, recurrent_weight, bias, projection_weight : `Tensor`
-            Those of `ProjectedLstmLayer`, with the directions before their shapes.
+            Those of `LstmLayer`, with the directions before their shapes.
 
         # Returns
 

@@ -18,7 +18,7 @@ from elmo_plugin.bilm.options.checks import (
 )
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import write_json
-from elmo_plugin.common.json_files import read_json_object
+from elmo_plugin.common.formats.json_files import read_json_object
 
 Lexicon = tuple[tuple[str, int], ...]  # characters or words, and the row of each one's vector
 

@@ -10,11 +10,12 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.analysis import layer_mixes
+from elmo_plugin.analysis import CachedVectors, Subject, controls, layer_mixes
 from elmo_plugin.analysis.probes import GuessedTags, ProbeScore, TaggedSentence, probe_layers, read_tagged
 from elmo_plugin.bilm import load_bilm
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.files import write_json
+from elmo_plugin.embedding.cache import LmdbCache
 
 
 @Subcommand.register("elmo-probe")
@@ -38,13 +39,27 @@ class ElmoProbe(Subcommand):
         add("--seeds", type=int, default=3, metavar="N", help="train with the seeds 1 to N (default: 3)")
         add("--epochs", type=int, default=10, metavar="N", help="of each training (default: 10)")
         add("--mix", metavar="ARCHIVE", nargs="+", default=[], help="models whose mixes are probed, too")
+        about = "probe a random biLM of the same sizes, and the counts of a word's characters, too"
+        add("--controls", action="store_true", help=about)
+        about = "where the biLM's vectors are kept for the next time (see docs/cache.md)"
+        add("--cache", metavar="DIR", help=about)
         add("--json", metavar="FILE", help="what is printed, as JSON")
         subparser.set_defaults(func=_command)
         return subparser
 
 
 def _command(args: argparse.Namespace) -> None:
-    show_probes(args.bilm, args.train, args.test, args.seeds, args.epochs, args.mix, args.json)
+    show_probes(
+        args.bilm,
+        args.train,
+        args.test,
+        args.seeds,
+        args.epochs,
+        args.mix,
+        args.json,
+        args.controls,
+        args.cache,
+    )
 
 
 def show_probes(
@@ -55,6 +70,8 @@ def show_probes(
     epochs: int = 10,
     archives: Sequence[str] = (),
     json: str | None = None,
+    with_controls: bool = False,
+    cache: str | None = None,
 ) -> None:
     """
     Prints, and writes, what a linear classifier finds in each layer of a biLM.
@@ -74,6 +91,10 @@ def show_probes(
     json : `str | None`, optional (default = `None`)
         A file that gets `majority` and `word`, the accuracies without vectors, and for each layer the
         `accuracies` and those of the `control` task, from 0 to 1, one for each seed.
+    with_controls : `bool`, optional (default = `False`)
+        Whether `controls` are probed, too.
+    cache : `str | None`, optional (default = `None`)
+        The folder of an `LmdbCache` for the biLM's vectors.
 
     Raises `ConfigurationError` where something cannot be read, or the training data have one tag alone.
     """
@@ -87,14 +108,15 @@ def show_probes(
         raise ConfigurationError(f"{train}: all words have the same tag; there is nothing to be learned")
     with as_configuration_error("BILM"):
         loaded = load_bilm(bilm)
-    scores = probe_layers(
-        loaded,
-        layer_mixes(loaded, archives),
-        of_train,
-        of_test,
-        seeds=range(1, seeds + 1),
-        epochs=epochs,
-    )
+    with as_configuration_error():
+        mixes = layer_mixes(loaded, archives)
+    subjects = [Subject(CachedVectors(loaded, LmdbCache(cache)) if cache else loaded, mixes)]
+    subjects += controls(loaded, mixes) if with_controls else []
+    scores = [
+        score
+        for subject in subjects
+        for score in probe_layers(subject, of_train, of_test, seeds=range(1, seeds + 1), epochs=epochs)
+    ]
     guessed = GuessedTags(of_train)
     without = {
         "majority": guessed.accuracy_of_majority(of_test),

@@ -8,7 +8,7 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.analysis import layer_mixes
+from elmo_plugin.analysis import Subject, controls, layer_mixes
 from elmo_plugin.analysis.senses import (
     NearestSense,
     SenseScore,
@@ -45,13 +45,15 @@ class ElmoSenses(Subcommand):
         add("--first-senses", metavar="FILE", help=about)
         about = "models whose mixes of the layers are scored, too (see elmo-weights)"
         add("--mix", metavar="ARCHIVE", nargs="+", default=[], help=about)
+        about = "score a random biLM of the same sizes, and the counts of a word's characters, too"
+        add("--controls", action="store_true", help=about)
         add("--json", metavar="FILE", help="what is printed, as JSON")
         subparser.set_defaults(func=_command)
         return subparser
 
 
 def _command(args: argparse.Namespace) -> None:
-    show_senses(args.bilm, args.train, args.test, args.first_senses, args.mix, args.json)
+    show_senses(args.bilm, args.train, args.test, args.first_senses, args.mix, args.json, args.controls)
 
 
 def show_senses(
@@ -61,6 +63,7 @@ def show_senses(
     first_senses: str | None = None,
     archives: Sequence[str] = (),
     json: str | None = None,
+    with_controls: bool = False,
 ) -> None:
     """
     Prints, and writes, how well the layers of a biLM tell the senses of words.
@@ -80,6 +83,8 @@ def show_senses(
     json : `str | None`, optional (default = `None`)
         A file that gets an object for each corpus, with `f1`, from 0 to 1, `correct`, `answered` and `total`
         of each layer.
+    with_controls : `bool`, optional (default = `False`)
+        Whether `controls` are scored, too.
 
     Raises `ConfigurationError` where something cannot be read.
     """
@@ -88,11 +93,16 @@ def show_senses(
     first = read_first_senses(first_senses) if first_senses else WordNetFirstSenses()
     with as_configuration_error("BILM"):
         loaded = load_bilm(bilm)
-    mixes = layer_mixes(loaded, archives)
-    model = NearestSense(loaded, mixes.weights)
-    if not model.fit(read_senses(train)):
-        raise ConfigurationError(f"{train}: there is no word with a sense in this file")
-    scores = {test: score_senses(model, mixes.names, read_senses(test), first) for test in tests}
+    with as_configuration_error():
+        mixes = layer_mixes(loaded, archives)
+    scores: dict[str, list[SenseScore]] = {test: [] for test in tests}
+    for subject in [Subject(loaded, mixes), *(controls(loaded, mixes) if with_controls else [])]:
+        model = NearestSense(subject.vectors, subject.mixes.weights)
+        if not model.fit(read_senses(train)):
+            raise ConfigurationError(f"{train}: there is no word with a sense in this file")
+        for test, of_test in scores.items():
+            of_first, *of_layers = score_senses(model, subject.mixes.names, read_senses(test), first)
+            of_test += of_layers if of_test else [of_first, *of_layers]
     for test, of_test in scores.items():
         if not of_test[0].total:
             raise ConfigurationError(f"{test}: there is no word with a sense in this file")

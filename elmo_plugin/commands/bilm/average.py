@@ -1,35 +1,21 @@
-"""`allennlp elmo-average`: one biLM from several trainings, the mean of their weights."""
+"""`elmo average`, `allennlp elmo-average`: one biLM from several trainings, the mean of their weights."""
 
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
-from allennlp.commands.subcommand import Subcommand
-from overrides import overrides
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import ArchivedBiLm, SoftmaxWeights, read_archive, replace_weights
-from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.commands.command import Command
 
 
-@Subcommand.register("elmo-average")
-class ElmoAverage(Subcommand):
-    """Writes an archive."""
-
-    @overrides
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        subparser = parser.add_parser(
-            self.name,
-            description="Write the archive of the mean of several biLMs that went on from the same one. It "
-            "often has a lower perplexity than any of them. The configuration in it is that of the first.",
-            help="Average the weights of several trainings of a biLM.",
-        )
-        subparser.add_argument("archives", nargs="+", help="the model.tar.gz of each training")
-        subparser.add_argument("-o", "--output", required=True, help="the archive that is written")
-        subparser.set_defaults(func=lambda args: average(args.archives, args.output))
-        return subparser
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the archives that are read, and the one that is written."""
+    parser.add_argument("archives", nargs="+", help="the model.tar.gz of each training")
+    parser.add_argument("-o", "--output", required=True, help="the archive that is written")
 
 
 def average(archives: Sequence[str | Path], output: str | Path) -> None:
@@ -41,24 +27,23 @@ def average(archives: Sequence[str | Path], output: str | Path) -> None:
     output : `str | Path`
         Becomes the archive of their mean: the first, but for the weights.
 
-    Raises `ConfigurationError` where they are no such archives; then nothing is written.
+    Raises `BiLmError` where they are no such archives; then nothing is written.
     """
-    with as_configuration_error():
-        models = {str(path): read_archive(path) for path in archives}
-        if len(models) < 2:
-            raise BiLmError(f"elmo-average takes two archives or more, but was given {', '.join(models)}")
-        softmaxes = [_matching_softmax(path, models) for path in models]
-        weights = [weights for _, weights, _ in models.values()]
-        replace_weights(
-            next(iter(models)),
-            output,
-            {name: mean([each[name] for each in weights]) for name in weights[0]},
-            SoftmaxWeights(
-                mean([softmax.weight for softmax in softmaxes]),
-                mean([softmax.bias for softmax in softmaxes]),
-                softmaxes[0].words,
-            ),
-        )
+    models = {str(path): read_archive(path) for path in archives}
+    if len(models) < 2:
+        raise BiLmError(f"elmo-average takes two archives or more, but was given {', '.join(models)}")
+    softmaxes = [_matching_softmax(path, models) for path in models]
+    weights = [weights for _, weights, _ in models.values()]
+    replace_weights(
+        next(iter(models)),
+        output,
+        {name: mean([each[name] for each in weights]) for name in weights[0]},
+        SoftmaxWeights(
+            mean([softmax.weight for softmax in softmaxes]),
+            mean([softmax.bias for softmax in softmaxes]),
+            softmaxes[0].words,
+        ),
+    )
     print(f"wrote {output}, the mean of {len(models)} biLMs")
 
 
@@ -78,3 +63,13 @@ def _matching_softmax(path: str, models: Mapping[str, ArchivedBiLm]) -> SoftmaxW
 def mean(tensors: Sequence[Tensor]) -> Tensor:
     """Averages tensors, summed in float64."""
     return torch.stack([tensor.double() for tensor in tensors]).mean(dim=0).to(tensors[0].dtype)
+
+
+COMMAND = Command(
+    name="average",
+    help="Average the weights of several trainings of a biLM.",
+    description="Write the archive of the mean of several biLMs that went on from the same one. It often has "
+    "a lower perplexity than any of them. The configuration in it is that of the first.",
+    add_arguments=add_arguments,
+    run=lambda args: average(args.archives, args.output),
+)

@@ -1,58 +1,42 @@
-"""`allennlp elmo-perplexity`: how well a biLM predicts a text."""
+"""`elmo perplexity`, `allennlp elmo-perplexity`: how well a biLM predicts a text."""
 
 import argparse
 from pathlib import Path
 
-from allennlp.commands.subcommand import Subcommand
-from allennlp.common.checks import ConfigurationError
-from overrides import overrides
-
-from elmo_plugin.bilm import PRECISIONS
+from elmo_plugin.bilm import PRECISIONS, BiLmError
+from elmo_plugin.commands.command import Command
 from elmo_plugin.common.files import write_json
 from elmo_plugin.language_model import STATES, measure_perplexity
 
 
-@Subcommand.register("elmo-perplexity")
-class ElmoPerplexity(Subcommand):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what says which text is scored, and how."""
+    add = parser.add_argument
+    about = "model.tar.gz, or the directory, of a trained `bilm` model; or what elmo-export made of it"
+    add("archive", metavar="ARCHIVE", help=about)
+    add("texts", nargs="+", metavar="TEXT", help="a file (plain, .gz or .zst), or a quoted pattern")
+    add(
+        "--state",
+        choices=STATES,
+        default=STATES[0],
+        help="carry: sentence follows sentence in blocks, as in training; "
+        "reset: each sentence is read by itself, as applications do",
+    )
+    about = "for carry: a block is the fewest sentences that have at least N words (default: 1000)"
+    add("--block-words", type=int, default=1000, metavar="N", help=about)
+    add("--batch-size", type=int, default=128, metavar="N", help="blocks in parallel (default: 128)")
+    add("--per-sentence", metavar="FILE", help="JSON lines with the scores of each sentence")
+    add("--json", metavar="FILE", help="what is printed, as JSON")
+    add("--cuda-device", type=int, default=-1, metavar="N", help="number of a GPU (default: the CPU)")
+    add("--precision", choices=PRECISIONS, default="float32", help="that of the biLM")
+    add("--cache-directory", metavar="D", help="for tokenised text (default: $ELMO_PLUGIN_CACHE)")
+
+
+def run(args: argparse.Namespace) -> None:
     """Prints perplexities, and writes the scores of sentences and words."""
-
-    @overrides
-    def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-        subparser = parser.add_parser(
-            self.name,
-            description="Score text, one tokenised sentence a line, with both language models of a biLM and "
-            "their full softmax. The perplexity is over all words and the end of each sentence. It compares "
-            "with that of another biLM only if both have the same vocabulary, whose unknown words count as "
-            "one word.",
-            help="Perplexity of text under a biLM.",
-        )
-        add = subparser.add_argument
-        about = "model.tar.gz, or the directory, of a trained `bilm` model; or what elmo-export made of it"
-        add("archive", metavar="ARCHIVE", help=about)
-        add("texts", nargs="+", metavar="TEXT", help="a file (plain, .gz or .zst), or a quoted pattern")
-        add(
-            "--state",
-            choices=STATES,
-            default=STATES[0],
-            help="carry: sentence follows sentence in blocks, as in training; "
-            "reset: each sentence is read by itself, as applications do",
-        )
-        about = "for carry: a block is the fewest sentences that have at least N words (default: 1000)"
-        add("--block-words", type=int, default=1000, metavar="N", help=about)
-        add("--batch-size", type=int, default=128, metavar="N", help="blocks in parallel (default: 128)")
-        add("--per-sentence", metavar="FILE", help="JSON lines with the scores of each sentence")
-        add("--json", metavar="FILE", help="what is printed, as JSON")
-        add("--cuda-device", type=int, default=-1, metavar="N", help="number of a GPU (default: the CPU)")
-        add("--precision", choices=PRECISIONS, default="float32", help="that of the biLM")
-        add("--cache-directory", metavar="D", help="for tokenised text (default: $ELMO_PLUGIN_CACHE)")
-        subparser.set_defaults(func=_command)
-        return subparser
-
-
-def _command(args: argparse.Namespace) -> None:
     for file in (args.per_sentence, args.json):
         if file and Path(file).is_dir():
-            raise ConfigurationError(f"{file} is a directory; name a file to be written")
+            raise BiLmError(f"{file} is a directory; name a file to be written")
     figures = measure_perplexity(
         args.archive,
         args.texts,
@@ -69,3 +53,14 @@ def _command(args: argparse.Namespace) -> None:
         print(f"{name.replace('_', ' ')}: {figure:{layout}}")
     if args.json:
         write_json(args.json, figures)
+
+
+COMMAND = Command(
+    name="perplexity",
+    help="Perplexity of text under a biLM.",
+    description="Score text, one tokenised sentence a line, with both language models of a biLM and their "
+    "full softmax. The perplexity is over all words and the end of each sentence. It compares with that of "
+    "another biLM only if both have the same vocabulary, whose unknown words count as one word.",
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -10,6 +10,7 @@ from allennlp.data import Vocabulary
 from overrides import overrides
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
+from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.files import replace_when_written, write_json
 from elmo_plugin.language_model.corpus import BiLmTextReader, prepare_corpus, vocabulary_counts
 
@@ -41,7 +42,8 @@ class ElmoVocab(Subcommand):
 
 def _command(args: argparse.Namespace) -> None:
     limits = (args.min_count, args.max_size, args.num_processes)
-    make_vocabulary(args.text, args.output, *limits, args.cache_directory)
+    with as_configuration_error():
+        make_vocabulary(args.text, args.output, *limits, args.cache_directory)
 
 
 def make_vocabulary(

@@ -16,7 +16,7 @@ from allennlp.models.archival import CONFIG_NAME
 from overrides import overrides
 
 from elmo_plugin.common.files import errors_name, replace_when_written
-from elmo_plugin.common.torch_files import save_tensors
+from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.tasks import Ensemble
 
 

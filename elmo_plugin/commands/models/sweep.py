@@ -4,7 +4,7 @@ import argparse
 import logging
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,23 @@ from overrides import overrides
 from elmo_plugin.commands.endings import is_users_mistake
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.files import replace_when_written, write_json
-from elmo_plugin.common.json_files import read_json_object
+from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.plotting import check_plot
-from elmo_plugin.sweeps import Metric, Training, draw, find_trainings, read_metrics, table, train
+from elmo_plugin.sweeps import (
+    Metric,
+    Reach,
+    Training,
+    curve_table,
+    draw,
+    draw_curves,
+    find_reaches,
+    find_trainings,
+    learning_curves,
+    reaches_text,
+    read_metrics,
+    table,
+    train,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +59,8 @@ class ElmoSweep(Subcommand):
         add(
             "--metric", help="--metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)"
         )
+        about = "train on these nested random parts of the training data, such as 0.01 0.1 1"
+        add("--fractions", type=float, nargs="+", default=[], metavar="PART", help=about)
         add("--json", metavar="FILE", help="add the scores to this file, next to those that it has")
         add("--plot", metavar="FILE", help="where to draw, as .svg, .png or .pdf (default: DIR/table.svg)")
         add("--file-friendly-logging", action="store_true", help="as for `allennlp train`")
@@ -58,6 +74,7 @@ class ElmoSweep(Subcommand):
                 args.json,
                 args.plot,
                 args.file_friendly_logging,
+                args.fractions,
             )
         )
         return subparser
@@ -72,6 +89,7 @@ def sweep(
     json_file: str | None = None,
     plot: str | None = None,
     file_friendly_logging: bool = False,
+    fractions: Sequence[float] = (),
 ) -> None:
     """
     Trains what is not trained yet; prints and writes a table of the scores, and draws them.
@@ -92,6 +110,10 @@ def sweep(
         Gets, for each configuration that was trained with all seeds, `{"scores": […], "command": "…"}`.
     plot : `str`, optional
         A picture, in the format of its ending.
+    fractions : `Sequence[float]`, optional (default = `()`)
+        Parts of the training data, see `find_trainings`. The table has a row for each, the picture is a
+        curve, and what is printed and written says how much of the data, and how many updates, a
+        configuration needs for the score that another has with most data.
 
     Raises `ConfigurationError`, before anything is trained, where the arguments are wrong or `folder` has
     other trainings. A training that fails does not keep the others from being done; then it ends with a
@@ -100,19 +122,33 @@ def sweep(
     if seeds < 1:
         raise ConfigurationError(f"--seeds is the number of seeds, 1 or more, not {seeds}")
     if plot is not None:
-        check_plot("--plot", plot)
+        with as_configuration_error():
+            check_plot("--plot", plot)
     if json_file is not None:
         _read_scores(Path(json_file))
-    trainings = find_trainings(configs, Path(folder), seeds, overrides)
+    for fraction in fractions:
+        if not 0 < fraction <= 1:
+            raise ConfigurationError(f"--fractions are above 0 and at most 1, not {fraction}")
+    fractions = sorted(set(fractions))
+    trainings = find_trainings(configs, Path(folder), seeds, overrides, fractions)
     of_table = Metric.parse(metric) if metric else _validation_metric(trainings)
     for training in trainings:
         if training.folder.exists():
             read_metrics(training.config, training.folder)
     scores, failures = _train(trainings, of_table, file_friendly_logging)
-    _write_table(scores, of_table, Path(folder), plot)
+    complete = {name: values for name, values in scores.items() if len(values) == seeds}
+    picture = plot or Path(folder) / "table.svg"
+    if fractions:
+        curves = learning_curves(trainings, complete)
+        reaches = find_reaches(trainings, curves, of_table)
+        _write_table(f"{curve_table(curves, str(of_table))}\n{reaches_text(reaches)}", Path(folder))
+        _draw(lambda: draw_curves(curves, str(of_table), picture))
+    else:
+        _write_table(table(scores, str(of_table)), Path(folder))
+        _draw(lambda: draw(scores, str(of_table), picture))
+        reaches = []
     if json_file is not None:
-        complete = {name: values for name, values in scores.items() if len(values) == seeds}
-        _add_scores(Path(json_file), complete)
+        _add_scores(Path(json_file), complete, reaches)
     if failures:
         raise SystemExit("\n".join(failures))
 
@@ -132,7 +168,7 @@ def _train(
     trainings: Sequence[Training], metric: Metric, file_friendly_logging: bool
 ) -> tuple[dict[str, list[float]], list[str]]:
     """Returns the scores of each configuration, and a sentence for each training that failed."""
-    scores: dict[str, list[float]] = {training.name: [] for training in trainings}
+    scores: dict[str, list[float]] = {training.full_name: [] for training in trainings}
     failures = []
     for number, training in enumerate(trainings, start=1):
         print(f"\n{training}: training {number} of {len(trainings)}")
@@ -144,18 +180,20 @@ def _train(
             logger.error("%s failed", training, exc_info=None if is_users_mistake(error) else error)
             failures.append(f"{training} failed: {type(error).__name__}: {error}")
         else:
-            scores[training.name].append(metric.score(metrics))
+            scores[training.full_name].append(metric.score(metrics))
     return scores, failures
 
 
-def _write_table(scores: dict[str, list[float]], metric: Metric, folder: Path, plot: str | None) -> None:
-    text = table(scores, str(metric))
+def _write_table(text: str, folder: Path) -> None:
     print(f"\n{text}")
     with replace_when_written(folder / "table.md") as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def _draw(picture: Callable[[], None]) -> None:
     try:
-        draw(scores, str(metric), plot or folder / "table.svg")
-    except ConfigurationError as error:
+        picture()
+    except BiLmError as error:
         print(f"no plot: {error}")
 
 
@@ -167,7 +205,12 @@ def _read_scores(file: Path) -> dict[str, Any]:
         return read_json_object(file, str(file)) if file.exists() else {}
 
 
-def _add_scores(file: Path, scores: dict[str, list[float]]) -> None:
+def _add_scores(file: Path, scores: dict[str, list[float]], reaches: Sequence[Reach]) -> None:
+    results = _read_scores(file)
     command = shlex.join(["allennlp", *sys.argv[1:]])
-    new = {name: {"scores": each, "command": command} for name, each in scores.items()}
-    write_json(file, _read_scores(file) | new)
+    for name, values in scores.items():
+        results[name] = {"scores": values, "command": command}
+    for reach in reaches:
+        about = {"score": reach.score, "fraction": reach.fraction, "updates": reach.updates}
+        results[f"{reach.name}@{reach.most:g}"].setdefault("reaches", {})[reach.other] = about
+    write_json(file, results)

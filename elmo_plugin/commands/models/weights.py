@@ -57,7 +57,8 @@ def show_weights(
     Raises `ConfigurationError` where an archive has no weights of ELMo, or where the picture cannot be drawn.
     """
     if output is not None:
-        check_plot("-o", output)
+        with as_configuration_error():
+            check_plot("-o", output)
     models = [(str(archive), _read(archive)) for archive in archives]
     print(table(models))
     if json is not None:

@@ -1,5 +1,19 @@
 """What a frozen biLM computed for a sentence, stored for later batches, epochs and trainings."""
 
+from typing import TYPE_CHECKING, Any
+
 from elmo_plugin.embedding.cache.activation_cache import ActivationCache, LmdbCache, MemoryCache
 
-__all__ = ["ActivationCache", "LmdbCache", "MemoryCache"]
+if TYPE_CHECKING:
+    from elmo_plugin.embedding.cache.registered_cache import RegisteredCache
+
+__all__ = ["ActivationCache", "LmdbCache", "MemoryCache", "RegisteredCache"]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports AllenNLP for configurations alone."""
+    if name == "RegisteredCache":
+        from elmo_plugin.embedding.cache.registered_cache import RegisteredCache
+
+        return RegisteredCache
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The caches that a configuration can name, and how a biLM is run through them."""
+"""The caches, and how a biLM is run through them."""
 
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
@@ -6,11 +6,9 @@ from typing import Protocol
 
 import numpy as np
 import torch
-from allennlp.common import Registrable
-from allennlp.common.checks import ConfigurationError
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLmOutput
+from elmo_plugin.bilm import BiLmError, BiLmOutput
 from elmo_plugin.embedding.cache.lmdb_store import lmdb_store
 from elmo_plugin.embedding.cache.memory_store import MemoryStore
 from elmo_plugin.embedding.cache.records import sentence_keys
@@ -30,7 +28,7 @@ class Store(Protocol):
         """Takes in what it has room for."""
 
 
-class ActivationCache(Registrable):
+class ActivationCache:
     """
     Returns what a frozen biLM returns, which reads only the sentences that the cache does not have.
 
@@ -49,12 +47,12 @@ class ActivationCache(Registrable):
         "float32", or "float16" for half the size. The vectors of a sentence are rounded to it also when they
         are computed, so that they do not depend on what the cache had.
 
-    Raises `ConfigurationError` where `dtype` is another one.
+    Raises `BiLmError` where `dtype` is another one.
     """
 
     def __init__(self, store: Store, place: Hashable, dtype: str) -> None:
         if dtype not in DTYPES:
-            raise ConfigurationError(f"the dtype of a cache is {' or '.join(DTYPES)}, not {dtype!r}")
+            raise BiLmError(f"the dtype of a cache is {' or '.join(DTYPES)}, not {dtype!r}")
         self.store = store
         self.dtype = dtype
         self._identity = type(self), place, dtype
@@ -93,7 +91,7 @@ class ActivationCache(Registrable):
             What `compute(character_ids)` returns, rounded to the cache's `dtype`, in float32, on the device
             of `character_ids`.
 
-        Raises `ConfigurationError` where float16 cannot hold a number of the biLM.
+        Raises `BiLmError` where float16 cannot hold a number of the biLM.
         """
         with torch.inference_mode(False), torch.no_grad():
             mask = (character_ids > 0).any(dim=-1)  # Shape: (batch, time)
@@ -109,20 +107,17 @@ class ActivationCache(Registrable):
     def _rounded(self, layers: Tensor) -> np.ndarray:
         rounded = layers.to("cpu", getattr(torch, self.dtype))
         if self.dtype == "float16" and not rounded.isfinite().all():
-            raise ConfigurationError(
+            raise BiLmError(
                 f"the biLM gives {layers.abs().max().item():g}, which a cache in float16 cannot hold: "
                 'set its dtype to "float32"'
             )
         return rounded.numpy()
 
 
-@ActivationCache.register("memory")
 class MemoryCache(ActivationCache):
     """
     Keeps vectors in the memory of this process, for as long as a model has it. When it is full, what was not
     asked for for the longest time makes room.
-
-    Registered as an `ActivationCache` with name "memory".
 
     # Parameters
 
@@ -136,13 +131,10 @@ class MemoryCache(ActivationCache):
         super().__init__(MemoryStore(_bytes(max_gb)), max_gb, dtype)
 
 
-@ActivationCache.register("lmdb")
 class LmdbCache(ActivationCache):
     """
     Keeps vectors in an LMDB file, for all processes of this machine and for all time. Where it cannot be read
     or written, the biLM computes instead, and a warning says so once.
-
-    Registered as an `ActivationCache` with name "lmdb".
 
     # Parameters
 
@@ -158,12 +150,12 @@ class LmdbCache(ActivationCache):
 
     def __init__(self, path: str, max_gb: float = 100.0, dtype: str = "float32") -> None:
         if not path:
-            raise ConfigurationError("the path of a cache is a folder, not ''")
+            raise BiLmError("the path of a cache is a folder, not ''")
         folder = Path(path).expanduser().resolve()
         super().__init__(lmdb_store(folder, _bytes(max_gb)), folder, dtype)
 
 
 def _bytes(max_gb: float) -> int:
     if not 0 < max_gb < _MOST_GB:
-        raise ConfigurationError(f"max_gb of a cache must be positive and finite, not {max_gb}")
+        raise BiLmError(f"max_gb of a cache must be positive and finite, not {max_gb}")
     return int(max_gb * GIGABYTE)

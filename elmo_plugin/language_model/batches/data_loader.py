@@ -16,7 +16,8 @@ from overrides import overrides
 from torch import distributed
 from torch.utils import data
 
-from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN
+from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, BiLmError
+from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.language_model.batches.blocks import count_evaluation_windows, evaluation_windows
 from elmo_plugin.language_model.batches.streams import training_windows
 from elmo_plugin.language_model.batches.windows import IndexedCorpus, StreamLayout, batch_arrays
@@ -119,7 +120,8 @@ class BiLmStreamLoader(DataLoader):
 
     @cached_property
     def _corpus(self) -> Corpus:
-        return prepare_corpus(self._shards, self._cache_directory, max(1, self._num_workers))
+        with as_configuration_error():
+            return prepare_corpus(self._shards, self._cache_directory, max(1, self._num_workers))
 
     @property
     def _layout(self) -> StreamLayout:
@@ -227,20 +229,20 @@ class BiLmStreamLoader(DataLoader):
 class _EpochBatches(data.IterableDataset):
     """
     The batches of one epoch as numpy arrays; in a worker of torch's data loader, those whose turn it is. A
-    `ConfigurationError` is given in place of a batch, because torch would change its message.
+    `BiLmError` is given in place of a batch, because torch would change its message.
 
     windows: gives, for each batch, the window of both directions, and whether streams start with it
     """
 
     windows: Callable[[], Iterable[tuple]]
 
-    def __iter__(self) -> Iterator[dict[str, Any] | ConfigurationError]:
+    def __iter__(self) -> Iterator[dict[str, Any] | BiLmError]:
         worker = data.get_worker_info()
         turn = (worker.id, None, worker.num_workers) if worker else (None,)
         try:
             for forward, backward, stream_starts, *_ in islice(self.windows(), *turn):
                 yield {**batch_arrays(forward, backward), "stream_starts": stream_starts}
-        except ConfigurationError as error:
+        except BiLmError as error:
             yield error
 
 
@@ -254,8 +256,8 @@ def _in_workers(batches: _EpochBatches, num_workers: int) -> Iterator[TensorDict
         generator=torch.Generator(),  # without one of its own, it would draw from the global random state
     )
     for batch in loader:
-        if isinstance(batch, ConfigurationError):
-            raise batch
+        if isinstance(batch, BiLmError):
+            raise ConfigurationError(str(batch))
         yield data.default_convert(batch)
 
 

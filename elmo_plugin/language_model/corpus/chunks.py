@@ -9,7 +9,6 @@ from itertools import repeat
 from pathlib import Path
 
 import numpy as np
-from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.bilm import (
     BEGIN_SENTENCE_TOKEN,
@@ -19,7 +18,7 @@ from elmo_plugin.bilm import (
     PADDING,
     word_to_character_ids,
 )
-from elmo_plugin.common.errors import raise_stop
+from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import checksum
 
 BEGIN_SENTENCE_TYPE = 1
@@ -104,7 +103,7 @@ class ChunkFiles:
         """
         Reads the chunk. A file that is mapped into memory would end the process where somebody cuts it.
 
-        Raises `ConfigurationError` where its files are gone from the cache or damaged.
+        Raises `BiLmError` where its files are gone from the cache or damaged.
         """
         try:
             arrays = {name: np.load(_file(self.path, f"{name}.npy")) for name in _ARRAYS}
@@ -113,7 +112,7 @@ class ChunkFiles:
                 raise ValueError("it is not what was written")
         except Exception as error:  # damage can make the reader stumble over anything
             raise_stop(error)
-            raise ConfigurationError(
+            raise BiLmError(
                 f"{self.path}.*, text prepared for training, is gone or damaged ({error}); "
                 f"remove the folder {self.path.parent} and start again"
             ) from None

@@ -10,8 +10,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 import torch
-from allennlp.common import Tqdm
 
+from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.corpus.chunks import ChunkFiles
 from elmo_plugin.language_model.corpus.shards import CHUNK_TOKENS, find_prepared, prepare
 
@@ -57,7 +57,7 @@ def prepare_corpus(
     chunk_tokens : `int`
         The most words in a chunk, unless a sentence has more.
 
-    Raises `ConfigurationError` as `prepare` does; then nothing of that shard is left.
+    Raises `BiLmError` as `prepare` does; then nothing of that shard is left.
     """
     cache = cache_directory or os.environ.get("ELMO_PLUGIN_CACHE") or f"{torch.hub.get_dir()}/elmo_plugin"
     directory = Path(cache) / "corpora"
@@ -68,7 +68,8 @@ def prepare_corpus(
         prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
         with ProcessPoolExecutor(num_processes) if num_processes > 1 else nullcontext() as pool:
             made = (pool.map if pool else map)(prepare_one, missing)
-            prepared |= zip(missing, Tqdm.tqdm(made, total=len(missing), desc="preparing text"), strict=True)
+            bar = progress_bar(iterable=made, total=len(missing), desc="preparing text")
+            prepared |= zip(missing, bar, strict=True)
     in_order = [prepared[shard] for shard in shards]
     contents = " ".join(shard.folder.name for shard in in_order)
     return Corpus(

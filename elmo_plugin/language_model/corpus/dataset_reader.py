@@ -1,19 +1,17 @@
 """Plain text for language models: one tokenised sentence a line, in any number of files."""
 
-import glob
 import logging
-import os
 from collections.abc import Iterable
 from typing import Any
 
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, Token
 from allennlp.data.fields import TextField
 from allennlp.data.token_indexers import SingleIdTokenIndexer, TokenIndexer
 from overrides import overrides
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
-from elmo_plugin.language_model.corpus.shards import read_sentences
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.language_model.corpus.shards import find_shards, read_sentences
 
 logger = logging.getLogger(__name__)
 
@@ -43,19 +41,15 @@ class BiLmTextReader(DatasetReader):
         Returns for each path the file itself, or the files that it matches, sorted; a file that several of
         them name is there once. Raises `ConfigurationError` if there is none.
         """
-        found: dict[str, None] = {}
-        for path in paths:
-            files = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob.glob(path)))
-            if not files:
-                raise ConfigurationError(f"no file matches the data path {path}")
-            found |= dict.fromkeys(files)
-        return list(found)
+        with as_configuration_error():
+            return find_shards(*paths)
 
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
         for shard in self.shards(file_path):
             logger.info("Reading %s", shard)
-            yield from map(self.text_to_instance, read_sentences(shard))
+            with as_configuration_error():
+                yield from map(self.text_to_instance, read_sentences(shard))
 
     def text_to_instance(self, words: list[str]) -> Instance:
         bounded = [BEGIN_SENTENCE_TOKEN, *words, END_SENTENCE_TOKEN]

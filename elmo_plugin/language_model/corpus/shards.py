@@ -1,7 +1,9 @@
 """Files of text (shards), each tokenised once into chunks in a folder that is named by the file's content."""
 
+import glob
 import json
 import logging
+import os
 import shutil
 from array import array
 from collections import defaultdict
@@ -12,13 +14,12 @@ from hashlib import blake2b
 from itertools import count
 from pathlib import Path
 
-from allennlp.common.checks import ConfigurationError
-from allennlp.common.file_utils import FileLock
+from filelock import FileLock
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import remove_leftovers, replace_when_written, write_json
-from elmo_plugin.common.json_files import read_json
-from elmo_plugin.common.text_files import compression, decode, read_lines
+from elmo_plugin.common.formats.json_files import read_json
+from elmo_plugin.common.formats.text_files import compression, decode, read_lines
 from elmo_plugin.language_model.corpus.chunks import RESERVED_WORDS, ChunkFiles, write_chunk
 
 logger = logging.getLogger(__name__)
@@ -39,10 +40,24 @@ class PreparedShard:
     chunks: list[ChunkFiles]
 
 
+def find_shards(*paths: str) -> list[str]:
+    """
+    Returns for each path the file itself, or the files that it matches, sorted; a file that several of them
+    name is there once. Raises `BiLmError` if there is none.
+    """
+    found: dict[str, None] = {}
+    for path in paths:
+        files = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob.glob(path)))
+        if not files:
+            raise BiLmError(f"no file matches the data path {path}")
+        found |= dict.fromkeys(files)
+    return list(found)
+
+
 def read_sentences(shard: str) -> Iterator[list[str]]:
     """
     Yields the words of each line, separated by white space; blank lines are skipped. Raises
-    `ConfigurationError` where the shard has no sentence, is not UTF-8 text, or is a damaged `.gz` or `.zst`
+    `BiLmError` where the shard has no sentence, is not UTF-8 text, or is a damaged `.gz` or `.zst`
     file.
     """
     found = False
@@ -51,7 +66,7 @@ def read_sentences(shard: str) -> Iterator[list[str]]:
             found = True
             yield words
     if not found:
-        raise ConfigurationError(f"{shard} has no sentence in it; remove it from the data path")
+        raise BiLmError(f"{shard} has no sentence in it; remove it from the data path")
 
 
 def find_prepared(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> PreparedShard | None:
@@ -68,7 +83,7 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> Pr
     same shard at the same time: one of them does it, the others wait. A chunk has at most `chunk_tokens`
     words, unless a sentence has more.
 
-    Raises `ConfigurationError` where the shard has no sentence, is not UTF-8 text, is damaged, gone, or
+    Raises `BiLmError` where the shard has no sentence, is not UTF-8 text, is damaged, gone, or
     changed while it was read, or where the chunks cannot be written; then nothing of them is left.
     """
     with _errors_named(shard, directory):
@@ -95,17 +110,17 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> Pr
 def _errors_named(shard: str, directory: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, ConfigurationError) as error:
+    except (OSError, BiLmError) as error:
         if not Path(shard).exists():
             message = f"{shard} is gone; put it back or remove it from the data path"
-        elif isinstance(error, ConfigurationError):
+        elif isinstance(error, BiLmError):
             raise
         else:
             message = (
                 f"cannot prepare {shard} for training ({error}); prepared text is written to {directory}, "
                 "or where $ELMO_PLUGIN_CACHE says"
             )
-        raise ConfigurationError(message) from None
+        raise BiLmError(message) from None
 
 
 def _folder(directory: Path, content: str, chunk_tokens: int, version: int = _FORMAT) -> Path:
@@ -140,7 +155,7 @@ def _write(shard: str, stamp: list[int], folder: Path, chunk_tokens: int) -> Non
             sizes.append((len(types), len(lengths), checksum))
         (part / _LIST).write_text(json.dumps(sizes))
         if _stamp(shard) != stamp:
-            raise ConfigurationError(f"{shard} was changed while it was read; start again when it is whole")
+            raise BiLmError(f"{shard} was changed while it was read; start again when it is whole")
 
 
 def _tokenised(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[tuple[list[str], array, array]]:

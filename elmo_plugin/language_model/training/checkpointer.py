@@ -15,7 +15,7 @@ from overrides import overrides
 
 from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.files import remove_leftovers
-from elmo_plugin.common.torch_files import check_tensors, save_tensors
+from elmo_plugin.common.formats.torch_files import check_tensors, save_tensors
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 from overrides import overrides
 
-from elmo_plugin.common.torch_files import save_tensors
+from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.language_model.batches.data_loader import BiLmStreamLoader
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.language_model.training.training_state import (

@@ -10,11 +10,11 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules.conditional_random_field import ConditionalRandomField, allowed_transitions
 from allennlp.nn import InitializerApplicator
-from allennlp.training.metrics import CategoricalAccuracy, SpanBasedF1Measure
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.encoders import ContextualEncoder
+from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import tags_to_spans
 from elmo_plugin.tasks.task_model import TaskModel
 
@@ -75,8 +75,7 @@ class NerBiLstmCrf(TaskModel):
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), len(labels))
         self.crf = ConditionalRandomField(len(labels), allowed_transitions(tag_encoding, labels))
         self._tag_encoding = tag_encoding
-        self._accuracy = CategoricalAccuracy()
-        self._span_f1 = SpanBasedF1Measure(vocab, "labels", label_encoding=tag_encoding)
+        self._f1 = NerF1(tag_encoding)
         self.initialize(initializer)
 
     def compute_logits(self, tokens: TextFieldTensors) -> CrfLogits:
@@ -119,9 +118,8 @@ class NerBiLstmCrf(TaskModel):
         output: dict[str, Any] = {"words": words, "tags": predicted}
         if tags is not None:
             output["loss"] = -crf(emissions, tags, mask)
-            one_hot = _one_hot(predicted, emissions)
-            self._accuracy(one_hot, tags, mask)
-            self._span_f1(one_hot, tags, mask)
+            right = [row[of_words].tolist() for row, of_words in zip(tags, mask, strict=True)]
+            self._f1(self._tags(predicted), self._tags(right))
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -129,11 +127,7 @@ class NerBiLstmCrf(TaskModel):
         Turns the indices of the tags into tags, and adds `entities`: for each its `type`, its `text`, the
         index `start` of its first word and `end` of the word after its last.
         """
-        tags = [
-            [self.vocab.get_token_from_index(index, "labels") for index in indices]
-            for indices in output_dict["tags"]
-        ]
-        output_dict["tags"] = tags
+        tags = output_dict["tags"] = self._tags(output_dict["tags"])
         output_dict["entities"] = [
             [
                 {"type": kind, "start": first, "end": last + 1, "text": " ".join(words[first : last + 1])}
@@ -150,10 +144,16 @@ class NerBiLstmCrf(TaskModel):
         them, overall and for each type. The latter's names begin with `_`, which keeps them out of the
         progress bar.
         """
-        spans = self._span_f1.get_metric(reset)
-        return {"accuracy": self._accuracy.get_metric(reset)} | {
-            name if name.endswith("-overall") else f"_{name}": value for name, value in spans.items()
+        figures = self._f1.get_metric(reset)
+        return {
+            name if name == "accuracy" or name.endswith("-overall") else f"_{name}": value
+            for name, value in figures.items()
         }
+
+    def _tags(self, indices: Sequence[Sequence[int]]) -> list[list[str]]:
+        """Returns the tags of each sentence by their indices."""
+        labels = self.vocab.get_index_to_token_vocabulary("labels")
+        return [[labels[index] for index in sentence] for sentence in indices]
 
 
 def _check_tag_encoding(tag_encoding: str, labels: Iterable[str]) -> None:
@@ -165,11 +165,3 @@ def _check_tag_encoding(tag_encoding: str, labels: Iterable[str]) -> None:
         raise ConfigurationError(
             f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is {found}"
         )
-
-
-def _one_hot(paths: list[list[int]], emissions: Tensor) -> Tensor:
-    """Returns ones at the tags of `paths`, for the metrics. Shape (batch, time, tags), as of `emissions`."""
-    one_hot = torch.zeros_like(emissions)
-    for row, path in enumerate(paths):
-        one_hot[row, range(len(path)), path] = 1.0
-    return one_hot

@@ -11,7 +11,7 @@ from allennlp.data.fields import Field, LabelField, TextField
 from allennlp.data.tokenizers import Tokenizer
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.json_files import parse_json
+from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
 

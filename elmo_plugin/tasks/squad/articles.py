@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.json_files import parse_json
+from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 
 logger = logging.getLogger(__name__)

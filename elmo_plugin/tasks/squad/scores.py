@@ -9,7 +9,7 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.json_files import parse_json
+from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks.dataset_reader import read_text_lines
 from elmo_plugin.tasks.squad.articles import read_squad
 

@@ -13,7 +13,8 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
-from elmo_plugin.bilm.io.pretrained import MODELS, download_directory, fetch
+from elmo_plugin.bilm.io.pretrained import MODELS, fetch
+from elmo_plugin.common.downloads import download_directory
 from tests.bilm.conftest import BiLmMaker
 from tests.small_bilm import write_pair
 
@@ -92,6 +93,27 @@ def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
 
 def test_a_path_is_the_file_itself(tmp_path: Path) -> None:
     assert fetch(tmp_path / "absent") == tmp_path / "absent" and fetch("model.tar.gz") == Path("model.tar.gz")
+
+
+def test_a_tilde_is_the_users_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert fetch("~/elmo/options.json") == tmp_path / "elmo" / "options.json"
+
+
+STORES = ["allennlp.s3.amazonaws.com", "s3-us-west-2.amazonaws.com/allennlp"]
+
+
+@pytest.mark.parametrize(("kept", "asked"), [STORES, STORES[::-1]])
+def test_an_address_of_a_published_file_finds_the_copy_under_another(
+    kept: str, asked: str, cache: Path
+) -> None:
+    from cached_path.util import resource_to_filename
+
+    file = "models/elmo/2x1024_128_2048cnn_1xhighway/elmo_2x1024_128_2048cnn_1xhighway_options.json"
+    cache.mkdir(parents=True)
+    copy = cache / resource_to_filename(f"https://{kept}/{file}")
+    copy.write_text("{}")
+    assert fetch(f"https://{asked}/{file}") == copy
 
 
 def test_the_sizes_are_shown_before_a_download(
@@ -181,5 +203,37 @@ def test_without_cached_path_only_urls_are_refused(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(builtins, "__import__", without)
     assert BiLm.pretrained("tiny").num_layers == 3
-    with pytest.raises(BiLmError, match=r"biLM 'small' \(the package cached-path is not installed\); bring"):
+    with pytest.raises(BiLmError, match=r"biLM 'small' \(the package cached-path is not installed: .*"):
         load_bilm("small")
+
+
+@pytest.mark.parametrize("address", ["hf://someone/elmo", "s3://bucket/elmo", "gs://bucket/elmo"])
+def test_other_addresses_are_left_to_the_library_that_knows_them(
+    address: str, bilm: BiLm, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder, as of a whole model on a hub, or a file of it."""
+    import cached_path
+
+    asked = []
+
+    def find(url: str, cache_dir: Path) -> Path:
+        asked.append((url, cache_dir))
+        return tmp_path / "served" / url.removeprefix(address).removeprefix("/")
+
+    monkeypatch.setattr(cached_path, "cached_path", find)
+    expected = bilm.embed([["the", "cat"]])[0]
+    files = [f"{address}/{name}" for name in FILES]
+    for source in (address, dict(zip(("options", "weights"), files, strict=True))):
+        assert torch.equal(load_bilm(source).embed([["the", "cat"]])[0], expected)
+    assert asked == [(url, cache) for url in (address, *files)]
+
+
+def test_whatever_a_cloud_raises_names_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    import cached_path
+
+    def refuse(_url: str, cache_dir: Path) -> Path:
+        raise RuntimeError("no credentials")
+
+    monkeypatch.setattr(cached_path, "cached_path", refuse)
+    with pytest.raises(BiLmError, match=r"cannot download s3://bucket/a.tar.gz \(no credentials\); bring"):
+        load_bilm("s3://bucket/a.tar.gz")

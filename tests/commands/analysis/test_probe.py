@@ -6,9 +6,15 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.analysis.probes import linear_probe
 from elmo_plugin.commands.analysis.probe import show_probes
 
 SENTENCES = ["the D\nplay N\nended V\n", "they P\nplay V\nchess N\n", "the D\ndog N\nslept V\n"]
+
+
+@pytest.fixture(autouse=True)
+def short_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linear_probe, "MIN_STEPS", 150)
 
 
 def tagged(folder: Path, name: str, sentences: list[str]) -> str:
@@ -28,6 +34,18 @@ def test_each_layer_is_probed_with_its_control_task(
     assert figures["layers"]["LSTM 1"]["accuracies"] == [1.0, 1.0]
     assert figures["layers"]["token"]["accuracies"][0] == pytest.approx(8 / 9)
     assert "selectivity" in capsys.readouterr().out
+
+
+def test_controls_are_probed_and_a_cache_changes_nothing(tmp_path: Path) -> None:
+    train = tagged(tmp_path, "train.txt", SENTENCES * 20)
+    written = tmp_path / "probe.json"
+    show_probes("tiny", train, train, seeds=1, json=str(written), with_controls=True)
+    layers = json.loads(written.read_text())["layers"]
+    for _ in range(2):
+        show_probes("tiny", train, train, seeds=1, json=str(written), cache=str(tmp_path / "cache"))
+        assert json.loads(written.read_text())["layers"].items() <= layers.items()
+    assert layers["bag of characters"]["accuracies"] == layers["random biLM, token"]["accuracies"]
+    assert layers["bag of characters"]["accuracies"] == [pytest.approx(8 / 9)]  # "play" is one of two
 
 
 def test_data_without_anything_to_learn_are_refused(tmp_path: Path) -> None:

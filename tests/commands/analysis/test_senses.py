@@ -40,6 +40,16 @@ def test_each_layer_is_scored(tmp_path: Path, first_senses: str, capsys: pytest.
     assert figures["token"]["f1"] == 0.5  # the word is the same: its token vector cannot tell
 
 
+def test_controls_are_scored_next_to_the_layers(tmp_path: Path, first_senses: str) -> None:
+    train = corpus(tmp_path, "train.jsonl", ("the play ended .", 1, "a"), ("his play against us", 1, "b"))
+    written = tmp_path / "senses.json"
+    show_senses("tiny", train, [train], first_senses, json=str(written), with_controls=True)
+    figures = json.loads(written.read_text())[train]
+    assert next(iter(figures)) == "first sense" and len(figures) == 1 + 4 + 4 + 1
+    assert figures["bag of characters"]["f1"] == figures["random biLM, token"]["f1"] == 0.5
+    assert figures["random biLM, LSTM 1"]["f1"] == 1.0  # the words around are others
+
+
 def test_corpora_without_senses_and_wrong_names_are_refused(tmp_path: Path, first_senses: str) -> None:
     train = corpus(tmp_path, "train.jsonl", ("the play ended .", 1, "a"))
     (tmp_path / "empty.jsonl").write_text('{"tokens": ["a"], "targets": []}\n')

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 from allennlp.commands import main
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
-from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
 from elmo_plugin.bilm.io.training_archive import read_archive
 from elmo_plugin.commands.bilm.average import average, mean
 from tests.small_bilm import small_options
@@ -92,12 +91,12 @@ def test_bilms_that_do_not_fit_each_other_are_refused(
 ) -> None:
     first = write_training(tmp_path / "a", random_bilm())
     other = write_training(tmp_path / "b", bilm, words and Vocabulary({"words": words}))
-    with pytest.raises(ConfigurationError, match=rf"archive .*b/model\.tar\.gz: .*{message}"):
+    with pytest.raises(BiLmError, match=rf"archive .*b/model\.tar\.gz: .*{message}"):
         average([first, other], tmp_path / "mean.tar.gz")
     assert not (tmp_path / "mean.tar.gz").exists()
 
 
 def test_one_archive_is_too_few(tmp_path: Path) -> None:
     archive = write_training(tmp_path / "a", random_bilm())
-    with pytest.raises(ConfigurationError, match="two archives or more"):
+    with pytest.raises(BiLmError, match="two archives or more"):
         average([archive, archive], tmp_path / "mean.tar.gz")

@@ -7,10 +7,10 @@ import h5py
 import numpy as np
 import pytest
 import torch
+import yaml
 from allennlp.commands import main
 from allennlp.commands.train import train_model
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.modules.elmo import Elmo, batch_to_ids
 
 from elmo_plugin.bilm import BiLm, BiLmError
@@ -135,7 +135,7 @@ def test_half_precision_is_loaded_to_nearly_the_same_numbers(archive: Path, tmp_
 
 
 def test_without_an_archive_nothing_is_written(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"there is no biLM '.*absent\.tar\.gz'"):
+    with pytest.raises(BiLmError, match=r"there is no biLM '.*absent\.tar\.gz'"):
         export(str(tmp_path / "absent.tar.gz"), tmp_path / "out")
     assert not list(tmp_path.iterdir())
 
@@ -145,7 +145,7 @@ def test_what_cannot_be_written_is_named_and_leaves_nothing_behind(tmp_path: Pat
     softmax = random_softmax(words)
     softmax.weight[0, 0] = 1e6
     archive = write_training(tmp_path / "run", bilm, softmax=softmax)
-    with pytest.raises(ConfigurationError, match="softmax/W has values beyond float16"):
+    with pytest.raises(BiLmError, match="softmax/W has values beyond float16"):
         export(str(archive), tmp_path / "out", dtype="float16")
     assert not list((tmp_path / "out").iterdir())
 
@@ -157,7 +157,7 @@ def test_a_model_that_reads_whole_words_is_refused(tmp_path: Path) -> None:
     with h5py.File(pair / "my_weights.hdf5", "a") as file:
         del file["char_embed"], file["CNN"]
         file["embedding"] = np.zeros((7, 6), dtype=np.float32)
-    with pytest.raises(ConfigurationError, match="reads whole words"):
+    with pytest.raises(BiLmError, match="reads whole words"):
         export(str(pair), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -237,3 +237,27 @@ def test_a_flipped_byte_of_an_export_is_noticed(archive: Path, tmp_path: Path) -
             assert all(torch.equal(found[name], expected[name]) for name in expected)
             assert softmax is None or len(softmax.words) == 9
     assert noticed > 100
+
+
+def test_a_folder_for_a_hub_has_a_card_that_says_what_is_in_it(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "my-elmo"
+    _run(monkeypatch, archive, "--hf", folder)
+    assert {path.name for path in folder.iterdir()} == {"README.md", "options.json", "weights.hdf5"}
+    card = (folder / "README.md").read_text()
+    _, metadata, text = card.split("---\n", maxsplit=2)
+    assert yaml.safe_load(metadata)["library_name"] == "elmo_plugin"
+    bilm = _load(folder)
+    parameters = sum(parameter.numel() for parameter in bilm.parameters())
+    softmax = read_softmax(folder / "weights.hdf5", bilm.options)
+    assert text.strip().startswith("# my-elmo\n")
+    assert f"| parameters of the biLM | {parameters:,} |" in text
+    assert f"| vectors | {bilm.num_layers} layers of {bilm.output_dim} |" in text
+    assert softmax is not None and f"| softmax | {len(softmax.words)} words |" in text
+
+
+def test_a_card_that_somebody_wrote_stays(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    export("tiny", tmp_path, with_card=True)
+    assert (tmp_path / "README.md").read_text() == "mine"

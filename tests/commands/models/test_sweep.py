@@ -315,3 +315,28 @@ def test_another_training_in_the_folder_is_not_taken_for_this_one(
     with pytest.raises(ConfigurationError, match="ner_small/1 is there, but has no finished training"):
         sweep(configs, tmp_path / "runs", 1)
     assert len(trained) == 2
+
+
+def test_fractions_give_a_curve_and_what_each_configuration_needs(
+    configs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    folder, scores = tmp_path / "runs", tmp_path / "out.json"
+    small = '{"trainer.num_epochs": 2}'
+    sweep(configs, folder, 1, small, json_file=str(scores), fractions=[1, 0.5])
+    printed = capsys.readouterr().out
+    assert "ner_small@0.5 with seed 1: training 1 of 4" in printed
+    assert "| 50 % |" in printed and "ner_large" in (folder / "table.md").read_text()
+    results = json.loads(scores.read_text())
+    assert set(results) == {f"{name}@{part}" for name in ("ner_small", "ner_large") for part in ("0.5", "1")}
+    reach = results["ner_small@1"]["reaches"]["ner_large"]
+    assert reach["score"] == pytest.approx(results["ner_large@1"]["scores"][0])
+    half, whole = (
+        json.loads((folder / f"ner_small@{part}" / "1" / "updates.json").read_text()) for part in ("0.5", "1")
+    )
+    assert len(whole) == 2 and whole[1] == 2 * whole[0] > half[1]
+
+
+@pytest.mark.parametrize("fraction", [0, 1.5])
+def test_a_fraction_that_is_none_is_refused(configs: list[str], tmp_path: Path, fraction: float) -> None:
+    with pytest.raises(ConfigurationError, match="--fractions are above 0 and at most 1"):
+        sweep(configs, tmp_path / "runs", 1, fractions=[fraction])

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from allennlp.common.checks import ConfigurationError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.language_model.corpus.chunks import CorpusChunk
 from elmo_plugin.language_model.corpus.shards import PreparedShard, prepare
@@ -113,9 +113,7 @@ def test_files_that_are_gone_or_empty_are_named(tmp_path: Path, name: str, kept_
     path.unlink()
     if kept_bytes is not None:
         path.write_bytes(content[:kept_bytes])
-    with pytest.raises(
-        ConfigurationError, match=f"gone or damaged .*remove the folder {shard.folder} and start"
-    ):
+    with pytest.raises(BiLmError, match=f"gone or damaged .*remove the folder {shard.folder} and start"):
         shard.chunks[0].open(50)
 
 
@@ -124,7 +122,7 @@ def test_an_array_that_is_cut_is_named(tmp_path: Path, kept_bytes: int) -> None:
     shard = prepared(["a b a"], tmp_path)
     path = shard.folder / "000000.types.npy"
     path.write_bytes(path.read_bytes()[:kept_bytes])
-    with pytest.raises(ConfigurationError, match="gone or damaged"):
+    with pytest.raises(BiLmError, match="gone or damaged"):
         shard.chunks[0].open(50)
 
 
@@ -137,5 +135,5 @@ def test_no_flipped_byte_goes_unnoticed(tmp_path: Path, name: str) -> None:
         damaged = bytearray(content)
         damaged[place] ^= 4
         path.write_bytes(bytes(damaged))
-        with pytest.raises(ConfigurationError, match=f"{shard.folder}/000000.*gone or damaged"):
+        with pytest.raises(BiLmError, match=f"{shard.folder}/000000.*gone or damaged"):
             shard.chunks[0].open(50)

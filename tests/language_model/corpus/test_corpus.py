@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
-from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.language_model.corpus import corpus, shards
 from elmo_plugin.language_model.corpus.corpus import prepare_corpus
 
@@ -62,7 +62,7 @@ def test_what_is_prepared_is_only_opened(
 ) -> None:
     made = prepare_corpus(texts, tmp_path / "cache")
     monkeypatch.setattr(shards, "write_chunk", lambda *args: pytest.fail("text is tokenised again"))
-    monkeypatch.setattr(corpus.Tqdm, "tqdm", lambda *args, **kwargs: pytest.fail("there is no work to show"))
+    monkeypatch.setattr(corpus, "progress_bar", lambda **_: pytest.fail("there is no work to show"))
     assert prepare_corpus(texts, tmp_path / "cache") == made
 
 
@@ -77,5 +77,5 @@ def test_it_is_kept_in_the_cache_that_the_environment_names(
 @pytest.mark.parametrize("num_processes", [1, 2])
 def test_a_bad_shard_among_good_ones_is_named(texts: list[str], tmp_path: Path, num_processes: int) -> None:
     Path(texts[1]).write_text("\n")
-    with pytest.raises(ConfigurationError, match=f"{texts[1]} has no sentence in it"):
+    with pytest.raises(BiLmError, match=f"{texts[1]} has no sentence in it"):
         prepare_corpus(texts, tmp_path / "cache", num_processes)

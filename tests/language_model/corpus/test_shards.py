@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.language_model.corpus import chunks, shards
 from elmo_plugin.language_model.corpus.shards import find_prepared, prepare, read_sentences
 
@@ -54,7 +54,7 @@ def nothing_is_left_in(directory: Path) -> bool:
 def test_a_shard_without_a_sentence_is_named(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(ConfigurationError, match=f"{path} has no sentence in it"):
+    with pytest.raises(BiLmError, match=f"{path} has no sentence in it"):
         prepare(str(path), tmp_path / "corpora")
     assert nothing_is_left_in(tmp_path / "corpora")
 
@@ -62,7 +62,7 @@ def test_a_shard_without_a_sentence_is_named(tmp_path: Path, name: str, content:
 def test_text_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "latin.txt"
     path.write_bytes("good\nschöne\n".encode("latin-1"))
-    with pytest.raises(ConfigurationError, match=f"{path}, line 2: not UTF-8 text"):
+    with pytest.raises(BiLmError, match=f"{path}, line 2: not UTF-8 text"):
         prepare(str(path), tmp_path / "corpora", chunk_tokens=1)
     assert nothing_is_left_in(tmp_path / "corpora")
 
@@ -71,9 +71,7 @@ def test_text_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
 def test_a_damaged_shard_is_named(tmp_path: Path, name: str, compress) -> None:
     path = tmp_path / f"text.{name}"
     path.write_bytes(compress(TEXT.encode() * 1000)[:-9])
-    with pytest.raises(
-        ConfigurationError, match=f"{path}: not a whole {'gzip' if name == 'gz' else 'zstd'} file"
-    ):
+    with pytest.raises(BiLmError, match=f"{path}: not a whole {'gzip' if name == 'gz' else 'zstd'} file"):
         prepare(str(path), tmp_path / "corpora")
     assert nothing_is_left_in(tmp_path / "corpora")
 
@@ -113,9 +111,7 @@ def test_the_name_tells_how_the_content_is_read(shard: Path, directory: Path) ->
     compressed.write_bytes(gzip.compress(TEXT.encode()))
     prepare(str(compressed), directory)
     compressed.rename(shard)
-    with pytest.raises(
-        ConfigurationError, match=f"{shard} is compressed by gzip, but its name does not end in .gz"
-    ):
+    with pytest.raises(BiLmError, match=f"{shard} is compressed by gzip, but its name does not end in .gz"):
         prepare(str(shard), directory)
 
 
@@ -148,7 +144,7 @@ def test_a_shard_that_vanishes_is_named(
 
     monkeypatch.setattr(shards, "_content", vanishing)
     for look in (prepare, find_prepared):
-        with pytest.raises(ConfigurationError, match=f"{shard} is gone; put it back or remove it"):
+        with pytest.raises(BiLmError, match=f"{shard} is gone; put it back or remove it"):
             look(str(shard), directory)
     assert nothing_is_left_in(directory)
 
@@ -161,7 +157,7 @@ def test_a_shard_that_changes_while_it_is_read_is_named(
         shard.write_text(TEXT * 2)
 
     monkeypatch.setattr(shards, "read_sentences", read_and_write)
-    with pytest.raises(ConfigurationError, match=f"{shard} was changed while it was read"):
+    with pytest.raises(BiLmError, match=f"{shard} was changed while it was read"):
         prepare(str(shard), directory)
     assert nothing_is_left_in(directory)
 
@@ -174,6 +170,6 @@ def test_a_full_disk_is_named_and_nothing_is_left(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(shards, "write_chunk", write_chunk)
-    with pytest.raises(ConfigurationError, match=f"cannot prepare {shard} .*{directory}.*: the disk is full"):
+    with pytest.raises(BiLmError, match=f"cannot prepare {shard} .*{directory}.*: the disk is full"):
         prepare(str(shard), directory)
     assert nothing_is_left_in(directory)

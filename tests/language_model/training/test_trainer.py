@@ -17,7 +17,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from torch import distributed
 
-from elmo_plugin.common.torch_files import save_tensors
+from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.language_model import BiLmTrainer
 from elmo_plugin.language_model.training.checkpointer import load_state
 from elmo_plugin.language_model.training.training_state import random_states, set_random_states

@@ -1,4 +1,4 @@
-"""AllenNLP's span F1, which the tagger reports, against the figures of conlleval."""
+"""The tagger's figures against AllenNLP's, those of conlleval, and those of two processes."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,15 @@ import pytest
 import torch
 from allennlp.data import Vocabulary
 from allennlp.training.metrics import SpanBasedF1Measure
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elmo_plugin.tasks.ner.metrics import NerF1
+from elmo_plugin.tasks.ner.tags import spans_to_tags, tags_to_spans
+from tests.tasks.two_processes import figures_in_two_processes
+
+TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
+FIGURES = ("precision", "recall", "f1-measure")
 
 
 def tagged_sentences(path: Path) -> list[list[list[str]]]:
@@ -15,25 +24,71 @@ def tagged_sentences(path: Path) -> list[list[list[str]]]:
     return [[line.split(" ") for line in block.split("\n")] for block in blocks]
 
 
-def test_span_f1_equals_conlleval_overall_and_for_each_type(shared: Path) -> None:
+def test_figures_equal_conlleval_overall_and_for_each_type(shared: Path) -> None:
     sentences = tagged_sentences(shared / "parity" / "ner" / "tagged.txt")
-    figures = json.loads((shared / "parity" / "ner" / "scores.json").read_text(encoding="utf-8"))
-    vocab = Vocabulary()
-    for sentence in sentences:
-        vocab.add_tokens_to_namespace([tag for _, *tags in sentence for tag in tags], "labels")
-    span_f1 = SpanBasedF1Measure(vocab, "labels", label_encoding="BIO")
-    for sentence in sentences:
-        numbers = torch.tensor(
-            [[vocab.get_token_index(tag, "labels") for tag in tags] for _, *tags in sentence]
-        )
-        gold, system = numbers.T
-        one_hot = torch.nn.functional.one_hot(system, vocab.get_vocab_size("labels"))
-        span_f1(one_hot.unsqueeze(0), gold.unsqueeze(0))
-    metrics = span_f1.get_metric()
-    for kind, expected in figures.items():
+    expected_figures = json.loads((shared / "parity" / "ner" / "scores.json").read_text(encoding="utf-8"))
+    gold, system = ([[row[column] for row in sentence] for sentence in sentences] for column in (1, 2))
+    f1 = NerF1("BIO")
+    f1(system, gold)
+    metrics = f1.get_metric()
+    for kind, expected in expected_figures.items():
         if kind != "raw":
-            found = [metrics[f"{name}-{kind}"] for name in ("precision", "recall", "f1-measure")]
+            found = [metrics[f"{name}-{kind}"] for name in FIGURES]
             # conlleval prints percentages with two decimals.
             assert [round(100 * value, 2) for value in found] == pytest.approx(
                 [expected[name] for name in ("precision", "recall", "f1")], abs=1e-9
             ), kind
+
+
+SENTENCE = st.lists(st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS)), min_size=1, max_size=6)
+
+
+@settings(max_examples=50)
+@given(st.lists(SENTENCE, min_size=1, max_size=4), st.sampled_from(["BIO", "BIOUL"]))
+def test_figures_are_those_of_allennlp(sentences: list[list[tuple[str, str]]], encoding: str) -> None:
+    vocab = Vocabulary()
+    ours, theirs = NerF1(encoding), SpanBasedF1Measure(vocab, "labels", label_encoding=encoding)
+    for sentence in sentences:
+        columns = [
+            spans_to_tags(tags_to_spans(list(tags), "BIO"), len(tags), encoding)
+            for tags in zip(*sentence, strict=True)
+        ]
+        predicted, gold = (
+            torch.tensor([vocab.add_token_to_namespace(t, "labels") for t in c]) for c in columns
+        )
+        one_hot = torch.nn.functional.one_hot(predicted, vocab.get_vocab_size("labels"))
+        theirs(one_hot[None], gold[None])
+        ours(columns[:1], columns[1:])
+    expected = theirs.get_metric()
+    actual = ours.get_metric()
+    assert actual.pop("accuracy") is not None
+    assert actual == pytest.approx(expected, abs=1e-9)
+
+
+def test_accuracy_is_over_words() -> None:
+    f1 = NerF1("BIO")
+    f1([["O", "B-PER"], ["O"]], [["O", "O"], ["B-LOC"]])
+    assert f1.get_metric(reset=True)["accuracy"] == pytest.approx(1 / 3)
+    assert f1.get_metric() == {"accuracy": 0.0, **{f"{name}-overall": 0.0 for name in FIGURES}}
+
+
+def test_tags_of_other_words_are_refused() -> None:
+    with pytest.raises(ValueError, match="1 tags were predicted for 2 words"):
+        NerF1()([["O"]], [["O", "O"]])
+
+
+BATCHES = [
+    ([["U-PER", "O"]], [["U-PER", "U-LOC"]]),
+    ([["B-ORG", "L-ORG"], ["O"]], [["B-ORG", "L-ORG"], ["U-PER"]]),
+    ([["O", "U-MISC"]], [["O", "O"]]),
+]
+
+
+def test_processes_sum_what_they_counted(tmp_path: Path) -> None:
+    metric = NerF1()
+    for batch in BATCHES:
+        metric(*batch)
+    expected = metric.get_metric()
+    for first, second, after_reset in figures_in_two_processes(NerF1, BATCHES, tmp_path):
+        assert first == second == expected
+        assert set(after_reset.values()) == {0.0}

@@ -6,7 +6,7 @@ from typing import Any
 from elmo_plugin.bilm.char_cnn.lexicon import NEEDED_OF_CHARACTERS, NEEDED_OF_WORDS, read_lexicon
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.json_files import read_json
+from elmo_plugin.common.formats.json_files import read_json
 
 CONFIG = "config.json"
 CHARACTERS = "char.dic"

@@ -27,7 +27,7 @@ from elmo_plugin.bilm.io.allennlp_layout import Entry, highway_entries, lstm_ent
 from elmo_plugin.bilm.io.manylangs.options import read_options
 from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.torch_files import check_finite, load_plain
+from elmo_plugin.common.formats.torch_files import check_finite, load_plain
 
 TOKEN_EMBEDDER = "token_embedder.pkl"
 ENCODER = "encoder.pkl"

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.common.text_files import decode, read_lines
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.text_files import decode, read_lines
 
 TEXT = "one\n\nzwölf\n".encode()
 LONG_TEXT = b"".join(b"%d and more\n" % number for number in range(100_000))
@@ -41,7 +41,7 @@ def test_lines_go_on_over_the_frames_and_blocks_of_a_zstd_file(tmp_path: Path) -
 def test_what_is_no_whole_gzip_file_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "text.gz"
     path.write_bytes(content)
-    with pytest.raises(ConfigurationError, match=f"{path}: not a whole gzip file"):
+    with pytest.raises(BiLmError, match=f"{path}: not a whole gzip file"):
         list(read_lines(str(path)))
 
 
@@ -58,10 +58,10 @@ def test_what_is_no_whole_gzip_file_is_named(tmp_path: Path, content: bytes) -> 
 def test_what_is_no_whole_zstd_file_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "text.zst"
     path.write_bytes(content)
-    with pytest.raises(ConfigurationError, match=f"{path}: not a whole zstd file"):
+    with pytest.raises(BiLmError, match=f"{path}: not a whole zstd file"):
         list(read_lines(str(path)))
 
 
 def test_text_that_is_not_utf8_is_named_by_its_place() -> None:
-    with pytest.raises(ConfigurationError, match="corpus, line 3: not UTF-8 text"):
+    with pytest.raises(BiLmError, match="corpus, line 3: not UTF-8 text"):
         decode(b"sch\xf6n", "corpus, line 3")

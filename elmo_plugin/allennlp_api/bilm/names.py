@@ -1,4 +1,4 @@
-"""Converts the tensors of a biLM to and from the names and the layout of AllenNLP's `_ElmoBiLm`.
+"""Converts the weights of a biLM to the names and the layout of AllenNLP's `_ElmoBiLm`.
 
     _token_embedder._char_embedding_weights         token_encoder.character_embedding.weight
     _token_embedder.char_conv_{i}.*                 token_encoder.convolutions.{i}.*
@@ -12,7 +12,7 @@
 `elmo_plugin.bilm.io.allennlp_layout` tells how highway layers and gates differ.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from torch import Tensor
 
@@ -25,20 +25,32 @@ HIGHWAY = "_token_embedder._highways._layers.{}.weight"
 LSTM_PROJECTION = "_elmo_lstm.forward_layer_{}.state_projection.weight"
 
 
-def to_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[str, Tensor]:
-    """Converts what `BiLm.state_dict()` gives to what `_ElmoBiLm.load_state_dict` takes."""
-    return {
-        entry.theirs: entry.to_theirs(*(weights[name] for name in entry.ours)) for entry in _entries(options)
-    }
+def to_allennlp(weights: Iterable[tuple[str, Tensor]], options: BiLmOptions) -> Iterator[tuple[str, Tensor]]:
+    """
+    Converts the weights of a `BiLm` to those of AllenNLP's, each as soon as all that it is made of has come.
 
+    # Parameters
 
-def take_from_allennlp(weights: dict[str, Tensor], options: BiLmOptions) -> dict[str, Tensor]:
-    """Takes out of what `_ElmoBiLm.state_dict()` gives, and returns, what `BiLm.load_state_dict` takes."""
-    ours: dict[str, Tensor] = {}
-    for entry in _entries(options):
-        if entry.theirs in weights:
-            ours |= entry.converted(weights.pop(entry.theirs))
-    return ours
+    weights : `Iterable[tuple[str, Tensor]]`
+        The items of `BiLm.state_dict()`, in any order. Others are left as they are.
+    options : `BiLmOptions`
+        The sizes.
+
+    # Returns
+
+    `Iterator[tuple[str, Tensor]]`
+        The items of AllenNLP's `_ElmoBiLm.state_dict()`.
+    """
+    entries = {name: entry for entry in _entries(options) for name in entry.ours}
+    waiting: dict[str, Tensor] = {}
+    for name, tensor in weights:
+        if name not in entries:
+            yield name, tensor
+            continue
+        entry = entries[name]
+        waiting[name] = tensor
+        if all(part in waiting for part in entry.ours):
+            yield entry.theirs, entry.to_theirs(*(waiting.pop(part) for part in entry.ours))
 
 
 def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:

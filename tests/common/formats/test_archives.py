@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from elmo_plugin.common import archives
-from elmo_plugin.common.archives import read_members, unpack
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats import archives
+from elmo_plugin.common.formats.archives import read_members, unpack
 
 Member = tuple[tarfile.TarInfo, bytes]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from io import BufferedIOBase
 
 import zstandard
-from allennlp.common.checks import ConfigurationError
-from allennlp.common.file_utils import cached_path
 
+from elmo_plugin.common.downloads import fetch
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
 
 _CHUNK = 1 << 17
@@ -41,22 +41,22 @@ def read_lines(path: str) -> Iterator[bytes]:
     path : `str`
         A path or URL; a file whose name ends in `.gz` or `.zst` is decompressed on the way.
 
-    Raises `ConfigurationError` where a compressed file is damaged or is none, where the file is of another
-    kind than text, and where it cannot be read.
+    Raises `BiLmError` where a compressed file is damaged or is none, where the file is of another kind than
+    text, and where it cannot be read.
     """
     kind = compression(path)
     opener = gzip.open if kind == ".gz" else open
     try:
-        with opener(cached_path(path), "rb") as file:
+        with opener(fetch(path), "rb") as file:
             yield from text_lines(_zstd_lines(file) if kind == ".zst" else file, path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ConfigurationError(f"{path}: not a whole gzip file ({error})") from None
+        raise BiLmError(f"{path}: not a whole gzip file ({error})") from None
     except zstandard.ZstdError as error:
-        raise ConfigurationError(f"{path}: not a whole zstd file ({error})") from None
+        raise BiLmError(f"{path}: not a whole zstd file ({error})") from None
     except FileNotFoundError:
-        raise ConfigurationError(f"{path}: there is no such file") from None
+        raise BiLmError(f"{path}: there is no such file") from None
     except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read ({reason(error)})") from None
+        raise BiLmError(f"{path}: cannot be read ({reason(error)})") from None
 
 
 def standard_input_lines() -> Iterator[bytes]:
@@ -66,14 +66,14 @@ def standard_input_lines() -> Iterator[bytes]:
 
 def text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
     """
-    Yields lines without the byte order mark that may come before the first. Raises `ConfigurationError`,
-    which calls their source `name`, where they begin as something else than text does.
+    Yields lines without the byte order mark that may come before the first. Raises `BiLmError`, which calls
+    their source `name`, where they begin as something else than text does.
     """
     rest = iter(lines)
     for first in rest:
         for magic, what in _NO_TEXT.items():
             if first.startswith(magic):
-                raise ConfigurationError(f"{name} {what}")
+                raise BiLmError(f"{name} {what}")
         yield first.removeprefix(_BOM)
         yield from rest
 
@@ -106,12 +106,12 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
 
 def decode(text: bytes, location: str) -> str:
     """
-    Returns `text` as UTF-8. Raises a `ConfigurationError` that begins with `location`, the file and line,
-    where it is none, or has the character NUL, which binary data has.
+    Returns `text` as UTF-8. Raises a `BiLmError` that begins with `location`, the file and line, where it is
+    none, or has the character NUL, which binary data has.
     """
     if b"\0" in text:
-        raise ConfigurationError(f"{location}: not text, as it has the character NUL")
+        raise BiLmError(f"{location}: not text, as it has the character NUL")
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{location}: not UTF-8 text ({error.reason})") from None
+        raise BiLmError(f"{location}: not UTF-8 text ({error.reason})") from None

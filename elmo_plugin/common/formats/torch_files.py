@@ -10,9 +10,9 @@ from typing import Any, BinaryIO
 import torch
 from torch import Tensor
 
-from elmo_plugin.common.archives import MAX_BYTES, MAX_RATIO
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import reason, replace_when_written
+from elmo_plugin.common.formats.archives import MAX_BYTES, MAX_RATIO
 
 
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:

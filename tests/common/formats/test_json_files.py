@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.json_files import parse_json, read_json, read_json_object
+from elmo_plugin.common.formats.json_files import parse_json, read_json, read_json_object
 
 TEXT = st.text(st.characters(codec="utf-8"))
 CONTENT = st.recursive(

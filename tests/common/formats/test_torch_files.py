@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.torch_files import check_finite, check_tensors, load_plain, save_tensors
+from elmo_plugin.common.formats.torch_files import check_finite, check_tensors, load_plain, save_tensors
 from tests.payload import Payload
 
 STATE = {"a": torch.arange(1000.0), "b": {"c": torch.ones(3, 2, dtype=torch.int64)}, "d": [1, "two", None]}

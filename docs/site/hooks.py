@@ -1,0 +1,42 @@
+"""What mkdocs does for this site besides: pages from outside of `docs`, and links between all of them."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+# Files of the repository, and the pages that they are.
+PAGES = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "benchmarks/README.md": "benchmarks.md",
+    "elmo_plugin/bilm/models/tiny/README.md": "tiny.md",
+}
+SOURCES = {page: source for source, page in PAGES.items()}
+LINK = re.compile(r"\[([^\]]*)\]\(([^)#:]+)(#[^)]*)?\)")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Adds the pages."""
+    for source, page in PAGES.items():
+        files.append(File.generated(config, page, content=(REPOSITORY / source).read_text(encoding="utf-8")))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Makes links that are right in the repository right on the site."""
+    path = page.file.src_uri
+    folder = (REPOSITORY / SOURCES.get(path, f"docs/{path}")).parent
+
+    def relinked(match: re.Match[str]) -> str:
+        text, target, anchor = match.groups()
+        file = os.path.relpath(folder / target, REPOSITORY)
+        uri = PAGES.get(file, file.removeprefix("docs/"))
+        if files.get_file_from_path(uri) is None:
+            return f"{text} (`{file}`)" if text.strip("`") not in file else f"`{file}`"
+        return f"[{text}]({os.path.relpath(uri, os.path.dirname(path) or '.')}{anchor or ''})"
+
+    return LINK.sub(relinked, markdown)

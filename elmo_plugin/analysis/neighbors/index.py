@@ -1,0 +1,159 @@
+"""The vectors of all words of a corpus in a folder: built once, mapped into memory, searched often."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import checksum, write_json
+from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.formats.text_files import decode, read_lines
+
+WORDS_AT_ONCE = 20_000
+_DESCRIPTION, _SENTENCES, _STARTS, _VECTORS = "index.json", "sentences.txt", "starts.npy", "vectors.npy"
+
+
+class Occurrence(NamedTuple):
+    """
+    words: of a sentence of the corpus
+    position: of the word in it
+    """
+
+    words: list[str]
+    position: int
+
+
+class CorpusIndex:
+    """
+    Opens an index: a folder with
+
+    - `vectors.npy`, the vectors of all words, of length 1, in half precision. Shape (words, dim).
+    - `sentences.txt`, the sentences, and `starts.npy`, where each begins: the byte in that file and the row
+      among the vectors. Shape (sentences + 1, 2).
+    - `index.json`, which says what it was made of.
+
+    # Parameters
+
+    folder : `Path`
+        See `open_index`, which makes it.
+
+    Raises `BiLmError` where the folder is no whole index.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            self.description = read_json_object(folder / _DESCRIPTION, f"index {folder}")
+            self.vectors: np.ndarray = np.load(folder / _VECTORS, mmap_mode="r")
+            self._starts: np.ndarray = np.load(folder / _STARTS)
+            self._text: np.ndarray = np.memmap(folder / _SENTENCES, mode="r")
+        except (OSError, ValueError, BiLmError) as error:
+            raise BiLmError(f"index {folder}: damaged; delete it and try again ({error})") from None
+        if self.description.get("checksum") != checksum(self._text, self._starts) or (
+            self._starts[-1].tolist() != [len(self._text), len(self.vectors)]
+        ):
+            raise BiLmError(f"index {folder}: its files do not fit together; delete it")
+        self.folder = folder
+
+    def occurrence(self, row: int) -> Occurrence:
+        """Returns the word that has this row among the vectors."""
+        number = int(np.searchsorted(self._starts[:, 1], row, side="right")) - 1
+        (start, first_row), (end, _) = self._starts[number : number + 2].tolist()
+        return Occurrence(self._text[start:end].tobytes().decode().split(), row - first_row)
+
+
+def open_index(folder: Path, bilm: BiLm, corpus: str, layer: int) -> CorpusIndex:
+    """
+    Opens the index of a corpus, which is made where there is none.
+
+    # Parameters
+
+    folder : `Path`
+        Has a folder for each corpus, biLM and layer, named after what they hold.
+    bilm : `BiLm`
+        Gives the vectors.
+    corpus : `str`
+        A sentence a line, with white space between its words; plain, `.gz` or `.zst`.
+    layer : `int`
+        Whose vectors; 0 is the token layer.
+
+    Raises `BiLmError` where the corpus cannot be read or has no word.
+    """
+    digest = blake2b(bilm.digest() + layer.to_bytes(4, "big"), digest_size=8)
+    with open(corpus, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    place = folder / f"{Path(corpus).name.partition('.')[0]}-{digest.hexdigest()}"
+    if not place.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        # Renamed when it is whole: what a kill leaves is not taken for an index.
+        with tempfile.TemporaryDirectory(dir=folder, prefix=f".{place.name}.") as temporary:
+            _build(Path(temporary) / place.name, bilm, corpus, layer)
+            os.replace(Path(temporary) / place.name, place)
+    return CorpusIndex(place)
+
+
+def _build(folder: Path, bilm: BiLm, corpus: str, layer: int) -> None:
+    folder.mkdir()
+    starts = _write_sentences(folder / _SENTENCES, corpus)
+    np.save(folder / _STARTS, starts)
+    num_words, dim = int(starts[-1, 1]), bilm.output_dim
+    vectors = np.lib.format.open_memmap(folder / _VECTORS, "w+", np.float16, (num_words, dim))
+    row = 0
+    with tqdm(total=num_words, unit=" words", unit_scale=True, desc=f"index of {corpus}") as progress:
+        for batch in _batches(folder / _SENTENCES):
+            of_batch = torch.cat([layers[layer] for layers in bilm.embed(batch)])
+            vectors[row : row + len(of_batch)] = unit_length(of_batch).cpu().numpy()
+            row += len(of_batch)
+            progress.update(len(of_batch))
+    vectors.flush()
+    description: dict[str, Any] = {
+        "corpus": corpus,
+        "bilm": bilm.digest().hex(),
+        "layer": layer,
+        "sentences": len(starts) - 1,
+        "words": num_words,
+        "checksum": checksum(np.fromfile(folder / _SENTENCES, np.uint8), starts),
+    }
+    write_json(folder / _DESCRIPTION, description)
+
+
+def _write_sentences(path: Path, corpus: str) -> np.ndarray:
+    """Writes the sentences of a corpus and returns where they start; empty lines are left out."""
+    starts = [(0, 0)]
+    with open(path, "wb") as file:
+        for number, line in enumerate(read_lines(corpus), start=1):
+            words = decode(line, f"{corpus}, line {number}").split()
+            if words:
+                num_bytes = file.write(f"{' '.join(words)}\n".encode())
+                starts.append((starts[-1][0] + num_bytes, starts[-1][1] + len(words)))
+    if len(starts) == 1:
+        raise BiLmError(f"{corpus}: there is no word in this file")
+    return np.array(starts)
+
+
+def _batches(sentences: Path) -> Iterator[list[list[str]]]:
+    batch: list[list[str]] = []
+    num_words = 0
+    with open(sentences, encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            batch.append(line.split())
+            num_words += len(batch[-1])
+            if num_words >= WORDS_AT_ONCE:
+                yield batch
+                batch, num_words = [], 0
+    if batch:
+        yield batch
+
+
+def unit_length(vectors: Tensor) -> Tensor:
+    """Returns vectors of length 1; those of zeros stay as they are."""
+    return torch.nn.functional.normalize(vectors.float(), dim=-1)

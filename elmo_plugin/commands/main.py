@@ -1,0 +1,38 @@
+"""`elmo`, or `python -m elmo_plugin`: the commands that need no AllenNLP."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+
+from elmo_plugin import __version__
+from elmo_plugin.commands import embed
+from elmo_plugin.commands.analysis import neighbors
+from elmo_plugin.commands.bilm import average, export, perplexity
+from elmo_plugin.common.errors import BiLmError
+
+COMMANDS = (embed.COMMAND, export.COMMAND, average.COMMAND, perplexity.COMMAND, neighbors.COMMAND)
+EPILOG = "`allennlp --help` lists the commands that train and evaluate task models, as elmo-..."
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command that the arguments name. A user's mistake ends it with one sentence, and status 1."""
+    parser = argparse.ArgumentParser("elmo", description="ELMo on files of text.", epilog=EPILOG)
+    parser.add_argument("--version", action="version", version=f"elmo_plugin {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    for command in COMMANDS:
+        of_command = commands.add_parser(command.name, help=command.help, description=command.description)
+        command.add_arguments(of_command)
+        of_command.set_defaults(of_command=command)
+    args = parser.parse_args(arguments)
+    command = args.of_command
+    try:
+        # SIGTERM ends it as Ctrl-C does: workers end, and temporary files go.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        command.run(args)
+    except (BiLmError, OSError) as error:
+        sys.exit(f"elmo {command.name}: {error}")
+    except KeyboardInterrupt:
+        kept = command.kept(args)
+        how = f"{kept} keeps what was done, and the same command goes on" if kept else "nothing was written"
+        sys.exit(f"elmo {command.name}: stopped; {how}")

@@ -1,0 +1,88 @@
+"""Files at addresses, each downloaded once, into the cache that AllenNLP has for its own."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlparse
+from urllib.request import Request, urlopen
+
+from elmo_plugin.common.errors import BiLmError
+
+SCHEMES = ("http", "https", "hf", "s3", "gs")
+TIMEOUT = 30  # seconds without an answer
+
+
+def download_directory() -> Path:
+    """Returns AllenNLP's own cache: `cache` in `$ALLENNLP_CACHE_ROOT`, by default in `~/.allennlp`."""
+    return Path(os.environ.get("ALLENNLP_CACHE_ROOT") or Path.home() / ".allennlp") / "cache"
+
+
+def is_address(path: str | Path) -> bool:
+    """Returns whether it is an address of one of `SCHEMES`, and not a path."""
+    return urlparse(str(path)).scheme in SCHEMES
+
+
+def fetch(path_or_address: str | Path, whose: str = "", others: Sequence[str | Path] = ()) -> Path:
+    """
+    Returns a local path: the given one, or that of the content of an address, which is downloaded once. What
+    AllenNLP or an earlier call has put into the cache is used without a network.
+
+    # Parameters
+
+    path_or_address : `str | Path`
+        A path, which may begin with `~`, or an address that the package `cached-path` reads: `https://…`,
+        `hf://USER/MODEL/FILE` of the Hugging Face Hub (without a file the folder of the model), `s3://…`,
+        `gs://…`.
+    whose : `str`, optional (default = `""`)
+        What it is a file of, for messages: " of …".
+    others : `Sequence[str | Path]`, optional (default = `()`)
+        Other addresses of the same content, under which the cache may have it.
+
+    Raises `BiLmError` where it cannot be downloaded, or where `cached-path`, which knows that cache, is not
+    installed.
+    """
+    address = str(path_or_address)
+    if not is_address(address):
+        return Path(path_or_address).expanduser()
+    try:
+        from cached_path import cached_path, find_latest_cached
+    except ImportError:
+        reason = "the package cached-path is not installed: install elmo_plugin[download]"
+        raise _cannot_download(address, whose, reason) from None
+    for known in (address, *others):
+        found = find_latest_cached(str(known), download_directory())
+        if found is not None:
+            return Path(found)
+    try:
+        size = _size_of(address)
+        print(f"downloading {address}{whose}: {_shown(size)}", file=sys.stderr)
+        path = Path(cached_path(address, cache_dir=download_directory()))
+    except Exception as error:  # the clients of clouds have exceptions of their own
+        raise _cannot_download(address, whose, error) from None
+    if size is not None and path.stat().st_size != size:
+        path.unlink()
+        raise _cannot_download(address, whose, "the connection broke off")
+    return path
+
+
+def _size_of(address: str) -> int | None:
+    """In bytes, where there is a server that tells."""
+    if urlparse(address).scheme not in ("http", "https"):
+        return None
+    with urlopen(Request(address, method="HEAD"), timeout=TIMEOUT) as answer:
+        size = answer.headers["Content-Length"]
+    return None if size is None else int(size)
+
+
+def _shown(size: int | None) -> str:
+    if size is None:
+        return "of unknown size"
+    return f"{size / 1e6:.0f} MB" if size >= 1e6 else f"{size} bytes"
+
+
+def _cannot_download(address: str, whose: str, reason: object) -> BiLmError:
+    return BiLmError(
+        f"cannot download {address}{whose} ({reason}); bring it here in another way and give its path, or "
+        f"bring the content of {download_directory()} from a machine where it was downloaded"
+    )

@@ -1,0 +1,1 @@
+"""ELMo in other libraries, each an extra: `spacy`, `flair`, `sklearn`."""

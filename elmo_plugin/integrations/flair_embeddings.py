@@ -1,0 +1,79 @@
+"""flair's embeddings of words, by ELMo."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import flair
+import torch
+from flair.data import Sentence
+from flair.embeddings.base import TokenEmbeddings, register_embeddings
+
+from elmo_plugin.integrations.word_vectors import ALL, MIX, WordVectors
+
+
+@register_embeddings
+class ElmoEmbeddings(TokenEmbeddings):
+    """
+    Embeds the words of flair's sentences with a frozen biLM, on flair's device. A model that is saved with
+    these embeddings has the biLM in it.
+
+    # Parameters
+
+    bilm : `str | Mapping[str, str]`, optional (default = `"tiny"`)
+        See `load_bilm`.
+    layers : `str | int`, optional (default = `"mix"`)
+        "mix", "top", "token" or the number of a layer, see `WordVectors`; "all" concatenates them.
+    mixing_weights : `Sequence[float] | None`, optional (default = `None`)
+        Of the mix, see `WordVectors`.
+    precision : `str`, optional (default = `"float32"`)
+        See `BiLm`.
+
+    Raises `BiLmError` where the biLM cannot be loaded, or the rest does not fit it.
+    """
+
+    def __init__(
+        self,
+        bilm: str | Mapping[str, str] = "tiny",
+        layers: str | int = MIX,
+        mixing_weights: Sequence[float] | None = None,
+        precision: str = "float32",
+    ) -> None:
+        super().__init__()
+        self._use(WordVectors(bilm, layers, mixing_weights, precision))
+
+    @property
+    def embedding_length(self) -> int:
+        num_vectors = self.word_vectors.bilm.num_layers if self.word_vectors.layers == ALL else 1
+        return num_vectors * self.word_vectors.dim
+
+    def to_params(self) -> dict[str, Any]:
+        """Returns what flair stores with a model: the settings, and the biLM itself."""
+        of = self.word_vectors
+        settings = [of.source, of.layers, of.mixing_weights, of.precision]
+        return {"settings": settings, "name": self.name, "content": of.to_bytes()}
+
+    @classmethod
+    def from_params(cls, params: dict[str, Any]) -> "ElmoEmbeddings":
+        """Makes the embeddings of what `to_params` gave, wherever the biLM came from."""
+        embeddings = cls.__new__(cls)
+        TokenEmbeddings.__init__(embeddings)
+        embeddings._use(WordVectors(*params["settings"]).from_bytes(params["content"]))
+        embeddings.name = params["name"]
+        return embeddings
+
+    def _use(self, word_vectors: WordVectors) -> None:
+        if flair.device.type != "cpu":
+            word_vectors.to(str(flair.device))
+        word_vectors.bilm  # noqa: B018 (fails now where it is no usable model)
+        self.word_vectors = word_vectors
+        self.name = f"elmo-{word_vectors.source}-{word_vectors.layers}"
+        self.static_embeddings = True
+
+    def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:
+        words = [[token.text for token in sentence] for sentence in sentences]
+        for sentence, vectors in zip(sentences, self.word_vectors.embed(words), strict=True):
+            of_words = torch.from_numpy(vectors).to(flair.device)
+            if self.word_vectors.layers == ALL:
+                of_words = of_words.movedim(0, 1).flatten(1)  # Shape: (words, num_layers * dim)
+            for token, vector in zip(sentence, of_words, strict=True):
+                token.set_embedding(self.name, vector)

@@ -1,0 +1,115 @@
+"""The architecture `elmo_plugin.Tok2VecElmo.v1`: spaCy's models on a learned mix of the biLM's layers."""
+
+from collections.abc import Callable
+from typing import Any
+
+from spacy.tokens import Doc
+from spacy.util import registry
+from thinc.api import Dropout, Maxout, Model, chain, concatenate, with_array
+from thinc.shims import Shim
+from thinc.types import Floats2d, Floats3d
+
+from elmo_plugin.integrations.spacy_component import embed_docs
+from elmo_plugin.integrations.word_vectors import ALL, WordVectors
+
+Layers = list[Floats3d]  # Shape of each: (num_layers, words, dim)
+
+
+@registry.architectures("elmo_plugin.Tok2VecElmo.v1")
+def build_tok2vec_elmo(
+    bilm: str | dict[str, str],
+    width: int,
+    dropout: float = 0.5,
+    precision: str = "float32",
+    embed: Model[list[Doc], list[Floats2d]] | None = None,
+) -> Model[list[Doc], list[Floats2d]]:
+    """
+    Builds what may stand wherever a configuration of spaCy takes a `tok2vec`, or the `embed` of one: a mix of
+    the layers of a frozen biLM, whose weights are trained with the model; dropout; a maxout layer.
+
+    # Parameters
+
+    bilm, precision
+        See `WordVectors`. The biLM is stored with the model.
+    width : `int`
+        The size of the vectors that it gives.
+    dropout : `float`, optional (default = `0.5`)
+        The rate of dropout on the mix, in training.
+    embed : `Model`, optional (default = `None`)
+        Other vectors of words, such as `spacy.MultiHashEmbed.v2`, that the mix is concatenated with before
+        the maxout layer.
+    """
+    word_vectors = WordVectors(bilm, ALL, None, precision)
+    mixed: Model = chain(bilm_layers(word_vectors), scalar_mix(), Dropout(dropout))
+    words = mixed if embed is None else concatenate(mixed, embed)
+    model: Model = chain(words, with_array(Maxout(nO=width, nP=3, dropout=0.0, normalize=True)))
+    model.set_dim("nO", width)
+    return model
+
+
+def bilm_layers(word_vectors: WordVectors) -> Model[list[Doc], Layers]:
+    """Returns the layer that runs the biLM, through which no gradient goes."""
+
+    def forward(model: Model, docs: list[Doc], is_train: bool) -> tuple[Layers, Callable[[Layers], list]]:
+        ops: Any = model.ops
+        return [ops.asarray(layers) for layers in embed_docs(word_vectors, docs)], lambda _: []
+
+    return Model("elmo_bilm", forward, shims=[BiLmShim(word_vectors)])
+
+
+class BiLmShim(Shim):
+    """Lets thinc store the biLM, and move it to a GPU."""
+
+    def to_bytes(self) -> bytes:
+        return self._model.to_bytes()
+
+    def from_bytes(self, data: bytes) -> "BiLmShim":
+        self._model.from_bytes(data)
+        return self
+
+    def to_device(self, device_type: str, device_id: int) -> None:
+        self._model.to(f"cuda:{device_id}" if device_type == "gpu" else "cpu")
+
+    def finish_update(self, optimizer: Any) -> None:
+        """Does nothing: the biLM is frozen."""
+
+
+def scalar_mix() -> Model[Layers, list[Floats2d]]:
+    """
+    Returns eq. (1) of Peters et al. (2018), `gamma * sum_j s_j h_j` with `s = softmax(weights)`, as a layer
+    of thinc. At first all layers weigh the same and `gamma` is 1.
+    """
+    return Model(
+        "elmo_scalar_mix",
+        _mix_forward,
+        init=_mix_init,
+        params={"weights": None, "gamma": None},
+        dims={"nO": None},
+    )
+
+
+def _mix_init(model: Model, X: Layers | None = None, Y: list[Floats2d] | None = None) -> None:
+    if X is None:
+        return
+    num_layers, _, dim = X[0].shape
+    model.set_dim("nO", dim)
+    model.set_param("weights", model.ops.alloc1f(num_layers))
+    model.set_param("gamma", model.ops.alloc1f(1) + 1)
+
+
+def _mix_forward(
+    model: Model, X: Layers, is_train: bool
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], Layers]]:
+    ops: Any = model.ops
+    xp, gamma = ops.xp, model.get_param("gamma")
+    shares = ops.softmax(ops.asarray([model.get_param("weights")]))[0]
+    sums = [xp.tensordot(shares, layers, axes=1) for layers in X]
+
+    def backprop(dY: list[Floats2d]) -> Layers:
+        of_gamma = sum(float((of_doc * d).sum()) for of_doc, d in zip(sums, dY, strict=True))
+        of_shares = gamma * sum(xp.tensordot(layers, d, axes=2) for layers, d in zip(X, dY, strict=True))
+        model.inc_grad("gamma", ops.asarray1f([of_gamma]))
+        model.inc_grad("weights", shares * (of_shares - (shares * of_shares).sum()))
+        return []  # the biLM is frozen
+
+    return [gamma * of_doc for of_doc in sums], backprop

@@ -1,0 +1,76 @@
+"""How many updates of the weights a training took, epoch by epoch."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.training.callbacks import TrainerCallback
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from overrides import overrides
+
+from elmo_plugin.common.files import write_json
+from elmo_plugin.sweeps.scores import Metric
+
+UPDATES = "updates.json"
+
+
+@TrainerCallback.register("updates")
+class UpdatesCallback(TrainerCallback):
+    """
+    Writes `updates.json`, a list with the number of updates after each epoch.
+
+    Registered as a `TrainerCallback` with name "updates".
+
+    # Parameters
+
+    serialization_dir : `str`
+        Not an entry of a configuration: the trainer gives it.
+    """
+
+    def __init__(self, serialization_dir: str) -> None:
+        super().__init__(serialization_dir)
+        self._updates: list[int] = []
+
+    @overrides
+    def on_epoch(
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        if is_primary:
+            self._updates.append(trainer._total_batches_completed)
+            write_json(Path(self.serialization_dir) / UPDATES, self._updates)
+
+
+class Progress(NamedTuple):
+    """
+    updates: after each epoch
+    scores: on the validation data, after each epoch, as `Metric.score` has them
+    """
+
+    updates: list[int]
+    scores: list[float]
+
+    def updates_to_reach(self, score: float, metric: Metric) -> int | None:
+        """Returns after how many updates the score was at least as good; `None` where it never was."""
+        sign = 1 if metric.higher_is_better else -1
+        reached = (at for at, own in zip(self.updates, self.scores, strict=True) if sign * (own - score) >= 0)
+        return next(reached, None)
+
+
+def read_progress(folder: Path, metric: Metric) -> Progress:
+    """Reads what `UpdatesCallback` wrote in a training; raises `ConfigurationError` where it did not."""
+    try:
+        updates = json.loads((folder / UPDATES).read_text(encoding="utf-8"))
+        of_epochs = [
+            json.loads((folder / f"metrics_epoch_{epoch}.json").read_text(encoding="utf-8"))
+            for epoch in range(len(updates))
+        ]
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{folder}: cannot tell its updates and scores ({error})") from None
+    name = f"validation_{metric.name}"
+    return Progress(updates, [metric.score({f"best_{name}": each[name]}) for each in of_epochs])

@@ -1,0 +1,119 @@
+"""Right tags and whole entities, counted as the scorer of CoNLL-2003, conlleval.pl, counts them."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from allennlp.training.metrics import Metric
+from overrides import overrides
+
+from elmo_plugin.tasks.counting import of_all_processes, precision_recall_f1
+from elmo_plugin.tasks.ner.tags import tags_to_spans
+
+
+class NerScores:
+    """
+    Counts entities by type. An entity is correct if its first word, its last word and its type are.
+
+    # Attributes
+
+    words, correct_tags : `int`
+        How many were added.
+    gold, found, correct : `Counter[str]`
+        How many entities of each type there are, a system found, and are the same in both.
+    """
+
+    def __init__(self) -> None:
+        self.words = self.correct_tags = 0
+        self.gold: Counter[str] = Counter()
+        self.found: Counter[str] = Counter()
+        self.correct: Counter[str] = Counter()
+
+    def add(self, gold: Sequence[str], predicted: Sequence[str], encoding: str) -> None:
+        """
+        Counts a sentence.
+
+        # Parameters
+
+        gold : `Sequence[str]`
+            The right tag of each word.
+        predicted : `Sequence[str]`
+            The tag that a system gave to each word.
+        encoding : `str`
+            That of the tags, "BIO" or "BIOUL".
+        """
+        right, found = (set(tags_to_spans(list(tags), encoding)) for tags in (gold, predicted))
+        self.words += len(gold)
+        self.correct_tags += sum(one == other for one, other in zip(gold, predicted, strict=True))
+        for counter, spans in ((self.gold, right), (self.found, found), (self.correct, right & found)):
+            counter.update(kind for kind, _ in spans)
+
+    def update(self, other: "NerScores") -> None:
+        """Adds what another counted."""
+        self.words += other.words
+        self.correct_tags += other.correct_tags
+        self.gold.update(other.gold)
+        self.found.update(other.found)
+        self.correct.update(other.correct)
+
+    def figures(self) -> dict[str, tuple[float, float, float]]:
+        """Returns precision, recall and F1, from 0 to 1: "overall", and of each type by its name."""
+        kinds = sorted(self.gold.keys() | self.found.keys())
+        counters = self.correct, self.found, self.gold
+        return {"overall": precision_recall_f1(*(counter.total() for counter in counters))} | {
+            kind: precision_recall_f1(*(counter[kind] for counter in counters)) for kind in kinds
+        }
+
+
+@Metric.register("ner_f1")
+class NerF1(Metric):
+    """
+    The accuracy over words, and precision, recall and F1 of whole entities, over all processes.
+
+    Registered as a `Metric` with name "ner_f1".
+
+    # Parameters
+
+    tag_encoding : `str`, optional (default = `"BIOUL"`)
+        The encoding of the tags, "BIO" or "BIOUL".
+    """
+
+    supports_distributed = True
+
+    def __init__(self, tag_encoding: str = "BIOUL") -> None:
+        self._tag_encoding = tag_encoding
+        self._scores = NerScores()
+
+    def __call__(  # type: ignore[override]
+        self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]
+    ) -> None:
+        """
+        # Parameters
+
+        predicted : `Sequence[Sequence[str]]`
+            The tags that a system gave to the words of each sentence.
+        gold : `Sequence[Sequence[str]]`
+            Those that are right.
+        """
+        for found, right in zip(predicted, gold, strict=True):
+            if len(found) != len(right):
+                raise ValueError(f"ner_f1: {len(found)} tags were predicted for {len(right)} words")
+            self._scores.add(right, found, self._tag_encoding)
+
+    @overrides
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        """
+        Returns `accuracy`, and `precision`, `recall` and `f1-measure`, from 0 to 1, each followed by
+        `-overall` and by the name of each type, as in `f1-measure-PER`.
+        """
+        scores = of_all_processes(self._scores)
+        if reset:
+            self.reset()
+        return {"accuracy": scores.correct_tags / scores.words if scores.words else 0.0} | {
+            f"{figure}-{group}": value
+            for group, values in scores.figures().items()
+            for figure, value in zip(("precision", "recall", "f1-measure"), values, strict=True)
+        }
+
+    @overrides
+    def reset(self) -> None:
+        self._scores = NerScores()

@@ -1,0 +1,73 @@
+"""Static word vectors of the text that a biLM has seen: what does the context add, and what more text?
+
+    pip install gensim
+    PYTHONHASHSEED=1 python experiments/static_vectors.py ../shared/data/lm/train-*.txt.gz \\
+        --output runs/static_vectors.txt
+
+writes vectors of the size of `tiny`'s, trained by gensim on the nine files that `tiny` was trained on:
+skip-gram with negative sampling, 5 epochs, words that the text has 3 times or more. One thread and the seed
+make it reproducible. The variants `*_static` and `*_static_elmo` of `experiments/variants.jsonnet` take the
+file, which is in the format of word2vec.
+"""
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.tasks import read_text_lines
+
+
+class Sentences:
+    """The words of each sentence of several files, a sentence a line, as often as they are asked for."""
+
+    def __init__(self, files: Sequence[str]) -> None:
+        self._files = files
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for file in self._files:
+            yield from (line.text.split() for line in read_text_lines(file))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument(
+        "texts", nargs="+", metavar="TEXT", help="tokenised, a sentence a line; plain, .gz or .zst"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="where to write the vectors")
+    parser.add_argument("--dim", type=int, default=256, help="of a vector (default: 256, as tiny's)")
+    parser.add_argument("--epochs", type=int, default=5, help="how often the text is read (default: 5)")
+    parser.add_argument("--min-count", type=int, default=3, help="of a word in the text (default: 3)")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    if os.environ.get("PYTHONHASHSEED", "random") == "random":
+        parser.error("set PYTHONHASHSEED=1: gensim draws a word's first vector by Python's hash of it")
+    train(args.texts, args.output, args.dim, args.epochs, args.min_count, args.seed)
+
+
+def train(texts: Sequence[str], output: Path, dim: int, epochs: int, min_count: int, seed: int) -> None:
+    """
+    Trains and writes the vectors.
+
+    Raises `ConfigurationError` where gensim is not installed, or no word is frequent enough.
+    """
+    try:
+        from gensim.models import Word2Vec
+    except ImportError:
+        raise ConfigurationError("this program needs gensim: pip install gensim") from None
+    model = Word2Vec(vector_size=dim, sg=1, negative=5, window=5, min_count=min_count, workers=1, seed=seed)
+    sentences = Sentences(texts)
+    model.build_vocab(sentences)
+    if not len(model.wv):
+        raise ConfigurationError(f"{', '.join(texts)}: no word is there {min_count} times")
+    model.train(sentences, total_examples=model.corpus_count, epochs=epochs)
+    with replace_when_written(output) as temporary:
+        model.wv.save_word2vec_format(str(temporary))
+    print(f"{len(model.wv):,} words of {model.corpus_total_words:,} tokens in {output}")
+
+
+if __name__ == "__main__":
+    main()

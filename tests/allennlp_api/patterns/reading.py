@@ -1,0 +1,169 @@
+"""Vectors of sentences from `Elmo`, and a look at its parts."""
+
+from typing import Any
+
+import torch
+from allennlp.nn.util import remove_sentence_boundaries
+
+from tests.allennlp_api.patterns import IDS, RAGGED, SENTENCES, Library, Place
+
+
+def two_representations(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 2, dropout=0)
+    return elmo(library.batch_to_ids(RAGGED))
+
+
+def arguments_by_name(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(
+        options_file=place.options,
+        weight_file=place.weights,
+        num_output_representations=1,
+        requires_grad=False,
+        do_layer_norm=False,
+        dropout=0.0,
+    )
+    return elmo.forward(IDS)["elmo_representations"][0].detach().numpy()
+
+
+def evaluation_without_gradients(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1).eval()
+    with torch.no_grad():
+        return elmo(IDS)["elmo_representations"][0]
+
+
+def mean_over_words(library: Library, place: Place) -> Any:
+    output = library.Elmo(*place.files, 1, dropout=0)(library.batch_to_ids(RAGGED))
+    mask = output["mask"].float().unsqueeze(-1)
+    return (output["elmo_representations"][0] * mask).sum(dim=1) / mask.sum(dim=1)
+
+
+def sizes_for_other_layers(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1)
+    bilm = elmo._elmo_lstm
+    lstm = bilm._elmo_lstm
+    return [elmo.get_output_dim(), bilm.num_layers, lstm.hidden_size, lstm.cell_size, lstm.num_layers]
+
+
+def one_layer_alone(library: Library, place: Place) -> Any:
+    return [
+        library.Elmo(*place.files, 1, dropout=0, scalar_mix_parameters=values)(IDS)["elmo_representations"]
+        for values in ([1, -9e10, -9e10], [-9e10, 1, -9e10], [-9e10, -9e10, 1])
+    ]
+
+
+def sentence_boundaries(library: Library, place: Place) -> Any:
+    return library.Elmo(*place.files, 1, dropout=0, keep_sentence_boundaries=True)(IDS)
+
+
+def layer_normalisation(library: Library, place: Place) -> Any:
+    return library.Elmo(*place.files, 1, dropout=0, do_layer_norm=True)(IDS)
+
+
+def documents_of_sentences(library: Library, place: Place) -> Any:
+    documents = torch.stack([IDS, IDS.flip(0)], dim=1)  # Shape: (3, 2, 4, 50)
+    return library.Elmo(*place.files, 1, dropout=0)(documents)
+
+
+def words_by_number(library: Library, place: Place) -> Any:
+    words = ["@@PADDING@@", "@@UNKNOWN@@", *dict.fromkeys(word for words in SENTENCES for word in words)]
+    elmo = library.Elmo(*place.files, 1, dropout=0, vocab_to_cache=words)
+    numbers = torch.tensor([[words.index(word) for word in sentence] for sentence in SENTENCES])
+    return elmo(IDS, numbers), elmo._elmo_lstm._word_embedding.weight
+
+
+def no_cached_words(library: Library, place: Place) -> Any:
+    return library.Elmo(*place.files, 1)._elmo_lstm._word_embedding
+
+
+def layers_of_the_bilm(library: Library, place: Place) -> Any:
+    return library.Elmo(*place.files, 1)._elmo_lstm(IDS)
+
+
+def layers_that_a_mix_is_called_with(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1)
+    output = elmo._elmo_lstm(IDS)
+    mixed = elmo.scalar_mix_0(output["activations"], output["mask"])
+    return remove_sentence_boundaries(mixed, output["mask"])
+
+
+def a_mix_by_itself(library: Library, place: Place) -> Any:
+    layers = [torch.full((2, 3, 4), float(number)) for number in range(3)]
+    mix = library.ScalarMix(3, initial_scalar_parameters=[0.1, 0.2, 0.3], trainable=False)
+    return mix(layers), [parameter.requires_grad for parameter in mix.parameters()]
+
+
+def weights_of_the_layers(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 2)
+    shares = [torch.softmax(torch.cat(list(mix.scalar_parameters)), dim=0) for mix in elmo._scalar_mixes]
+    return shares, [mix.gamma.item() for mix in elmo._scalar_mixes], elmo.scalar_mix_1.gamma
+
+
+def the_token_layer(library: Library, place: Place) -> Any:
+    output = library.Elmo(*place.files, 1)._elmo_lstm._token_embedder(IDS)
+    return remove_sentence_boundaries(output["token_embedding"], output["mask"])
+
+
+def a_character_encoder(library: Library, place: Place) -> Any:
+    encoder = library._ElmoCharacterEncoder(*place.files)
+    return encoder(IDS), encoder.get_output_dim(), [name for name, _ in encoder.named_parameters()]
+
+
+def a_bilm_from_batch_to_batch(library: Library, place: Place) -> Any:
+    bilm = library._ElmoBiLm(*place.files)
+    return [remove_sentence_boundaries(bilm(IDS)["activations"][2], bilm(IDS)["mask"]) for _ in range(2)]
+
+
+def a_bilm_as_module(library: Library, place: Place) -> Any:
+    bilm = library._ElmoBiLm(*place.files)
+    return library.Elmo(None, None, 2, dropout=0, module=bilm)(IDS)["elmo_representations"]
+
+
+def no_state_from_batch_to_batch(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, dropout=0)
+    elmo._elmo_lstm._elmo_lstm.stateful = False
+    return [elmo(IDS)["elmo_representations"] for _ in range(2)]
+
+
+def the_state_is_reset(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, dropout=0)
+    outputs = []
+    for _ in range(2):
+        elmo._elmo_lstm._elmo_lstm.reset_states()
+        outputs.append(elmo(IDS)["elmo_representations"])
+    return outputs
+
+
+def names_of_parameters(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 2)
+    trained = [name for name, parameter in elmo.named_parameters() if parameter.requires_grad]
+    return [(name, tuple(parameter.shape)) for name, parameter in elmo.named_parameters()], trained
+
+
+def a_parameter_by_its_path(library: Library, place: Place) -> Any:
+    lstm = library.Elmo(*place.files, 1)._elmo_lstm._elmo_lstm
+    return [
+        lstm.forward_layer_1.input_linearity.weight,
+        lstm.backward_layer_0.state_linearity.bias,
+        [layer.state_projection.weight for layer in lstm.forward_layers],
+    ]
+
+
+def dropout_that_is_drawn_alike(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 2, dropout=0.5).train()
+    torch.manual_seed(1)
+    return elmo(IDS)["elmo_representations"]
+
+
+def a_hook_sees_the_output(library: Library, place: Place) -> Any:
+    elmo, seen = library.Elmo(*place.files, 1, dropout=0), []
+    elmo.register_forward_hook(lambda module, inputs, output: seen.append(output["mask"]))
+    elmo(IDS)
+    return seen
+
+
+def double_precision(library: Library, place: Place) -> Any:
+    return library.Elmo(*place.files, 1, dropout=0).double()(IDS)["elmo_representations"]
+
+
+def data_parallel_without_a_gpu(library: Library, place: Place) -> Any:
+    return torch.nn.DataParallel(library.Elmo(*place.files, 1, dropout=0), device_ids=[])(IDS)

@@ -1,0 +1,175 @@
+"""Trained, saved, copied and overwritten: what public code does to the parameters of `Elmo`."""
+
+import copy
+import io
+import pickle
+from typing import Any
+
+import torch
+from torch import nn
+
+from tests.allennlp_api.patterns import IDS, Library, Place
+
+
+def step(elmo: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    """Lowers the sum of squares of all vectors, which depends on all parameters."""
+    optimizer.zero_grad()
+    sum(vectors.square().sum() for vectors in elmo(IDS)["elmo_representations"]).backward()
+    optimizer.step()
+
+
+def trained(elmo: nn.Module, learning_rate: float = 0.01) -> dict[str, torch.Tensor]:
+    """One step of SGD with all that asks for gradients."""
+    parameters = [parameter for parameter in elmo.parameters() if parameter.requires_grad]
+    step(elmo, torch.optim.SGD(parameters, lr=learning_rate))
+    return elmo.state_dict()
+
+
+def vectors(elmo: nn.Module) -> Any:
+    return elmo.eval()(IDS)["elmo_representations"]
+
+
+def the_mix_is_trained(library: Library, place: Place) -> Any:
+    return trained(library.Elmo(*place.files, 2, dropout=0))
+
+
+def the_bilm_is_trained(library: Library, place: Place) -> Any:
+    return trained(library.Elmo(*place.files, 1, requires_grad=True, dropout=0), 1e-4)
+
+
+def unfrozen_after_construction(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, dropout=0)
+    for parameter in elmo.parameters():
+        parameter.requires_grad = True
+    return trained(elmo, 1e-4)
+
+
+def unfrozen_after_a_batch(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, dropout=0)
+    elmo(IDS)
+    elmo._elmo_lstm._elmo_lstm.reset_states()
+    elmo._elmo_lstm.requires_grad_(True)
+    return trained(elmo, 1e-4)
+
+
+def one_layer_unfrozen_by_name(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, dropout=0)
+    for name, parameter in elmo.named_parameters():
+        parameter.requires_grad = "layer_1" in name
+    state = trained(elmo, 1e-4)
+    return state, [name for name, parameter in elmo.named_parameters() if parameter.grad is not None]
+
+
+def all_frozen(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, requires_grad=True, dropout=0)
+    for parameter in elmo.parameters():
+        parameter.requires_grad = False
+    return [each.requires_grad for each in vectors(elmo)], vectors(elmo)[0].shape
+
+
+def groups_of_parameters_by_name(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, requires_grad=True, dropout=0)
+    named = list(elmo.named_parameters())
+    groups = [
+        {"params": [parameter for name, parameter in named if "_elmo_lstm" in name], "lr": 1e-5},
+        {"params": [parameter for name, parameter in named if "_elmo_lstm" not in name]},
+    ]
+    step(elmo, torch.optim.SGD(groups, lr=1e-2))
+    return elmo.state_dict()
+
+
+def gradients_are_clipped(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, requires_grad=True, dropout=0)
+    sum(each.square().sum() for each in elmo(IDS)["elmo_representations"]).backward()
+    norm = nn.utils.clip_grad_norm_(elmo.parameters(), 1.0)
+    return norm / 1e4, {name: parameter.grad for name, parameter in elmo.named_parameters()}
+
+
+def mixing_weights_are_set(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, dropout=0)
+    elmo.scalar_mix_0.scalar_parameters[0].data.fill_(2.0)
+    elmo.scalar_mix_0.gamma.data[0] = 0.5
+    return vectors(elmo)
+
+
+def saved_and_loaded(library: Library, place: Place) -> Any:
+    elmo, file = library.Elmo(*place.files, 2, dropout=0), place.folder / "elmo.pt"
+    torch.save(trained(elmo), file)
+    other = library.Elmo(*place.files, 2, dropout=0)
+    other.load_state_dict(torch.load(file))
+    return vectors(other)
+
+
+def a_part_is_loaded(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, dropout=0)
+    state = {name: 0.5 * tensor for name, tensor in elmo.state_dict().items() if "backward" in name}
+    missing, unexpected = elmo.load_state_dict(state, strict=False)
+    return sorted(missing), unexpected, vectors(elmo)
+
+
+def a_state_dict_is_written_to(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, dropout=0)
+    elmo(IDS)
+    elmo._elmo_lstm._elmo_lstm.reset_states()
+    for tensor in elmo.state_dict().values():
+        tensor.mul_(0.5)
+    return vectors(elmo)
+
+
+def names_are_matched_and_copied(library: Library, place: Place) -> Any:
+    """The way of old scripts to load a part of a checkpoint."""
+    elmo = library.Elmo(*place.files, 1, dropout=0)
+    own = elmo.state_dict()
+    for name in list(own):
+        own[name].copy_(0.7 * own[name])
+    return vectors(elmo)
+
+
+def data_is_overwritten(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, dropout=0)
+    elmo(IDS)
+    elmo._elmo_lstm._elmo_lstm.reset_states()
+    for parameter in elmo._elmo_lstm.parameters():
+        parameter.data.mul_(0.5)
+    return vectors(elmo)
+
+
+def random_weights_for_a_baseline(library: Library, place: Place) -> Any:
+    torch.manual_seed(0)
+    elmo = library.Elmo(*place.files, 1, dropout=0)
+    torch.manual_seed(0)
+    for parameter in elmo._elmo_lstm.parameters():
+        nn.init.uniform_(parameter, -0.5, 0.5)
+    return vectors(elmo)
+
+
+def one_of_two_is_overwritten(library: Library, place: Place) -> Any:
+    one, other = (library.Elmo(*place.files, 1, dropout=0) for _ in range(2))
+    for parameter in other.parameters():
+        parameter.data.mul_(0.5)
+    return vectors(one), vectors(other), vectors(library.Elmo(*place.files, 1, dropout=0))
+
+
+def a_moving_average(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, requires_grad=True, dropout=0)
+    shadow = {name: parameter.data.clone() for name, parameter in elmo.named_parameters()}
+    trained(elmo, 1e-4)
+    for name, parameter in elmo.named_parameters():
+        parameter.data = 0.9 * shadow[name] + 0.1 * parameter.data
+    elmo._elmo_lstm._elmo_lstm.reset_states()
+    return vectors(elmo)
+
+
+def a_deep_copy(library: Library, place: Place) -> Any:
+    elmo = library.Elmo(*place.files, 1, dropout=0)
+    copied = copy.deepcopy(elmo)
+    for parameter in elmo.parameters():
+        parameter.data.zero_()
+    return vectors(copied)
+
+
+def a_pickled_module(library: Library, place: Place) -> Any:
+    elmo, buffer = library.Elmo(*place.files, 1, dropout=0), io.BytesIO()
+    torch.save(elmo, buffer)
+    buffer.seek(0)
+    return vectors(torch.load(buffer, weights_only=False)), vectors(pickle.loads(pickle.dumps(elmo)))

@@ -1,0 +1,53 @@
+"""Token embedders of the same frozen biLM share it, and none of them changes it for another."""
+
+from pathlib import Path
+
+import torch
+
+from elmo_plugin import batch_to_ids
+from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
+from elmo_plugin.bilm import BiLm
+from tests.allennlp_api.against_allennlp import SENTENCES
+from tests.allennlp_api.conftest import Files, write_bilm
+
+IDS = batch_to_ids(SENTENCES)
+
+
+def bilm(embedder: ElmoTokenEmbedder) -> BiLm:
+    return embedder._elmo._elmo_lstm.bilm
+
+
+def test_embedders_of_the_same_files_share_the_bilm_while_it_is_frozen(files: Files) -> None:
+    one, other = ElmoTokenEmbedder(*files), ElmoTokenEmbedder(*files)
+    assert bilm(one) is bilm(other)
+    assert bilm(ElmoTokenEmbedder(*files, requires_grad=True)) is not bilm(one)
+
+
+def test_each_carries_a_state_of_its_own(files: Files) -> None:
+    one, other = (ElmoTokenEmbedder(*files, stateful=True).eval() for _ in range(2))
+    first = one(IDS)
+    assert not torch.allclose(one(IDS), first)
+    assert torch.equal(other(IDS), first)
+
+
+def test_loading_other_weights_leaves_an_embedder_that_shared_the_bilm_as_it_was(
+    files: Files, tmp_path: Path
+) -> None:
+    one, other = ElmoTokenEmbedder(*files).eval(), ElmoTokenEmbedder(*files).eval()
+    before, new = one(IDS), ElmoTokenEmbedder(*write_bilm(tmp_path / "new", seed=1)).eval()
+    other.load_state_dict(new.state_dict())
+    assert torch.equal(one(IDS), before)
+    assert torch.equal(other(IDS), new(IDS))
+    assert bilm(other) is bilm(new), "weights that are in memory already are not there twice"
+
+
+def test_another_type_of_numbers_leaves_an_embedder_that_shared_the_bilm_as_it_was(files: Files) -> None:
+    one, other = ElmoTokenEmbedder(*files), ElmoTokenEmbedder(*files).double()
+    assert {parameter.dtype for parameter in one.parameters()} == {torch.float}
+    assert {parameter.dtype for parameter in other.parameters()} == {torch.double}
+    assert other(IDS).dtype == torch.double
+
+
+def test_what_it_saves_is_plain_where_its_files_are_given_as_paths(files: Files, tmp_path: Path) -> None:
+    torch.save(ElmoTokenEmbedder(*map(Path, files)).state_dict(), tmp_path / "weights.th")
+    torch.load(tmp_path / "weights.th", weights_only=True)

@@ -1,0 +1,55 @@
+"""`elmo-neighbors` prints the nearest words, each in its sentence."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.commands.analysis.neighbors import show_neighbors
+from elmo_plugin.commands.main import main
+
+CORPUS = """They saw a Broadway play .
+The play was staged in a small theater .
+He made a good play in the ninth game .
+It rained .
+"""
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> str:
+    (tmp_path / "corpus.txt").write_text(CORPUS)
+    return str(tmp_path / "corpus.txt")
+
+
+def test_neighbors_are_printed_and_written(
+    tmp_path: Path, corpus: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "vectors.txt").write_text("play 1 0\ngame 0.9 0.1\n")
+    arguments = ["tiny", corpus, "--query", "They saw a play .", "--word", "play", "-k", "3"]
+    arguments += ["--query", "They saw rain .", "--word", "rain", "--static", str(tmp_path / "vectors.txt")]
+    arguments += ["--index", str(tmp_path / "index"), "--json", str(tmp_path / "found.json")]
+    main(["neighbors", *arguments])
+    printed = capsys.readouterr().out
+    assert "They saw a [play] .\n  without its sentence: game\n" in printed
+    assert "  They saw a Broadway [play] ." in printed
+    play, rain = json.loads((tmp_path / "found.json").read_text())
+    assert len(play["neighbors"]) == 3
+    assert len(rain["neighbors"]) == 3 and "static" not in rain
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"queries": [("They saw it .", "play")]}, "--word 'play' is not among the words of --query"),
+        ({"k": 0}, "-k is the number of neighbours"),
+        ({"layer": 3}, "--layer is from 0 to 2, not 3"),
+        ({"html": "."}, r"--html: \. is a directory"),
+        ({"bilm": "tinny"}, "tinny"),
+    ],
+)
+def test_wrong_arguments_are_named(tmp_path: Path, corpus: str, changes: dict, message: str) -> None:
+    arguments = {"bilm": "tiny", "corpus": corpus, "queries": [("It rained .", "rained")]} | changes
+    with pytest.raises(BiLmError, match=message):
+        show_neighbors(**arguments, index_folder=tmp_path / "index")
+    assert not (tmp_path / "index").exists()

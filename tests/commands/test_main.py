@@ -1,0 +1,126 @@
+"""The commands of `elmo`, which are those of `allennlp elmo-...` and need no AllenNLP."""
+
+import argparse
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from allennlp.commands.subcommand import Subcommand
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin import __version__
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.commands import embed, subcommands
+from elmo_plugin.commands.main import COMMANDS, main
+from elmo_plugin.language_model import measure_perplexity
+from tests.conftest import REPOSITORY
+from tests.trained_bilm import random_bilm, write_training
+
+WITHOUT_ALLENNLP = """
+import json, sys
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("allennlp", "overrides", "spacy", "cached_path"):
+            raise ModuleNotFoundError(f"{name} is blocked", name=name)
+sys.meta_path.insert(0, Blocker())
+from elmo_plugin.commands.main import main
+for arguments in json.loads(sys.argv[1]):
+    main(arguments)
+"""
+
+
+def run(*commands: list[str]) -> str:
+    """Runs commands in a process that cannot import AllenNLP; returns what they print."""
+    program = [sys.executable, "-c", WITHOUT_ALLENNLP, json.dumps(commands)]
+    process = subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+def test_a_text_is_embedded_and_scored_without_allennlp(tmp_path: Path) -> None:
+    archive, text = str(write_training(tmp_path / "run", random_bilm())), str(tmp_path / "text.txt")
+    Path(text).write_text("The play ended .\nHello\n")
+    output, cache = str(tmp_path / "vectors.hdf5"), str(tmp_path / "cache")
+    printed = run(
+        ["embed", text, output, "--bilm", "tiny", "--all"],
+        ["perplexity", archive, text, "--cache-directory", cache],
+    )
+    expected = BiLm.pretrained("tiny").embed([["The", "play", "ended", "."], ["Hello"]])
+    with h5py.File(output) as file:
+        for number, layers in enumerate(expected):
+            np.testing.assert_allclose(file[str(number)][...], layers.numpy(), atol=1e-6)
+    assert f"\nperplexity: {measure_perplexity(archive, [text])['perplexity']:,.3f}\n" in printed
+
+
+@pytest.mark.parametrize(
+    ("module", "options", "message"),
+    [
+        (
+            "allennlp.models",
+            ["--mix", "model.tar.gz"],
+            r"the mixture of a trained model needs AllenNLP: pip install 'elmo_plugin\[allennlp\]', then",
+        ),
+        ("spacy", ["--bilm", "tiny", "--top", "--tokenizer", "spacy"], r"install elmo_plugin\[spacy\]$"),
+    ],
+)
+def test_what_needs_a_package_that_is_missing_says_which(
+    module: str, options: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "text.txt").write_text("Hello\n")
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(SystemExit, match=rf"^elmo embed: .*{message}"):
+        main(["embed", str(tmp_path / "text.txt"), str(tmp_path / "vectors.hdf5"), *options])
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
+
+
+def test_export_writes_the_published_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["export", "tiny", str(tmp_path / "exported"), "--no-softmax"])
+    assert "with no softmax" in capsys.readouterr().out
+    assert json.loads((tmp_path / "exported" / "options.json").read_text())["lstm"]["projection_dim"] == 128
+    exported = BiLm.from_files(tmp_path / "exported" / "options.json", tmp_path / "exported" / "weights.hdf5")
+    assert exported.digest() == BiLm.pretrained("tiny").digest()
+
+
+def test_a_mistake_of_the_user_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"^elmo export: there is no biLM 'huge': it is neither one of tiny"):
+        main(["export", "huge", str(tmp_path)])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_stops_it_learns_what_was_kept(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(embed, "embed_file", lambda *args, **options: signal.raise_signal(number))
+    output = tmp_path / "out.hdf5"
+    arguments = ["embed", "text.txt", str(output), "--bilm", "tiny", "--top"]
+    try:
+        with pytest.raises(SystemExit, match=r"^elmo embed: stopped; nothing was written$"):
+            main(arguments)
+        Path(f"{output}.unfinished").mkdir()
+        kept = f"{output}.unfinished keeps what was done, and the same command goes on"
+        with pytest.raises(SystemExit, match=f"^elmo embed: stopped; {kept}$"):
+            main(arguments)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"elmo_plugin {__version__}\n"
+
+
+def test_each_command_is_a_subcommand_of_allennlp_whose_mistakes_are_its_errors(tmp_path: Path) -> None:
+    assert subcommands.COMMANDS is COMMANDS
+    assert {f"elmo-{command.name}" for command in COMMANDS} <= set(Subcommand.list_available())
+    parser = argparse.ArgumentParser()
+    Subcommand.by_name("elmo-export")().add_subparser(parser.add_subparsers())
+    args = parser.parse_args(["elmo-export", "huge", str(tmp_path)])
+    with pytest.raises(ConfigurationError, match="there is no biLM 'huge'"):
+        args.func(args)

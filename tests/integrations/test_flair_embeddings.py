@@ -1,0 +1,84 @@
+"""flair's embeddings of words: the biLM's own vectors, and a tagger of flair that is stored with them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+flair = pytest.importorskip("flair", reason="needs elmo_plugin[flair]")
+
+import torch  # noqa: E402
+from flair.data import Dictionary, Sentence  # noqa: E402
+from flair.embeddings import DocumentPoolEmbeddings, StackedEmbeddings  # noqa: E402
+from flair.embeddings.base import load_embeddings  # noqa: E402
+from flair.models import SequenceTagger  # noqa: E402
+
+from elmo_plugin.bilm import BiLm, BiLmError  # noqa: E402
+from elmo_plugin.integrations.flair_embeddings import ElmoEmbeddings  # noqa: E402
+from tests.small_bilm import loud_bilm, write_pair  # noqa: E402
+
+SENTENCES = [["The", "play", "ended", "."], ["Hello"]]
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> dict[str, str]:
+    return write_pair(loud_bilm(), tmp_path)
+
+
+def embedded(embeddings: ElmoEmbeddings) -> list[np.ndarray]:
+    sentences = [Sentence(words) for words in SENTENCES]
+    embeddings.embed(sentences)
+    return [torch.stack([token.embedding for token in sentence]).cpu().numpy() for sentence in sentences]
+
+
+def test_words_have_the_mean_of_their_layers_or_all_of_them(pair: dict[str, str]) -> None:
+    layers = BiLm.from_files(pair["options"], pair["weights"]).embed(SENTENCES)
+    mixed, every = ElmoEmbeddings(pair), ElmoEmbeddings(pair, layers="all")
+    assert (mixed.embedding_length, every.embedding_length) == (12, 36)
+    for actual, expected in zip(embedded(mixed), layers, strict=True):
+        np.testing.assert_allclose(actual, expected.mean(dim=0), atol=1e-5)
+    for actual, expected in zip(embedded(every), layers, strict=True):
+        np.testing.assert_allclose(actual, torch.cat(list(expected), dim=-1), atol=1e-5)
+
+
+def test_several_are_stacked_and_pooled(pair: dict[str, str]) -> None:
+    embeddings = [ElmoEmbeddings(pair, layers="token"), ElmoEmbeddings(pair, layers="top")]
+    stacked, pooled = Sentence(SENTENCES[0]), Sentence(SENTENCES[0])
+    StackedEmbeddings(embeddings).embed(stacked)
+    assert stacked[0].embedding.shape == (24,)
+    DocumentPoolEmbeddings([embeddings[0]]).embed(pooled)
+    assert pooled.embedding.shape == (12,)
+
+
+def test_what_flair_stores_needs_no_other_file(pair: dict[str, str]) -> None:
+    embeddings = ElmoEmbeddings(pair, mixing_weights=[1, 2, 1])
+    expected = embedded(embeddings)
+    stored = embeddings.save_embeddings(use_state_dict=False)
+    for file in pair.values():
+        Path(file).unlink()
+    again = load_embeddings(stored)
+    assert again.name == embeddings.name and again.embedding_length == 12
+    for one, other in zip(embedded(again), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_tagger_is_stored_with_its_biLM(pair: dict[str, str], tmp_path: Path) -> None:
+    tags = Dictionary(add_unk=False)
+    for tag in ("D", "N", "V", "."):
+        tags.add_item(tag)
+    tagger = SequenceTagger(ElmoEmbeddings(pair), tags, "pos", hidden_size=8, use_crf=False)
+    tagger.eval()
+    sentence, again = Sentence(SENTENCES[0]), Sentence(SENTENCES[0])
+    tagger.predict(sentence)
+    tagger.save(tmp_path / "tagger.pt")
+    for file in pair.values():
+        Path(file).unlink()
+    SequenceTagger.load(tmp_path / "tagger.pt").predict(again)
+    assert [token.get_label("pos").value for token in again] == [
+        token.get_label("pos").value for token in sentence
+    ]
+
+
+def test_a_wrong_name_is_named_at_once() -> None:
+    with pytest.raises(BiLmError, match="there is no biLM 'huge'"):
+        ElmoEmbeddings("huge")

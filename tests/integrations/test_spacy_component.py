@@ -1,0 +1,115 @@
+"""spaCy's component `elmo`: the biLM's own vectors of spaCy's own words, through all that a pipeline does."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+spacy = pytest.importorskip("spacy", reason="needs elmo_plugin[spacy]")
+
+from elmo_plugin.bilm import BiLm, BiLmError  # noqa: E402
+from elmo_plugin.integrations import spacy_component  # noqa: E402, F401 (registers it; else an entry point does)
+from tests.small_bilm import loud_bilm, write_pair  # noqa: E402
+
+TEXTS = ["The play's over.  Really?", "Hello!", "", "Don't go\nthere."]
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> dict[str, str]:
+    return write_pair(loud_bilm(), tmp_path)
+
+
+def pipeline(pair: dict[str, str], **config: object) -> spacy.Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("elmo", config={"bilm": pair, **config})
+    return nlp
+
+
+def embed(pair: dict[str, str], *sentences: list[str]) -> np.ndarray:
+    """The mean of the layers of each word, sentence after sentence."""
+    layers = BiLm.from_files(pair["options"], pair["weights"]).embed(sentences)
+    return np.concatenate([each.mean(dim=0).numpy() for each in layers])
+
+
+def test_the_words_are_those_of_spacy(pair: dict[str, str]) -> None:
+    doc = pipeline(pair)(TEXTS[0])
+    words = ["The", "play", "'s", "over", ".", " ", "Really", "?"]
+    assert [token.text for token in doc] == words
+    np.testing.assert_allclose(doc._.elmo, embed(pair, words), atol=1e-5)
+
+
+def test_sentences_are_read_by_themselves_where_they_are_known(pair: dict[str, str]) -> None:
+    nlp = pipeline(pair)
+    nlp.add_pipe("sentencizer", before="elmo")
+    expected = embed(pair, ["The", "play", "'s", "over", "."], [" ", "Really", "?"])
+    np.testing.assert_allclose(nlp(TEXTS[0])._.elmo, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_pipe_gives_what_a_document_alone_gets(pair: dict[str, str], processes: int) -> None:
+    nlp = pipeline(pair, vectors=True)
+    docs = list(nlp.pipe(TEXTS, batch_size=3, n_process=processes))
+    for doc, text in zip(docs, TEXTS, strict=True):
+        assert doc.text == text
+        np.testing.assert_allclose(doc._.elmo, nlp(text)._.elmo, atol=1e-5)
+        assert doc._.elmo.shape == (len(doc), 12)
+        for token in doc:
+            np.testing.assert_array_equal(token.vector, doc._.elmo[token.i])
+
+
+def test_layers_are_chosen_in_the_configuration(pair: dict[str, str]) -> None:
+    alone = [pipeline(pair, layers=number)(TEXTS[1])._.elmo for number in range(3)]
+    every = pipeline(pair, layers="all")(TEXTS[1])._.elmo
+    assert every.shape == (3, 2, 12)
+    np.testing.assert_array_equal(np.stack(alone), every)
+    mixed = pipeline(pair, mixing_weights=[3, 1, 0])(TEXTS[1])._.elmo
+    np.testing.assert_allclose(mixed, 0.75 * every[0] + 0.25 * every[1], atol=1e-6)
+
+
+def test_vectors_and_similarity_are_elmos_if_asked_for(pair: dict[str, str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        doc = pipeline(pair, vectors=True)(TEXTS[0])
+        vectors = doc._.elmo
+        assert doc.has_vector and doc[0].has_vector
+        np.testing.assert_array_equal(doc[1].vector, vectors[1])
+        np.testing.assert_allclose(doc[1:3].vector, vectors[1:3].mean(axis=0))
+        np.testing.assert_allclose(doc.vector, vectors.mean(axis=0))
+        cosine = vectors[0] @ vectors[1] / np.linalg.norm(vectors[0]) / np.linalg.norm(vectors[1])
+        assert doc[0].similarity(doc[1]) == pytest.approx(cosine, abs=1e-6)
+        assert [doc.similarity(doc), doc[:3].similarity(doc[:3])] == pytest.approx([1, 1])
+
+
+def test_without_asking_spacys_own_vectors_stay(pair: dict[str, str]) -> None:
+    doc = pipeline(pair)(TEXTS[0])
+    assert not doc.has_vector and doc.tensor.size == 0 and doc[0].vector.size == 0
+
+
+@pytest.mark.parametrize("way", ["disk", "bytes"])
+def test_a_stored_pipeline_has_its_biLM(way: str, pair: dict[str, str], tmp_path: Path) -> None:
+    nlp = pipeline(pair, vectors=True)
+    expected = nlp(TEXTS[0])._.elmo
+    nlp.to_disk(tmp_path / "pipeline")
+    content, config = nlp.to_bytes(), nlp.config
+    for file in pair.values():
+        Path(file).unlink()
+    if way == "disk":
+        loaded = spacy.load(tmp_path / "pipeline")
+    else:
+        loaded = spacy.blank("en").from_config(config)
+        loaded.from_bytes(content)
+    np.testing.assert_array_equal(loaded(TEXTS[0])._.elmo, expected)
+
+
+def test_a_document_keeps_its_vectors_through_bytes(pair: dict[str, str]) -> None:
+    doc = pipeline(pair)(TEXTS[0])
+    again = spacy.tokens.Doc(doc.vocab).from_bytes(doc.to_bytes())
+    np.testing.assert_array_equal(again._.elmo, doc._.elmo)
+
+
+def test_wrong_settings_are_named(pair: dict[str, str]) -> None:
+    with pytest.raises(BiLmError, match='vectors does not go with layers "all"'):
+        pipeline(pair, layers="all", vectors=True)
+    with pytest.raises(BiLmError, match="there is no biLM 'huge'"):
+        spacy.blank("en").add_pipe("elmo", config={"bilm": "huge"})(spacy.blank("en")("Hello"))

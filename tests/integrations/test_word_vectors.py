@@ -1,0 +1,115 @@
+"""What a biLM gives for words, and what other libraries store of it."""
+
+import copy
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.integrations.word_vectors import WordVectors
+from tests.small_bilm import loud_bilm, write_pair
+
+SENTENCES = [["The", "play", "ended", "."], [], ["Hello"]]
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> dict[str, str]:
+    return write_pair(loud_bilm(), tmp_path)
+
+
+@pytest.fixture
+def layers(pair: dict[str, str]) -> list[np.ndarray]:
+    bilm = BiLm.from_files(pair["options"], pair["weights"])
+    return [each.double().numpy() for each in bilm.embed(SENTENCES)]
+
+
+@pytest.mark.parametrize(
+    ("options", "weights"),
+    [
+        ({}, [1 / 3, 1 / 3, 1 / 3]),
+        ({"mixing_weights": [1, 0, 3]}, [0.25, 0, 0.75]),
+        ({"layers": "token"}, [1, 0, 0]),
+        ({"layers": 1}, [0, 1, 0]),
+        ({"layers": "top"}, [0, 0, 1]),
+    ],
+    ids=str,
+)
+def test_a_word_has_the_weighted_mean_of_its_layers(
+    options: dict[str, Any], weights: list[float], pair: dict[str, str], layers: list[np.ndarray]
+) -> None:
+    for actual, of_sentence in zip(WordVectors(pair, **options).embed(SENTENCES), layers, strict=True):
+        expected = sum(weight * layer for weight, layer in zip(weights, of_sentence, strict=True))
+        np.testing.assert_allclose(actual, expected, atol=1e-5)
+
+
+def test_all_layers_are_given_by_themselves(pair: dict[str, str], layers: list[np.ndarray]) -> None:
+    for actual, expected in zip(WordVectors(pair, "all").embed(SENTENCES), layers, strict=True):
+        assert actual.dtype == np.float32
+        np.testing.assert_allclose(actual, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_copies_embed_the_same(way: Any, pair: dict[str, str]) -> None:
+    original = WordVectors(pair)
+    (expected, *_) = original.embed(SENTENCES)
+    np.testing.assert_array_equal(way(original).embed(SENTENCES)[0], expected)
+
+
+def test_what_is_stored_needs_no_other_file(pair: dict[str, str]) -> None:
+    stored = WordVectors(pair)
+    content, (expected, *_) = stored.to_bytes(), stored.embed(SENTENCES)
+    for file in pair.values():
+        Path(file).unlink()
+    again = WordVectors(pair).from_bytes(content)
+    np.testing.assert_array_equal(again.embed(SENTENCES)[0], expected)
+    assert again.to_bytes() == content and not again.bilm.is_trained
+
+
+def test_a_biLM_that_is_moved_is_another_ones_no_more(pair: dict[str, str]) -> None:
+    one, other = WordVectors(pair), WordVectors(pair)
+    assert one.bilm is other.bilm
+    one.to("cpu")
+    assert one.bilm is not other.bilm
+    np.testing.assert_array_equal(one.embed(SENTENCES)[0], other.embed(SENTENCES)[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"layers": "both"}, "one of mix, top, token, all, or the number of a layer, not 'both'"),
+        ({"layers": True}, "not True"),
+        ({"layers": "top", "mixing_weights": [1, 1, 1]}, 'go with layers "mix"'),
+        ({"mixing_weights": [0, 0, 0]}, "some are positive"),
+        ({"precision": "float8"}, "float8"),
+    ],
+)
+def test_wrong_options_are_named_at_once(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BiLmError, match=message):
+        WordVectors("no such biLM", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"layers": 3}, "has the layers 0 to 2, and no 3"),
+        ({"mixing_weights": [1, 1]}, "has 3 layers, but mixing_weights 2"),
+    ],
+)
+def test_options_that_do_not_fit_the_biLM_are_named_when_it_is_there(
+    options: dict[str, Any], message: str, pair: dict[str, str]
+) -> None:
+    with pytest.raises(BiLmError, match=message):
+        WordVectors(pair, **options).embed(SENTENCES)
+
+
+def test_the_vectors_are_the_callers_own(pair: dict[str, str]) -> None:
+    vectors = WordVectors(pair, "all")
+    first = vectors.embed(SENTENCES)[0]
+    expected = first.copy()
+    first += 1
+    np.testing.assert_array_equal(vectors.embed(SENTENCES)[0], expected)
+    assert torch.is_grad_enabled()

@@ -1,0 +1,63 @@
+"""How much data and how many updates a score takes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.sweeps import Metric, Training, curve_table, find_reaches, learning_curves, reaches_text
+from elmo_plugin.sweeps.sample_efficiency import fraction_to_reach
+from elmo_plugin.sweeps.updates import Progress, read_progress
+
+ACCURACY, LOSS = Metric("accuracy", True), Metric("loss", False)
+
+
+def test_the_part_is_interpolated_on_a_logarithmic_axis() -> None:
+    curve = {0.01: [20.0], 0.1: [40.0, 60.0], 1.0: [80.0]}
+    assert fraction_to_reach(curve, 50, True) == pytest.approx(0.1)
+    assert fraction_to_reach(curve, 35, True) == pytest.approx(0.01 * 10**0.5)
+    assert fraction_to_reach(curve, 10, True) == 0.01
+    assert fraction_to_reach(curve, 81, True) is None
+    assert fraction_to_reach({0.1: [3.0], 1.0: [1.0]}, 2, False) == pytest.approx(10**-0.5)
+
+
+def test_a_score_is_reached_at_the_first_epoch_that_has_it() -> None:
+    assert Progress([5, 10, 15], [20, 50, 40]).updates_to_reach(40, ACCURACY) == 10
+    assert Progress([5, 10, 15], [20, 50, 40]).updates_to_reach(60, ACCURACY) is None
+    assert Progress([5, 10, 15], [3, 2, 1]).updates_to_reach(2, LOSS) == 10
+
+
+def write_training(folder: Path, accuracies: list[float]) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "updates.json").write_text(json.dumps([7 * (epoch + 1) for epoch in range(len(accuracies))]))
+    for epoch, accuracy in enumerate(accuracies):
+        metrics = {"validation_accuracy": accuracy, "best_validation_accuracy": max(accuracies)}
+        (folder / f"metrics_epoch_{epoch}.json").write_text(json.dumps(metrics))
+    return folder
+
+
+def test_two_configurations_are_compared_by_what_they_need(tmp_path: Path) -> None:
+    trainings = [
+        Training("elmo", 1, {}, write_training(tmp_path / "elmo@0.1" / "1", [0.5]), 0.1),
+        Training("elmo", 1, {}, write_training(tmp_path / "elmo@1" / "1", [0.4, 0.7]), 1.0),
+        Training("baseline", 1, {}, write_training(tmp_path / "baseline@1" / "1", [0.6, 0.3]), 1.0),
+    ]
+    curves = learning_curves(trainings, {"elmo@0.1": [50.0], "elmo@1": [70.0], "baseline@1": [60.0]})
+    of_elmo, of_baseline = find_reaches(trainings, curves, ACCURACY)
+    assert of_elmo.fraction == pytest.approx(10**-0.5)
+    assert (of_elmo.other, of_elmo.score, of_elmo.most, of_elmo.updates) == ("baseline", 60.0, 1.0, [14])
+    assert (of_baseline.fraction, of_baseline.updates) == (None, [None])
+    elmo, baseline = reaches_text([of_elmo, of_baseline]).splitlines()
+    assert elmo.startswith("elmo comes to the 60.00 of baseline with 32 % of the data")
+    assert elmo.endswith("after this many updates: 14.")
+    assert baseline == "No part of the data is enough that baseline comes to the 70.00 of elmo."
+    assert curve_table(curves, "accuracy").splitlines()[2:] == [
+        "| 10 % | 50.00 | none |",
+        "| 100 % | 70.00 | 60.00 |",
+    ]
+
+
+def test_a_training_without_its_updates_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=str(tmp_path)):
+        read_progress(tmp_path, ACCURACY)

@@ -1,0 +1,114 @@
+"""With `elmo_plugin.dropin`, whoever makes AllenNLP's ELMo by its class makes ours."""
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Vocabulary
+from allennlp.models import Model
+from allennlp.modules import Elmo, TokenEmbedder
+from allennlp.modules.token_embedders import ElmoTokenEmbedder
+
+import elmo_plugin
+from elmo_plugin import batch_to_ids
+from tests.allennlp_api.against_allennlp import SENTENCES, assert_same
+from tests.allennlp_api.conftest import write_bilm
+from tests.allennlp_elmo import dropin
+
+CLASS_PATH = "allennlp.modules.token_embedders.ElmoTokenEmbedder"
+
+
+@pytest.fixture
+def files(tmp_path: Any) -> tuple[str, str]:
+    return write_bilm(tmp_path / "bilm")
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    with dropin():
+        yield
+
+
+@Model.register("test_model_with_elmo")
+class ModelWithElmo(Model):
+    """Has, as `bcn` of allennlp-models, an `Elmo` of its own, imported from AllenNLP before the drop-in."""
+
+    def __init__(self, vocab: Vocabulary, elmo: Elmo) -> None:
+        super().__init__(vocab)
+        self.elmo = elmo
+        self.number_of_mixes = len(elmo._scalar_mixes)
+
+    def forward(self, ids: torch.Tensor) -> dict[str, torch.Tensor]:  # type: ignore[override]
+        return {"vectors": self.elmo(ids)["elmo_representations"][-1]}
+
+
+def elmo_config(files: tuple[str, str], **options: Any) -> dict[str, Any]:
+    pair = {"options_file": files[0], "weight_file": files[1]}
+    return {**pair, "num_output_representations": 2, "dropout": 0.0, **options}
+
+
+def test_a_model_that_asks_for_allennlps_elmo_gets_ours(files: tuple[str, str]) -> None:
+    config = {"type": "test_model_with_elmo", "elmo": elmo_config(files)}
+    ids = batch_to_ids(SENTENCES)
+    theirs = Model.from_params(Params(copy.deepcopy(config)), vocab=Vocabulary()).eval()
+    with dropin():
+        ours = Model.from_params(Params(copy.deepcopy(config)), vocab=Vocabulary()).eval()
+    assert type(theirs.elmo) is Elmo and type(ours.elmo) is elmo_plugin.Elmo
+    assert ours.number_of_mixes == theirs.number_of_mixes == 2
+    ours.load_state_dict(theirs.state_dict())
+    assert_same(ours.elmo(ids), theirs.elmo(ids))
+
+
+def test_code_that_has_imported_allennlps_classes_makes_ours(
+    files: tuple[str, str], registered: None
+) -> None:
+    assert type(Elmo(*files, 1)) is elmo_plugin.Elmo
+    assert type(ElmoTokenEmbedder(*files)) is elmo_plugin.ElmoTokenEmbedder
+
+
+def test_a_class_named_by_its_path_is_ours_with_our_options(files: tuple[str, str], registered: None) -> None:
+    params = {"type": CLASS_PATH, "options_file": files[0], "weight_file": files[1], "stateful": True}
+    embedder = TokenEmbedder.from_params(Params(params))
+    assert type(embedder) is elmo_plugin.ElmoTokenEmbedder
+    assert Elmo.from_params(Params(elmo_config(files, stateful=True)))._elmo_lstm._elmo_lstm.stateful
+
+
+def test_a_class_that_inherits_from_allennlps_stays_what_it_is(
+    files: tuple[str, str], registered: None
+) -> None:
+    class Inherited(Elmo):
+        pass
+
+    for elmo in (Inherited(*files, 2), Inherited.from_params(Params(elmo_config(files)))):
+        assert type(elmo) is Inherited
+        assert type(elmo._elmo_lstm).__module__.startswith("allennlp.")
+
+
+def test_an_elmo_that_was_there_before_can_be_copied(files: tuple[str, str]) -> None:
+    theirs = Elmo(*files, 1)
+    with dropin():
+        assert type(copy.deepcopy(theirs)) is Elmo
+
+
+def test_afterwards_allennlps_classes_make_their_own(files: tuple[str, str]) -> None:
+    with dropin():
+        pass
+    assert type(Elmo(*files, 1)) is Elmo
+    assert type(Elmo.from_params(Params(elmo_config(files)))) is Elmo
+    assert type(ElmoTokenEmbedder(*files)) is ElmoTokenEmbedder
+
+
+def test_what_does_not_fit_is_a_configuration_error(files: tuple[str, str], registered: None) -> None:
+    for options, message in (
+        ({"weight_file": "nowhere.hdf5"}, "nowhere.hdf5"),
+        ({"no_such_option": 1}, "no_such_option"),
+        ({"scalar_mix_parameters": [1.0]}, "3 scalar mix parameters"),
+    ):
+        with pytest.raises(ConfigurationError, match=message):
+            Elmo.from_params(Params(elmo_config(files, **options)))
+    with pytest.raises(ConfigurationError, match="configured by its arguments"):
+        Elmo.from_params("tiny")
