@@ -132,7 +132,7 @@ def their_instance(paragraph: TokenizedParagraph, question: Question) -> Instanc
 
 
 def our_config(args: argparse.Namespace, bilm: dict[str, str]) -> dict[str, Any]:
-    gru = {"type": "gru", "hidden_size": args.hidden_size, "bidirectional": True}
+    gru = {"type": "bidirectional_gru", "hidden_size": args.hidden_size}
     layer = {"num_layers": 1, "hidden_dims": 2 * args.hidden_size, "activations": "relu"}
     elmo = {"type": "elmo", "bilm": bilm, "dropout": 0.5}
     return {

@@ -38,6 +38,14 @@ def pack(lengths: Tensor) -> Packing:
     return Packing(goes_on.sum(dim=1).tolist(), sentences, sentences[place], time)
 
 
+def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
+    """Returns for each row that of the word at the same distance from the other end of its sentence."""
+    sizes = torch.tensor(packing.batch_sizes, device=lengths.device)
+    starts = sizes.cumsum(dim=0) - sizes
+    place = torch.arange(len(packing.time), device=lengths.device) - starts[packing.time]
+    return starts[lengths[packing.sentence] - 1 - packing.time] + place
+
+
 def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
     """
     Cuts a batch into runs of sentences that hold, with padding to their longest, at most `max_tokens` tokens;

@@ -1,12 +1,14 @@
 """The layers that task models are made of."""
 
 from elmo_plugin.encoders.attention import biattention, masked_attention, pool, self_biattention
+from elmo_plugin.encoders.bidirectional_gru import BidirectionalGru
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.highway_lstm import HighwayLstm
 from elmo_plugin.encoders.text_fields import slice_wrapping_dim, take_rows
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 
 __all__ = [
+    "BidirectionalGru",
     "ContextualEncoder",
     "HighwayLstm",
     "VariationalBiLstm",

@@ -9,7 +9,7 @@ from allennlp.nn.initializers import block_orthogonal
 from overrides import overrides
 from torch import BoolTensor, Tensor, nn
 
-from elmo_plugin.bilm import Packing, pack
+from elmo_plugin.bilm import pack, rows_in_reverse
 from elmo_plugin.encoders.highway_recurrence import HighwayRecurrence
 
 
@@ -143,7 +143,7 @@ class HighwayLstm(Seq2SeqEncoder):
         if not packing.batch_sizes:
             return outputs
         # A layer in the other direction reads the same rows in another order, which is its own inverse.
-        reverse = _rows_in_reverse(packing, lengths)
+        reverse = rows_in_reverse(packing, lengths)
         rows = inputs[packing.sentence, packing.time]  # Shape: (rows, input_size)
         with torch.autocast(inputs.device.type, enabled=False):
             for number, layer in enumerate(self.layers):
@@ -170,11 +170,3 @@ class HighwayLstm(Seq2SeqEncoder):
     @overrides
     def is_bidirectional(self) -> bool:
         return False
-
-
-def _rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
-    """Returns for each row that of the word at the same distance from the other end of its sentence."""
-    sizes = torch.tensor(packing.batch_sizes, device=lengths.device)
-    starts = sizes.cumsum(dim=0) - sizes
-    place = torch.arange(len(packing.time), device=lengths.device) - starts[packing.time]
-    return starts[lengths[packing.sentence] - 1 - packing.time] + place

@@ -38,7 +38,7 @@ function(
   epochs=40,  // not reported
   patience=5,  // not reported
 )
-  local gru = { type: 'gru', hidden_size: hidden, bidirectional: true };
+  local gru = { type: 'bidirectional_gru', hidden_size: hidden };
   local layer = task.feedforward(1, 2 * hidden);
   task.data(data, train, dev, test)
   + task.training(['paragraph', 'question'], batch_size, 1.0, epochs, patience, metric='+f1')
