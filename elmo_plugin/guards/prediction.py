@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from allennlp.commands import predict
@@ -12,8 +13,8 @@ from allennlp.evaluation import evaluator
 from allennlp.predictors import Predictor
 from allennlp.training import util as training_util
 
-from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import errors_name, replace_when_written
+from elmo_plugin.common.errors import BiLmError, as_configuration_error
+from elmo_plugin.common.files import errors_name, remove_leftovers, replace_when_written
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
 
@@ -32,22 +33,25 @@ def get_json_data(self: Any) -> Iterator[Any]:
         yield from GET_JSON_DATA(self)
         return
     lines = standard_input_lines() if self._input_file == "-" else read_lines(self._input_file)
-    for number, line in enumerate(lines, start=1):
-        location = f"{_name(self)}, line {number}"
-        text = decode(line, location)
-        if text.isspace():
-            continue
-        try:
-            if type(self._predictor).load_line is Predictor.load_line:
-                inputs = parse_json(text, location, is_line=True)
-            else:
-                inputs = self._predictor.load_line(text)
-        except BiLmError as error:
-            raise ConfigurationError(str(error)) from None
-        except (ValueError, RecursionError) as error:
-            raise ConfigurationError(f"{location}: not what the predictor reads ({error})") from None
-        self._line_numbers.append(number)
-        yield inputs
+    with as_configuration_error():
+        for number, line in enumerate(lines, start=1):
+            location = f"{_name(self)}, line {number}"
+            text = decode(line, location)
+            if not text.isspace():
+                inputs = _parse_line(self._predictor, text, location)
+                self._line_numbers.append(number)
+                yield inputs
+
+
+def _parse_line(predictor: Predictor, text: str, location: str) -> Any:
+    if type(predictor).load_line is Predictor.load_line:
+        return parse_json(text, location, is_line=True)
+    try:
+        return predictor.load_line(text)
+    except BiLmError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{location}: not what the predictor reads ({error})") from None
 
 
 def predict_json(self: Any, batch_data: list[Any]) -> Iterator[str]:
@@ -73,6 +77,7 @@ def run(self: Any) -> None:
 def dump_metrics(file_path: str | None, metrics: dict[str, Any], log: bool = False) -> None:
     """Does what AllenNLP's does, but writes the file whole or not at all."""
     if file_path:
+        remove_leftovers(Path(file_path).parent, Path(file_path).name)
         with replace_when_written(file_path) as temporary:
             DUMP_METRICS(str(temporary), metrics)
     DUMP_METRICS(None, metrics, log)

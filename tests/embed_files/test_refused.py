@@ -4,9 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import Checkpoint, write_files
 from elmo_plugin.embed_files import Settings, embed_file
 
@@ -17,12 +16,10 @@ def names(folder: Path) -> list[str]:
 
 def test_a_line_that_is_too_long_is_named(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("a b\nc d e f\n")
-    with pytest.raises(
-        ConfigurationError, match=r"text\.txt, line 2: the sentence has 4 words, .*--max-words 3"
-    ):
+    with pytest.raises(BiLmError, match=r"text\.txt, line 2: the sentence has 4 words, .*--max-words 3"):
         embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", replace(settings, max_words=3))
     (tmp_path / "text.txt").write_text("a b\n" + 40_000 * "/ ")
-    with pytest.raises(ConfigurationError, match=r"text\.txt, line 2: .* leave out --use-sentence-keys"):
+    with pytest.raises(BiLmError, match=r"text\.txt, line 2: .* leave out --use-sentence-keys"):
         embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", replace(settings, keys="sentence"))
     assert names(tmp_path) == ["bilm", "text.txt"]
 
@@ -36,9 +33,7 @@ def test_vectors_that_float16_cannot_hold_are_refused_by_their_line(
     write_files(tmp_path / "large", Checkpoint(large.options, large.state_dict().items()))
     of_large = replace(settings, bilm=str(tmp_path / "large"))
     assert embed_file(text, tmp_path / "out.hdf5", of_large)
-    with pytest.raises(
-        ConfigurationError, match=r"text\.txt, line \d+: the biLM gives .*float16 cannot hold"
-    ):
+    with pytest.raises(BiLmError, match=r"text\.txt, line \d+: the biLM gives .*float16 cannot hold"):
         embed_file(text, tmp_path / "half.hdf5", replace(of_large, dtype="float16"))
 
 
@@ -49,10 +44,8 @@ def test_vectors_that_float16_cannot_hold_are_refused_by_their_line(
 def test_numbers_that_would_end_in_a_crash_are_refused(
     change: dict[str, int], message: str, settings: Settings, text: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigurationError, match=message):
+    with pytest.raises(BiLmError, match=message):
         embed_file(text, tmp_path / "out.hdf5", replace(settings, **change))
     for workers_ in (0, 100_000):
-        with pytest.raises(
-            ConfigurationError, match=f"the number of workers is from 1 to .*, not {workers_}"
-        ):
+        with pytest.raises(BiLmError, match=f"the number of workers is from 1 to .*, not {workers_}"):
             embed_file(text, tmp_path / "out.hdf5", settings, workers=workers_)

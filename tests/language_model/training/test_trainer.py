@@ -277,7 +277,7 @@ def train_in_two(folder: Path, event: int | None = None) -> None:
 
 def test_two_processes_go_on_as_they_would_have(tmp_path: Path) -> None:
     train_in_two(tmp_path / "whole")
-    train_in_two(tmp_path / "killed", event=22)
+    train_in_two(tmp_path / "killed", event=25)
     assert {path.name for path in (tmp_path / "killed" / "run").glob("model_state*")} == {
         "model_state_e0_b4.th",
         "model_state_e1_b0.th",
