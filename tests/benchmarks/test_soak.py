@@ -7,6 +7,7 @@ import pytest
 from tests.benchmarks.programs import figures_of
 
 
+@pytest.mark.slow
 def test_a_short_soak(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     figures = figures_of("soak", ["--calls", "20"], monkeypatch, tmp_path)
     assert figures["calls"] == 20 and len(figures["megabytes"]) == 10

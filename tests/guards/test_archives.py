@@ -46,7 +46,7 @@ def changed(training: Path, folder: Path, change: Change) -> Path:
                 files[member.name] = content.read()
     change(files)
     path = folder / "changed.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
+    with tarfile.open(path, "w:gz", compresslevel=1) as archive:
         for name, content in files.items():
             info = tarfile.TarInfo(name)
             info.size = len(content)

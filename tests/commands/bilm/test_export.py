@@ -223,7 +223,7 @@ def test_a_flipped_byte_of_an_export_is_noticed(archive: Path, tmp_path: Path) -
     expected = _load(tmp_path / "out").state_dict()
     generator = np.random.default_rng(5)
     noticed = 0
-    for place in generator.integers(0, len(content), 300).tolist():
+    for place in generator.integers(0, len(content), 60).tolist():
         damaged = bytearray(content)
         damaged[place] ^= 1 << int(generator.integers(8))
         file.write_bytes(bytes(damaged))
@@ -236,7 +236,7 @@ def test_a_flipped_byte_of_an_export_is_noticed(archive: Path, tmp_path: Path) -
         else:
             assert all(torch.equal(found[name], expected[name]) for name in expected)
             assert softmax is None or len(softmax.words) == 9
-    assert noticed > 100
+    assert noticed > 20
 
 
 def test_a_folder_for_a_hub_has_a_card_that_says_what_is_in_it(
