@@ -1,12 +1,13 @@
 """ELMo for AllenNLP: a biLM, its embeddings and the task models of Peters et al. (2018).
 
-Importing this package registers nothing with AllenNLP: `import elmo_plugin.plugin` does. Only where a file
-`.allennlp_plugins` has the line `elmo_plugin`, the plugin is what it means.
+`import elmo_plugin.plugin` registers everything with AllenNLP. Who imports this package alone gets that when
+AllenNLP is asked for a name that it does not know; see `elmo_plugin.registration`.
 """
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from elmo_plugin.registration import register_when_needed
 
 if TYPE_CHECKING:
     from elmo_plugin.allennlp_api import (
@@ -42,17 +43,4 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
 
 
-def _is_line_of_plugins_file() -> bool:
-    """Tells whether AllenNLP imports this very package because a plugins file names it."""
-    frame = sys._getframe()
-    while frame.f_back is not None:
-        caller = frame.f_back
-        is_import = frame.f_code is import_module.__code__ and frame.f_locals["name"] == __name__
-        if is_import and caller.f_globals.get("__name__") == "allennlp.common.plugins":
-            return True
-        frame = caller
-    return False
-
-
-if _is_line_of_plugins_file():
-    import_module("elmo_plugin.plugin")
+register_when_needed()

@@ -7,17 +7,19 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"elmo_plugin.plugin {NEEDS_ALLENNLP}", name=error.name) from None
 
-from elmo_plugin import shims
+from elmo_plugin import guards, shims
 from elmo_plugin.analysis import callback
-from elmo_plugin.commands import subcommands
+from elmo_plugin.commands import endings, subcommands
 from elmo_plugin.commands.analysis import probe, senses
 from elmo_plugin.commands.bilm import vocab
 from elmo_plugin.commands.models import answer, ensemble, score, sweep, weights
 from elmo_plugin.embedding import indexer, token_embedder
-from elmo_plugin.encoders import contextual_encoder, highway_lstm, variational_bilstm
+from elmo_plugin.encoders import bidirectional_gru, contextual_encoder, highway_lstm, variational_bilstm
 from elmo_plugin.language_model import registered
 from elmo_plugin.sweeps import updates
 from elmo_plugin.tasks import coref, fraction_reader, ner, snli, squad, srl, sst, training
 from elmo_plugin.tasks import ensemble as ensemble_model
 
 shims.apply()
+guards.install()
+endings.install()

@@ -24,7 +24,7 @@ from allennlp.common import Params
 from allennlp.common.util import import_module_and_submodules
 
 from elmo_plugin.common.files import replace_when_written, write_json
-from elmo_plugin.common.text_files import read_lines
+from elmo_plugin.common.formats.text_files import read_lines
 from elmo_plugin.language_model import measure_perplexity
 from elmo_plugin.sweeps import Metric, train, with_seed
 from elmo_plugin.tasks import PennTreebankTokenizer

@@ -4,6 +4,7 @@ import gc
 import json
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -43,6 +44,22 @@ def pytest_collection_finish() -> None:
     """Spares collections of garbage the millions of objects that imports have made."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints what the cases of `tests/hostile` ended in."""
+    counts: Counter[str] = Counter()
+    reports = [each for of_kind in terminalreporter.stats.values() for each in of_kind]
+    for report in reports:
+        if getattr(report, "when", None) == "teardown":
+            counts.update(dict(report.user_properties).get("hostile", {}))
+    if counts:
+        total = counts["clear"] + counts["right"] + counts["failure"]
+        terminalreporter.write_line(
+            f"hostile: {total:,} cases, {counts['clear']:,} clear errors, {counts['right']:,} right, "
+            f"{counts['failure']} failures; {counts['named'] / max(counts['clear'], 1):.1%} of the errors "
+            "name the file, the line or the option"
+        )
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security.md",
     "benchmarks/README.md": "benchmarks.md",
     "elmo_plugin/bilm/models/tiny/README.md": "tiny.md",
 }

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -19,6 +20,9 @@ class Command(NamedTuple):
         Adds its arguments to a parser.
     run : `Callable`
         Does it, with the arguments that were parsed. Raises `BiLmError` where the user is mistaken.
+    kept : `Callable`
+        Returns the file or folder in which a run that was stopped has kept its work, if there is one; then
+        the same command goes on.
     """
 
     name: str
@@ -26,3 +30,4 @@ class Command(NamedTuple):
     description: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], None]
+    kept: Callable[[argparse.Namespace], Path | None] = lambda args: None

@@ -1,6 +1,7 @@
 """`elmo embed`, `allennlp elmo-embed`: the biLM's vectors of a text, in a file."""
 
 import argparse
+from pathlib import Path
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, PRECISIONS, BiLmError
 from elmo_plugin.commands.command import Command
@@ -43,6 +44,7 @@ def _add_text(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the text").add_argument
     about = "whitespace: tokenised already (default); spacy: by spaCy's rules, with no model"
     add("--tokenizer", choices=TOKENIZERS, default=TOKENIZERS[0], help=about)
+    add("--max-words", type=int, default=100_000, metavar="N", help="refuse longer lines (default: 100000)")
     add("--language", default="en", metavar="CODE", help="of spaCy's rules (default: en)")
 
 
@@ -110,6 +112,7 @@ def settings_of(args: argparse.Namespace) -> Settings:
         gzip=args.compression_level if args.compression else None,
         keys="sentence" if args.use_sentence_keys else "line",
         keep_sentences=not args.forget_sentences,
+        max_words=args.max_words,
     )
 
 
@@ -131,6 +134,12 @@ def _cuda_devices(text: str) -> tuple[int, ...]:
     return () if numbers == (-1,) else numbers
 
 
+def kept(args: argparse.Namespace) -> Path | None:
+    """Returns where a run that was stopped has what it embedded."""
+    unfinished = Path(args.output if args.engine else f"{args.output}.unfinished")
+    return unfinished if unfinished.exists() else None
+
+
 COMMAND = Command(
     name="embed",
     help="Write the vectors of a text to HDF5 or safetensors.",
@@ -138,4 +147,5 @@ COMMAND = Command(
     "again, and writes the same file.",
     add_arguments=add_arguments,
     run=run,
+    kept=kept,
 )

@@ -1,6 +1,7 @@
 """`elmo`, or `python -m elmo_plugin`: the commands that need no AllenNLP."""
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -22,9 +23,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for command in COMMANDS:
         of_command = commands.add_parser(command.name, help=command.help, description=command.description)
         command.add_arguments(of_command)
-        of_command.set_defaults(run=command.run)
+        of_command.set_defaults(of_command=command)
     args = parser.parse_args(arguments)
+    command = args.of_command
     try:
-        args.run(args)
+        # SIGTERM ends it as Ctrl-C does: workers end, and temporary files go.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        command.run(args)
     except (BiLmError, OSError) as error:
-        sys.exit(f"elmo {args.command}: {error}")
+        sys.exit(f"elmo {command.name}: {error}")
+    except KeyboardInterrupt:
+        kept = command.kept(args)
+        how = f"{kept} keeps what was done, and the same command goes on" if kept else "nothing was written"
+        sys.exit(f"elmo {command.name}: stopped; {how}")

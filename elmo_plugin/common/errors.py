@@ -21,3 +21,12 @@ def as_configuration_error(option: str = "") -> Iterator[None]:
         yield
     except BiLmError as error:
         raise ConfigurationError(f"{option}: {error}" if option else str(error)) from None
+
+
+def raise_stop(error: Exception) -> None:
+    """
+    Raises what AllenNLP raises where a SIGTERM comes: an `Exception`, which code that takes whatever damage
+    may raise must not take for damage.
+    """
+    if type(error).__name__ == "SigTermReceived":  # AllenNLP may not be there
+        raise error

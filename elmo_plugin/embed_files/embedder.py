@@ -1,6 +1,5 @@
 """Lines to words and their vectors, in the layout that was asked for."""
 
-from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import accumulate
 
@@ -11,7 +10,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 from elmo_plugin.common.errors import NEEDS_ALLENNLP
 from elmo_plugin.embed_files.settings import Settings
-from elmo_plugin.embed_files.text import make_tokenizer
+from elmo_plugin.embed_files.text import Passage, make_tokenizer
 from elmo_plugin.embedding import Elmo, ScalarMix, chosen_layers, read_mixes
 
 PASSAGE_VECTOR_BYTES = 2**27  # that the layers of a passage take, about
@@ -147,14 +146,14 @@ class Embedder:
         return blake2b(self._bilm.digest() + of_layout, digest_size=16).hexdigest()
 
     @torch.no_grad()
-    def embed(self, lines: Sequence[str]) -> tuple[list[list[str]], np.ndarray]:
+    def embed(self, passage: Passage) -> tuple[list[list[str]], np.ndarray]:
         """
-        Returns the same bits for the same lines, whatever was embedded before.
+        Returns the same bits for the same passage, whatever was embedded before.
 
         # Parameters
 
-        lines : `Sequence[str]`
-            A sentence each.
+        passage : `Passage`
+            Its sentences are tokenised and embedded.
 
         # Returns
 
@@ -162,10 +161,19 @@ class Embedder:
             The words of each sentence.
         `np.ndarray`
             The vectors of all words, shape (words, num_layers, dim) or (words, dim).
+
+        Raises `BiLmError`, naming the line, where a sentence is too long, or its vectors have numbers that
+        are infinite or none in the type of the settings.
         """
         self._bilm.clear_type_cache()  # which were encoded in other batches, that is with other rounding
-        sentences = [self._tokenize(line) for line in lines]
+        sentences = [self._tokenize(line) for line in passage.sentences]
         lengths = [len(sentence) for sentence in sentences]
+        for number, length in enumerate(lengths):
+            if length > self._settings.max_words:
+                raise BiLmError(
+                    f"{passage.location(number)}: the sentence has {length:,} words, more than "
+                    f"--max-words {self._settings.max_words}; is there a sentence on each line?"
+                )
         ends = list(accumulate(lengths))
         vectors = np.empty((sum(lengths), *self.row_shape), self._settings.dtype)
         dtype = getattr(torch, self._settings.dtype)
@@ -175,5 +183,13 @@ class Embedder:
             of_sentences = self._bilm.embed([sentences[number] for number in batch])
             for number, layers in zip(batch, of_sentences, strict=True):
                 rows = self._layout(layers).movedim(-2, 0).to(dtype).cpu().numpy()
+                if not np.isfinite(rows).all():
+                    raise BiLmError(self._not_finite(layers, passage.location(number)))
                 vectors[ends[number] - len(rows) : ends[number]] = rows
         return sentences, vectors
+
+    def _not_finite(self, layers: Tensor, location: str) -> str:
+        most = layers.abs().max().item()
+        if np.isfinite(most) and self._settings.dtype == "float16":
+            return f"{location}: the biLM gives {most:g}, which float16 cannot hold: give --dtype float32"
+        return f"{location}: the biLM gives numbers that are infinite or none"

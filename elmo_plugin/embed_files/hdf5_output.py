@@ -1,6 +1,5 @@
 """HDF5 in the layout of the command `allennlp elmo` that AllenNLP had before 1.0."""
 
-import io
 import json
 import logging
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from elmo_plugin.common.formats.hdf5_files import DeferringFile, new_hdf5
 from elmo_plugin.embed_files.resume import read_array, read_strings
 from elmo_plugin.embed_files.settings import Settings
 
@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 
 SENTENCE_TO_INDEX = "sentence_to_index"
 _DESCRIPTION = "elmo_embed"  # an attribute of the file
+LONGEST_KEY = 2**16 - 1  # bytes: what is longer is no name
 _LONGEST_STRING = 2**31 - 1  # that numpy can read
 _VERSION = ("v108", "v108")  # of HDF5's format: groups with very many members, and readable since 2008
 
@@ -40,14 +41,9 @@ def write_hdf5(path: Path, chunks: Sequence[Path], settings: Settings, descripti
 
     Raises `OSError` where it cannot be written.
     """
-    with _DeferringFile(path, "w+") as target:
-        try:
-            with h5py.File(target, "w", libver=_VERSION) as file:
-                file.attrs[_DESCRIPTION] = json.dumps(description, sort_keys=True)
-                _write_sentences(file, target, chunks, settings)
-        finally:
-            if target.error is not None:
-                raise target.error
+    with new_hdf5(path, libver=_VERSION) as (file, target):
+        file.attrs[_DESCRIPTION] = json.dumps(description, sort_keys=True)
+        _write_sentences(file, target, chunks, settings)
 
 
 def read_description(path: Path) -> dict[str, Any] | None:
@@ -70,27 +66,8 @@ def sentence_key(sentence: str) -> str:
     return sentence.replace("\\", r"\\").replace("/", r"\s").replace("\0", r"\0")
 
 
-class _DeferringFile(io.FileIO):
-    """
-    A file whose writing never fails: its first error is in `error`. HDF5 ends the process with a segmentation
-    fault when it cannot write, as on a full disk: it did in four of six tries.
-    """
-
-    error: OSError | None = None
-
-    def write(self, data: Any) -> int:
-        rest = memoryview(data).cast("B")
-        size = len(rest)
-        try:
-            while rest:
-                rest = rest[super().write(rest) :]
-        except OSError as error:
-            self.error = self.error or error
-        return size
-
-
 def _write_sentences(
-    file: h5py.File, target: _DeferringFile, chunks: Sequence[Path], settings: Settings
+    file: h5py.File, target: DeferringFile, chunks: Sequence[Path], settings: Settings
 ) -> None:
     has_index = settings.keep_sentences and settings.keys == "line"
     index = bytearray()  # takes as much memory as the sentences, six bytes a word

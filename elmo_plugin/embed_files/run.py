@@ -1,6 +1,5 @@
 """A file of text to a file of vectors."""
 
-import errno
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -11,20 +10,20 @@ import torch
 from tqdm import tqdm
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import NO_ROOM, reason, replace_when_written
+from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.common.progress import progress_bar
-from elmo_plugin.common.text_files import compression
 from elmo_plugin.embed_files import hdf5_output, safetensors_output
 from elmo_plugin.embed_files.embedder import Embedder
-from elmo_plugin.embed_files.hdf5_output import write_hdf5
+from elmo_plugin.embed_files.hdf5_output import LONGEST_KEY, sentence_key, write_hdf5
 from elmo_plugin.embed_files.resume import Chunks, check_description, unfinished_chunks
 from elmo_plugin.embed_files.safetensors_output import write_safetensors
-from elmo_plugin.embed_files.settings import FORMATS, Settings, check_settings, format_of
+from elmo_plugin.embed_files.settings import FORMATS, Settings, check_settings, format_of, max_processes
 from elmo_plugin.embed_files.text import STANDARD_INPUT, Passage, digest_of, read_passages
 from elmo_plugin.embed_files.workers import Job, write_chunks
 
 _BAR = {"unit": "B", "unit_scale": True, "smoothing": 0, "desc": "embedding"}
-_DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT)
+_MAX_DEVICES = 128
 
 
 def embed_file(
@@ -84,7 +83,7 @@ def embed_file(
             digests: list[str] = []
             bar_options = {"total": _size(source), "disable": not show_progress, **_BAR}
             with progress_bar(progress_as_lines, **bar_options) as bar:
-                jobs = _missing(text, chunks, digests, bar)
+                jobs = _missing(text, chunks, settings, digests, bar)
                 words, start = 0, time.monotonic()
                 for passage, number in write_chunks(jobs, embedder, settings, devices):
                     words += number
@@ -101,9 +100,9 @@ def embed_file(
                     write_safetensors(temporary, paths, settings, embedder.row_shape, description)
             os.replace(whole, output)
     except OSError as error:
-        if error.errno not in _DISK_IS_FULL:
+        if error.errno not in NO_ROOM:
             raise
-        message = f"could not write {output}: the disk is full; make room and start again to go on"
+        message = f"could not write {output}: {reason(error)}; make room and start again to go on"
         raise OSError(error.errno, message) from error
     return True
 
@@ -124,11 +123,13 @@ def _check_files(source: str, output: Path, output_format: str | None) -> str:
 
 def _devices(workers: int | None, cuda_devices: tuple[int, ...]) -> list[str]:
     """Returns the device of each worker; raises `BiLmError` where there is no such GPU."""
-    if workers is not None and workers < 1:
-        raise BiLmError(f"the number of workers is at least 1, not {workers}")
+    if workers is not None and not 1 <= workers <= max_processes():
+        raise BiLmError(f"the number of workers is from 1 to {max_processes()}, not {workers}")
     for number in cuda_devices:
         if not 0 <= number < torch.cuda.device_count():
-            raise BiLmError(f"there is no GPU {number}: this machine has {torch.cuda.device_count()}")
+            raise BiLmError(
+                f"--cuda-device: there is no GPU {number}: this machine has {torch.cuda.device_count()}"
+            )
     devices = [f"cuda:{number}" for number in cuda_devices] or ["cpu"]
     return [devices[worker % len(devices)] for worker in range(workers or len(devices))]
 
@@ -139,15 +140,29 @@ def _size(source: str) -> int | None:
     return path.stat().st_size if path.is_file() and not compression(source) else None
 
 
-def _missing(text: Iterable[Passage], chunks: Chunks, digests: list[str], bar: tqdm) -> Iterator[Job]:
+def _check_keys(passage: Passage) -> None:
+    """Raises `BiLmError` where a sentence is too long to be the name of its vectors."""
+    for number, sentence in enumerate(passage.sentences):
+        if len(sentence) > LONGEST_KEY // 8 and len(sentence_key(sentence).encode()) > LONGEST_KEY:
+            raise BiLmError(
+                f"{passage.location(number)}: the sentence is longer than the {LONGEST_KEY:,} bytes that a "
+                "name in HDF5 may have: leave out --use-sentence-keys"
+            )
+
+
+def _missing(
+    text: Iterable[Passage], chunks: Chunks, settings: Settings, digests: list[str], bar: tqdm
+) -> Iterator[Job]:
     """
     Yields what earlier processes have left to do, and notes the digests of all passages. What earlier
     processes did does not count for the bar's speed.
     """
     for passage in text:
+        if settings.keys == "sentence":
+            _check_keys(passage)
         digests.append(passage.digest())
         if not chunks.has(passage):
-            yield passage, chunks.path(passage.number)
+            yield Job(passage, chunks.path(passage.number), chunks.made_by)
             continue
         if not bar.disable:
             bar.initial += passage.num_bytes

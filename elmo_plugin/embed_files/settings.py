@@ -1,5 +1,6 @@
 """What decides the content of an output, and whether it can be had."""
 
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,8 @@ class Settings:
         HDF5's names of sentences: the "line", or the "sentence" itself.
     keep_sentences : `bool`
         Whether the output has the sentences.
+    max_words : `int`
+        A sentence with more words is refused: its text has hardly a sentence a line.
     """
 
     bilm: str | dict[str, str]
@@ -60,10 +63,16 @@ class Settings:
     gzip: int | None = None
     keys: str = "line"
     keep_sentences: bool = True
+    max_words: int = 100_000
 
     def description(self) -> dict[str, Any]:
-        """Returns all but the name of the biLM, whose content counts."""
-        return {name: value for name, value in asdict(self).items() if name != "bilm"}
+        """Returns all but the name of the biLM, whose content counts, and the limit of words."""
+        return {name: value for name, value in asdict(self).items() if name not in ("bilm", "max_words")}
+
+
+def max_processes() -> int:
+    """Returns how many threads or workers may be asked for: more than that end in a crash, not in speed."""
+    return max(256, os.cpu_count() or 1)
 
 
 def format_of(path: str | Path) -> str | None:
@@ -76,8 +85,10 @@ def check_settings(settings: Settings, output_format: str) -> None:
     choices = {"layout": LAYOUTS, "tokenizer": TOKENIZERS, "dtype": DTYPES, "keys": KEYS}
     for name, values in choices.items():
         _require(getattr(settings, name) in values, f"{name} is one of {', '.join(values)}", settings, name)
-    for name in ("batch_size", "max_batch_tokens", "threads"):
+    for name in ("batch_size", "max_batch_tokens", "threads", "max_words"):
         _require(getattr(settings, name) >= 1, f"{name.replace('_', ' ')} is at least 1", settings, name)
+    most = max_processes()
+    _require(settings.threads <= most, f"threads are at most {most}", settings, "threads")
     _require(settings.gzip in (None, *range(1, 10)), "the level of gzip is from 1 to 9", settings, "gzip")
     if output_format not in FORMATS:
         raise BiLmError(f"the format is one of {', '.join(FORMATS)}, not {output_format!r}")

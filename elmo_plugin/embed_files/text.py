@@ -1,12 +1,11 @@
 """A text, cut into passages that are embedded one by one, and its lines, cut into words."""
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.text_files import decode, read_lines
+from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
 
 STANDARD_INPUT = "-"
 _LINE_BYTES = 8  # counted for a line in addition to its text: blank lines take room, too
@@ -22,12 +21,18 @@ class Passage(NamedTuple):
     first_line: the number, from 0, of its first line in the text
     sentences: its lines, without the white space around them
     num_bytes: how many bytes of the text it is
+    source: what error messages call the text
     """
 
     number: int
     first_line: int
     sentences: list[str]
     num_bytes: int
+    source: str = "the text"
+
+    def location(self, sentence: int) -> str:
+        """Returns the text and the line of the sentence with this number in the passage."""
+        return f"{self.source}, line {self.first_line + sentence + 1}"
 
     def digest(self) -> str:
         """Returns a hash of the sentences."""
@@ -51,14 +56,15 @@ def read_passages(source: str, passage_bytes: int) -> Iterator[Passage]:
     is_file = source != STANDARD_INPUT
     name = source if is_file else "standard input"
     number, first_line, num_bytes, sentences = 0, 0, 0, []
-    for line_number, line in enumerate(read_lines(source) if is_file else sys.stdin.buffer, 1):
+    lines = read_lines(source) if is_file else standard_input_lines()
+    for line_number, line in enumerate(lines, 1):
         sentences.append(decode(line, f"{name}, line {line_number}").strip())
         num_bytes += len(line)
         if num_bytes + _LINE_BYTES * len(sentences) >= passage_bytes:
-            yield Passage(number, first_line, sentences, num_bytes)
+            yield Passage(number, first_line, sentences, num_bytes, name)
             number, first_line, num_bytes, sentences = number + 1, line_number, 0, []
     if sentences:
-        yield Passage(number, first_line, sentences, num_bytes)
+        yield Passage(number, first_line, sentences, num_bytes, name)
 
 
 def digest_of(passages: Sequence[str]) -> str:

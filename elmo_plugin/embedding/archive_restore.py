@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, TypeVar
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, bilm_with_weights
-from elmo_plugin.bilm.io import WEIGHTS_NAMES, load_plain
-from elmo_plugin.common.json_tensor import json_from_tensor, json_to_tensor
+from elmo_plugin.bilm.io import WEIGHTS_NAMES, check_weights
+from elmo_plugin.common.formats.json_tensor import json_from_tensor, json_to_tensor
+from elmo_plugin.common.formats.torch_files import load_plain
 
 EXTRA_STATE = "_extra_state"  # torch's name for what a module stores with its tensors
 Kind = TypeVar("Kind", bound=BiLm)
@@ -34,8 +35,15 @@ class EmbedderMetadata(NamedTuple):
 
     @classmethod
     def from_tensor(cls, content: Tensor) -> "EmbedderMetadata":
-        """Reads what `to_tensor` gave."""
-        return cls(**json_from_tensor(content))
+        """Reads what `to_tensor` gave. Raises `BiLmError` where this is something else."""
+        what = "what is stored with the weights of an ELMo embedder"
+        metadata = json_from_tensor(content, what)
+        if not isinstance(metadata, dict) or set(metadata) != set(cls._fields):
+            raise BiLmError(f"{what} is not {', '.join(cls._fields)}, but {metadata!r}")
+        layers = metadata["layers"]
+        if not isinstance(layers, list) or not all(type(layer) is int and layer >= 0 for layer in layers):
+            raise BiLmError(f"{what} has layers that are no numbers of layers, but {layers!r}")
+        return cls(**metadata)
 
 
 def archived_bilm(
@@ -85,7 +93,9 @@ def _find(
         prefix = name.removesuffix(EXTRA_STATE) + BILM
         weights = {key.removeprefix(prefix): state[key] for key in state if key.startswith(prefix)}
         if weights and (metadata := EmbedderMetadata.from_tensor(state[name])).source == source:
-            return BiLmOptions.from_dict(metadata.options, name), weights
+            options = BiLmOptions.from_dict(metadata.options, name)
+            check_weights(weights, options, prefix.removesuffix("."))
+            return options, weights
     return None
 
 

@@ -7,6 +7,8 @@ from torch import Tensor, nn
 
 from elmo_plugin.common.errors import BiLmError
 
+_ROUNDING = 0.01  # that the sum of weights may be off by, as of three times 0.333
+
 
 class ScalarMix(nn.Module):
     """
@@ -21,8 +23,8 @@ class ScalarMix(nn.Module):
     trainable : `bool`
         Whether `w` (the parameter `weights`) and `gamma` are learned.
     initial_weights : `Sequence[float] | None`
-        The `s_j` to begin with: one a layer, none negative, scaled here to sum to one. Unlike the
-        pre-softmax values that other implementations ask for, `[0, 1, 0]` means the middle layer alone.
+        The `s_j` to begin with: one a layer, none negative, of sum one. Unlike the pre-softmax values that
+        other implementations ask for, `[0, 1, 0]` means the middle layer alone.
 
     Raises `BiLmError` where `initial_weights` are no such numbers.
     """
@@ -66,9 +68,9 @@ def weighted_sum(weights: Tensor, layers: Tensor) -> Tensor:
 def _log(weights: Sequence[float], num_layers: int) -> Tensor:
     """Returns finite pre-softmax values of weights, also of those that are zero."""
     are_weights = all(isinstance(weight, int | float) and weight >= 0 for weight in weights)
-    if not are_weights or len(weights) != num_layers or not 0 < sum(weights) < float("inf"):
+    if not are_weights or len(weights) != num_layers or not abs(sum(weights) - 1) < _ROUNDING:
         raise BiLmError(
-            f"mixing weights must be {num_layers} numbers, one a layer, none negative and not all zero, "
+            f"mixing weights must be {num_layers} numbers, one a layer, none negative and of sum 1, "
             f"not {list(weights)}"
         )
     values = torch.tensor(weights, dtype=torch.float)

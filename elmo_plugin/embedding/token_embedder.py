@@ -11,6 +11,7 @@ from overrides import overrides
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, load_bilm
 from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.torch_files import check_finite
 from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, archived_bilm
 from elmo_plugin.embedding.cache import RegisteredCache
 from elmo_plugin.embedding.elmo import Elmo
@@ -49,7 +50,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     stateful : `bool`, optional (default = `False`)
         Whether the biLM's state is carried from batch to batch, as in published implementations.
     mixing_weights : `list[float]`, optional (default = `None`)
-        Fixed weights of the mixed layers, such as `[0.2, 0.5, 0.3]`. They are learned if not given.
+        Fixed weights of the mixed layers, such as `[0.2, 0.5, 0.3]`, of sum 1. They are learned if not given.
     precision : `str`, optional (default = `"float32"`)
         In which numbers a frozen biLM computes: "float32", "bfloat16" or "int8". `docs/precision.md` says
         what each costs.
@@ -87,6 +88,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
         shared = not requires_grad
         with as_configuration_error():
             archived = archived_bilm(serialization_dir, bilm, precision, shared)
+            if archived is not None and mixing_weights:  # earlier versions took weights of any sum
+                mixing_weights = [weight / sum(mixing_weights) for weight in mixing_weights]
             self._elmo = Elmo(
                 (archived or load_bilm(bilm, precision, shared)).requires_grad_(requires_grad),
                 layers=layers,
@@ -139,4 +142,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any) -> None:
         state_dict = {prefix + EXTRA_STATE: self.get_extra_state(), **state_dict}  # older archives lack it
+        with as_configuration_error():
+            for name, values in state_dict.items():
+                if name.startswith(prefix):
+                    check_finite(f"the tensor {name}", values)
         super()._load_from_state_dict(state_dict, prefix, *args)

@@ -51,7 +51,7 @@ class BidirectionalGru(Seq2SeqEncoder):
         lengths = mask.sum(dim=1)
         packing = pack(lengths)
         # In the type of the parameters, whatever autocast has made of the inputs.
-        inputs = inputs.to(self._module.weight_ih_l0.dtype)
+        inputs = inputs.to(next(self.parameters()).dtype)
         outputs = inputs.new_zeros(*mask.shape, self.get_output_dim())
         if not packing.batch_sizes:
             return outputs

@@ -1,5 +1,6 @@
 """Bidirectional LSTM layers, with dropout that drops the same values at every time step."""
 
+from allennlp.common.checks import ConfigurationError
 from allennlp.modules.input_variational_dropout import InputVariationalDropout
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from overrides import overrides
@@ -26,6 +27,10 @@ class VariationalBiLstm(Seq2SeqEncoder):
     """
 
     def __init__(self, input_size: int, hidden_sizes: list[int], dropout: float = 0.0) -> None:
+        if not hidden_sizes or min(hidden_sizes) < 1:
+            raise ConfigurationError(
+                f"variational_bilstm: hidden_sizes must have the size of each layer, not {hidden_sizes}"
+            )
         super().__init__()
         self.dropout = InputVariationalDropout(dropout)
         input_sizes = [input_size, *(2 * size for size in hidden_sizes)]

@@ -20,7 +20,7 @@ from torch import Tensor, distributed
 from elmo_plugin.bilm import BiLm, BiLmOptions, VocabularySoftmax, has_bfloat16, pack
 from elmo_plugin.bilm.lstm import BiLmState, LstmState, map_state
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.json_tensor import json_to_tensor
+from elmo_plugin.common.formats.json_tensor import json_to_tensor
 from elmo_plugin.language_model.evaluation import perplexity
 from elmo_plugin.language_model.metrics import TokenAverage
 from elmo_plugin.language_model.warm_start import adapt_softmax, read_warm_start, take_options_from_weights

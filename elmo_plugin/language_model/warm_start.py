@@ -11,8 +11,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from torch import Tensor
 
-from elmo_plugin.bilm.io import Checkpoint, SoftmaxWeights, load_plain, options_from_state, read_checkpoint
+from elmo_plugin.bilm.io import Checkpoint, SoftmaxWeights, options_from_state, read_checkpoint
 from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.torch_files import load_plain
 
 
 def read_warm_start(source: str | Mapping[str, str]) -> Checkpoint:

@@ -14,7 +14,7 @@ from allennlp.data.tokenizers import Token
 from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.text_files import decode, read_lines
+from elmo_plugin.common.formats.text_files import decode, read_lines
 
 logger = logging.getLogger(__name__)
 

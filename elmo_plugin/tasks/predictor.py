@@ -6,6 +6,7 @@ from typing import ClassVar
 from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
+from allennlp.data.fields import TextField
 from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.models import Model
 from allennlp.predictors import Predictor
@@ -14,7 +15,54 @@ from overrides import overrides
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
 
 
-class SentencePredictor(Predictor):
+class TaskPredictor(Predictor):
+    """
+    The base of the predictors of all tasks. Some layers of a task take memory by the square of the words, and
+    all by their number, so that a text without end is refused before it takes all memory.
+
+    # Parameters
+
+    model : `Model`
+        The model to predict with.
+    dataset_reader : `DatasetReader`
+        That of its training; its `text_to_instance` makes instances.
+    max_words : `int`, optional (default = `longest`)
+        The most words of a text.
+
+    Raises `ConfigurationError` where a text has more words.
+    """
+
+    longest: ClassVar[int] = 5_000
+    """The default of `max_words`."""
+
+    def __init__(self, model: Model, dataset_reader: DatasetReader, *, max_words: int | None = None) -> None:
+        super().__init__(model, dataset_reader)
+        self._max_words = self.longest if max_words is None else max_words
+        if self._max_words < 1:
+            raise ConfigurationError(f"max_words of a predictor is at least 1, not {max_words}")
+
+    @overrides
+    def predict_instance(self, instance: Instance) -> JsonDict:
+        self._check_length(instance)
+        return super().predict_instance(instance)
+
+    @overrides
+    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
+        for instance in instances:
+            self._check_length(instance)
+        return super().predict_batch_instance(instances)
+
+    def _check_length(self, instance: Instance) -> None:
+        for field in instance.fields.values():
+            if isinstance(field, TextField) and field.sequence_length() > self._max_words:
+                raise ConfigurationError(
+                    f"a text of {field.sequence_length():,} words is longer than max_words, "
+                    f"{self._max_words:,}: split it, or give the predictor more "
+                    "(--predictor-args '{\"max_words\": N}') if there is memory"
+                )
+
+
+class SentencePredictor(TaskPredictor):
     """
     The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, which is tokenised
     as the training data of the task is, or a list of words as `"words"` or `"tokens"`,
@@ -29,6 +77,8 @@ class SentencePredictor(Predictor):
         That of its training; its `text_to_instance` takes the tokens.
     tokenizer : `Tokenizer`, optional (default = `default_tokenizer()`)
         How a plain sentence becomes words.
+    max_words
+        See `TaskPredictor`.
 
     Raises `ConfigurationError` where the input has none of the keys, no word, or something else than text.
     """
@@ -37,8 +87,15 @@ class SentencePredictor(Predictor):
     """The registered name, with which error messages begin."""
     default_tokenizer: ClassVar[type[Tokenizer]] = PennTreebankTokenizer
 
-    def __init__(self, model: Model, dataset_reader: DatasetReader, tokenizer: Tokenizer = None) -> None:
-        super().__init__(model, dataset_reader)
+    def __init__(
+        self,
+        model: Model,
+        dataset_reader: DatasetReader,
+        tokenizer: Tokenizer = None,
+        *,
+        max_words: int | None = None,
+    ) -> None:
+        super().__init__(model, dataset_reader, max_words=max_words)
         self._tokenizer = tokenizer or self.default_tokenizer()
 
     def predict(self, sentence: str) -> JsonDict:

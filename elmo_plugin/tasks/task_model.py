@@ -10,6 +10,8 @@ from allennlp.nn import InitializerApplicator
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.torch_files import check_finite
 
 
 class TaskModel(Model):
@@ -60,6 +62,10 @@ class TaskModel(Model):
         for old, new in self.renamed_modules.items():
             for name in [name for name in state_dict if name.startswith(f"{prefix}{old}.")]:
                 state_dict[f"{prefix}{new}{name.removeprefix(prefix + old)}"] = state_dict.pop(name)
+        with as_configuration_error():
+            for name, values in state_dict.items():
+                if name.startswith(prefix):
+                    check_finite(f"the tensor {name}", values)
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 

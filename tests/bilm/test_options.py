@@ -36,7 +36,11 @@ def test_missing_clips_and_skip_connections_mean_none_as_in_bilm_tf() -> None:
         ({"filters": [[51, 3]]}, {}, "width beyond the 50 character slots"),
         ({"filters": [[1, 2, 3]]}, {}, "not the options of a biLM"),
         ({"n_highway": -1}, {}, "n_highway must be a whole number of at least 0"),
-        ({"max_characters_per_token": 2}, {}, "filters has a width beyond"),
+        (
+            {"max_characters_per_token": 2},
+            {},
+            "max_characters_per_token must be a whole number of at least 3",
+        ),
         ({}, {"n_layers": 0}, "n_layers must be a whole number of at least 1"),
         ({}, {"dim": 1.5}, "lstm.dim must be a whole number"),
         ({}, {"cell_clip": -3}, "cell_clip must be positive"),
@@ -75,16 +79,95 @@ def test_a_language_model_in_one_direction_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "there is no such file"), (b"{", "not a JSON file"), (b"\xff", "not a JSON")],
+    [(None, "there is no such file"), (b"{", "not JSON"), (b"\xff", "not JSON")],
 )
 def test_a_bad_file_is_named(content: bytes | None, message: str, tmp_path: Path) -> None:
     path = tmp_path / "options.json"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(BiLmError, match=f"options file {path}: {message}"):
+    with pytest.raises(BiLmError, match=f"options file {path}(, line 1)?: {message}"):
         BiLmOptions.from_file(path)
 
 
 def test_options_that_are_no_dictionary_are_refused() -> None:
     with pytest.raises(BiLmError, match="not the options of a biLM"):
         BiLmOptions.from_dict([])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("char_cnn", "lstm", "message"),
+    [
+        ({}, {"use_skip_connections": "false"}, "use_skip_connections must be true or false, not 'false'"),
+        ({}, {"use_skip_connections": 1}, "use_skip_connections must be true or false, not 1"),
+        ({}, {"cell_clip": True}, "cell_clip must be positive, or null for no clipping, not True"),
+        ({}, {"proj_clip": "3"}, "proj_clip must be positive, or null for no clipping, not '3'"),
+        ({}, {"use_skip_conections": True}, "no key 'use_skip_conections'; 'use_skip_connections' may be"),
+        ({}, {"peepholes": True}, "the key 'peepholes' in lstm is none of projection_dim, dim"),
+        ({"n_highways": 2}, {}, "there is no key 'n_highways'; 'n_highway' may be meant"),
+        ({"n_characters": True}, {}, "n_characters is True"),
+        ({"filters": [[1, 2.0]]}, {}, "a number in char_cnn.filters must be a whole number"),
+        ({"embedding": {"dim": 4, "type": "x"}}, {}, "the key 'type' in char_cnn.embedding is not dim"),
+        ({}, {"n_layers": 10**6}, "n_layers must be a whole number of at most 100, not 1000000"),
+        ({}, {"dim": 10**9}, "lstm.dim must be a whole number of at most 1,048,576"),
+        ({"max_characters_per_token": 10**9}, {}, "max_characters_per_token must be a whole number of at"),
+    ],
+)
+def test_what_another_reader_would_take_for_something_else_is_refused(
+    char_cnn: dict, lstm: dict, message: str
+) -> None:
+    with pytest.raises(BiLmError, match=message):
+        BiLmOptions.from_dict(small_options(char_cnn, lstm))
+
+
+@pytest.mark.parametrize("clip", [float("nan"), float("inf")])
+def test_a_clip_that_is_no_number_is_refused(clip: float) -> None:
+    with pytest.raises(BiLmError, match="cell_clip must be positive"):
+        BiLmOptions.from_dict(small_options({}, {"cell_clip": clip}))
+
+
+def test_keys_beside_the_sizes_are_known_misspelt_or_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    of_training = {"n_train_tokens": 7, "batch_size": 128, "dropout": 0.1, "bidirectional": True}
+    expected = BiLmOptions.from_dict(small_options())
+    assert BiLmOptions.from_dict({**small_options(), **of_training}) == expected
+    assert not caplog.records
+    assert BiLmOptions.from_dict({**small_options(), "comment": "ours"}, "a.json") == expected
+    assert "a.json: nothing is known of the key 'comment'" in caplog.text
+    for key in ("bidirectonal", "lstms"):
+        with pytest.raises(BiLmError, match=f"there is no key '{key}'"):
+            BiLmOptions.from_dict({**small_options(), key: False})
+    with pytest.raises(BiLmError, match="bidirectional must be true or false, not 'no'"):
+        BiLmOptions.from_dict({**small_options(), "bidirectional": "no"})
+
+
+def test_the_options_of_published_models_are_read() -> None:
+    of_peters = {
+        "lstm": {
+            "use_skip_connections": True,
+            "projection_dim": 512,
+            "cell_clip": 3,
+            "proj_clip": 3,
+            "dim": 4096,
+            "n_layers": 2,
+        },
+        "char_cnn": {
+            "activation": "relu",
+            "filters": [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]],
+            "n_highway": 2,
+            "embedding": {"dim": 16},
+            "n_characters": 262,
+            "max_characters_per_token": 50,
+        },
+    }
+    of_bilm_tf = {
+        **of_peters,
+        "bidirectional": True,
+        "dropout": 0.1,
+        "all_clip_norm_val": 10.0,
+        "n_epochs": 10,
+        "n_train_tokens": 768648884,
+        "batch_size": 128,
+        "n_tokens_vocab": 793471,
+        "unroll_steps": 20,
+        "n_negative_samples_batch": 8192,
+    }
+    assert BiLmOptions.from_dict(of_bilm_tf) == BiLmOptions.from_dict(of_peters)

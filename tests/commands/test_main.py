@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin import __version__
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.commands import subcommands
+from elmo_plugin.commands import embed, subcommands
 from elmo_plugin.commands.main import COMMANDS, main
 from elmo_plugin.language_model import measure_perplexity
 from tests.conftest import REPOSITORY
@@ -88,6 +89,25 @@ def test_export_writes_the_published_layout(tmp_path: Path, capsys: pytest.Captu
 def test_a_mistake_of_the_user_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"^elmo export: there is no biLM 'huge': it is neither one of tiny"):
         main(["export", "huge", str(tmp_path)])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_stops_it_learns_what_was_kept(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(embed, "embed_file", lambda *args, **options: signal.raise_signal(number))
+    output = tmp_path / "out.hdf5"
+    arguments = ["embed", "text.txt", str(output), "--bilm", "tiny", "--top"]
+    try:
+        with pytest.raises(SystemExit, match=r"^elmo embed: stopped; nothing was written$"):
+            main(arguments)
+        Path(f"{output}.unfinished").mkdir()
+        kept = f"{output}.unfinished keeps what was done, and the same command goes on"
+        with pytest.raises(SystemExit, match=f"^elmo embed: stopped; {kept}$"):
+            main(arguments)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm import bilm as bilm_module
 from elmo_plugin.embed_files import Settings, embed_file, run, workers
 from elmo_plugin.embed_files.embedder import Embedder
-from elmo_plugin.embed_files.text import Passage
+from elmo_plugin.embed_files.workers import Job
 from tests.embed_files.conftest import LINES, write_text
 
 EVERY_FORMAT = pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
@@ -141,11 +141,11 @@ def begin(source: Path, output: Path, settings: Settings, monkeypatch: pytest.Mo
     done = []
     embed_passage = workers.embed_passage
 
-    def stop(embedder: Embedder, passage: Passage, path: Path) -> int:
+    def stop(embedder: Embedder, job: Job) -> int:
         if len(done) == 3:
             raise Killed
-        done.append(passage)
-        return embed_passage(embedder, passage, path)
+        done.append(job)
+        return embed_passage(embedder, job)
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(workers, "embed_passage", stop)
@@ -166,14 +166,17 @@ def test_what_was_begun_goes_on_to_the_same_bytes(
     folder = tmp_path / f"{name}.unfinished"
     assert {"00000000.part", "00000002.part"} < set(names(folder)) and not (tmp_path / name).exists()
     (folder / "00000000.part").unlink()
-    (folder / "00000001.part").write_bytes(b"damaged")
+    content = bytearray((folder / "00000001.part").read_bytes())
+    content[-500] ^= 1
+    (folder / "00000001.part").write_bytes(bytes(content))
+    (folder / "manifest.json").write_text("{damaged")
     (folder / ".00000003.part.abcd").mkdir()  # half-written by a process that was killed
     done = []
     embed_passage = workers.embed_passage
 
-    def note(embedder: Embedder, passage: Passage, path: Path) -> int:
-        done.append(passage.number)
-        return embed_passage(embedder, passage, path)
+    def note(embedder: Embedder, job: Job) -> int:
+        done.append(job.passage.number)
+        return embed_passage(embedder, job)
 
     monkeypatch.setattr(workers, "embed_passage", note)
     embed_file(text, tmp_path / name, settings)
@@ -341,3 +344,12 @@ def test_the_bar_tells_the_speed_and_what_was_done_before(
     assert "100%" in last and "tokens/s" in last
     embed_file(text, tmp_path / "quiet.hdf5", settings, show_progress=False)
     assert capsys.readouterr().err == ""
+
+
+def test_chunks_that_were_made_otherwise_are_not_taken_without_the_manifest(
+    settings: Settings, text: Path, tmp_path: Path, short_passages: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
+    (tmp_path / "out.hdf5.unfinished" / "manifest.json").unlink()
+    with pytest.raises(BiLmError, match=r"00000000\.part was made with other arguments"):
+        embed_file(text, tmp_path / "out.hdf5", replace(settings, dtype="float16"))

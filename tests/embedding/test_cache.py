@@ -272,7 +272,7 @@ def test_a_configuration_names_the_cache_of_an_embedder(
     [
         ({"type": "redis"}, "redis"),
         ({"type": "memory", "dtype": "float64"}, "float32 or float16, not 'float64'"),
-        ({"type": "memory", "max_gb": 0}, "must be positive, not 0"),
+        ({"type": "memory", "max_gb": 0}, "must be positive and finite, not 0"),
         ({"type": "lmdb"}, "path"),
     ],
 )

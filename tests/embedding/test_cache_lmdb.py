@@ -225,8 +225,8 @@ def test_pages_are_on_the_disk_before_anything_refers_to_them(tmp_path: Path) ->
     """So that a power failure leaves the file as it was after one of the last transactions."""
     store = begun(tmp_path)
     write(store, 1)
-    assert store._environment is not None
-    flags = store._environment.flags()
+    assert store._opened is not None
+    flags = store._opened.environment.flags()
     assert flags["sync"] and not flags["writemap"]
 
 

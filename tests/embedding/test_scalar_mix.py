@@ -44,7 +44,7 @@ def test_gradients_of_weights_and_gamma_are_right() -> None:
 
 
 def test_initial_weights_are_shares() -> None:
-    mix = ScalarMix(3, initial_weights=[1, 2, 1])
+    mix = ScalarMix(3, initial_weights=[0.25, 0.5, 0.25])
     torch.testing.assert_close(mix.normalized_weights(), torch.tensor([0.25, 0.5, 0.25]))
 
 
@@ -56,7 +56,10 @@ def test_a_share_of_zero_leaves_a_layer_out_and_stays_finite() -> None:
     assert mix.weights.isfinite().all() and mix.weights.grad.isfinite().all()
 
 
-@pytest.mark.parametrize("shares", [[0.5, 0.5], [0, 0, 0], [1, -1, 1], [1, float("nan"), 1], ["a", 1, 1]])
+@pytest.mark.parametrize(
+    "shares",
+    [[0.5, 0.5], [0, 0, 0], [1, -1, 1], [1, 2, 3], [1e39, 1, 1], [1, float("nan"), 1], ["a", 1, 1]],
+)
 def test_what_cannot_be_shares_is_refused(shares: list) -> None:
     with pytest.raises(BiLmError, match="3 numbers"):
         ScalarMix(3, initial_weights=shares)

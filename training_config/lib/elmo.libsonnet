@@ -84,6 +84,9 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
            "elmo.at: layers are 'all', 'top', 'token', the number of a layer, or a list of such numbers, not "
            + shown(layers);
     assert std.isNumber(lambda) && lambda >= 0 : 'elmo.at: lambda is a number, 0 or more, not ' + shown(lambda);
+    assert lambda <= 1e6 : 'elmo.at: lambda is at most a million, not ' + shown(lambda);
+    assert mixing_weights == null || std.abs(std.foldl(function(a, b) a + b, mixing_weights, 0) - 1) < 0.01 :
+           'elmo.at: mixing_weights have the sum 1, not ' + shown(mixing_weights);
     assert mixing_weights == null || lambda == 0 : 'elmo.at: mixing_weights that are given need no lambda';
     assert std.isNumber(dropout) && dropout >= 0 && dropout < 1 :
            'elmo.at: dropout is a rate from 0 to 1, not ' + shown(dropout);

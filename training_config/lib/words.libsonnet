@@ -23,6 +23,8 @@ local vocabulary_of_all_data(file) = {
   // lowercase: whether words that differ only in case share a vector.
   learned(dim, min_count=2, lowercase=true)::
     assert std.isNumber(dim) && dim > 0 : 'words.learned: dim is a positive number, not ' + dim;
+    assert std.isNumber(min_count) && min_count >= 1 :
+           'words.learned: min_count is a number of 1 or more, not ' + min_count;
     add(
       { type: 'single_id', lowercase_tokens: lowercase },
       { type: 'embedding', embedding_dim: dim },

@@ -14,8 +14,9 @@ from tqdm import tqdm
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import read_json, write_json
-from elmo_plugin.common.text_files import decode, read_lines
+from elmo_plugin.common.files import checksum, write_json
+from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.formats.text_files import decode, read_lines
 
 WORDS_AT_ONCE = 20_000
 _DESCRIPTION, _SENTENCES, _STARTS, _VECTORS = "index.json", "sentences.txt", "starts.npy", "vectors.npy"
@@ -50,13 +51,15 @@ class CorpusIndex:
 
     def __init__(self, folder: Path) -> None:
         try:
-            self.description = read_json(folder / _DESCRIPTION, f"index {folder}")
+            self.description = read_json_object(folder / _DESCRIPTION, f"index {folder}")
             self.vectors: np.ndarray = np.load(folder / _VECTORS, mmap_mode="r")
             self._starts: np.ndarray = np.load(folder / _STARTS)
             self._text: np.ndarray = np.memmap(folder / _SENTENCES, mode="r")
         except (OSError, ValueError, BiLmError) as error:
             raise BiLmError(f"index {folder}: damaged; delete it and try again ({error})") from None
-        if self._starts[-1].tolist() != [len(self._text), len(self.vectors)]:
+        if self.description.get("checksum") != checksum(self._text, self._starts) or (
+            self._starts[-1].tolist() != [len(self._text), len(self.vectors)]
+        ):
             raise BiLmError(f"index {folder}: its files do not fit together; delete it")
         self.folder = folder
 
@@ -118,6 +121,7 @@ def _build(folder: Path, bilm: BiLm, corpus: str, layer: int) -> None:
         "layer": layer,
         "sentences": len(starts) - 1,
         "words": num_words,
+        "checksum": checksum(np.fromfile(folder / _SENTENCES, np.uint8), starts),
     }
     write_json(folder / _DESCRIPTION, description)
 

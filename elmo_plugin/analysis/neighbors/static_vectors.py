@@ -5,7 +5,7 @@ from contextlib import suppress
 import numpy as np
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.text_files import decode, read_lines
+from elmo_plugin.common.formats.text_files import decode, read_lines
 
 
 class StaticVectors:

@@ -1,6 +1,5 @@
 """Sentences whose words have senses, from the two formats that people have."""
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,6 +8,8 @@ from xml.etree import ElementTree
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks import Line, read_text_lines
 
 _PARTS_OF_SPEECH = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}
@@ -76,13 +77,14 @@ def read_senses(
 
 
 def _parse_line(line: Line) -> SenseSentence:
+    with as_configuration_error():
+        content = parse_json(line.text, line.location, is_line=True)
     try:
-        content = json.loads(line.text)
         words = content["tokens"]
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise TypeError("the tokens are not a list of words")
         targets = [_target(each) for each in content["targets"]]
-    except json.JSONDecodeError as error:
-        raise ConfigurationError(f"{line.location}: not JSON ({error.msg})") from None
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise ConfigurationError(
             f'{line.location}: expected an object with "tokens" and "targets", each target with "index", '
             f'"lemma", "pos" and "senses" ({type(error).__name__}: {error})'
@@ -96,6 +98,9 @@ def _parse_line(line: Line) -> SenseSentence:
 
 
 def _target(each: dict[str, Any]) -> Target:
+    numbers = [each["index"], each.get("length", 1)]
+    if not all(type(number) is int for number in numbers):
+        raise TypeError(f"the places {numbers} of a target are not whole numbers")
     senses = [each["senses"]] if isinstance(each["senses"], str) else list(each["senses"])
     return Target(each["index"], each.get("length", 1), each["lemma"].lower(), each["pos"], senses)
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE, END_SENTENCE
 from elmo_plugin.bilm.options import Lexicon, LexiconCnnOptions
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import reason
 
 UNKNOWN = "<oov>"
 PADDING = "<pad>"
@@ -18,6 +19,7 @@ FIRST_MARK, LAST_MARK = "<eow>", "<bow>"
 
 NEEDED_OF_CHARACTERS = (UNKNOWN, PADDING, BEGIN_OF_SENTENCE, END_OF_SENTENCE, FIRST_MARK, LAST_MARK)
 NEEDED_OF_WORDS = (UNKNOWN,)
+_MAX_DIGITS = 9  # of the number of a row
 
 _NAME_OF_BOUNDARY = {BEGIN_SENTENCE: BEGIN_OF_SENTENCE, END_SENTENCE: END_OF_SENTENCE}
 
@@ -36,14 +38,16 @@ def read_lexicon(path: Path, needed: Sequence[str]) -> Lexicon:
     """
     numbers: dict[str, int] = {}
     try:
-        lines = path.read_bytes().decode("utf-8").rstrip("\n").split("\n")
+        lines = path.read_bytes().decode("utf-8-sig").rstrip("\n").split("\n")
     except FileNotFoundError:
         raise BiLmError(f"lexicon {path}: there is no such file") from None
+    except OSError as error:
+        raise BiLmError(f"lexicon {path}: cannot be read ({reason(error)})") from None
     except UnicodeDecodeError as error:
         raise BiLmError(f"lexicon {path}: not UTF-8 ({error})") from None
     for line_number, line in enumerate(lines, start=1):
         *tokens, number = line.strip().split("\t")
-        if len(tokens) > 1 or not number.isdecimal():
+        if len(tokens) > 1 or not number.isdecimal() or len(number) > _MAX_DIGITS:
             raise BiLmError(
                 f"lexicon {path}, line {line_number}: not a token, a tab and a number, but {line!r}"
             )

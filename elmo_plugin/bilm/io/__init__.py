@@ -12,6 +12,7 @@ from elmo_plugin.bilm.io.card import CARD_NAME, model_card
 from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, SoftmaxWeights, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
+from elmo_plugin.bilm.io.shapes import check_weights
 from elmo_plugin.bilm.io.sources import (
     OPTIONS_NAME,
     WEIGHTS_NAME,
@@ -19,11 +20,11 @@ from elmo_plugin.bilm.io.sources import (
     Source,
     read_checkpoint,
     source_files,
+    write_files,
 )
 from elmo_plugin.bilm.io.training_archive import (
     WEIGHTS_NAMES,
     ArchivedBiLm,
-    load_plain,
     options_from_state,
     read_archive,
     read_state,
@@ -43,9 +44,9 @@ __all__ = [
     "SoftmaxWeights",
     "Source",
     "bias_from_allennlp",
+    "check_weights",
     "fetch",
     "highway_entries",
-    "load_plain",
     "lstm_entries",
     "model_card",
     "options_from_state",
@@ -57,5 +58,6 @@ __all__ = [
     "split_highway",
     "swap_gates",
     "weights_digest",
+    "write_files",
     "write_weights",
 ]

@@ -1,38 +1,56 @@
-"""The published HDF5 layout of a biLM's weights: read and written here and nowhere else.
+"""The published HDF5 files of a biLM's weights: read and written here and nowhere else.
 
-The names on the left are ours (of `BiLm.state_dict()`), those on the right the file's:
+To what `hdf5_layout` lists this package adds the softmax that the biLM was trained with, where it is known:
+`softmax/W` (words, dim) and `softmax/b` (words,), as bilm-tf's checkpoints call them, and `softmax/words`,
+the UTF-8 bytes of words with a zero after each: word i is the one that row i predicts. All numbers of
+AllenNLP's vocabulary are in it, the padding's and the unknown word's too, so that the numbering comes back as
+it was. Other implementations look datasets up by name and never see the group.
 
-    token_encoder.character_embedding.weight      char_embed, without the row of "no token here"
-    token_encoder.convolutions.{i}.weight, .bias  CNN/W_cnn_{i}, CNN/b_cnn_{i}
-    token_encoder.highways.{k}.transform, .carry  CNN_high_{k}/W_transform, b_transform, W_carry, b_carry
-    token_encoder.projection.weight, .bias        CNN_proj/W_proj, b_proj
-    {forward,backward}_lm.layers.{l}.*            RNN_{0,1}/RNN/MultiRNNCell/Cell{l}/LSTMCell/W_0, B, W_P_0
-
-To these this package adds the softmax that the biLM was trained with, where it is known: `softmax/W`
-(words, dim) and `softmax/b` (words,), as bilm-tf's checkpoints call them, and `softmax/words` (words,), UTF-8
-strings: word i is the one that row i predicts. All numbers of AllenNLP's vocabulary are in it, the padding's
-and the unknown word's too, so that the numbering comes back as it was. Other implementations look datasets up
-by name and never see the group.
+What is written here has checksums, in the attribute `crc32` of each dataset, and the options, as JSON in the
+attribute `options` of the file: so damage is noticed, and options that are not those of the weights.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import json
+import logging
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.characters import NUM_CHARACTERS
-from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
+from elmo_plugin.bilm.io.hdf5_layout import (
+    Dataset,
+    StateDict,
+    datasets,
+    from_tensors,
+    projection_left_out,
+    to_tensors,
+)
+from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.formats.hdf5_files import (
+    find_numbers,
+    find_strings,
+    new_hdf5,
+    open_hdf5,
+    read_numbers,
+    read_strings,
+    write_dataset,
+    write_strings,
+)
+from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.torch_files import check_finite
 
 DTYPES = ("float32", "float16")
+_OPTIONS = "options"  # an attribute of the file
+_OF_BILM = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|$)")
 
-StateDict = dict[str, Tensor]
+logger = logging.getLogger(__name__)
 
 
 class SoftmaxWeights(NamedTuple):
@@ -45,14 +63,6 @@ class SoftmaxWeights(NamedTuple):
     weight: Tensor
     bias: Tensor
     words: list[str]
-
-
-class _Dataset(NamedTuple):
-    """A dataset of the file: its name and shape, and the model's tensors, all of one size, side by side."""
-
-    name: str
-    shape: tuple[int, ...]
-    tensors: tuple[str, ...]
 
 
 def read_weights(path: str | Path, options: BiLmOptions) -> Iterator[tuple[str, Tensor]]:
@@ -71,17 +81,37 @@ def read_weights(path: str | Path, options: BiLmOptions) -> Iterator[tuple[str, 
     `Iterator[tuple[str, Tensor]]`
         The names of `BiLm.state_dict()`, and what belongs there.
 
-    Raises `BiLmError` where the file is missing, truncated, or lacks a dataset of the right shape.
+    Raises `BiLmError` where the file is missing or damaged, lacks a dataset of the right shape, or has a
+    number that is infinite or none.
     """
-    with _opened(path) as file:
-        if "char_embed" not in file and "embedding" in file:
-            raise BiLmError(
-                f"weight file {path}: its biLM reads whole words (dataset embedding), "
-                "but only biLMs that read characters can be used"
-            )
-        for dataset in _datasets(options):
-            values = torch.from_numpy(_read_dataset(file, dataset, options, path))
-            yield from zip(dataset.tensors, _to_tensors(dataset, values), strict=True)
+    name = f"weight file {path}"
+    with open_hdf5(path, name) as file:
+        for dataset in datasets(options):
+            values = torch.from_numpy(_read_dataset(file, dataset, options))
+            check_finite(f"the dataset {dataset.name}", values)
+            yield from zip(dataset.tensors, to_tensors(dataset, values), strict=True)
+
+
+def check_weights_file(path: str | Path, options: BiLmOptions) -> None:
+    """
+    Looks at the names and shapes of all datasets, and reads no number.
+
+    Raises `BiLmError` where they are not those of the options, or where the file was written with others.
+    """
+    name = f"weight file {path}"
+    with open_hdf5(path, name) as file:
+        _check_options(file, options)
+        expected = set()
+        for dataset in datasets(options):
+            _find_dataset(file, dataset, options)
+            expected.add(dataset.name)
+        found: list[str] = []
+        file.visititems(lambda key, each: found.append(key) if isinstance(each, h5py.Dataset) else None)
+        for key in found:
+            if _OF_BILM.match(key) and key not in expected:
+                raise BiLmError(f"has the dataset {key}, which the options do not ask for")
+            if key not in expected and not key.startswith("softmax/"):
+                logger.warning("%s: the dataset %s is no part of a biLM, and is ignored", name, key)
 
 
 def read_softmax(path: str | Path, options: BiLmOptions) -> SoftmaxWeights | None:
@@ -89,26 +119,30 @@ def read_softmax(path: str | Path, options: BiLmOptions) -> SoftmaxWeights | Non
     The softmax, as float32, that `write_weights` put next to the biLM; `None` where there is none, or where
     it is not said which words it predicts.
 
-    Raises `BiLmError` where the file is missing or truncated, or where the softmax's parts do not fit.
+    Raises `BiLmError` where the file is missing or damaged, or where the softmax's parts do not fit.
     """
-    with _opened(path) as file:
-        parts = [file.get(f"softmax/{name}") for name in ("W", "b", "words")]
-        if not all(isinstance(part, h5py.Dataset) for part in parts):
+    with open_hdf5(path, f"weight file {path}") as file:
+        weight, bias = find_numbers(file, "softmax/W"), find_numbers(file, "softmax/b")
+        words = find_strings(file, "softmax/words")
+        if weight is None or bias is None or words is None:
             return None
-        weight, bias, words = parts
-        expected = (len(words), options.lstm.projection_dim)
+        in_order = read_strings(words)
+        expected = (len(in_order), options.lstm.projection_dim)
         if (weight.shape, bias.shape) != (expected, expected[:1]):
             raise BiLmError(
-                f"weight file {path}: softmax/W and softmax/b have the shapes {weight.shape} and "
-                f"{bias.shape}, but the words and the options ask for {expected} and {expected[:1]}"
+                f"softmax/W and softmax/b have the shapes {weight.shape} and {bias.shape}, "
+                f"but the words and the options ask for {expected} and {expected[:1]}"
             )
-        w, b = (torch.from_numpy(part[()].astype(np.float32, copy=False)) for part in (weight, bias))
-        return SoftmaxWeights(w, b, words.asstr()[()].tolist())
+        w, b = (
+            check_finite(f"the dataset {each.name}", torch.from_numpy(_to_float32(read_numbers(each))))
+            for each in (weight, bias)
+        )
+        return SoftmaxWeights(w, b, in_order)
 
 
 def read_dtype(path: str | Path) -> str:
     """In which of `DTYPES` the numbers of the file are; `float32` if in neither."""
-    with _opened(path) as file:
+    with open_hdf5(path, f"weight file {path}") as file:
         characters = file.get("char_embed")
         is_half = isinstance(characters, h5py.Dataset) and characters.dtype == np.float16
         return "float16" if is_half else "float32"
@@ -139,117 +173,90 @@ def write_weights(
 
     Raises `BiLmError` where a value or a word cannot be written.
     """
+    with replace_when_written(path) as temporary:
+        try:
+            write_datasets(temporary, state, options, dtype, softmax)
+        except BiLmError as error:
+            raise BiLmError(f"weight file {path}: {error}") from None
+
+
+def write_datasets(
+    path: Path, state: StateDict, options: BiLmOptions, dtype: str, softmax: SoftmaxWeights | None
+) -> None:
+    """Writes the same to a file that is of no use where this fails, and that no `BiLmError` names."""
     of_half = {"compression": "gzip", "compression_opts": 9, "shuffle": True}
     compression = of_half if dtype == "float16" else {}
-    with replace_when_written(path) as temporary, h5py.File(temporary, "w") as file:
+    with new_hdf5(path) as (file, target):
 
         def write(name: str, tensor: Tensor) -> None:
-            values = tensor.detach().contiguous().cpu().numpy()
+            if target.error is not None:
+                raise target.error
+            values = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu().numpy()
             if np.abs(values).max(initial=0.0) > np.finfo(dtype).max:
-                raise BiLmError(f"weight file {path}: the dataset {name} has values beyond {dtype}")
-            file.create_dataset(name, data=values.astype(dtype, copy=False), **compression)
+                raise BiLmError(f"the dataset {name} has values beyond {dtype}")
+            write_dataset(file, name, values.astype(dtype, copy=False), **compression)
 
-        for dataset in _datasets(options):
-            write(dataset.name, _from_tensors(dataset, state))
+        file.attrs[_OPTIONS] = np.bytes_(json.dumps(options.to_dict()))
+        for dataset in datasets(options):
+            write(dataset.name, from_tensors(dataset, state))
         if softmax is not None:
             write("softmax/W", softmax.weight)
             write("softmax/b", softmax.bias)
             if any("\0" in word for word in softmax.words):
-                raise BiLmError(
-                    f"weight file {path}: HDF5 cannot hold a word with the character NUL; export no softmax"
-                )
-            file.create_dataset("softmax/words", data=softmax.words, dtype=h5py.string_dtype("utf-8"))
+                raise BiLmError("HDF5 cannot hold a word with the character NUL; export no softmax")
+            write_strings(file, "softmax/words", softmax.words)
 
 
-@contextmanager
-def _opened(path: str | Path) -> Iterator[h5py.File]:
-    """The file, to be read; `BiLmError` where it is missing or cannot be read to the end."""
-    if not Path(path).is_file():
-        raise BiLmError(f"weight file {path}: there is no such file")
-    try:
-        with h5py.File(path, "r") as file:
-            yield file
-    except OSError as error:
-        raise BiLmError(f"weight file {path}: not a whole HDF5 file ({error})") from None
+def _check_options(file: h5py.File, options: BiLmOptions) -> None:
+    """Raises `BiLmError` where the file says that its weights were written with other options."""
+    if _OPTIONS not in file.attrs:
+        return
+    written = BiLmOptions.from_dict(parse_json(bytes(file.attrs[_OPTIONS]), "its options"), "its options")
+    if written != options:
+        then, now = (_flat(each.to_dict()) for each in (written, options))
+        differences = [f"{key} was {then[key]}, not {now[key]}" for key in then if then[key] != now.get(key)]
+        raise BiLmError(
+            f"the options next to it are not those that it was written with ({'; '.join(differences)}): "
+            "put those back, or export the biLM again"
+        )
 
 
-def _datasets(options: BiLmOptions) -> Iterator[_Dataset]:
-    """All datasets of a model of these sizes."""
-    char_cnn, lstm = options.char_cnn, options.lstm
-    if isinstance(char_cnn, LexiconCnnOptions):
-        raise BiLmError("the published layout has no place for the lexicons of a model of ELMoForManyLangs")
-    encoder = "token_encoder"
-    characters = f"{encoder}.character_embedding.weight"
-    yield _Dataset("char_embed", (NUM_CHARACTERS - 1, char_cnn.embedding_dim), (characters,))
-    for i, (width, number) in enumerate(char_cnn.filters):
-        shape = (1, width, char_cnn.embedding_dim, number)
-        yield _Dataset(f"CNN/W_cnn_{i}", shape, (f"{encoder}.convolutions.{i}.weight",))
-        yield _Dataset(f"CNN/b_cnn_{i}", (number,), (f"{encoder}.convolutions.{i}.bias",))
-    square = (char_cnn.n_filters, char_cnn.n_filters)
-    for k in range(char_cnn.n_highway):
-        for part in ("transform", "carry"):
-            tensor = f"{encoder}.highways.{k}.{part}"
-            yield _Dataset(f"CNN_high_{k}/W_{part}", square, (f"{tensor}.weight",))
-            yield _Dataset(f"CNN_high_{k}/b_{part}", square[:1], (f"{tensor}.bias",))
-    projection = (char_cnn.n_filters, lstm.projection_dim)
-    yield _Dataset("CNN_proj/W_proj", projection, (f"{encoder}.projection.weight",))
-    yield _Dataset("CNN_proj/b_proj", projection[1:], (f"{encoder}.projection.bias",))
-    for direction, lm in enumerate(("forward_lm", "backward_lm")):
-        for number in range(lstm.n_layers):
-            cell = f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"
-            layer = f"{lm}.layers.{number}"
-            weights = (f"{layer}.input_weight", f"{layer}.recurrent_weight")
-            yield _Dataset(f"{cell}/W_0", (2 * lstm.projection_dim, 4 * lstm.dim), weights)
-            yield _Dataset(f"{cell}/B", (4 * lstm.dim,), (f"{layer}.bias",))
-            yield _Dataset(f"{cell}/W_P_0", (lstm.dim, lstm.projection_dim), (f"{layer}.projection_weight",))
+def _flat(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns options by names such as `lstm.dim`."""
+    sections = options.items()
+    return {f"{section}.{key}": value for section, values in sections for key, value in values.items()}
 
 
-def _read_dataset(file: h5py.File, dataset: _Dataset, options: BiLmOptions, path: str | Path) -> np.ndarray:
-    found = file.get(dataset.name)
-    if not isinstance(found, h5py.Dataset):
-        identity = _projection_left_out(dataset, options)
+def _read_dataset(file: h5py.File, dataset: Dataset, options: BiLmOptions) -> np.ndarray:
+    found = _find_dataset(file, dataset, options)
+    return found if isinstance(found, np.ndarray) else _to_float32(read_numbers(found))
+
+
+def _to_float32(values: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):  # what becomes infinite is refused
+        return values.astype(np.float32, copy=False)
+
+
+def _find_dataset(file: h5py.File, dataset: Dataset, options: BiLmOptions) -> h5py.Dataset | np.ndarray:
+    """Returns a dataset of the right shape, or the identity that stands for one."""
+    found = find_numbers(file, dataset.name)
+    if found is None:
+        if dataset.name == "char_embed" and "embedding" in file:
+            raise BiLmError(
+                "its biLM reads whole words (dataset embedding), "
+                "but only biLMs that read characters can be used"
+            )
+        identity = projection_left_out(dataset, options)
         if identity is not None:
             return identity
-        reason = "which the options ask for"
+        because = "which the options ask for"
         if dataset.name.endswith("W_P_0"):
-            reason += ": a biLM without projections is one with lstm.dim equal to lstm.projection_dim"
+            because += ": a biLM without projections is one with lstm.dim equal to lstm.projection_dim"
         if dataset.name.startswith("RNN_1"):
-            reason += ", as a biLM has two directions"
-        raise BiLmError(f"weight file {path}: the dataset {dataset.name} is missing, {reason}")
+            because += ", as a biLM has two directions"
+        raise BiLmError(f"the dataset {dataset.name} is missing, {because}")
     if found.shape != dataset.shape:
         raise BiLmError(
-            f"weight file {path}: the dataset {dataset.name} has the shape {found.shape}, "
-            f"but the options ask for {dataset.shape}"
+            f"the dataset {dataset.name} has the shape {found.shape}, but the options ask for {dataset.shape}"
         )
-    return found[()].astype(np.float32, copy=False)
-
-
-def _projection_left_out(dataset: _Dataset, options: BiLmOptions) -> np.ndarray | None:
-    """bilm-tf leaves a projection out where it would not change the size: then it is the identity."""
-    size = options.lstm.projection_dim
-    if dataset.name == "CNN_proj/b_proj" and options.char_cnn.n_filters == size:
-        return np.zeros(size, dtype=np.float32)
-    if dataset.name.endswith(("W_proj", "W_P_0")) and dataset.shape == (size, size):
-        return np.eye(size, dtype=np.float32)
-    return None
-
-
-def _to_tensors(dataset: _Dataset, values: Tensor) -> Sequence[Tensor]:
-    """From the file's arrangement to the model's."""
-    if dataset.name == "char_embed":
-        values = torch.cat([values.new_zeros(1, values.size(1)), values])
-    elif values.dim() == 4:
-        values = values.squeeze(0).permute(2, 1, 0)
-    elif values.dim() == 2:
-        values = values.t()
-    return values.chunk(len(dataset.tensors), dim=-1)
-
-
-def _from_tensors(dataset: _Dataset, state: StateDict) -> Tensor:
-    """From the model's arrangement to the file's: `_to_tensors` undone."""
-    values = torch.cat([state[name].detach() for name in dataset.tensors], dim=-1)
-    if dataset.name == "char_embed":
-        return values[1:]
-    if values.dim() == 3:
-        return values.permute(2, 1, 0).unsqueeze(0)
-    return values.t() if values.dim() == 2 else values
+    return found

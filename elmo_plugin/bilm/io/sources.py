@@ -6,12 +6,20 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights, read_dtype, read_softmax, read_weights
-from elmo_plugin.bilm.io.manylangs_weights import is_model_folder, model_files, read_folder
+from elmo_plugin.bilm.io.hdf5_weights import (
+    SoftmaxWeights,
+    check_weights_file,
+    read_dtype,
+    read_softmax,
+    read_weights,
+    write_datasets,
+)
+from elmo_plugin.bilm.io.manylangs import is_model_folder, model_files, read_folder
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
 from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, WEIGHTS_NAMES, read_archive
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import remove_leftovers, replace_together
 
 OPTIONS_NAME = "options.json"
 WEIGHTS_NAME = "weights.hdf5"
@@ -57,8 +65,46 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
         return Checkpoint(options, weights.items(), softmax)
     options_file, weights_file = found
     options = BiLmOptions.from_file(options_file)
+    check_weights_file(weights_file, options)
     softmax = read_softmax(weights_file, options) if with_softmax else None
     return Checkpoint(options, read_weights(weights_file, options), softmax, read_dtype(weights_file))
+
+
+def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = None) -> tuple[Path, Path]:
+    """
+    Writes a biLM as the two files of published ELMo models. Both are new, or both are what they were; were a
+    kill to come between the two, they could not be loaded together.
+
+    # Parameters
+
+    folder : `str | Path`
+        Gets `options.json` and `weights.hdf5`; made if it is not there.
+    checkpoint : `Checkpoint`
+        The biLM.
+    dtype : `str`, optional
+        One of `DTYPES`; by default that in which it was stored.
+
+    # Returns
+
+    `Path`, `Path`
+        The options and the weights.
+
+    Raises `BiLmError` where the weights are damaged or cannot be written, `OSError` where the files cannot.
+    """
+    files = Path(folder) / OPTIONS_NAME, Path(folder) / WEIGHTS_NAME
+    for file in files:
+        if file.is_dir():
+            raise BiLmError(f"{file} is a directory, where a file is to be written")
+        remove_leftovers(folder, file.name)
+    with replace_together(files) as (options_file, weights_file):
+        checkpoint.options.to_file(options_file)
+        options, weights, softmax, stored_dtype = checkpoint
+        state = dict(weights)
+        try:
+            write_datasets(weights_file, state, options, dtype or stored_dtype, softmax)
+        except BiLmError as error:
+            raise BiLmError(f"weight file {files[1]}: {error}") from None
+    return files
 
 
 def source_files(source: Source) -> list[Path]:

@@ -1,26 +1,30 @@
 """What `allennlp train` leaves behind for a `bilm` model, read and written without AllenNLP."""
 
 import io
-import json
 import re
 import tarfile
-from collections.abc import Mapping
-from inspect import signature
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
+from elmo_plugin.bilm.io.shapes import check_all_finite, check_weights
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import replace_when_written
-from elmo_plugin.common.json_tensor import json_from_tensor
+from elmo_plugin.common.files import read_bytes, replace_when_written
+from elmo_plugin.common.formats.archives import read_members
+from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.json_tensor import json_from_tensor
+from elmo_plugin.common.formats.torch_files import load_plain
 
 CONFIG_NAME = "config.json"
 WEIGHTS_NAMES = ("weights.th", "best.th")  # in an archive, in a serialization directory
 PREFIX = "bilm."
+_VOCABULARY = "vocabulary"
 
 ArchivedBiLm = tuple[BiLmOptions, dict[str, Tensor], SoftmaxWeights | None]
 
@@ -45,14 +49,17 @@ def read_archive(path: str | Path, with_softmax: bool = True) -> ArchivedBiLm:
     Raises `BiLmError` where this is no archive of a `bilm` model, and where the vocabulary is missing or of
     another size than the softmax.
     """
-    config, state = _read_config(path), read_state(path)
-    options = config["model"].get("options") or options_from_state(state, name=f"archive {path}")
-    weights = {name.removeprefix(PREFIX): state[name] for name in state if name.startswith(PREFIX)}
-    return (
-        BiLmOptions.from_dict(options, source=f"archive {path}, model.options"),
-        weights,
-        _softmax(path, config, state) if with_softmax else None,
-    )
+    name = _name(path)
+    files = _read(path, lambda file: file == CONFIG_NAME or (with_softmax and file.startswith(_VOCABULARY)))
+    config, state = _config(files, name), _state(files, path)
+    stored = state.get("_extra_state")
+    options = config["model"].get("options") or options_from_state(state, name)
+    sizes = BiLmOptions.from_dict(_object(options, f"{name}, model.options"), f"{name}, model.options")
+    if stored is not None and BiLmOptions.from_dict(options_from_state(state, name), name) != sizes:
+        raise BiLmError(f"{name}: the options in its {CONFIG_NAME} are not those of its weights")
+    weights = {key.removeprefix(PREFIX): state[key] for key in state if key.startswith(PREFIX)}
+    check_weights(weights, sizes, name)
+    return sizes, weights, _softmax(files, config, state, sizes, name) if with_softmax else None
 
 
 def replace_weights(
@@ -72,58 +79,53 @@ def replace_weights(
     softmax : `SoftmaxWeights`
         Over the same words.
     """
-    state = read_state(source)
+    files = read_members(source, lambda name: True)
+    state = _state(files, source)
     state |= {f"{PREFIX}{name}": tensor for name, tensor in weights.items()}
     state |= {"softmax.weight": softmax.weight, "softmax.bias": softmax.bias}
     content = io.BytesIO()
     torch.save(state, content)
-    with (
-        tarfile.open(source, "r:*") as old,
-        replace_when_written(output) as temporary,
-        tarfile.open(temporary, "w:gz") as new,
-    ):
-        for member in old:
-            file = old.extractfile(member) if member.isfile() else None
-            if member.name.removeprefix("./") in WEIGHTS_NAMES:
-                member.size = len(content.getvalue())
-                file = io.BytesIO(content.getvalue())
-            new.addfile(member, file)
+    files[_weights_name(files, source)] = content.getvalue()
+    with replace_when_written(output) as temporary, tarfile.open(temporary, "w:gz") as archive:
+        for name, file in files.items():
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime = len(file), int(time.time())
+            archive.addfile(member, io.BytesIO(file))
 
 
-def _softmax(path: str | Path, config: dict[str, Any], state: dict[str, Any]) -> SoftmaxWeights | None:
+def _softmax(
+    files: Mapping[str, bytes],
+    config: dict[str, Any],
+    state: dict[str, Any],
+    options: BiLmOptions,
+    name: str,
+) -> SoftmaxWeights | None:
     if "softmax.weight" not in state:
         return None
-    weight, bias = state["softmax.weight"].float(), state["softmax.bias"].float()
-    name = f"vocabulary/{config['model'].get('namespace', 'words')}.txt"
-    words = _read_words(_read_member(Path(path), (name,)), f"archive {path}, {name}")
+    file = f"{_VOCABULARY}/{config['model'].get('namespace', 'words')}.txt"
+    if file not in files:
+        raise BiLmError(f"{name}: has no {file}")
+    words = _read_words(files[file], f"{name}, {file}")
+    weight, bias = (state.get(f"softmax.{part}") for part in ("weight", "bias"))
+    if not isinstance(weight, Tensor) or weight.dim() != 2 or weight.size(1) != options.lstm.projection_dim:
+        raise BiLmError(f"{name}: its softmax.weight is no matrix with {options.lstm.projection_dim} columns")
+    if not isinstance(bias, Tensor) or bias.shape != weight.shape[:1]:
+        raise BiLmError(f"{name}: its softmax.bias is missing, or not of the size of softmax.weight")
     if len(words) == len(weight) - 1:  # AllenNLP leaves out the padding, which has the number 0
         words.insert(0, (config.get("vocabulary") or {}).get("padding_token") or "@@PADDING@@")
     if len(words) != len(weight):
-        raise BiLmError(f"archive {path}: its softmax has {len(weight)} words, but {name} has {len(words)}")
-    return SoftmaxWeights(weight, bias, words)
+        raise BiLmError(f"{name}: its softmax has {len(weight)} words, but {file} has {len(words)}")
+    check_all_finite({"softmax.weight": weight, "softmax.bias": bias}.items(), name)
+    return SoftmaxWeights(weight.float(), bias.float(), words)
 
 
 def read_state(path: str | Path) -> dict[str, Any]:
     """
     The weights of any model in an archive or a serialization directory, on the CPU.
 
-    Raises `BiLmError` where there are none.
+    Raises `BiLmError` where there are none, or they are damaged.
     """
-    return load_plain(io.BytesIO(_read_member(Path(path), WEIGHTS_NAMES)), name=f"archive {path}")
-
-
-def load_plain(file: str | Path | BinaryIO, name: str) -> dict[str, Any]:
-    """
-    The content of a `.th` file, on the CPU: tensors and plain values only, so that no code is run.
-
-    Raises `BiLmError`, which calls the file `name`.
-    """
-    if "weights_only" not in signature(torch.load).parameters:
-        raise BiLmError("torch before 1.13 cannot read an archive safely; export the biLM to files")
-    try:
-        return torch.load(file, map_location="cpu", weights_only=True)
-    except Exception:  # damage can make the reader stumble over anything
-        raise BiLmError(f"{name}: its weights are no plain tensors, or damaged") from None
+    return _state(_read(path, lambda file: False), path)
 
 
 def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
@@ -132,22 +134,60 @@ def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
 
     Raises `BiLmError`, which calls the weights `name`.
     """
-    try:
-        stored = state["_extra_state"]
-        return (json_from_tensor(stored) if isinstance(stored, Tensor) else stored)["options"]
-    except (KeyError, ValueError):
-        raise BiLmError(f"{name}: its weights do not say the options of the biLM") from None
+    stored, what = state.get("_extra_state"), f"{name}, the options in its weights"
+    if isinstance(stored, Tensor):
+        stored = json_from_tensor(stored, what)
+    if not isinstance(stored, dict) or "options" not in stored:
+        raise BiLmError(f"{name}: its weights do not say the options of the biLM")
+    return _object(stored["options"], what)
 
 
-def _read_config(path: str | Path) -> dict[str, Any]:
-    try:
-        config = json.loads(_read_member(Path(path), (CONFIG_NAME,)))
-    except json.JSONDecodeError as error:
-        raise BiLmError(f"archive {path}: its {CONFIG_NAME} is no JSON ({error})") from None
-    model_type = config.get("model", {}).get("type")
+def _read(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
+    """Reads the weights, and other wanted files, of an archive or a directory."""
+    if not Path(path).is_dir():
+        return read_members(path, lambda file: file in WEIGHTS_NAMES or is_wanted(file))
+    files = (*Path(path).iterdir(), *(Path(path) / _VOCABULARY).glob("*"))
+    names = [file.relative_to(path).as_posix() for file in files if file.is_file()]
+    wanted = [name for name in names if is_wanted(name)]
+    wanted += [name for name in WEIGHTS_NAMES if name in names][:1]
+    return {name: read_bytes(Path(path) / name, f"{_name(path)}: its {name}") for name in wanted}
+
+
+def _name(path: str | Path) -> str:
+    """Returns what error messages call it."""
+    return f"{'directory' if Path(path).is_dir() else 'archive'} {path}"
+
+
+def _weights_name(files: Mapping[str, bytes], path: str | Path) -> str:
+    for name in WEIGHTS_NAMES:
+        if name in files:
+            return name
+    raise BiLmError(f"{_name(path)}: has no {' or '.join(WEIGHTS_NAMES)}")
+
+
+def _state(files: Mapping[str, bytes], path: str | Path) -> dict[str, Any]:
+    name = _weights_name(files, path)
+    state = load_plain(files[name], _name(path))
+    if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
+        raise BiLmError(f"{_name(path)}: its {name} holds no tensors with names")
+    return state
+
+
+def _config(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
+    if CONFIG_NAME not in files:
+        raise BiLmError(f"{name}: has no {CONFIG_NAME}")
+    file = f"{name}, its {CONFIG_NAME}"
+    config = _object(parse_json(files[CONFIG_NAME], file), file)
+    model_type = _object(config.get("model", {}), f"{name}, model").get("type")
     if model_type != "bilm":
-        raise BiLmError(f"archive {path}: its model is not a `bilm`, but {model_type!r}")
+        raise BiLmError(f"{name}: its model is not a `bilm`, but {model_type!r}")
     return config
+
+
+def _object(content: Any, name: str) -> dict[str, Any]:
+    if not isinstance(content, dict):
+        raise BiLmError(f"{name}: expected an object, found {type(content).__name__}")
+    return content
 
 
 def _read_words(content: bytes, name: str) -> list[str]:
@@ -159,24 +199,3 @@ def _read_words(content: bytes, name: str) -> list[str]:
     if lines[-1] == "":
         lines.pop()
     return [line.replace("@@NEWLINE@@", "\n") for line in lines]
-
-
-def _read_member(path: Path, names: tuple[str, ...]) -> bytes:
-    """The content of the first of `names` that the archive or directory has."""
-    if path.is_dir():
-        for name in names:
-            if (path / name).is_file():
-                return (path / name).read_bytes()
-        raise BiLmError(f"directory {path}: has no {' or '.join(names)}")
-    if not path.is_file():
-        raise BiLmError(f"archive {path}: there is no such file")
-    try:
-        with tarfile.open(path, "r:*") as archive:
-            for member in archive:
-                if member.isfile() and member.name.removeprefix("./") in names:
-                    content = archive.extractfile(member)
-                    if content is not None:
-                        return content.read()
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise BiLmError(f"archive {path}: not a whole tar archive ({error})") from None
-    raise BiLmError(f"archive {path}: has no {' or '.join(names)}")

@@ -98,6 +98,9 @@ def show_probes(
 
     Raises `ConfigurationError` where something cannot be read, or the training data have one tag alone.
     """
+    for option, value in (("seeds", seeds), ("epochs", epochs)):
+        if value < 1:
+            raise ConfigurationError(f"--{option} must be at least 1, not {value}")
     if json and Path(json).is_dir():
         raise ConfigurationError(f"{json} is a directory; name a file to be written")
     of_train, of_test = _read(train), _read(test)

@@ -4,16 +4,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from elmo_plugin.bilm.io import (
-    CARD_NAME,
-    DTYPES,
-    OPTIONS_NAME,
-    WEIGHTS_NAME,
-    Checkpoint,
-    model_card,
-    read_checkpoint,
-    write_weights,
-)
+from elmo_plugin.bilm.io import CARD_NAME, DTYPES, Checkpoint, model_card, read_checkpoint, write_files
 from elmo_plugin.commands.command import Command
 from elmo_plugin.common.files import replace_when_written
 
@@ -53,14 +44,13 @@ def export(
     with_card : `bool`
         Whether the folder gets a `README.md` that a model hub shows. One that is there stays as it is.
 
-    Raises `BiLmError` where the source holds no biLM; then nothing is written.
+    Raises `BiLmError` where the source holds no biLM, `OSError` where a file cannot be written; then the
+    options and the weights are what they were.
     """
     folder = Path(output_directory)
-    weights_file, options_file = folder / WEIGHTS_NAME, folder / OPTIONS_NAME
     stored = read_checkpoint(source, with_softmax)
     stored = stored._replace(weights=dict(stored.weights).items(), dtype=dtype or stored.dtype)
-    write_weights(weights_file, dict(stored.weights), stored.options, stored.dtype, stored.softmax)
-    stored.options.to_file(options_file)
+    options_file, weights_file = write_files(folder, stored)
     if with_card and not (folder / CARD_NAME).exists():
         _write_card(folder, stored)
     softmax = f"a softmax over {len(stored.softmax.words)} words" if stored.softmax else "no softmax"

@@ -64,6 +64,8 @@ def answer(archive: str, data: str, output: str, batch_size: int = 32, cuda_devi
 
     Raises `ConfigurationError` where the archive is of another task, or the data are not as they should be.
     """
+    if batch_size < 1:
+        raise ConfigurationError(f"--batch-size must be at least 1, not {batch_size}")
     if Path(output).is_dir():
         raise ConfigurationError(f"{output} is a directory; name a file to be written")
     predictor = Predictor.from_archive(load_archive(archive, cuda_device=cuda_device))

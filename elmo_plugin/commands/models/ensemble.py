@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
@@ -16,7 +15,8 @@ from allennlp.models import Archive, archive_model, load_archive
 from allennlp.models.archival import CONFIG_NAME
 from overrides import overrides
 
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import errors_name, replace_when_written
+from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.tasks import Ensemble
 
 
@@ -59,11 +59,11 @@ def write_ensemble(archives: Sequence[str | Path], output: str | Path) -> None:
     for path, archive in zip(archives[1:], loaded[1:], strict=True):
         _check_same(archives[0], loaded[0], path, archive)
     ensemble = Ensemble(loaded[0].model.vocab, [archive.model for archive in loaded])
-    with tempfile.TemporaryDirectory() as folder:
+    with errors_name(output), tempfile.TemporaryDirectory() as folder:
         Params(_config(loaded)).to_file(f"{folder}/{CONFIG_NAME}")
         Meta.new().to_file(f"{folder}/{META_NAME}")
         ensemble.vocab.save_to_files(f"{folder}/vocabulary")
-        torch.save(ensemble.state_dict(), f"{folder}/best.th")
+        save_tensors(ensemble.state_dict(), f"{folder}/best.th")
         with replace_when_written(output) as temporary:
             archive_model(folder, archive_path=temporary)
     print(f"wrote {output}, an ensemble of {len(archives)} models")

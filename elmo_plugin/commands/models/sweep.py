@@ -1,20 +1,22 @@
 """`allennlp elmo-sweep`: several configurations, each trained with several seeds."""
 
 import argparse
-import json
 import logging
 import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from overrides import overrides
 
+from elmo_plugin.commands.endings import is_users_mistake
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.plotting import check_plot
 from elmo_plugin.sweeps import (
     Metric,
@@ -122,6 +124,8 @@ def sweep(
     if plot is not None:
         with as_configuration_error():
             check_plot("--plot", plot)
+    if json_file is not None:
+        _read_scores(Path(json_file))
     for fraction in fractions:
         if not 0 < fraction <= 1:
             raise ConfigurationError(f"--fractions are above 0 and at most 1, not {fraction}")
@@ -173,7 +177,7 @@ def _train(
         except SigTermReceived:
             raise
         except Exception as error:
-            logger.exception("%s failed", training)
+            logger.error("%s failed", training, exc_info=None if is_users_mistake(error) else error)
             failures.append(f"{training} failed: {type(error).__name__}: {error}")
         else:
             scores[training.full_name].append(metric.score(metrics))
@@ -193,8 +197,16 @@ def _draw(picture: Callable[[], None]) -> None:
         print(f"no plot: {error}")
 
 
+def _read_scores(file: Path) -> dict[str, Any]:
+    """Returns what `--json` has. Raises `ConfigurationError` where scores cannot be added to it."""
+    with as_configuration_error("--json"):
+        if file.is_dir():
+            raise BiLmError(f"{file} is a directory; name a file to be written")
+        return read_json_object(file, str(file)) if file.exists() else {}
+
+
 def _add_scores(file: Path, scores: dict[str, list[float]], reaches: Sequence[Reach]) -> None:
-    results = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    results = _read_scores(file)
     command = shlex.join(["allennlp", *sys.argv[1:]])
     for name, values in scores.items():
         results[name] = {"scores": values, "command": command}

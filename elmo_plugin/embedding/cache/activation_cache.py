@@ -15,6 +15,7 @@ from elmo_plugin.embedding.cache.records import sentence_keys
 
 DTYPES = ("float32", "float16")
 GIGABYTE = 10**9
+_MOST_GB = 10**6
 
 
 class Store(Protocol):
@@ -148,11 +149,13 @@ class LmdbCache(ActivationCache):
     """
 
     def __init__(self, path: str, max_gb: float = 100.0, dtype: str = "float32") -> None:
+        if not path:
+            raise BiLmError("the path of a cache is a folder, not ''")
         folder = Path(path).expanduser().resolve()
         super().__init__(lmdb_store(folder, _bytes(max_gb)), folder, dtype)
 
 
 def _bytes(max_gb: float) -> int:
-    if max_gb <= 0:
-        raise BiLmError(f"max_gb of a cache must be positive, not {max_gb}")
+    if not 0 < max_gb < _MOST_GB:
+        raise BiLmError(f"max_gb of a cache must be positive and finite, not {max_gb}")
     return int(max_gb * GIGABYTE)

@@ -6,9 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from elmo_plugin.common.files import checksum
+
 KEY_SIZE = 16
-CHECKSUM_SIZE = 8
-WORD = np.dtype(np.uint64)
+CHECKSUM_SIZE = 4
 
 
 def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tuple[list[bytes], list[int]]:
@@ -43,8 +44,7 @@ def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tupl
 def to_record(key: bytes, vectors: np.ndarray) -> bytes:
     """Returns the record of a sentence's vectors, of any shape, which will be stored under `key`."""
     content = vectors.tobytes()
-    content += bytes(-len(content) % WORD.itemsize)
-    return _checksum(key, np.frombuffer(content, WORD)) + content
+    return _checksum(key, content) + content
 
 
 def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
@@ -52,17 +52,14 @@ def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> 
     Copies what `to_record` made into `vectors`. Returns false, and copies nothing, where the record is not
     whole, or of another key, shape or type.
     """
-    size = vectors.nbytes
-    if len(record) != CHECKSUM_SIZE + size + -size % WORD.itemsize:
+    if len(record) != CHECKSUM_SIZE + vectors.nbytes:
         return False
-    if bytes(record[:CHECKSUM_SIZE]) != _checksum(key, np.frombuffer(record[CHECKSUM_SIZE:], WORD)):
+    content = memoryview(record)[CHECKSUM_SIZE:]
+    if bytes(record[:CHECKSUM_SIZE]) != _checksum(key, content):
         return False
-    content = record[CHECKSUM_SIZE : CHECKSUM_SIZE + size]
     vectors[...] = np.frombuffer(content, vectors.dtype).reshape(vectors.shape)
     return True
 
 
-def _checksum(key: bytes, words: np.ndarray) -> bytes:
-    """Returns their sum, as fast as memory can be read, plus the key."""
-    total = int(words.sum()) + int.from_bytes(key, "little")
-    return (total % (1 << 8 * CHECKSUM_SIZE)).to_bytes(CHECKSUM_SIZE, "little")
+def _checksum(key: bytes, content: bytes | memoryview) -> bytes:
+    return checksum(key, content).to_bytes(CHECKSUM_SIZE, "little")

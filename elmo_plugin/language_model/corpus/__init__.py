@@ -1,4 +1,4 @@
-"""Text as memory-mapped numbers; and for AllenNLP its vocabulary and the reader that names its files."""
+"""Text as numbers in files; and for AllenNLP its vocabulary and the reader that names its files."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Chunks of tokenised text in files that are mapped into memory; they know nothing of any vocabulary."""
+"""Chunks of tokenised text in files with a checksum; they know nothing of any vocabulary."""
 
 from array import array
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,8 @@ from elmo_plugin.bilm import (
     PADDING,
     word_to_character_ids,
 )
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, raise_stop
+from elmo_plugin.common.files import checksum
 
 BEGIN_SENTENCE_TYPE = 1
 END_SENTENCE_TYPE = 2
@@ -90,21 +91,27 @@ class ChunkFiles:
     path: what the names of its files begin with
     tokens: its words, without the sentences' boundaries
     sentences: their number
+    checksum: of all its files
     """
 
     path: Path
     tokens: int
     sentences: int
+    checksum: int
 
     def open(self, max_characters: int) -> CorpusChunk:
         """
-        Maps the chunk into memory. Raises `BiLmError` where its files are gone from the cache or
-        damaged.
+        Reads the chunk. A file that is mapped into memory would end the process where somebody cuts it.
+
+        Raises `BiLmError` where its files are gone from the cache or damaged.
         """
         try:
-            arrays = {name: np.load(_file(self.path, f"{name}.npy"), mmap_mode="r") for name in _ARRAYS}
-            text = np.memmap(_file(self.path, _TEXT), mode="r")
-        except (OSError, ValueError, EOFError) as error:
+            arrays = {name: np.load(_file(self.path, f"{name}.npy")) for name in _ARRAYS}
+            text = np.fromfile(_file(self.path, _TEXT), np.uint8)
+            if checksum(*arrays.values(), text) != self.checksum:
+                raise ValueError("it is not what was written")
+        except Exception as error:  # damage can make the reader stumble over anything
+            raise_stop(error)
             raise BiLmError(
                 f"{self.path}.*, text prepared for training, is gone or damaged ({error}); "
                 f"remove the folder {self.path.parent} and start again"
@@ -112,10 +119,11 @@ class ChunkFiles:
         return CorpusChunk(**arrays, text=text, max_characters=max_characters)
 
 
-def write_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequence[int]) -> None:
+def write_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequence[int]) -> int:
     """
     Writes the files of a chunk: `words` are those from type 3 on, none with white space in it; `types` has
-    the type of each word of the text, 32 bits; `lengths` the number of words of each sentence.
+    the type of each word of the text, 32 bits; `lengths` the number of words of each sentence. Returns their
+    checksum.
     """
     encoded = [word.encode("utf-8") for word in (*RESERVED_WORDS, *words)]
     hashes = [blake2b(word, digest_size=8).digest() for word in encoded]
@@ -129,7 +137,9 @@ def write_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequenc
     }
     for name in _ARRAYS:
         np.save(_file(path, f"{name}.npy"), arrays[name])
-    _file(path, _TEXT).write_bytes(b"\n".join(encoded))
+    text = b"\n".join(encoded)
+    _file(path, _TEXT).write_bytes(text)
+    return checksum(*arrays.values(), text)
 
 
 def _file(path: Path, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""Text for a biLM, tokenised once into files that are mapped into memory: it is never all in memory."""
+"""Text for a biLM, tokenised once into files of a cache: it is never all in memory."""
 
 import os
 from collections.abc import Sequence

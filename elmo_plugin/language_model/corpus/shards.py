@@ -2,6 +2,7 @@
 
 import glob
 import json
+import logging
 import os
 import shutil
 from array import array
@@ -17,12 +18,15 @@ from filelock import FileLock
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import remove_leftovers, replace_when_written, write_json
-from elmo_plugin.common.text_files import compression, decode, read_lines
+from elmo_plugin.common.formats.json_files import read_json
+from elmo_plugin.common.formats.text_files import compression, decode, read_lines
 from elmo_plugin.language_model.corpus.chunks import RESERVED_WORDS, ChunkFiles, write_chunk
 
+logger = logging.getLogger(__name__)
+
 CHUNK_TOKENS = 2**22
-_FORMAT = 1  # of prepared shards; another number for another layout
-_LIST = "pieces.json"  # the tokens and sentences of each chunk
+_FORMAT = 2  # of prepared shards; another number for another layout
+_LIST = "pieces.json"  # the tokens, the sentences and the checksum of each chunk
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,11 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> Pr
         folder = _folder(directory, content, chunk_tokens)
         with FileLock(f"{folder}.lock"):
             if _open(folder) is None:
+                for older in range(1, _FORMAT):
+                    if (earlier := _folder(directory, content, chunk_tokens, older)).exists():
+                        logger.info(
+                            "%s, prepared by an earlier version, is made anew; it may be removed", earlier
+                        )
                 _write(shard, stamp, folder, chunk_tokens)
         write_json(
             _record(shard, directory),
@@ -101,9 +110,11 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> Pr
 def _errors_named(shard: str, directory: Path) -> Iterator[None]:
     try:
         yield
-    except OSError as error:
+    except (OSError, BiLmError) as error:
         if not Path(shard).exists():
             message = f"{shard} is gone; put it back or remove it from the data path"
+        elif isinstance(error, BiLmError):
+            raise
         else:
             message = (
                 f"cannot prepare {shard} for training ({error}); prepared text is written to {directory}, "
@@ -112,20 +123,23 @@ def _errors_named(shard: str, directory: Path) -> Iterator[None]:
         raise BiLmError(message) from None
 
 
-def _folder(directory: Path, content: str, chunk_tokens: int) -> Path:
-    return directory / f"{content}-{chunk_tokens}-v{_FORMAT}"
+def _folder(directory: Path, content: str, chunk_tokens: int, version: int = _FORMAT) -> Path:
+    return directory / f"{content}-{chunk_tokens}-v{version}"
 
 
 def _open(folder: Path) -> PreparedShard | None:
     """None where the folder is not there, or is not whole."""
     try:
         return PreparedShard(folder, _chunks(folder))
-    except (FileNotFoundError, ValueError):
+    except (OSError, ValueError, TypeError):
         return None
 
 
 def _chunks(folder: Path) -> list[ChunkFiles]:
-    sizes = json.loads((folder / _LIST).read_text())
+    """Raises `BiLmError` or `TypeError` where the list is damaged."""
+    sizes = read_json(folder / _LIST, str(folder / _LIST))
+    if not sizes or not all(type(each) is int and each >= 0 for size in sizes for each in size):
+        raise BiLmError(f"{folder / _LIST} is damaged")
     return [ChunkFiles(folder / f"{number:06d}", *size) for number, size in enumerate(sizes)]
 
 
@@ -135,10 +149,10 @@ def _write(shard: str, stamp: list[int], folder: Path, chunk_tokens: int) -> Non
     shutil.rmtree(folder, ignore_errors=True)  # it is damaged
     with replace_when_written(folder) as part:
         part.mkdir()
-        sizes: list[tuple[int, int]] = []
+        sizes: list[tuple[int, int, int]] = []
         for words, types, lengths in _tokenised(read_sentences(shard), chunk_tokens):
-            write_chunk(part / f"{len(sizes):06d}", words, types, lengths)
-            sizes.append((len(types), len(lengths)))
+            checksum = write_chunk(part / f"{len(sizes):06d}", words, types, lengths)
+            sizes.append((len(types), len(lengths), checksum))
         (part / _LIST).write_text(json.dumps(sizes))
         if _stamp(shard) != stamp:
             raise BiLmError(f"{shard} was changed while it was read; start again when it is whole")
@@ -183,7 +197,7 @@ def _record(shard: str, directory: Path) -> Path:
 def _recorded_content(shard: str, directory: Path) -> str | None:
     stamp = _stamp(shard)
     try:
-        record = json.loads(_record(shard, directory).read_text())
-    except (OSError, ValueError):
+        record = read_json(_record(shard, directory), "the record of a shard")
+        return str(record["content"]) if record["stamp"] == stamp else None
+    except (BiLmError, KeyError, TypeError):
         return None
-    return record["content"] if record["stamp"] == stamp else None

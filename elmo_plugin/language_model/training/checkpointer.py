@@ -1,6 +1,5 @@
 """Checkpoints that are whole or not there, whatever happens while they are written."""
 
-import errno
 import inspect
 import logging
 import os
@@ -14,41 +13,21 @@ from allennlp.training.checkpointer import Checkpointer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 from overrides import overrides
 
-from elmo_plugin.common.files import remove_leftovers, replace_when_written
+from elmo_plugin.common.errors import raise_stop
+from elmo_plugin.common.files import remove_leftovers
+from elmo_plugin.common.formats.torch_files import check_tensors, save_tensors
 
 logger = logging.getLogger(__name__)
 
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 ENDS = (".th", "_w*.th")  # of the name of a state; the second where each process writes a part of it
 
 
-def save_state(state: dict[str, Any], path: str | os.PathLike) -> None:
-    """
-    Writes what `torch.save` can write, whole or not at all.
-
-    # Raises
-
-    `OSError`
-        If it cannot be written, with the file and the reason; what was at `path` is then still there.
-    """
-    try:
-        with replace_when_written(path) as temporary, open(temporary, "wb") as file:
-            torch.save(state, file)
-    except (OSError, RuntimeError) as error:
-        cause = _os_error(error)
-        reason = "the disk is full" if cause is not None and cause.errno in NO_SPACE else cause or error
-        raise OSError(f"could not write {path}: {reason}") from error
-
-
-def _os_error(error: BaseException | None) -> OSError | None:
-    """The system's error that caused `error`: torch may raise another while it handles that of a write."""
-    while error is not None and not isinstance(error, OSError):
-        error = error.__context__
-    return error
-
-
 def load_state(path: str | os.PathLike) -> dict[str, Any]:
-    """Reads what `save_state` wrote, onto the CPU, without running any code in it where torch can do so."""
+    """
+    Reads what was saved, onto the CPU, without running any code in it where torch can do so. Raises
+    `BiLmError` where it is not what was written, or whatever torch raises.
+    """
+    check_tensors(path, str(path))
     safely = {"weights_only": True} if "weights_only" in inspect.signature(torch.load).parameters else {}
     return torch.load(path, map_location="cpu", **safely)
 
@@ -88,13 +67,13 @@ class AtomicCheckpointer(Checkpointer):
             return
         point = state.trainer_state["epochs_completed"], state.trainer_state["batches_in_epoch_completed"]
         try:
-            save_state(state.trainer_state, self._training_state_path(*point))
-            save_state(state.model_state, self._model_state_path(*point))
+            save_tensors(state.trainer_state, self._training_state_path(*point))
+            save_tensors(state.model_state, self._model_state_path(*point))
         except OSError as error:
             self._remove_without_model()
             latest = self.find_latest_checkpoint()
             good = f"the last good checkpoint is {latest[0]}" if latest else "there is none before it"
-            raise OSError(f"{error}; {good}") from error
+            raise OSError(error.errno, f"{error.strerror or error}; {good}") from error
         # It finds both files in place, writes neither, and removes what is too old.
         super().save_checkpoint(cast(Trainer, SimpleNamespace(get_checkpoint_state=lambda: state)))
 
@@ -114,6 +93,7 @@ class AtomicCheckpointer(Checkpointer):
                 model_state = load_state(self._model_state_path(*point))
                 trainer_state = load_state(self._training_state_path(*point))
             except Exception as error:  # a damaged file may raise nearly any
+                raise_stop(error)
                 damaged[point] = error
                 continue
             for one, reason in damaged.items():

@@ -16,9 +16,9 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 from overrides import overrides
 
+from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.language_model.batches.data_loader import BiLmStreamLoader
 from elmo_plugin.language_model.model import BiLmLanguageModel
-from elmo_plugin.language_model.training.checkpointer import save_state
 from elmo_plugin.language_model.training.training_state import (
     EpochProgress,
     random_states,
@@ -46,8 +46,9 @@ class BiLmTrainer(GradientDescentTrainer):
     # Raises
 
     `ConfigurationError`
-        If the model or the data loader is of another kind, or if the text, its vocabulary, or the way it is
-        divided into batches and among processes is not that of the checkpoint.
+        If the model or the data loader is of another kind, if there is no epoch to be trained, or if the
+        text, its vocabulary, or the way it is divided into batches and among processes is not that of the
+        checkpoint, or the validation text is another.
     """
 
     # Beyond what AllenNLP's trainer says of them.
@@ -96,6 +97,7 @@ class BiLmTrainer(GradientDescentTrainer):
             return None
         state.trainer_state[KEY] = {
             "fingerprint": self.data_loader.fingerprint,
+            "validation_text": self._validation_text(),
             "processes": processes,
             "scaler": None if self._scaler is None else self._scaler.state_dict(),
         }
@@ -161,6 +163,8 @@ class BiLmTrainer(GradientDescentTrainer):
         before, now = len(state["processes"]), self._world_size
         if before != now:
             change = f"it was made by {before} process(es), and now there are {now}"
+        elif state.get("validation_text") not in (None, self._validation_text()):
+            change = "the validation text is not that of then; put it back, or train in a new folder"
         elif changed := self._changed_parts(state["fingerprint"]):
             change = (
                 f"the {' and the '.join(changed)} is not that of then; put it back, or train in a new folder"
@@ -168,6 +172,10 @@ class BiLmTrainer(GradientDescentTrainer):
         else:
             return
         raise ConfigurationError(f"cannot go on from the checkpoint in {self._serialization_dir}: {change}")
+
+    def _validation_text(self) -> str | None:
+        """Returns the fingerprint of the text by which the best epoch is chosen."""
+        return getattr(self._validation_data_loader, "fingerprint", {}).get("text")
 
     def _changed_parts(self, before: dict[str, str] | str) -> list[str]:
         """Compares the fingerprint of a checkpoint with that of now."""
@@ -219,7 +227,7 @@ class BiLmTrainer(GradientDescentTrainer):
 
     @overrides
     def _save_model_state(self, path: str) -> None:
-        save_state(self.model.state_dict(), path)
+        save_tensors(self.model.state_dict(), path)
 
     @overrides
     def batch_outputs(self, batch: TensorDict, for_training: bool) -> dict[str, torch.Tensor]:

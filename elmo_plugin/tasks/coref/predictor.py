@@ -15,7 +15,7 @@ from overrides import overrides
 from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.conll import NO_SPEAKER, CorefDocument, format_document
 from elmo_plugin.tasks.coref.dataset_reader import CorefReader
-from elmo_plugin.tasks.predictor import text_from_json
+from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 
 
 class _Text(NamedTuple):
@@ -31,7 +31,7 @@ class _Text(NamedTuple):
 
 
 @Predictor.register("elmo_coref")
-class CorefPredictor(Predictor):
+class CorefPredictor(TaskPredictor):
     """
     Finds the mentions of each person or thing in `{"document": "Anna waved. She laughed."}`, which spaCy's
     rules split into sentences and words, or in `{"sentences": [["Anna", "waved", "."], …]}`, which are taken
@@ -58,13 +58,24 @@ class CorefPredictor(Predictor):
     output_format : `str`, optional (default = `"json"`)
         What `allennlp predict` writes for a document: "json", or "conll2012", the lines that the reference
         scorer reads. With `--use-dataset-reader`, these are a response to the file that is read.
+    max_words : `int`, optional (default = `20000`)
+        The most words of a document.
 
     Raises `ConfigurationError` where the input has neither key, no word, a sentence without words, or
     speakers that do not fit its words.
     """
 
-    def __init__(self, model: Model, dataset_reader: DatasetReader, *, output_format: str = "json") -> None:
-        super().__init__(model, dataset_reader)
+    longest = 20_000
+
+    def __init__(
+        self,
+        model: Model,
+        dataset_reader: DatasetReader,
+        *,
+        output_format: str = "json",
+        max_words: int | None = None,
+    ) -> None:
+        super().__init__(model, dataset_reader, max_words=max_words)
         if output_format not in ("json", "conll2012"):
             raise ConfigurationError(f"elmo_coref: output_format is json or conll2012, not {output_format!r}")
         self._output_format = output_format

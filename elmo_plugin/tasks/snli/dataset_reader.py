@@ -1,6 +1,5 @@
 """Pairs of sentences, and whether the first entails or contradicts the second, from the files of SNLI."""
 
-import json
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -11,6 +10,8 @@ from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import Field, LabelField, TextField
 from allennlp.data.tokenizers import Tokenizer
 
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
 
@@ -92,10 +93,8 @@ class SnliReader(TaskDatasetReader):
 
 def _parse(line: Line) -> list[str]:
     """Returns the premise, the hypothesis and the label."""
-    try:
-        values = json.loads(line.text)
-    except json.JSONDecodeError as error:
-        raise ConfigurationError(f"{line.location}: not JSON ({error.msg})") from None
+    with as_configuration_error():
+        values = parse_json(line.text, line.location, is_line=True, repeated_keys=True)
     if not isinstance(values, dict):
         raise ConfigurationError(f"{line.location}: expected a JSON object, not a {type(values).__name__}")
     for key in KEYS:

@@ -5,7 +5,7 @@ from allennlp.data import Instance
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_plugin.tasks.predictor import text_from_json
+from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 
 # The names of a sentence in the input: ours, and that in SNLI's own files.
 PREMISE = ("premise", "sentence1")
@@ -13,7 +13,7 @@ HYPOTHESIS = ("hypothesis", "sentence2")
 
 
 @Predictor.register("elmo_snli")
-class SnliPredictor(Predictor):
+class SnliPredictor(TaskPredictor):
     """
     Predicts whether the premise of `{"premise": "A man sleeps.", "hypothesis": "A man is awake."}` entails or
     contradicts the hypothesis, or neither. The lines of SNLI, with `sentence1` and `sentence2`, are inputs,

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 
 logger = logging.getLogger(__name__)
@@ -84,10 +86,8 @@ def parse_squad(
     if not lines:
         return
     file = lines[0].file
-    try:
-        content = json.loads("".join(line.text for line in lines))
-    except json.JSONDecodeError as error:
-        raise ConfigurationError(f"{file}, line {error.lineno}: not JSON ({error.msg})") from None
+    with as_configuration_error():
+        content = parse_json("".join(line.text for line in lines), file)
     parser = _SquadParser(repair_offsets, skip_unanswerable)
     for number, article in enumerate(_get(content, "data", list, file), start=1):
         title = _get(article, "title", str, f"{file}, article {number}") or f"article {number}"

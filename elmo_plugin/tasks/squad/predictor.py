@@ -7,7 +7,7 @@ from allennlp.data import Instance
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_plugin.tasks.predictor import text_from_json
+from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.squad.articles import Question
 from elmo_plugin.tasks.squad.dataset_reader import SquadReader
 
@@ -16,7 +16,7 @@ PARAGRAPH = ("passage", "paragraph", "context")
 
 
 @Predictor.register("elmo_squad")
-class SquadPredictor(Predictor):
+class SquadPredictor(TaskPredictor):
     """
     Answers the question of `{"passage": "Ansel was founded in 1887.", "question": "When was it founded?"}`
     by words of the passage. Both are tokenised by the dataset reader. A prediction has the best answer and

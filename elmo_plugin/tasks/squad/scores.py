@@ -1,6 +1,5 @@
 """Exact match and F1 of answers, as the official script of SQuAD 1.1 computes them."""
 
-import json
 import re
 import string
 from collections import Counter
@@ -9,6 +8,8 @@ from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks.dataset_reader import read_text_lines
 from elmo_plugin.tasks.squad.articles import read_squad
 
@@ -120,10 +121,8 @@ def score_squad(data_path: str, predictions_path: str) -> tuple[list[str], dict[
 
 def _read_predictions(path: str) -> Mapping[str, str]:
     text = "".join(line.text for line in read_text_lines(path))
-    try:
-        predictions = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ConfigurationError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
+    with as_configuration_error():
+        predictions = parse_json(text, path)
     if not isinstance(predictions, dict):
         raise ConfigurationError(
             f"{path}: expected a JSON object with the answer to each question, by its id"

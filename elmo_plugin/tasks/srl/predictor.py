@@ -42,7 +42,7 @@ class SrlPredictor(SentencePredictor):
 
     # Parameters
 
-    model, dataset_reader, tokenizer
+    model, dataset_reader, tokenizer, max_words
         See `SentencePredictor`.
     predicates : `str`, optional (default = `None`)
         The archive of a model of predicates, such as `srl_predicates`.
@@ -68,8 +68,9 @@ class SrlPredictor(SentencePredictor):
         predicates: str | None = None,
         spacy_model: str | None = None,
         output_format: str = "json",
+        max_words: int | None = None,
     ) -> None:
-        super().__init__(model, dataset_reader, tokenizer)
+        super().__init__(model, dataset_reader, tokenizer, max_words=max_words)
         if predicates and spacy_model:
             raise ConfigurationError(f"{self.name}: give predicates or spacy_model, not both")
         if output_format not in ("json", "props"):

@@ -70,3 +70,13 @@ def test_a_damaged_index_is_named(tmp_path: Path, bilm: BiLm, corpus: str, name:
     (folder / name).write_bytes(content[: len(content) // 2])
     with pytest.raises(BiLmError, match=rf"index .*{folder.name}: .*delete it"):
         CorpusIndex(folder)
+
+
+@pytest.mark.parametrize("name", ["index.json", "starts.npy", "sentences.txt"])
+def test_a_flipped_bit_is_named(tmp_path: Path, bilm: BiLm, corpus: str, name: str) -> None:
+    folder = open_index(tmp_path / "index", bilm, corpus, 1).folder
+    content = bytearray((folder / name).read_bytes())
+    content[-6] ^= 1
+    (folder / name).write_bytes(content)
+    with pytest.raises(BiLmError, match=rf"index .*{folder.name}: .*delete it"):
+        CorpusIndex(folder)

@@ -68,7 +68,7 @@ def test_a_vocabulary_that_is_not_utf_8_is_refused(run: Path) -> None:
 def test_options_that_the_configuration_lacks_come_from_the_weights(run: Path) -> None:
     bilm = random_bilm()
     (run / "config.json").write_text(json.dumps({"model": {"type": "bilm", "initial": "gone.tar.gz"}}))
-    with pytest.raises(BiLmError, match=r"archive .*run: its weights do not say the options of the biLM"):
+    with pytest.raises(BiLmError, match=r"directory .*run: its weights do not say the options of the biLM"):
         read_archive(run)
     state = torch.load(run / "best.th")
     torch.save({**state, "_extra_state": {"options": bilm.options.to_dict()}}, run / "best.th")
@@ -80,5 +80,5 @@ def test_options_that_the_configuration_lacks_come_from_the_weights(run: Path) -
 
 def test_a_configuration_that_is_no_json_is_named(run: Path) -> None:
     (run / "config.json").write_text("{")
-    with pytest.raises(BiLmError, match=r"archive .*run: its config\.json is no JSON"):
+    with pytest.raises(BiLmError, match=r"directory .*run, its config\.json, line 1: not JSON"):
         read_archive(run)

@@ -45,10 +45,10 @@ def test_all_but_the_weights_is_that_of_the_first(tmp_path: Path) -> None:
     archives = [write_scaled(tmp_path / str(factor), factor) for factor in (1.0, 3.0)]
     average(archives, tmp_path / "mean.tar.gz")
 
-    def members(path: Path) -> dict[str, bytes | None]:
+    def members(path: Path) -> dict[str, bytes]:
         with tarfile.open(path) as archive:
             files = {member.name: archive.extractfile(member) for member in archive}
-            return {name: file and file.read() for name, file in files.items()}
+            return {name: file.read() for name, file in files.items() if file is not None}
 
     first, written = members(archives[0]), members(tmp_path / "mean.tar.gz")
     assert first.pop("weights.th") != written.pop("weights.th")

@@ -1,3 +1,5 @@
+import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +160,83 @@ def test_a_model_that_reads_whole_words_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BiLmError, match="reads whole words"):
         export(str(pair), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """An export of another biLM, which is there already."""
+    export("tiny", tmp_path / "out")
+    return tmp_path / "out"
+
+
+def _content(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
+def test_where_there_is_no_room_the_earlier_export_stays(share: float, archive: Path, earlier: Path) -> None:
+    before = _content(earlier)
+    export(archive, earlier.parent / "room")
+    size = (earlier.parent / "room" / "weights.hdf5").stat().st_size
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(share * size), limits[1]))
+    try:
+        with pytest.raises(OSError, match=f"could not write {earlier}/.*larger than files may be"):
+            export(archive, earlier)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert _content(earlier) == before
+
+
+def test_where_one_file_cannot_take_its_place_neither_does(
+    archive: Path, earlier: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _content(earlier)
+    replace = os.replace
+
+    def refuse_weights(source: Path, target: Path) -> None:
+        if Path(target) == earlier / "weights.hdf5":
+            raise PermissionError(13, "Permission denied", str(target))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse_weights)
+    with pytest.raises(PermissionError, match=r"weights\.hdf5"):
+        export(archive, earlier)
+    assert _content(earlier) == before
+
+
+def test_what_a_kill_between_the_two_files_leaves_does_not_load(archive: Path, earlier: Path) -> None:
+    old_options = (earlier / "options.json").read_text()
+    export(archive, earlier)
+    _load(earlier)
+    (earlier / "options.json").write_text(old_options)
+    with pytest.raises(BiLmError, match=r"the options next to it are not .*lstm\.dim was 10, not "):
+        _load(earlier)
+    export(archive, earlier)
+    _load(earlier)
+
+
+def test_a_flipped_byte_of_an_export_is_noticed(archive: Path, tmp_path: Path) -> None:
+    export(archive, tmp_path / "out")
+    file = tmp_path / "out" / "weights.hdf5"
+    content = file.read_bytes()
+    expected = _load(tmp_path / "out").state_dict()
+    generator = np.random.default_rng(5)
+    noticed = 0
+    for place in generator.integers(0, len(content), 60).tolist():
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << int(generator.integers(8))
+        file.write_bytes(bytes(damaged))
+        try:
+            found = _load(tmp_path / "out").state_dict()
+            softmax = read_softmax(file, random_bilm().options)
+        except BiLmError as error:
+            assert str(error).startswith(f"weight file {file}: ")
+            noticed += 1
+        else:
+            assert all(torch.equal(found[name], expected[name]) for name in expected)
+            assert softmax is None or len(softmax.words) == 9
+    assert noticed > 20
 
 
 def test_a_folder_for_a_hub_has_a_card_that_says_what_is_in_it(

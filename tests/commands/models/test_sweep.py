@@ -274,6 +274,12 @@ def test_mistakes_are_found_before_anything_is_trained(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
     runs = tmp_path / "runs"
+    for content, message in (("{", "not JSON"), ("[]", "expected a JSON object, found list")):
+        (tmp_path / "scores.json").write_text(content)
+        with pytest.raises(ConfigurationError, match=f"--json: {tmp_path}/scores.json.*: {message}"):
+            sweep(configs, runs, 1, json_file=str(tmp_path / "scores.json"))
+    with pytest.raises(ConfigurationError, match=f"--json: {tmp_path} is a directory"):
+        sweep(configs, runs, 1, json_file=str(tmp_path))
     with pytest.raises(ConfigurationError, match="--seeds is the number of seeds, 1 or more, not 0"):
         sweep(configs, runs, 0)
     with pytest.raises(ConfigurationError, match=r"--plot draws \.svg, \.png, \.pdf, not plot\.gif"):

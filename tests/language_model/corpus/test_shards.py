@@ -30,9 +30,9 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Where chunks have been written."""
     paths = []
 
-    def write_chunk(path: Path, *args) -> None:
+    def write_chunk(path: Path, *args) -> int:
         paths.append(path)
-        chunks.write_chunk(path, *args)
+        return chunks.write_chunk(path, *args)
 
     monkeypatch.setattr(shards, "write_chunk", write_chunk)
     return paths
@@ -111,7 +111,7 @@ def test_the_name_tells_how_the_content_is_read(shard: Path, directory: Path) ->
     compressed.write_bytes(gzip.compress(TEXT.encode()))
     prepare(str(compressed), directory)
     compressed.rename(shard)
-    with pytest.raises(BiLmError, match=f"{shard}, line 1: not UTF-8 text"):
+    with pytest.raises(BiLmError, match=f"{shard} is compressed by gzip, but its name does not end in .gz"):
         prepare(str(shard), directory)
 
 
@@ -170,6 +170,6 @@ def test_a_full_disk_is_named_and_nothing_is_left(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(shards, "write_chunk", write_chunk)
-    with pytest.raises(BiLmError, match=f"cannot prepare {shard} .*No space left .*{directory}"):
+    with pytest.raises(BiLmError, match=f"cannot prepare {shard} .*{directory}.*: the disk is full"):
         prepare(str(shard), directory)
     assert nothing_is_left_in(directory)

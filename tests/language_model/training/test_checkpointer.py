@@ -10,8 +10,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import TrainerCheckpoint
 
+from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.language_model import AtomicCheckpointer
-from elmo_plugin.language_model.training.checkpointer import save_state
 from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel
 from tests.payload import Payload
 
@@ -110,7 +110,7 @@ def test_checkpoints_none_of_which_can_be_read_are_named(tmp_path: Path) -> None
 
 def test_no_code_in_a_checkpoint_is_run(tmp_path: Path) -> None:
     saved(tmp_path, (0, 2))
-    save_state({"weight": Payload(tmp_path / "ran")}, tmp_path / "model_state_e0_b2.th")
+    save_tensors({"weight": Payload(tmp_path / "ran")}, tmp_path / "model_state_e0_b2.th")
     with pytest.raises(ConfigurationError, match="none of the checkpoints can be read"):
         loaded(tmp_path)
     assert not (tmp_path / "ran").exists()

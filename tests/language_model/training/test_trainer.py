@@ -17,8 +17,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from torch import distributed
 
+from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.language_model import BiLmTrainer
-from elmo_plugin.language_model.training.checkpointer import load_state, save_state
+from elmo_plugin.language_model.training.checkpointer import load_state
 from elmo_plugin.language_model.training.training_state import random_states, set_random_states
 from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel, make_trainer
 
@@ -130,7 +131,7 @@ def test_random_states_are_plain_values_and_give_the_same_draws(tmp_path: Path) 
 
     cpu = torch.device("cpu")
     draws()  # one of a pair of normal numbers is now kept for the next draw
-    save_state(random_states(cpu), tmp_path / "states")
+    save_tensors(random_states(cpu), tmp_path / "states")
     expected = draws()
     set_random_states(load_state(tmp_path / "states"), cpu)
     assert draws() == expected
@@ -165,7 +166,7 @@ def test_a_checkpoint_from_before_the_vocabulary_was_in_it_is_taken_with_a_warni
     path = tmp_path / "training_state_e1_b0.th"
     state = load_state(path)
     state["exact_resume"]["fingerprint"] = "text numbers, batch_size 2"
-    save_state(state, path)
+    save_tensors(state, path)
     trainer = make_trainer(tmp_path)
     with pytest.raises(ConfigurationError, match="the text is not that of then"):
         trainer.train()
@@ -180,8 +181,8 @@ def test_a_checkpoint_of_the_plain_trainer_is_taken_with_a_warning(
     trainer = make_trainer(tmp_path)
     state = GradientDescentTrainer.get_checkpoint_state(trainer)
     state.trainer_state["epochs_completed"] = 1
-    save_state(state.model_state, tmp_path / "model_state_e1_b0.th")
-    save_state(state.trainer_state, tmp_path / "training_state_e1_b0.th")
+    save_tensors(state.model_state, tmp_path / "model_state_e1_b0.th")
+    save_tensors(state.trainer_state, tmp_path / "training_state_e1_b0.th")
     assert make_trainer(tmp_path).train()["epoch"] == 2
     assert "not made by trainer `bilm`" in caplog.text
 
@@ -276,7 +277,7 @@ def train_in_two(folder: Path, event: int | None = None) -> None:
 
 def test_two_processes_go_on_as_they_would_have(tmp_path: Path) -> None:
     train_in_two(tmp_path / "whole")
-    train_in_two(tmp_path / "killed", event=22)
+    train_in_two(tmp_path / "killed", event=25)
     assert {path.name for path in (tmp_path / "killed" / "run").glob("model_state*")} == {
         "model_state_e0_b4.th",
         "model_state_e1_b0.th",

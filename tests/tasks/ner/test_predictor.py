@@ -58,3 +58,16 @@ def test_what_is_no_sentence_is_an_error(predictor: NerPredictor, line: Any, mes
     with pytest.raises(ConfigurationError, match=f"elmo_ner: {message}") as error:
         predictor.predict_json(line)
     assert "\n" not in str(error.value)
+
+
+def test_a_text_without_end_is_refused_with_the_option_that_allows_it(predictor: NerPredictor) -> None:
+    endless = {"words": ["a"] * (predictor.longest + 1)}
+    message = "a text of 5,001 words is longer than max_words, 5,000"
+    with pytest.raises(ConfigurationError, match=message):
+        predictor.predict_json(endless)
+    with pytest.raises(ConfigurationError, match=message):
+        predictor.predict_batch_json([{"words": ["a"]}, endless])
+    patient = NerPredictor(predictor._model, predictor._dataset_reader, max_words=5_001)
+    assert len(patient.predict_json(endless)["tags"]) == 5_001
+    with pytest.raises(ConfigurationError, match="max_words of a predictor is at least 1, not 0"):
+        NerPredictor(predictor._model, predictor._dataset_reader, max_words=0)

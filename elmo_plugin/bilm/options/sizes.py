@@ -1,15 +1,24 @@
 """The sizes of a biLM, and their way to and from the `options.json` of published ELMo models."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
+from elmo_plugin.bilm.options.checks import (
+    MAX_CHARACTERS,
+    MAX_LAYERS,
+    MAX_SIZE,
+    check_cnn,
+    check_keys,
+    require_number,
+    require_truth_value,
+    unknown_keys,
+)
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import read_json, write_json
-
-ACTIVATIONS = ("relu", "tanh")
+from elmo_plugin.common.files import write_json
+from elmo_plugin.common.formats.json_files import read_json_object
 
 Lexicon = tuple[tuple[str, int], ...]  # characters or words, and the row of each one's vector
 
@@ -40,10 +49,11 @@ class CharCnnOptions:
     max_characters_per_token: int = 50
 
     def __post_init__(self) -> None:
-        _check_cnn("char_cnn", self.filters, self.max_characters_per_token, self.activation)
-        _require_at_least("char_cnn.embedding.dim", self.embedding_dim, 1)
-        _require_at_least("char_cnn.n_highway", self.n_highway, 0)
-        _require_at_least("char_cnn.max_characters_per_token", self.max_characters_per_token, 3)
+        slots = self.max_characters_per_token
+        require_number("char_cnn.max_characters_per_token", slots, 3, MAX_CHARACTERS)
+        check_cnn("char_cnn", self.filters, slots, self.activation)
+        require_number("char_cnn.embedding.dim", self.embedding_dim, 1, MAX_SIZE)
+        require_number("char_cnn.n_highway", self.n_highway, 0, MAX_LAYERS)
 
     @property
     def n_filters(self) -> int:
@@ -80,13 +90,13 @@ class LexiconCnnOptions:
     max_characters_per_word: int = 50
 
     def __post_init__(self) -> None:
-        _require_at_least("max_characters_per_token", self.max_characters_per_word, 3)
+        require_number("max_characters_per_token", self.max_characters_per_word, 3, MAX_CHARACTERS)
         if self.words:
-            _require_at_least("word_dim", self.word_dim, 1)
+            require_number("word_dim", self.word_dim, 1, MAX_SIZE)
         if self.characters:
-            _require_at_least("char_dim", self.character_dim, 1)
-            _require_at_least("n_highway", self.n_highway, 0)
-            _check_cnn("token_embedder", self.filters, self.max_characters_per_word, self.activation)
+            require_number("char_dim", self.character_dim, 1, MAX_SIZE)
+            require_number("n_highway", self.n_highway, 0, MAX_LAYERS)
+            check_cnn("token_embedder", self.filters, self.max_characters_per_word, self.activation)
         elif not self.words:
             raise BiLmError("a token encoder needs characters or words, but it has none")
 
@@ -132,12 +142,14 @@ class LstmOptions:
     proj_clip: float | None = 3.0
 
     def __post_init__(self) -> None:
-        for name in ("projection_dim", "dim", "n_layers"):
-            _require_at_least(f"lstm.{name}", getattr(self, name), 1)
+        for name, most in (("projection_dim", MAX_SIZE), ("dim", MAX_SIZE), ("n_layers", MAX_LAYERS)):
+            require_number(f"lstm.{name}", getattr(self, name), 1, most)
+        require_truth_value("lstm.use_skip_connections", self.use_skip_connections)
         for name in ("cell_clip", "proj_clip"):
             clip = getattr(self, name)
-            if clip is not None and clip < 0:
-                raise BiLmError(f"lstm.{name} must be positive, or null for no clipping, not {clip}")
+            is_number = isinstance(clip, int | float) and not isinstance(clip, bool)
+            if clip is not None and not (is_number and math.isfinite(clip) and clip >= 0):
+                raise BiLmError(f"lstm.{name} must be positive, or null for no clipping, not {clip!r}")
 
 
 @dataclass(frozen=True)
@@ -150,7 +162,7 @@ class BiLmOptions:
     @classmethod
     def from_dict(cls, options: dict[str, Any], source: str = "options") -> "BiLmOptions":
         """
-        Reads the published nested layout. Keys that only concern training are ignored.
+        Reads the published nested layout, see `check_keys`.
 
         # Parameters
 
@@ -164,7 +176,7 @@ class BiLmOptions:
         models that bilm-tf can train besides: those that read whole words or in one direction.
         """
         try:
-            _refuse_other_language_models(options)
+            check_keys(options, _KEYS, source)
             lstm = options["lstm"]
             return cls(
                 _lexicon_cnn(options["lexicon_cnn"])
@@ -173,7 +185,7 @@ class BiLmOptions:
                 LstmOptions(
                     **{name: lstm[name] for name in ("projection_dim", "dim", "n_layers")},
                     **{name: lstm.get(name) for name in ("cell_clip", "proj_clip")},
-                    use_skip_connections=bool(lstm.get("use_skip_connections")),
+                    use_skip_connections=lstm.get("use_skip_connections", False),
                 ),
             )
         except BiLmError as error:
@@ -187,7 +199,7 @@ class BiLmOptions:
     def from_file(cls, path: str | Path) -> "BiLmOptions":
         """Reads an `options.json`; `BiLmError` names the file and what is wrong with it."""
         name = f"options file {path}"
-        return cls.from_dict(read_json(path, name), source=name)
+        return cls.from_dict(read_json_object(path, name), source=name)
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -213,6 +225,8 @@ class BiLmOptions:
 
 def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
     n_characters = options.get("n_characters", NUM_CHARACTERS)
+    for key in unknown_keys(options["embedding"], ("dim",)):
+        raise BiLmError(f"the key {key!r} in char_cnn.embedding is not dim")
     if n_characters != NUM_CHARACTERS:
         raise BiLmError(
             f"char_cnn.n_characters is {n_characters}, but a biLM that embeds text needs "
@@ -234,30 +248,15 @@ def _lexicon_cnn(options: dict[str, Any]) -> LexiconCnnOptions:
     return LexiconCnnOptions(**{**options, **pairs})
 
 
-def _check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activation: str) -> None:
-    if not filters or any(width < 1 or number < 1 for width, number in filters):
-        raise BiLmError(f"{name}.filters must be pairs of positive [width, number], not {filters}")
-    if max(width for width, _ in filters) > slots:
-        raise BiLmError(f"{name}.filters has a width beyond the {slots} character slots")
-    if activation not in ACTIVATIONS:
-        raise BiLmError(f"{name}.activation must be one of {ACTIVATIONS}, not {activation!r}")
-
-
-def _refuse_other_language_models(options: dict[str, Any]) -> None:
-    if "char_cnn" not in options and "n_tokens_vocab" in options:
-        raise BiLmError(
-            "there is no char_cnn, so this biLM reads whole words, "
-            "but only biLMs that read characters can be used"
-        )
-    if not options.get("bidirectional", True):
-        raise BiLmError("bidirectional is false, but only language models in both directions can be used")
-    if "lstm" in options and "projection_dim" not in options["lstm"]:
-        raise BiLmError(
-            "the key 'projection_dim' is missing in lstm, where it must be given even if the LSTMs have no "
-            "projections: then it equals lstm.dim"
-        )
-
-
-def _require_at_least(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise BiLmError(f"{name} must be a whole number of at least {least}, not {value!r}")
+_KEYS = {
+    "lstm": tuple(each.name for each in fields(LstmOptions)),
+    "char_cnn": (
+        "activation",
+        "embedding",
+        "filters",
+        "max_characters_per_token",
+        "n_characters",
+        "n_highway",
+    ),
+    "lexicon_cnn": tuple(each.name for each in fields(LexiconCnnOptions)),
+}

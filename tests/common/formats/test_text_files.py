@@ -5,7 +5,7 @@ import pytest
 import zstandard
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.text_files import decode, read_lines
+from elmo_plugin.common.formats.text_files import decode, read_lines
 
 TEXT = "one\n\nzwölf\n".encode()
 LONG_TEXT = b"".join(b"%d and more\n" % number for number in range(100_000))

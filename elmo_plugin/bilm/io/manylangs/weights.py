@@ -24,10 +24,10 @@ from torch import Tensor
 
 from elmo_plugin.bilm.char_cnn.lexicon import number_of_rows
 from elmo_plugin.bilm.io.allennlp_layout import Entry, highway_entries, lstm_entries
-from elmo_plugin.bilm.io.manylangs_options import read_options
-from elmo_plugin.bilm.io.training_archive import load_plain
+from elmo_plugin.bilm.io.manylangs.options import read_options
 from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.torch_files import check_finite, load_plain
 
 TOKEN_EMBEDDER = "token_embedder.pkl"
 ENCODER = "encoder.pkl"
@@ -111,4 +111,4 @@ def _take(state: dict[str, Any], entry: Entry, file: Path) -> Tensor:
             f"weight file {file}: the tensor {entry.theirs} has the shape {tuple(values.shape)}, "
             f"but the sizes ask for {entry.shape}"
         )
-    return values.float()
+    return check_finite(f"weight file {file}: the tensor {entry.theirs}", values.float())

@@ -6,7 +6,7 @@ from typing import Any
 from elmo_plugin.bilm.char_cnn.lexicon import NEEDED_OF_CHARACTERS, NEEDED_OF_WORDS, read_lexicon
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import read_json
+from elmo_plugin.common.formats.json_files import read_json
 
 CONFIG = "config.json"
 CHARACTERS = "char.dic"
@@ -61,7 +61,8 @@ def read_options(folder: Path) -> BiLmOptions:
         "activation": _entry(embedder, "activation", file) if character_dim else "relu",
         "max_characters_per_word": _entry(embedder, "max_characters_per_token", file),
     }
-    lstm = {**encoder, "use_skip_connections": True}
+    sizes = {key: value for key, value in encoder.items() if key != "name"}
+    lstm = {**sizes, "use_skip_connections": True}
     return BiLmOptions.from_dict({"lexicon_cnn": lexicon_cnn, "lstm": lstm}, source=f"file {file}")
 
 

@@ -1,0 +1,1 @@
+"""One file reads, and writes, each format of files, in a checked way."""

@@ -1,0 +1,182 @@
+"""Tar archives, read so that nothing but plain files comes out of them, whole or not at all.
+
+Nothing in an archive says where a file is written but its name, which must lie below the folder. Links are
+never made: one to a file that came before it in the archive becomes a copy of that file. What was compressed
+is read to its end, for only there is its checksum. How much may come out of an archive is bounded.
+"""
+
+import bz2
+import gzip
+import lzma
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from elmo_plugin.common.errors import BiLmError, raise_stop
+from elmo_plugin.common.files import reason
+
+MAX_BYTES = 2**31  # that any archive may unpack to
+MAX_RATIO = 100  # a larger one may unpack to so many times its own size; weights have about 1.1
+MAX_MEMBERS = 10_000
+_MAX_HEADER = 2**20  # bytes of a long name or of attributes, which are of one of these types:
+_HEADER_TYPES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, b"x", b"g", b"X")
+_READ = 2**20
+_OPENERS: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
+
+Content = Iterator[bytes]
+
+
+def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
+    """
+    Reads files of an archive into memory.
+
+    # Parameters
+
+    path : `str | Path`
+        A tar archive, plain or compressed by gzip, bzip2 or xz.
+    is_wanted : `Callable[[str], bool]`
+        Whether the file of this name, such as `vocabulary/words.txt`, is read.
+
+    # Returns
+
+    `dict[str, bytes]`
+        Their content by their names.
+
+    Raises `BiLmError` where the archive is missing, damaged, too large, or has what no model needs.
+    """
+    found: dict[str, bytes] = {}
+    with _named(path):
+        for name, content in _files(Path(path), found.get):
+            if is_wanted(name):
+                found[name] = b"".join(content)
+    return found
+
+
+def unpack(path: str | Path, folder: str | Path) -> None:
+    """
+    Unpacks an archive into a folder, and writes nothing outside it.
+
+    Raises `BiLmError` as `read_members` does; what is in the folder then is of no use. Raises `OSError`,
+    naming the archive, where it cannot be written.
+    """
+
+    def copy(name: str) -> bytes | None:
+        file = Path(folder) / name
+        return file.read_bytes() if file.is_file() else None
+
+    with _named(path):
+        for name, content in _files(Path(path), copy):
+            target = Path(folder) / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with open(target, "wb") as file:
+                for part in content:
+                    try:
+                        file.write(part)
+                    except OSError as error:
+                        message = f"archive {path}: could not unpack it into {folder}: {reason(error)}"
+                        raise _NotWritten(error.errno, message) from error
+
+
+class _NotWritten(OSError):
+    """An error that is not the archive's."""
+
+
+@contextmanager
+def _named(path: str | Path) -> Iterator[None]:
+    if not Path(path).is_file():
+        raise BiLmError(f"archive {path}: there is no such file")
+    try:
+        yield
+    except BiLmError as error:
+        raise BiLmError(f"archive {path}: {error}") from None
+    except _NotWritten:
+        raise
+    except PermissionError as error:
+        raise BiLmError(f"archive {path}: cannot be read ({reason(error)})") from None
+    except Exception as error:  # damage can make the readers stumble over anything
+        raise_stop(error)
+        raise BiLmError(
+            f"archive {path}: not a whole tar archive ({error or type(error).__name__})"
+        ) from error
+
+
+def _files(path: Path, copy: Callable[[str], bytes | None]) -> Iterator[tuple[str, Content]]:
+    """
+    Yields the name and the content of each file, in order, the content to be read before the next one.
+    `copy` gives that of a file that came before, for links to it.
+    """
+    limit = max(MAX_BYTES, MAX_RATIO * path.stat().st_size)
+    total = number = 0
+    with open(path, "rb") as raw:
+        head = raw.read(6)
+        raw.seek(0)
+        opener = next((each for magic, each in _OPENERS.items() if head.startswith(magic)), None)
+        stream = opener(raw, "rb") if opener else raw
+        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member, bufsize=_READ) as archive:
+            for member in archive:
+                name = _inner_name(member.name)
+                number += 1
+                total += member.size
+                if number > MAX_MEMBERS or total > limit:
+                    most = f"{MAX_MEMBERS:,} files or {limit / 1e9:.1f} GB"
+                    raise BiLmError(f"it unpacks to more than {most}, which no model does")
+                if member.isdir():
+                    continue
+                if member.islnk() or member.issym():
+                    yield name, _linked(member, name, copy)
+                elif member.isreg() and not member.issparse():
+                    file = archive.extractfile(member)
+                    assert file is not None  # it is one
+                    yield name, _parts(file, member.size)
+                else:
+                    raise BiLmError(f"{member.name!r} in it is neither a file nor a folder")
+            _read_to_end(archive.fileobj, stream)
+
+
+def _inner_name(name: str) -> str:
+    """Returns the name of a member without `./`; raises `BiLmError` where it points out of the archive."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "\0" in name:
+        raise BiLmError(f"{name!r} in it would be written outside its folder")
+    return str(path)
+
+
+def _linked(member: tarfile.TarInfo, name: str, copy: Callable[[str], bytes | None]) -> Content:
+    """Yields the content of the file that a link names, which must have come before it."""
+    target = member.linkname if member.islnk() else str(PurePosixPath(name).parent / member.linkname)
+    content = copy(_inner_name(target))
+    if content is None:
+        raise BiLmError(f"{name!r} in it is a link to {member.linkname!r}, which is no file before it")
+    yield content
+
+
+def _parts(file: IO[bytes], size: int) -> Content:
+    while size > 0:
+        part = file.read(min(size, _READ))
+        if not part:
+            raise EOFError("it ends in the middle of a file")
+        size -= len(part)
+        yield part
+
+
+def _read_to_end(tar: Any, stream: Any) -> None:
+    """Reads what comes after the last file: zeros, and at the end of what is compressed its checksum."""
+    for rest in (tar, stream):
+        while part := rest.read(_READ):
+            if part.strip(b"\0"):
+                raise BiLmError("it goes on after its end, or is damaged")
+
+
+class _Member(tarfile.TarInfo):
+    """A member whose header is not read where it is too large to be one."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.size < 0 or (self.type in _HEADER_TYPES and self.size > _MAX_HEADER):
+            raise tarfile.ReadError(f"it has a header of {self.size:,} bytes")
+        return super()._proc_member(archive)  # type: ignore[misc]

@@ -1,0 +1,117 @@
+"""The lines of a text file, compressed or not, with errors that name the file and the line."""
+
+import gzip
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from io import BufferedIOBase
+
+import zstandard
+
+from elmo_plugin.common.downloads import fetch
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import reason
+
+_CHUNK = 1 << 17
+_BOM = b"\xef\xbb\xbf"  # of UTF-8: some editors write it, and it is no part of the first word
+_NO_TEXT = {  # what files of other kinds begin with
+    b"BZh": "is compressed by bzip2: compress it by gzip or zstd, or not at all",
+    b"\xfd7zXZ\x00": "is compressed by xz: compress it by gzip or zstd, or not at all",
+    b"PK\x03\x04": "is a zip archive, not text",
+    b"\x1f\x8b": "is compressed by gzip, but its name does not end in .gz",
+    b"\x28\xb5\x2f\xfd": "is compressed by zstd, but its name does not end in .zst",
+    b"\x89HDF": "is an HDF5 file, not text",
+    b"%PDF-": "is a PDF file, not text",
+    b"\xff\xfe": "is text in UTF-16: save it in UTF-8",
+    b"\xfe\xff": "is text in UTF-16: save it in UTF-8",
+}
+
+
+def compression(path: str) -> str:
+    """Returns how a file is compressed, by its suffix: `.gz`, `.zst`, or nothing where it is not."""
+    return next((end for end in (".gz", ".zst") if path.endswith(end)), "")
+
+
+def read_lines(path: str) -> Iterator[bytes]:
+    """
+    Yields the lines of a file, each with its line feed, without a byte order mark.
+
+    # Parameters
+
+    path : `str`
+        A path or URL; a file whose name ends in `.gz` or `.zst` is decompressed on the way.
+
+    Raises `BiLmError` where a compressed file is damaged or is none, where the file is of another kind than
+    text, and where it cannot be read.
+    """
+    kind = compression(path)
+    opener = gzip.open if kind == ".gz" else open
+    try:
+        with opener(fetch(path), "rb") as file:
+            yield from text_lines(_zstd_lines(file) if kind == ".zst" else file, path)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise BiLmError(f"{path}: not a whole gzip file ({error})") from None
+    except zstandard.ZstdError as error:
+        raise BiLmError(f"{path}: not a whole zstd file ({error})") from None
+    except FileNotFoundError:
+        raise BiLmError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise BiLmError(f"{path}: cannot be read ({reason(error)})") from None
+
+
+def standard_input_lines() -> Iterator[bytes]:
+    """Yields the lines of the standard input, as `read_lines` yields those of a file."""
+    yield from text_lines(sys.stdin.buffer, "standard input")
+
+
+def text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """
+    Yields lines without the byte order mark that may come before the first. Raises `BiLmError`, which calls
+    their source `name`, where they begin as something else than text does.
+    """
+    rest = iter(lines)
+    for first in rest:
+        for magic, what in _NO_TEXT.items():
+            if first.startswith(magic):
+                raise BiLmError(f"{name} {what}")
+        yield first.removeprefix(_BOM)
+        yield from rest
+
+
+def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
+    rest: list[bytes] = []  # of a line whose end was not read yet
+    for chunk in _zstd_chunks(file):
+        *lines, last = chunk.split(b"\n")
+        for line in lines:
+            yield b"".join(rest) + line + b"\n"
+            rest.clear()
+        rest.append(last)
+    if any(rest):
+        yield b"".join(rest)
+
+
+def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
+    """Yields the content of all frames. The library's own reader takes a cut file for a whole one."""
+    frame = None
+    while compressed := file.read(_CHUNK):
+        while compressed:
+            frame = frame or zstandard.ZstdDecompressor().decompressobj()
+            yield frame.decompress(compressed)
+            compressed = frame.unused_data
+            if frame.eof:
+                frame = None
+    if frame is not None:
+        raise zstandard.ZstdError("the file ends in the middle of a frame")
+
+
+def decode(text: bytes, location: str) -> str:
+    """
+    Returns `text` as UTF-8. Raises a `BiLmError` that begins with `location`, the file and line, where it is
+    none, or has the character NUL, which binary data has.
+    """
+    if b"\0" in text:
+        raise BiLmError(f"{location}: not text, as it has the character NUL")
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BiLmError(f"{location}: not UTF-8 text ({error.reason})") from None

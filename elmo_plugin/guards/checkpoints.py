@@ -1,0 +1,70 @@
+"""Checkpoints and best weights of AllenNLP's trainer: written whole, and read only as they were written."""
+
+import os
+from types import SimpleNamespace
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.training.checkpointer import Checkpointer
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from allennlp.training.trainer import TrainerCheckpoint
+
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.torch_files import check_tensors, save_tensors
+
+SAVE_CHECKPOINT = Checkpointer.save_checkpoint
+LOAD_CHECKPOINT = Checkpointer.load_checkpoint
+SAVE_MODEL_STATE = GradientDescentTrainer._save_model_state
+LOAD_MODEL_STATE = GradientDescentTrainer._load_model_state
+
+
+def save_checkpoint(self: Checkpointer, trainer: Any) -> None:
+    """Does what AllenNLP's does, but no kill and no full disk leaves half of a file."""
+    if self._serialization_dir is None:
+        return
+    state = trainer.get_checkpoint_state()
+    if state is not None:
+        point = state.trainer_state["epochs_completed"], state.trainer_state["batches_in_epoch_completed"]
+        for path, content in (
+            (self._training_state_path(*point), state.trainer_state),
+            (self._model_state_path(*point), state.model_state),
+        ):
+            if not os.path.isfile(path):
+                save_tensors(content, path)
+    # It finds both files in place, writes neither, and removes what is too old.
+    SAVE_CHECKPOINT(self, SimpleNamespace(get_checkpoint_state=lambda: state))  # type: ignore[arg-type]
+
+
+def load_checkpoint(self: Checkpointer) -> TrainerCheckpoint | None:
+    """Does what AllenNLP's does. Raises `ConfigurationError` for files that are not what was written."""
+    for path in self.find_latest_checkpoint() or ():
+        with as_configuration_error("--recover"):
+            check_tensors(path, path)
+    try:
+        return LOAD_CHECKPOINT(self)
+    except (RuntimeError, ValueError, KeyError, EOFError) as error:
+        folder = self._serialization_dir
+        raise ConfigurationError(f"the latest checkpoint in {folder} cannot be read ({error})") from error
+
+
+def save_model_state(self: GradientDescentTrainer, path: str) -> None:
+    """Does what AllenNLP's does, whole or not at all, where it writes a file of torch in one piece."""
+    if self._ddp_wrapped_model is not None and self._ddp_wrapped_model.is_sharded:
+        SAVE_MODEL_STATE(self, path)
+        return
+    save_tensors((self._ddp_wrapped_model or self.model).state_dict(), path)
+
+
+def load_model_state(self: GradientDescentTrainer, path: str) -> None:
+    """Does what AllenNLP's does with a file that is what was written."""
+    with as_configuration_error():
+        check_tensors(path, path)
+    LOAD_MODEL_STATE(self, path)
+
+
+def install() -> None:
+    """Puts these functions in the place of AllenNLP's."""
+    Checkpointer.save_checkpoint = save_checkpoint  # type: ignore[method-assign]
+    Checkpointer.load_checkpoint = load_checkpoint  # type: ignore[method-assign]
+    GradientDescentTrainer._save_model_state = save_model_state  # type: ignore[method-assign]
+    GradientDescentTrainer._load_model_state = load_model_state  # type: ignore[method-assign]

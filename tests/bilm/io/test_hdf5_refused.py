@@ -1,0 +1,125 @@
+"""HDF5 files that other readers would take for weights, and that are none."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
+from elmo_plugin.bilm.io.hdf5_weights import check_weights_file, read_softmax, read_weights, write_weights
+from tests.bilm.conftest import BiLmMaker
+from tests.small_bilm import small_options
+from tests.trained_bilm import random_bilm, random_softmax
+
+
+@pytest.fixture
+def written(make_bilm: BiLmMaker, tmp_path: Path) -> tuple[BiLm, Path]:
+    bilm, path = make_bilm(), tmp_path / "weights.hdf5"
+    write_weights(path, bilm.state_dict(), bilm.options)
+    return bilm, path
+
+
+def change(path: Path, name: str, make: Callable[[h5py.File, np.ndarray], object]) -> None:
+    """Puts another dataset in the place of one."""
+    with h5py.File(path, "a") as file:
+        values = file[name][()]
+        del file[name]
+        made = make(file, values)
+        if made is not None:
+            file[name] = made
+
+
+def virtual(file: h5py.File, values: np.ndarray) -> None:
+    layout = h5py.VirtualLayout(values.shape, values.dtype)
+    layout[...] = h5py.VirtualSource("gone.hdf5", "x", values.shape)
+    file.create_virtual_dataset("char_embed", layout)
+
+
+def external(file: h5py.File, values: np.ndarray) -> None:
+    file.create_dataset("char_embed", values.shape, values.dtype, external="gone.raw")
+
+
+def partly_written(file: h5py.File, values: np.ndarray) -> None:
+    dataset = file.create_dataset("char_embed", values.shape, values.dtype, chunks=(10, values.shape[1]))
+    dataset[:20] = values[:20]
+
+
+def never_written(file: h5py.File, values: np.ndarray) -> None:
+    file.create_dataset("char_embed", values.shape, values.dtype)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (virtual, "the dataset char_embed is in another file"),
+        (external, "the dataset char_embed is in another file"),
+        (lambda file, values: h5py.ExternalLink("gone.hdf5", "x"), "char_embed is missing"),
+        (lambda file, values: h5py.SoftLink("/char_embed"), "not a whole HDF5 file"),
+        (partly_written, "char_embed was not written to its end"),
+        (never_written, "char_embed was not written to its end"),
+        (lambda file, values: values.astype(complex), "no floating-point numbers, but complex128"),
+        (lambda file, values: values.astype(int), "no floating-point numbers, but int64"),
+        (lambda file, values: values.astype("S5"), "no floating-point numbers"),
+        (lambda file, values: np.where(values == values[3, 1], np.nan, values), "char_embed has NaN in it"),
+        (lambda file, values: np.where(values == values[3, 1], np.inf, values), "has an infinite number"),
+        (lambda file, values: values.astype(np.float64) * 1e300, "has an infinite number in it"),
+    ],
+)
+def test_what_are_no_weights_is_refused_by_its_dataset(
+    written: tuple[BiLm, Path], make: Callable[[h5py.File, np.ndarray], object], message: str
+) -> None:
+    bilm, path = written
+    change(path, "char_embed", make)
+    with pytest.raises(BiLmError, match=rf"weight file {path}: .*{message}"):
+        check_weights_file(path, bilm.options)
+        dict(read_weights(path, bilm.options))
+
+
+def test_an_external_link_to_a_file_that_is_there_is_refused(written: tuple[BiLm, Path]) -> None:
+    bilm, path = written
+    with h5py.File(path.with_name("other.hdf5"), "w") as file, h5py.File(path, "r") as of_bilm:
+        of_bilm.copy("char_embed", file)
+    change(path, "char_embed", lambda file, values: h5py.ExternalLink("other.hdf5", "char_embed"))
+    with pytest.raises(BiLmError, match="the dataset char_embed is in another file"):
+        check_weights_file(path, bilm.options)
+
+
+@pytest.mark.parametrize(
+    ("char_cnn", "lstm", "message"),
+    [
+        ({}, {"n_layers": 1}, "RNN_0/RNN/MultiRNNCell/Cell1/LSTMCell/B, which the options do not"),
+        ({"n_highway": 0}, {}, "CNN_high_0/W_carry, which the options do not ask for"),
+        ({"n_highway": 2}, {}, "CNN_high_1/W_transform is missing"),
+        ({}, {"n_layers": 100}, "Cell2/LSTMCell/W_0 is missing"),
+        ({}, {"dim": 2**20}, r"W_0 has the shape .* but the options ask for \(12, 4194304\)"),
+    ],
+)
+def test_options_of_other_sizes_are_refused_before_a_bilm_is_made(
+    written: tuple[BiLm, Path], char_cnn: dict, lstm: dict, message: str
+) -> None:
+    _, path = written
+    with h5py.File(path, "a") as file:
+        del file.attrs["options"]
+    with pytest.raises(BiLmError, match=message):
+        check_weights_file(path, BiLmOptions.from_dict(small_options(char_cnn, lstm)))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        np.arange(2),
+        np.array(["a"], h5py.string_dtype()),
+        np.array([["a"], ["b"]], "S1"),
+        np.array([b"\xff", b"b"]),
+    ],
+)
+def test_softmax_words_of_the_wrong_kind_are_refused(tmp_path: Path, words: np.ndarray) -> None:
+    bilm, path = random_bilm(), tmp_path / "weights.hdf5"
+    write_weights(path, bilm.state_dict(), bilm.options, softmax=random_softmax(["a", "b"]))
+    with h5py.File(path, "a") as file:
+        del file["softmax/words"]
+        file.create_dataset("softmax/words", data=words)
+    with pytest.raises(BiLmError, match=f"weight file {path}: "):
+        read_softmax(path, bilm.options)

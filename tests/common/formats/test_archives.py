@@ -1,0 +1,144 @@
+"""What comes out of an archive is what was put into it, below the folder, or nothing."""
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats import archives
+from elmo_plugin.common.formats.archives import read_members, unpack
+
+Member = tuple[tarfile.TarInfo, bytes]
+
+
+def member(name: str, content: bytes = b"", kind: bytes = tarfile.REGTYPE, link: str = "") -> Member:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname, info.size = kind, link, len(content)
+    return info, content
+
+
+def tar(members: Sequence[Member]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for info, content in members:
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+PLAIN = [
+    member("./config.json", b"{}"),
+    member("vocabulary", kind=tarfile.DIRTYPE),
+    member("vocabulary/words.txt", b"the\n" * 5000),
+    member("weights.th", bytes(range(256)) * 300),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "a" / "b"
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_files_come_out_as_they_were_put_in(
+    compress: Callable[[bytes], bytes], tmp_path: Path, folder: Path
+) -> None:
+    path = tmp_path / "model.tar.gz"
+    path.write_bytes(compress(tar(PLAIN)))
+    unpack(path, folder)
+    expected = {
+        info.name.removeprefix("./"): content for info, content in PLAIN if info.type == tarfile.REGTYPE
+    }
+    found = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+    assert {name: file.read_bytes() for name, file in found.items()} == expected
+    assert read_members(path, lambda name: True) == expected
+    assert list(read_members(path, lambda name: name == "weights.th")) == ["weights.th"]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [member("../out", b"x")],
+        [member("vocabulary/../../out", b"x")],
+        [member("/tmp/elmo_plugin_out", b"x")],
+        [member("link", kind=tarfile.SYMTYPE, link=".."), member("link/out", b"x")],
+        [member("link", kind=tarfile.SYMTYPE, link="/tmp"), member("link/elmo_plugin_out", b"x")],
+        [member("link", kind=tarfile.LNKTYPE, link="/etc/hostname")],
+        [member("link", kind=tarfile.SYMTYPE, link="later"), member("later", b"x")],
+        [member("pipe", kind=tarfile.FIFOTYPE)],
+        [member("device", kind=tarfile.CHRTYPE)],
+    ],
+    ids=["up", "in-and-up", "root", "link", "link-to-root", "hard-link", "link-forward", "pipe", "device"],
+)
+def test_nothing_is_written_outside_the_folder(members: list[Member], tmp_path: Path, folder: Path) -> None:
+    path = tmp_path / "model.tar.gz"
+    path.write_bytes(gzip.compress(tar([*PLAIN, *members])))
+    before = set(tmp_path.rglob("*"))
+    with pytest.raises(BiLmError, match=f"archive {path}: "):
+        unpack(path, folder)
+    outside = {file for file in tmp_path.rglob("*") if not file.is_relative_to(tmp_path / "a")}
+    assert outside == before and not Path("/tmp/elmo_plugin_out").exists()
+    assert not any(file.is_symlink() for file in folder.rglob("*"))
+
+
+def test_a_link_to_a_file_before_it_becomes_a_copy(tmp_path: Path, folder: Path) -> None:
+    hard = member("best.th", kind=tarfile.LNKTYPE, link="weights.th")
+    soft = member("vocabulary/more.txt", kind=tarfile.SYMTYPE, link="words.txt")
+    path = tmp_path / "model.tar.gz"
+    path.write_bytes(gzip.compress(tar([*PLAIN, hard, soft])))
+    unpack(path, folder)
+    assert (folder / "best.th").read_bytes() == (folder / "weights.th").read_bytes()
+    assert (folder / "vocabulary" / "more.txt").read_bytes() == b"the\n" * 5000
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_no_flipped_byte_and_no_cut_goes_unnoticed(
+    compress: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    content = compress(tar(PLAIN))
+    path = tmp_path / "model.tar.gz"
+    start = 10 if compress is gzip.compress else 0  # the time and the system are in the header of gzip
+    step = max(len(content) // 50, 1)
+    for place in range(start, len(content), step):
+        damaged = bytearray(content)
+        damaged[place] ^= 16
+        for kind in (bytes(damaged), content[:place]):
+            path.write_bytes(kind)
+            with pytest.raises(BiLmError, match=f"archive {path}: "):
+                read_members(path, lambda name: True)
+
+
+def test_a_plain_archive_with_a_damaged_header_is_noticed(tmp_path: Path) -> None:
+    content = bytearray(tar(PLAIN))
+    content[1024 + 3] ^= 1  # in the name of the second member, whose checksum is then wrong
+    (tmp_path / "model.tar").write_bytes(bytes(content))
+    with pytest.raises(BiLmError, match="it goes on after its end, or is damaged"):
+        read_members(tmp_path / "model.tar", lambda name: True)
+
+
+def test_what_unpacks_to_far_more_than_it_is_is_refused(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "MAX_BYTES", 10**6)
+    path = tmp_path / "model.tar.gz"
+    path.write_bytes(gzip.compress(tar([member("zeros", bytes(2 * 10**6))])))
+    with pytest.raises(BiLmError, match="unpacks to more than"):
+        unpack(path, folder)
+    long_name = member("n" * (archives._MAX_HEADER + 1), b"")
+    path.write_bytes(gzip.compress(tar([long_name])))
+    with pytest.raises(BiLmError, match="it has a header of 1,048,"):
+        unpack(path, folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04" + bytes(600), b"hello\n" * 200])
+def test_what_is_no_archive_is_named(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "model.tar.gz").write_bytes(content)
+    with pytest.raises(BiLmError, match=f"archive {tmp_path}/model.tar.gz: not a whole tar archive"):
+        read_members(tmp_path / "model.tar.gz", lambda name: True)
+    with pytest.raises(BiLmError, match=r"gone\.tar\.gz: there is no such file"):
+        read_members(tmp_path / "gone.tar.gz", lambda name: True)

@@ -1,0 +1,78 @@
+"""Files of torch are read as they were written, or refused by their name."""
+
+import io
+from pathlib import Path
+
+import pytest
+import torch
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.torch_files import check_finite, check_tensors, load_plain, save_tensors
+from tests.payload import Payload
+
+STATE = {"a": torch.arange(1000.0), "b": {"c": torch.ones(3, 2, dtype=torch.int64)}, "d": [1, "two", None]}
+
+
+def test_what_was_saved_comes_back(tmp_path: Path) -> None:
+    save_tensors(STATE, tmp_path / "a.th")
+    for file in (tmp_path / "a.th", (tmp_path / "a.th").read_bytes()):
+        found = load_plain(file, "a")
+        assert torch.equal(found["a"], STATE["a"]) and torch.equal(found["b"]["c"], STATE["b"]["c"])
+        assert found["d"] == STATE["d"]
+
+
+def test_no_flipped_byte_changes_a_tensor(tmp_path: Path) -> None:
+    save_tensors(STATE, tmp_path / "a.th")
+    content = (tmp_path / "a.th").read_bytes()
+    noticed = 0
+    for place in range(0, len(content), 13):
+        damaged = bytearray(content)
+        damaged[place] ^= 32
+        try:
+            found = load_plain(bytes(damaged), "a.th")
+        except BiLmError as error:
+            assert str(error).startswith("a.th: ")
+            noticed += 1
+        else:
+            assert torch.equal(found["a"], STATE["a"])
+    assert noticed > 200
+
+
+def test_files_of_an_older_torch_are_read_without_checksums() -> None:
+    buffer = io.BytesIO()
+    torch.save(STATE, buffer, _use_new_zipfile_serialization=False)
+    assert torch.equal(load_plain(buffer.getvalue(), "a")["a"], STATE["a"])
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"hello", bytes(1000)])
+def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.th").write_bytes(content)
+    with pytest.raises(BiLmError, match=r"a\.th: its weights are "):
+        load_plain(tmp_path / "a.th", "a.th")
+    with pytest.raises(BiLmError, match=r"gone\.th: "):
+        load_plain(tmp_path / "gone.th", "gone.th")
+
+
+def test_no_code_is_run(tmp_path: Path) -> None:
+    torch.save({"weight": Payload(tmp_path / "ran")}, tmp_path / "a.th")
+    with pytest.raises(BiLmError, match="no plain tensors"):
+        load_plain(tmp_path / "a.th", "a.th")
+    check_tensors(tmp_path / "a.th", "a.th")
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_numbers_that_are_none_are_named(value: float, dtype: torch.dtype) -> None:
+    values = torch.zeros(2, 3, dtype=dtype)
+    assert check_finite("the tensor a", values) is values
+    values[1, 2] = value
+    with pytest.raises(BiLmError, match=r"the tensor a has (NaN|an infinite number) in it"):
+        check_finite("the tensor a", values)
+
+
+def test_what_has_no_such_numbers_passes() -> None:
+    for values in (torch.zeros(0), torch.ones(3, dtype=torch.int64), torch.ones(2, dtype=torch.bool), "text"):
+        check_finite("a", values)
+    with pytest.raises(BiLmError, match="a has complex numbers"):
+        check_finite("a", torch.ones(1, dtype=torch.complex64))

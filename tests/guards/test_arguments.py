@@ -1,0 +1,80 @@
+"""Values that AllenNLP would ignore, or fail at without naming them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.params import parse_overrides
+from allennlp.data import DataLoader, Vocabulary
+from allennlp.data.samplers import BatchSampler
+from allennlp.modules import TokenEmbedder
+
+from elmo_plugin import plugin  # noqa: F401 (installs the guards)
+from elmo_plugin.encoders import VariationalBiLstm
+from tests.trained_tagger import tagger_config, train
+
+
+def test_a_training_without_an_epoch_is_refused(tmp_path: Path) -> None:
+    config = tagger_config("tiny", ["input"])
+    config["trainer"]["num_epochs"] = 0
+    with pytest.raises(ConfigurationError, match="num_epochs must be at least 1, not 0"):
+        train(config, tmp_path / "run")
+
+
+@pytest.mark.parametrize("config", [{"batch_size": 0}, {"type": "multiprocess", "batch_size": -3}])
+def test_a_loader_of_no_instances_is_refused(config: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="batch_size must be at least 1"):
+        DataLoader.from_params(Params(config), reader=None, data_path="")
+
+
+@pytest.mark.parametrize(
+    "config", [{"type": "bucket", "batch_size": 0}, {"type": "max_tokens_sampler", "max_tokens": 0}]
+)
+def test_a_sampler_of_no_instances_is_refused(config: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="must be at least 1, not 0"):
+        BatchSampler.from_params(Params(config))
+
+
+@pytest.mark.parametrize(
+    "options", [{"min_count": {"words": -1}}, {"max_vocab_size": 0}, {"max_vocab_size": {"words": 0}}]
+)
+def test_a_vocabulary_with_negative_counts_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match=r"Vocabulary: m.* must be at least"):
+        Vocabulary({"words": {"a": 1}}, **options)
+
+
+@pytest.mark.parametrize("overrides", ["[]", "3", '"a"', "{", "{a: }"])
+def test_overrides_that_are_no_object_are_refused(overrides: str) -> None:
+    with pytest.raises(ConfigurationError, match="the overrides "):
+        parse_overrides(overrides)
+
+
+def test_overrides_are_read_as_before() -> None:
+    assert parse_overrides("{a: 1 + 1}") == {"a": 2} and parse_overrides("") == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "there is no word vector in this file"),
+        (b"the 1.0 x\n", "no file of word vectors"),
+        (b"the 1.0 nan\n", "no file of word vectors"),
+        (b"cat 1.0 2.0\n", "No embeddings of correct dimension found"),
+        (b"the 1.0 \xff\n", "no file of word vectors"),
+    ],
+)
+def test_a_file_of_word_vectors_that_is_none_is_named(content: bytes, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "glove.txt"
+    file.write_bytes(content)
+    config = {"type": "embedding", "embedding_dim": 2, "pretrained_file": str(file)}
+    with pytest.raises(ConfigurationError) as raised:
+        TokenEmbedder.from_params(Params(config), vocab=Vocabulary({"tokens": {"the": 1}}))
+    assert str(file) in str(raised.value) and message in str(raised.value)
+
+
+@pytest.mark.parametrize("sizes", [[], [3, 0]])
+def test_an_encoder_without_layers_is_refused(sizes: list[int]) -> None:
+    with pytest.raises(ConfigurationError, match="hidden_sizes must have the size of each layer"):
+        VariationalBiLstm(3, sizes)

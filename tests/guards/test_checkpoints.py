@@ -1,0 +1,46 @@
+"""Checkpoints of AllenNLP's own trainer and checkpointer are whole, and damage to them is named."""
+
+import os
+import resource
+from pathlib import Path
+
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+
+from tests.trained_tagger import tagger_config, train
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.unlink()  # the best weights may be a second name of a checkpoint
+    path.write_bytes(bytes(content))
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
+    config = tagger_config("tiny", ["input"])
+    train(config, tmp_path / "run")
+    for name in ("model_state_e2_b0.th", "training_state_e2_b0.th"):
+        whole = (tmp_path / "run" / name).read_bytes()
+        flip(tmp_path / "run" / name)
+        with pytest.raises(
+            ConfigurationError, match=f"--recover: {tmp_path}/run/{name}: its weights are damaged"
+        ):
+            train(config, tmp_path / "run", recover=True)
+        (tmp_path / "run" / name).write_bytes(whole)
+    train(config, tmp_path / "run", recover=True)
+
+
+def test_a_full_disk_is_named_and_leaves_no_half_checkpoint(tmp_path: Path) -> None:
+    config = tagger_config("tiny", ["input"])
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match=rf"could not write {tmp_path}/run/.*\.th: it would be larger"):
+            train(config, tmp_path / "run")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    for file in (tmp_path / "run").rglob("*.th"):
+        torch.load(file, weights_only=True)
+    assert not [name for name in os.listdir(tmp_path / "run") if name.startswith(".")]

@@ -1,0 +1,1 @@
+"""Damaged files, full disks and signals: each case ends in a clear error, or right. See SECURITY.md."""

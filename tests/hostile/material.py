@@ -1,0 +1,150 @@
+"""Whole files of every kind, small enough to be damaged a thousand times, and what is right of them."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from allennlp.models import load_archive
+from allennlp.predictors import Predictor
+
+from elmo_plugin.bilm import BiLm, load_bilm
+from elmo_plugin.bilm.io import Source
+from elmo_plugin.commands.bilm.export import export
+from elmo_plugin.embed_files import Settings, embed_file
+from tests.conftest import BILM_SENTENCES, small_bilm_config
+from tests.small_bilm import loud_bilm
+from tests.trained_bilm import write_training
+from tests.trained_tagger import tagger_config, train
+
+SENTENCES = [sentence.split() for sentence in BILM_SENTENCES]
+WORDS = {"words": ["Ada", "lives", "in", "Rome", "."]}
+LINES = BILM_SENTENCES * 5
+
+
+class Material(NamedTuple):
+    """
+    folder: of all
+    bilm: the archive of a biLM, with its training's folder next to it
+    exported: a folder with both files, made from it
+    tagger: the archive of a tagger with that biLM, with its training's folder next to it
+    text: a file of LINES
+    embedded: its vectors, in HDF5
+    vectors: of SENTENCES
+    tags: what the tagger says of WORDS
+    """
+
+    folder: Path
+    bilm: Path
+    exported: Path
+    tagger: Path
+    text: Path
+    embedded: Path
+    vectors: np.ndarray
+    tags: Any
+
+    @property
+    def pair(self) -> dict[str, str]:
+        """The two files of the export, as `load_bilm` takes them."""
+        return pair(self.exported)
+
+
+def pair(folder: Path) -> dict[str, str]:
+    return {"options": str(folder / "options.json"), "weights": str(folder / "weights.hdf5")}
+
+
+def make_material(folder: Path) -> Material:
+    bilm = loud_bilm().eval().requires_grad_(False)
+    archive = write_training(folder / "bilm", bilm)
+    export(str(archive), folder / "exported")
+    train(tagger_config(pair(folder / "exported"), ["input"]), folder / "tagger")
+    text = folder / "text.txt"
+    text.write_text("".join(f"{line}\n" for line in LINES))
+    embedded = folder / "out.hdf5"
+    embed_file(text, embedded, Settings(pair(folder / "exported")), show_progress=False)
+    tagger = folder / "tagger" / "model.tar.gz"
+    return Material(
+        folder, archive, folder / "exported", tagger, text, embedded, vectors_of(bilm), tags_of(tagger)
+    )
+
+
+def vectors_of(bilm: BiLm) -> np.ndarray:
+    return np.concatenate([vectors.numpy() for vectors in bilm.embed(SENTENCES)], axis=1)
+
+
+def tags_of(archive: Path) -> Any:
+    return Predictor.from_archive(load_archive(archive)).predict_json(WORDS)
+
+
+def loads_right(source: Source, expected: np.ndarray) -> None:
+    """Raises `AssertionError` where the biLM gives other vectors."""
+    assert np.array_equal(vectors_of(load_bilm(source)), expected), "other vectors"
+
+
+def loads_finite(source: Source) -> None:
+    """Raises `AssertionError` where vectors are no numbers, for files without a checksum."""
+    assert np.isfinite(vectors_of(load_bilm(source))).all(), "vectors that are no numbers"
+
+
+def predicts_right(archive: Path, expected: Any) -> None:
+    """Raises `AssertionError` where a model gives another prediction."""
+    assert tags_of(archive) == expected, "another prediction"
+
+
+def random_of(seed: int) -> np.random.Generator:
+    """Returns the numbers of a test: the same in each run, unless ELMO_HOSTILE_SEED asks for others."""
+    return np.random.default_rng((seed, int(os.environ.get("ELMO_HOSTILE_SEED", "0"))))
+
+
+def times(cases: int) -> range:
+    """Returns the numbers of the cases, of which ELMO_HOSTILE_TIMES asks for more."""
+    return range(cases * int(os.environ.get("ELMO_HOSTILE_TIMES", "1")))
+
+
+def damaged(content: bytes, generator: np.random.Generator) -> bytes:
+    """Returns content with bits flipped, bytes put in, left out, doubled or set to zero, or cut."""
+    damage = bytearray(content)
+    place = int(generator.integers(len(content)))
+    length = int(generator.integers(1, 200))
+    kind = generator.choice(["flip", "flip", "flip", "flips", "zeros", "noise", "insert", "remove", "cut"])
+    if kind == "flip":
+        damage[place] ^= 1 << int(generator.integers(8))
+    elif kind == "flips":
+        for each in generator.integers(0, len(content), 5).tolist():
+            damage[each] ^= 1 << int(generator.integers(8))
+    elif kind == "zeros":
+        damage[place : place + length] = bytes(len(damage[place : place + length]))
+    elif kind == "noise":
+        damage[place : place + length] = generator.bytes(len(damage[place : place + length]))
+    elif kind == "insert":
+        damage[place:place] = generator.bytes(length)
+    elif kind == "remove":
+        del damage[place : place + length]
+    else:
+        del damage[place:]
+    return bytes(damage)
+
+
+def bilm_training(folder: Path, **changes: Any) -> dict[str, Any]:
+    """The configuration of a training of a biLM that takes a second, with text in the folder."""
+    config = small_bilm_config(folder)
+    config["trainer"] |= {"num_epochs": 3, "checkpointer": {"type": "atomic", "save_every_num_batches": 2}}
+    return config | changes
+
+
+def write_config(config: dict[str, Any], path: Path) -> Path:
+    path.write_text(json.dumps(config))
+    return path
+
+
+def weights_in(folder: Path) -> dict[str, torch.Tensor]:
+    state = torch.load(folder / "best.th", weights_only=True)
+    return {name: values for name, values in state.items() if isinstance(values, torch.Tensor)}
+
+
+def same_weights(folders: Sequence[Path]) -> bool:
+    first, *others = map(weights_in, folders)
+    return all(torch.equal(first[name], other[name]) for other in others for name in first)

@@ -1,0 +1,92 @@
+"""What a case may end in: a clear error or the right answer. Everything else is a failure."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.hostile.fork_server import Ended, Forked
+
+CLEAR, RIGHT, FAILURE, NAMED = "clear", "right", "failure", "named"
+HOSTILE = "hostile"  # the name under which a test reports its counts
+EXPECTED = ("ConfigurationError", "BiLmError", "OSError", "PermissionError", "FileNotFoundError")
+
+
+@dataclass
+class Outcomes:
+    """
+    Counts the cases of a test.
+
+    counts: of each outcome, and of the clear errors that name a file, a line or an option
+    failures: what went wrong, by the names of the cases
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    failures: dict[str, str] = field(default_factory=dict)
+    unnamed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def cases(self) -> int:
+        return sum(self.counts[outcome] for outcome in (CLEAR, RIGHT, FAILURE))
+
+    def add(self, case: str, outcome: str, message: str = "", names: Sequence[str] = ()) -> None:
+        self.counts[outcome] += 1
+        if outcome == FAILURE:
+            self.failures[case] = message
+        elif outcome == CLEAR and any(name in message for name in names):
+            self.counts[NAMED] += 1
+        elif outcome == CLEAR:
+            self.unnamed[case] = message
+
+    def run(
+        self,
+        case: str,
+        work: Callable[[], object],
+        folder: Path,
+        names: Sequence[str],
+        is_right: Callable[[], bool] = lambda: True,
+        max_file: int | None = None,
+        is_command: bool = False,
+    ) -> Ended:
+        """
+        Does the work of a case in a process of its own.
+
+        # Parameters
+
+        case : `str`
+            Its name.
+        work : `Callable[[], object]`
+            What is done. It may be a command, or raise `AssertionError` for a wrong answer.
+        folder : `Path`
+            The working directory, and that of the output.
+        names : `Sequence[str]`
+            A clear error has one of them in it.
+        is_right : `Callable[[], bool]`
+            Looks at what work without an error has left.
+        max_file : `int`, optional
+            See `Forked`.
+        is_command : `bool`
+            Whether a traceback is a failure, too.
+        """
+        ended = Forked(work, folder, max_file).wait()
+        outcome, message = judge(ended, is_right, is_command)
+        self.add(case, outcome, message, names)
+        return ended
+
+
+def judge(ended: Ended, is_right: Callable[[], bool], is_command: bool) -> tuple[str, str]:
+    """Returns the outcome, and what was said."""
+    if ended.timed_out:
+        return FAILURE, "it did not end"
+    if ended.status < 0:
+        return FAILURE, f"the interpreter ended by signal {-ended.status}: {ended.error[-300:]}"
+    if ended.status == 0:
+        return (RIGHT, "") if is_right() else (FAILURE, "it said nothing, and what it left is wrong")
+    if "AssertionError" in ended.last_line:
+        return FAILURE, f"wrong: {ended.last_line}"
+    if "Traceback (most recent call last)" in ended.error:
+        of_library = re.match(r"(?:[\w.]+\.)?(\w+): ", ended.last_line)
+        if is_command or of_library is None or of_library[1] not in EXPECTED:
+            return FAILURE, ended.error[-600:]
+    return CLEAR, ended.last_line
