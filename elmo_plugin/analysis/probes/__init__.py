@@ -1,7 +1,7 @@
 """Linear probes of a biLM's layers (Peters et al., 2018, section 5.3, table 6)."""
 
 from elmo_plugin.analysis.probes.layers import ProbeScore, probe_layers, word_vectors
-from elmo_plugin.analysis.probes.linear_probe import LinearProbe
+from elmo_plugin.analysis.probes.linear_probes import LinearProbes
 from elmo_plugin.analysis.probes.tagged_words import (
     GuessedTags,
     TaggedSentence,
@@ -11,7 +11,7 @@ from elmo_plugin.analysis.probes.tagged_words import (
 
 __all__ = [
     "GuessedTags",
-    "LinearProbe",
+    "LinearProbes",
     "ProbeScore",
     "TaggedSentence",
     "probe_layers",

@@ -1,12 +1,12 @@
 """What the layers of a biLM tell of tags (Peters et al., 2018, section 5.3, table 6)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from elmo_plugin.analysis.probes.linear_probe import LinearProbe
+from elmo_plugin.analysis.probes.linear_probes import LinearProbes
 from elmo_plugin.analysis.probes.tagged_words import TaggedSentence, with_control_tags
 from elmo_plugin.analysis.subjects import EmbedsWords, Subject
 
@@ -51,23 +51,25 @@ def probe_layers(
     epochs: int = 10,
 ) -> list[ProbeScore]:
     """
-    Trains a `LinearProbe` on each mix of layers, for the tags and for those of a control task, and scores
-    it on other data. Tags that the training data lack count as errors.
+    Trains `LinearProbes` on each mix of layers, for the tags and for those of a control task, and scores
+    them on other data. Tags that the training data lack count as errors.
     """
     weights = subject.mixes.weights
-    vectors = [word_vectors(subject.vectors, weights, sentences) for sentences in (train, test)]
+    of_train, of_test = (word_vectors(subject.vectors, weights, sentences) for sentences in (train, test))
     scores = [ProbeScore(name, [], []) for name in subject.mixes.names]
+    numbers = {tag: number for number, tag in enumerate(sorted({tag for each in train for tag in each.tags}))}
     for seed in seeds:
-        for data, control in ((train, test), False), (with_control_tags(train, test, seed), True):
-            numbers = {tag: number for number, tag in enumerate(sorted(set(_tags(data[0]))))}
-            of_train, of_test = (
-                torch.tensor([numbers.get(tag, -1) for tag in _tags(sentences)]) for sentences in data
-            )
-            for score, of_mix, of_test_mix in zip(scores, *vectors, strict=True):
-                probe = LinearProbe(len(numbers), epochs=epochs).fit(of_mix, of_train, seed)
-                (score.control if control else score.accuracies).append(probe.accuracy(of_test_mix, of_test))
+        control_train, control_test = with_control_tags(train, test, seed)
+        probes = LinearProbes(len(numbers), epochs=epochs)
+        probes.fit(of_train, _labels(numbers, train, control_train), seed)
+        accuracies = probes.accuracies(of_test, _labels(numbers, test, control_test)).tolist()
+        for score, (accuracy, of_control) in zip(scores, accuracies, strict=True):
+            score.accuracies.append(accuracy)
+            score.control.append(of_control)
     return scores
 
 
-def _tags(sentences: Sequence[TaggedSentence]) -> list[str]:
-    return [tag for sentence in sentences for tag in sentence.tags]
+def _labels(numbers: Mapping[str, int], *data: Sequence[TaggedSentence]) -> Tensor:
+    """Returns the number of each word's tag, -1 for one that has none. Shape (data, words)."""
+    tags = [[tag for sentence in sentences for tag in sentence.tags] for sentences in data]
+    return torch.tensor([[numbers.get(tag, -1) for tag in each] for each in tags])
