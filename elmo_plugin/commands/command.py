@@ -1,7 +1,8 @@
-"""What a command is, whether `elmo` or `allennlp` runs it."""
+"""What a command is, whether `elmo` or `allennlp` runs it, and which there are."""
 
 import argparse
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +13,6 @@ class Command(NamedTuple):
 
     name : `str`
         `elmo NAME`, or `allennlp elmo-NAME`.
-    help : `str`
-        A line for the list of commands.
     description : `str`
         What it does, for its own `--help`.
     add_arguments : `Callable`
@@ -26,8 +25,43 @@ class Command(NamedTuple):
     """
 
     name: str
-    help: str
     description: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], None]
     kept: Callable[[argparse.Namespace], Path | None] = lambda args: None
+
+
+class Entry(NamedTuple):
+    """
+    A line in the list of commands. What a command needs, torch above all, takes seconds to import, so its
+    module is imported when it is called.
+
+    # Parameters
+
+    module : `str`
+        Has the command as `COMMAND`.
+    help : `str`
+        What the list says of it.
+    """
+
+    module: str
+    help: str
+
+    def load(self) -> Command:
+        """Imports the command."""
+        command: Command = import_module(self.module).COMMAND
+        return command
+
+
+COMMANDS = {
+    "embed": Entry("elmo_plugin.commands.embed", "Write the vectors of a text to HDF5 or safetensors."),
+    "export": Entry("elmo_plugin.commands.bilm.export", "Export a biLM to options.json and weights.hdf5."),
+    "average": Entry(
+        "elmo_plugin.commands.bilm.average", "Average the weights of several trainings of a biLM."
+    ),
+    "perplexity": Entry("elmo_plugin.commands.bilm.perplexity", "Perplexity of text under a biLM."),
+    "neighbors": Entry(
+        "elmo_plugin.commands.analysis.neighbors",
+        "The words of a corpus that are the most similar to a word in its sentence.",
+    ),
+}

@@ -142,7 +142,6 @@ def kept(args: argparse.Namespace) -> Path | None:
 
 COMMAND = Command(
     name="embed",
-    help="Write the vectors of a text to HDF5 or safetensors.",
     description="Write the vectors of each line of a text. A run that was stopped goes on when you start it "
     "again, and writes the same file.",
     add_arguments=add_arguments,

@@ -6,12 +6,9 @@ import sys
 from collections.abc import Sequence
 
 from elmo_plugin import __version__
-from elmo_plugin.commands import embed
-from elmo_plugin.commands.analysis import neighbors
-from elmo_plugin.commands.bilm import average, export, perplexity
+from elmo_plugin.commands.command import COMMANDS
 from elmo_plugin.common.errors import BiLmError
 
-COMMANDS = (embed.COMMAND, export.COMMAND, average.COMMAND, perplexity.COMMAND, neighbors.COMMAND)
 EPILOG = "`allennlp --help` lists the commands that train and evaluate task models, as elmo-..."
 
 
@@ -20,12 +17,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("elmo", description="ELMo on files of text.", epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"elmo_plugin {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for command in COMMANDS:
-        of_command = commands.add_parser(command.name, help=command.help, description=command.description)
-        command.add_arguments(of_command)
-        of_command.set_defaults(of_command=command)
-    args = parser.parse_args(arguments)
-    command = args.of_command
+    parsers = {name: commands.add_parser(name, help=entry.help) for name, entry in COMMANDS.items()}
+    given = sys.argv[1:] if arguments is None else arguments
+    name = next((word for word in given if not word.startswith("-")), "")
+    if name not in COMMANDS:
+        parser.parse_args(given)  # which ends with the list of commands, or the version
+    command = COMMANDS[name].load()
+    parsers[name].description = command.description
+    command.add_arguments(parsers[name])
+    args = parser.parse_args(given)
     try:
         # SIGTERM ends it as Ctrl-C does: workers end, and temporary files go.
         signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -5,12 +5,11 @@ import argparse
 from allennlp.commands.subcommand import Subcommand
 from overrides import overrides
 
-from elmo_plugin.commands.command import Command
-from elmo_plugin.commands.main import COMMANDS
+from elmo_plugin.commands.command import COMMANDS, Command
 from elmo_plugin.common.errors import as_configuration_error
 
 
-def register(command: Command) -> None:
+def register(command: Command, about: str) -> None:
     """Makes a command a subcommand of `allennlp`."""
 
     def run(args: argparse.Namespace) -> None:
@@ -21,11 +20,11 @@ def register(command: Command) -> None:
     class ElmoSubcommand(Subcommand):
         @overrides
         def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-            subparser = parser.add_parser(self.name, description=command.description, help=command.help)
+            subparser = parser.add_parser(self.name, description=command.description, help=about)
             command.add_arguments(subparser)
             subparser.set_defaults(func=run)
             return subparser
 
 
-for command in COMMANDS:
-    register(command)
+for entry in COMMANDS.values():
+    register(entry.load(), entry.help)

@@ -16,7 +16,8 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin import __version__
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.commands import embed, subcommands
-from elmo_plugin.commands.main import COMMANDS, main
+from elmo_plugin.commands.command import COMMANDS
+from elmo_plugin.commands.main import main
 from elmo_plugin.language_model import measure_perplexity
 from tests.conftest import REPOSITORY
 from tests.trained_bilm import random_bilm, write_training
@@ -110,6 +111,23 @@ def test_who_stops_it_learns_what_was_kept(
         signal.signal(signal.SIGTERM, before)
 
 
+def test_each_command_has_the_name_in_the_list() -> None:
+    assert {name: entry.load().name for name, entry in COMMANDS.items()} == {name: name for name in COMMANDS}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["embet", "text.txt"]])
+def test_the_list_of_commands_imports_no_torch(arguments: list[str]) -> None:
+    program = (
+        "import sys; from elmo_plugin.commands.main import main\n"
+        f"try: main({arguments})\n"
+        "finally: assert 'torch' not in sys.modules"
+    )
+    process = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
+    assert "AssertionError" not in process.stderr
+    expected = {"--help": "Perplexity of text", "--version": __version__, "embet": "invalid choice: 'embet'"}
+    assert expected[arguments[0]] in process.stdout + process.stderr
+
+
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--version"])
@@ -118,7 +136,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
 
 def test_each_command_is_a_subcommand_of_allennlp_whose_mistakes_are_its_errors(tmp_path: Path) -> None:
     assert subcommands.COMMANDS is COMMANDS
-    assert {f"elmo-{command.name}" for command in COMMANDS} <= set(Subcommand.list_available())
+    assert {f"elmo-{name}" for name in COMMANDS} <= set(Subcommand.list_available())
     parser = argparse.ArgumentParser()
     Subcommand.by_name("elmo-export")().add_subparser(parser.add_subparsers())
     args = parser.parse_args(["elmo-export", "huge", str(tmp_path)])

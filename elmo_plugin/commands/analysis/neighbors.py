@@ -137,7 +137,6 @@ def _position(words: list[str], word: str) -> int:
 
 COMMAND = Command(
     name="neighbors",
-    help="The words of a corpus that are the most similar to a word in its sentence.",
     description="Find the words of a corpus whose vectors, in their sentences, are the most similar "
     "to that of a word in its sentence, by cosine. The vectors of the corpus are computed once and "
     "kept.",

@@ -67,7 +67,6 @@ def mean(tensors: Sequence[Tensor]) -> Tensor:
 
 COMMAND = Command(
     name="average",
-    help="Average the weights of several trainings of a biLM.",
     description="Write the archive of the mean of several biLMs that went on from the same one. It often has "
     "a lower perplexity than any of them. The configuration in it is that of the first.",
     add_arguments=add_arguments,

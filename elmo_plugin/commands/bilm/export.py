@@ -67,7 +67,6 @@ def _write_card(folder: Path, stored: Checkpoint) -> None:
 
 COMMAND = Command(
     name="export",
-    help="Export a biLM to options.json and weights.hdf5.",
     description="Write a biLM as the options.json and weights.hdf5 of published ELMo models.",
     add_arguments=add_arguments,
     run=lambda args: export(args.source, args.output_directory, args.dtype, not args.no_softmax, args.hf),

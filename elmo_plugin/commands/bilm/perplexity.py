@@ -57,7 +57,6 @@ def run(args: argparse.Namespace) -> None:
 
 COMMAND = Command(
     name="perplexity",
-    help="Perplexity of text under a biLM.",
     description="Score text, one tokenised sentence a line, with both language models of a biLM and their "
     "full softmax. The perplexity is over all words and the end of each sentence. It compares with that of "
     "another biLM only if both have the same vocabulary, whose unknown words count as one word.",
