@@ -1,10 +1,11 @@
-"""Tokens per second of the highway LSTM, here and in AllenNLP: the same weights, one batch, one process.
+"""Tokens per second of encoders, here and in AllenNLP: the same weights, one batch, one process.
 
-    python benchmarks/highway_lstm.py --threads 2 --json highway_lstm.json
+    python benchmarks/encoders.py highway_lstm --threads 2 --json highway_lstm.json
+    python benchmarks/encoders.py bidirectional_gru --threads 2 --json bidirectional_gru.json
 
-Our `highway_lstm` and AllenNLP's `alternating_lstm` take turns: forward and backward in training, then
-forward alone in evaluation. The median round counts. How each figure is measured is told in
-benchmarks/README.md.
+Our `highway_lstm` and AllenNLP's `alternating_lstm`, or our `bidirectional_gru` and AllenNLP's `gru`, take
+turns: forward and backward in training, then forward alone in evaluation. The median round counts. How each
+figure is measured is told in benchmarks/README.md.
 """
 
 import argparse
@@ -13,16 +14,16 @@ from pathlib import Path
 
 import torch
 from allennlp.modules import Seq2SeqEncoder
-from allennlp.modules.seq2seq_encoders import StackedAlternatingLstmSeq2SeqEncoder
+from allennlp.modules.seq2seq_encoders import GruSeq2SeqEncoder, StackedAlternatingLstmSeq2SeqEncoder
 from figures import report, take_turns
 from material import read_sentences
 from torch import Tensor
 
-from elmo_plugin.encoders import HighwayLstm
+from elmo_plugin.encoders import BidirectionalGru, HighwayLstm
 
 REPORTED = (
-    *("layers", "input_size", "hidden_size", "dropout"),
-    *("sentences", "words", "longest", "rounds", "threads"),
+    *("encoder", "input_size", "hidden_size"),
+    *("sentences", "join", "words", "longest", "rounds", "threads"),
 )
 
 
@@ -30,12 +31,15 @@ def main() -> None:
     args = read_arguments()
     torch.set_num_threads(args.threads)
     torch.manual_seed(0)
-    lengths = torch.tensor([len(sentence) for sentence in read_sentences(args.text)[: args.sentences]])
-    args.sentences, args.words, args.longest = len(lengths), int(lengths.sum()), int(lengths.max())
+    words = [len(sentence) for sentence in read_sentences(args.text)[: args.sentences]]
+    lengths = torch.tensor(
+        [sum(words[start : start + args.join]) for start in range(0, len(words), args.join)]
+    )
+    args.sentences, args.words, args.longest = len(words), sum(words), int(lengths.max())
     mask = torch.arange(args.longest) < lengths[:, None]
     inputs = torch.randn(*mask.shape, args.input_size, requires_grad=True)
-    d_outputs = torch.randn(*mask.shape, args.hidden_size)
-    encoders = load(args)
+    encoders = ENCODERS[args.encoder](args)
+    d_outputs = torch.randn(*mask.shape, encoders[""].get_output_dim())
     turns = partial(take_turns, encoders, rounds=args.rounds, amount=args.words, unit="tokens")
     figures = {
         **{name: getattr(args, name) for name in REPORTED},
@@ -50,11 +54,15 @@ def main() -> None:
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--layers", type=int, default=8)
+    parser.add_argument("encoder", choices=ENCODERS)
+    parser.add_argument("--layers", type=int, default=8, help="of highway_lstm (default: 8)")
     parser.add_argument("--input-size", type=int, default=612, help="default: 612, ELMo's 512 and 100 more")
     parser.add_argument("--hidden-size", type=int, default=300, help="cells of a layer")
-    parser.add_argument("--dropout", type=float, default=0.1, help="of hidden states, in training")
+    parser.add_argument(
+        "--dropout", type=float, default=0.1, help="of highway_lstm's hidden states, in training"
+    )
     parser.add_argument("--sentences", type=int, default=80, help="in the batch: the first ones of the text")
+    parser.add_argument("--join", type=int, default=1, metavar="N", help="make one text of N sentences")
     parser.add_argument(
         "--text",
         type=Path,
@@ -66,7 +74,7 @@ def read_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def load(args: argparse.Namespace) -> dict[str, Seq2SeqEncoder]:
+def load_lstms(args: argparse.Namespace) -> dict[str, Seq2SeqEncoder]:
     """The two, by what the names of their figures begin with, with the same random weights."""
     sizes = args.input_size, args.hidden_size, args.layers
     ours = HighwayLstm(*sizes, recurrent_dropout=args.dropout)
@@ -75,6 +83,17 @@ def load(args: argparse.Namespace) -> dict[str, Seq2SeqEncoder]:
     )
     ours.load_state_dict(peer.state_dict())
     return {"peer_": peer, "": ours}
+
+
+def load_grus(args: argparse.Namespace) -> dict[str, Seq2SeqEncoder]:
+    """The same of GRUs of one layer."""
+    ours = BidirectionalGru(args.input_size, args.hidden_size)
+    peer = GruSeq2SeqEncoder(args.input_size, args.hidden_size, bidirectional=True)
+    ours.load_state_dict(peer.state_dict())
+    return {"peer_": peer, "": ours}
+
+
+ENCODERS = {"highway_lstm": load_lstms, "bidirectional_gru": load_grus}
 
 
 def train(encoder: Seq2SeqEncoder, inputs: Tensor, mask: Tensor, d_outputs: Tensor) -> None:
