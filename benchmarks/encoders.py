@@ -3,9 +3,9 @@
     python benchmarks/encoders.py highway_lstm --threads 2 --json highway_lstm.json
     python benchmarks/encoders.py bidirectional_gru --threads 2 --json bidirectional_gru.json
 
-Our `highway_lstm` and AllenNLP's `alternating_lstm`, or our `bidirectional_gru` and AllenNLP's `gru`, take
-turns: forward and backward in training, then forward alone in evaluation. The median round counts. How each
-figure is measured is told in benchmarks/README.md.
+Our `highway_lstm` and AllenNLP's `alternating_lstm`, our `bidirectional_gru` and AllenNLP's `gru`, or our
+`variational_bilstm` and AllenNLP's `lstm`, take turns: forward and backward in training, then forward alone in
+evaluation. The median round counts. How each figure is measured is told in benchmarks/README.md.
 """
 
 import argparse
@@ -14,12 +14,16 @@ from pathlib import Path
 
 import torch
 from allennlp.modules import Seq2SeqEncoder
-from allennlp.modules.seq2seq_encoders import GruSeq2SeqEncoder, StackedAlternatingLstmSeq2SeqEncoder
+from allennlp.modules.seq2seq_encoders import (
+    GruSeq2SeqEncoder,
+    LstmSeq2SeqEncoder,
+    StackedAlternatingLstmSeq2SeqEncoder,
+)
 from figures import report, take_turns
 from material import read_sentences
 from torch import Tensor
 
-from elmo_plugin.encoders import BidirectionalGru, HighwayLstm
+from elmo_plugin.encoders import BidirectionalGru, HighwayLstm, VariationalBiLstm
 
 REPORTED = (
     *("encoder", "input_size", "hidden_size"),
@@ -74,7 +78,7 @@ def read_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def load_lstms(args: argparse.Namespace) -> dict[str, Seq2SeqEncoder]:
+def load_highway_lstms(args: argparse.Namespace) -> dict[str, Seq2SeqEncoder]:
     """The two, by what the names of their figures begin with, with the same random weights."""
     sizes = args.input_size, args.hidden_size, args.layers
     ours = HighwayLstm(*sizes, recurrent_dropout=args.dropout)
@@ -86,14 +90,27 @@ def load_lstms(args: argparse.Namespace) -> dict[str, Seq2SeqEncoder]:
 
 
 def load_grus(args: argparse.Namespace) -> dict[str, Seq2SeqEncoder]:
-    """The same of GRUs of one layer."""
+    """The same of bidirectional GRUs of one layer."""
     ours = BidirectionalGru(args.input_size, args.hidden_size)
     peer = GruSeq2SeqEncoder(args.input_size, args.hidden_size, bidirectional=True)
     ours.load_state_dict(peer.state_dict())
     return {"peer_": peer, "": ours}
 
 
-ENCODERS = {"highway_lstm": load_lstms, "bidirectional_gru": load_grus}
+def load_bilstms(args: argparse.Namespace) -> dict[str, Seq2SeqEncoder]:
+    """The same of bidirectional LSTMs of one layer."""
+    ours = VariationalBiLstm(args.input_size, [args.hidden_size])
+    peer = LstmSeq2SeqEncoder(args.input_size, args.hidden_size, bidirectional=True)
+    weights = peer.state_dict()
+    ours.load_state_dict({name.replace("_module", "layers.0"): weights[name] for name in weights})
+    return {"peer_": peer, "": ours}
+
+
+ENCODERS = {
+    "highway_lstm": load_highway_lstms,
+    "bidirectional_gru": load_grus,
+    "variational_bilstm": load_bilstms,
+}
 
 
 def train(encoder: Seq2SeqEncoder, inputs: Tensor, mask: Tensor, d_outputs: Tensor) -> None:

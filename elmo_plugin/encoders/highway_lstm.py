@@ -10,7 +10,7 @@ from overrides import overrides
 from torch import BoolTensor, Tensor, nn
 
 from elmo_plugin.bilm import pack, rows_in_reverse
-from elmo_plugin.encoders.highway_recurrence import HighwayRecurrence
+from elmo_plugin.encoders.recurrences import HighwayRecurrence
 
 
 class HighwayLstmLayer(nn.Module):

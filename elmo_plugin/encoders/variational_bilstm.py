@@ -1,11 +1,14 @@
 """Bidirectional LSTM layers, with dropout that drops the same values at every time step."""
 
+from typing import cast
+
 from allennlp.common.checks import ConfigurationError
 from allennlp.modules.input_variational_dropout import InputVariationalDropout
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from overrides import overrides
 from torch import BoolTensor, Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from elmo_plugin.encoders.recurrences import LstmRecurrence, read_both_ways
 
 
 @Seq2SeqEncoder.register("variational_bilstm")
@@ -54,14 +57,9 @@ class VariationalBiLstm(Seq2SeqEncoder):
         `Tensor`
             Shape (batch, time, 2 * hidden_sizes[-1]), zeros at padding.
         """
-        # An LSTM cannot run over nothing: a row of padding alone counts as one step, and is blanked below.
-        lengths = mask.sum(dim=1).clamp(min=1).cpu()
         for layer in self.layers:
-            packed = pack_padded_sequence(
-                self.dropout(inputs), lengths, batch_first=True, enforce_sorted=False
-            )
-            inputs, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=mask.size(1))
-        return inputs.masked_fill(~mask.unsqueeze(-1), 0.0)
+            inputs = read_both_ways(cast(nn.LSTM, layer), LstmRecurrence.apply, self.dropout(inputs), mask)
+        return inputs
 
     @overrides
     def get_input_dim(self) -> int:

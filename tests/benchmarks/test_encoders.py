@@ -9,7 +9,7 @@ import torch
 from tests.benchmarks.programs import benchmark_module, figures_of
 
 
-@pytest.mark.parametrize("encoder", ["highway_lstm", "bidirectional_gru"])
+@pytest.mark.parametrize("encoder", ["highway_lstm", "bidirectional_gru", "variational_bilstm"])
 def test_the_command_writes_its_figures(
     encoder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -28,7 +28,7 @@ def test_the_command_writes_its_figures(
         assert figures[f"{name}ratio"] == pytest.approx(ours / peer)
 
 
-@pytest.mark.parametrize("encoder", ["highway_lstm", "bidirectional_gru"])
+@pytest.mark.parametrize("encoder", ["highway_lstm", "bidirectional_gru", "variational_bilstm"])
 def test_both_compute_the_same_gradients(encoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program = benchmark_module("encoders", monkeypatch)
     torch.manual_seed(0)
@@ -43,7 +43,7 @@ def test_both_compute_the_same_gradients(encoder: str, monkeypatch: pytest.Monke
 
 def test_dropout_is_that_asked_for_and_in_training_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     program = benchmark_module("encoders", monkeypatch)
-    encoders = program.load_lstms(Namespace(layers=2, input_size=5, hidden_size=4, dropout=0.5))
+    encoders = program.load_highway_lstms(Namespace(layers=2, input_size=5, hidden_size=4, dropout=0.5))
     inputs, mask = torch.randn(2, 3, 5), torch.ones(2, 3, dtype=torch.bool)
     for encoder in encoders.values():
         evaluated = program.evaluate(encoder, inputs, mask)

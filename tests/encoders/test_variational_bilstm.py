@@ -28,7 +28,8 @@ def inputs_of_layers(encoder: VariationalBiLstm, inputs: Tensor, mask: Tensor) -
     seen: list[PackedSequence] = []
     for layer in encoder.layers:
         layer.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
-    encoder(inputs, mask)
+    with torch.no_grad():  # where torch's own code reads them
+        encoder(inputs, mask)
     return seen
 
 

@@ -8,6 +8,8 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
+from elmo_plugin.encoders.recurrences.lstm import hidden_before
+
 
 class GruRecurrence(Function):
     """
@@ -74,7 +76,7 @@ class GruRecurrence(Function):
         weight, gates, to_n, hidden = ctx.saved_tensors
         batch_sizes, dim = ctx.batch_sizes, hidden.size(2)
         r, z, n = gates.chunk(3, dim=2)
-        previous = _hidden_before(hidden, batch_sizes)
+        previous = hidden_before(hidden, batch_sizes)
         # The derivatives of h_t by what is added to each gate before its activation: by V x_t + b, whose last
         # third is that of n, and by W h + c, whose last third is times r.
         by_n = (1 - n * n).mul_(1 - z)
@@ -96,10 +98,3 @@ class GruRecurrence(Function):
         d_projected = torch.cat([d_recurrent[..., : 2 * dim], by_n.mul_(d_hidden)], dim=2)
         d_weight = torch.bmm(d_recurrent.transpose(1, 2), previous)
         return d_projected, d_weight, d_recurrent.sum(dim=1), None
-
-
-def _hidden_before(hidden: Tensor, batch_sizes: Sequence[int]) -> Tensor:
-    """Returns for each row the hidden state of the time step before, zeros for the first."""
-    steps = hidden.split(list(batch_sizes), dim=1)
-    earlier = [step[:, :size] for step, size in zip(steps, batch_sizes[1:], strict=False)]
-    return torch.cat([torch.zeros_like(steps[0]), *earlier], dim=1)

@@ -1,0 +1,109 @@
+"""One layer of a bidirectional LSTM over packed rows: an autograd function, its gradient by hand."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
+
+
+class LstmRecurrence(Function):
+    """
+    Computes a layer of `torch.nn.LSTM` (Hochreiter and Schmidhuber, 1997), for several directions at once:
+
+        i, f, g, o = V x_t + b + W h_{t-1} + c
+        c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
+        h_t = sigmoid(o) * tanh(c_t)
+
+    `V x_t + b` is given, as one product for all rows makes it. In both passes only what depends on the time
+    step before, or after, goes step by step.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, projected: Tensor, weight: Tensor, bias: Tensor, batch_sizes: Sequence[int]
+    ) -> Tensor:
+        """
+        # Parameters
+
+        projected : `Tensor`
+            `V x_t + b` of all rows, packed (see `elmo_plugin.bilm.Packing`), each direction in the order in
+            which it reads. Shape (directions, rows, 4 * hidden_size).
+        weight, bias : `Tensor`
+            `W` and `c`, shapes (directions, 4 * hidden_size, hidden_size) and (directions, 4 * hidden_size).
+        batch_sizes : `Sequence[int]`
+            The number of rows of each time step, never increasing.
+
+        # Returns
+
+        `Tensor`
+            `h_t` of all rows, shape (directions, rows, hidden_size).
+        """
+        directions, rows, dim = *projected.shape[:2], weight.size(2)
+        gates = projected + bias.unsqueeze(1)
+        # tanh(g) = 2 sigmoid(2 g) - 1: with the part of g doubled, one sigmoid activates all gates.
+        transposed = weight.transpose(1, 2).clone(memory_format=torch.contiguous_format)
+        for tensor in (gates, transposed):
+            tensor[..., 2 * dim : 3 * dim] *= 2
+        cells, tanh_cells, hidden = (projected.new_empty(directions, rows, dim) for _ in range(3))
+        cells[:, : batch_sizes[0]] = 0
+        # Views of the rows of each time step.
+        all_gates, i, f, g, o, c, tanh_c, h = (
+            tensor.split(batch_sizes, dim=1)
+            for tensor in (gates, *gates.chunk(4, dim=2), cells, tanh_cells, hidden)
+        )
+        for t, size in enumerate(batch_sizes):
+            if t > 0:
+                all_gates[t].baddbmm_(h[t - 1][:, :size], transposed)
+            all_gates[t].sigmoid_()
+            if t > 0:
+                torch.mul(f[t], c[t - 1][:, :size], out=c[t])
+            c[t].sub_(i[t]).addcmul_(i[t], g[t], value=2)
+            torch.tanh(c[t], out=tanh_c[t])
+            torch.mul(o[t], tanh_c[t], out=h[t])
+        ctx.save_for_backward(weight, gates, cells, tanh_cells, hidden)
+        ctx.batch_sizes = batch_sizes
+        return hidden
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        weight, gates, cells, tanh_cells, hidden = ctx.saved_tensors
+        batch_sizes, dim = ctx.batch_sizes, hidden.size(2)
+        i, f, g, o = gates.chunk(4, dim=2)
+        # The derivatives of the cell by the first three gates before their activation, and of the output by
+        # the last one. The loop turns them into the gradients of these gates.
+        d_gates = torch.addcmul(gates, gates, gates, value=-1)
+        to_i, to_f, to_g, to_o = d_gates.chunk(4, dim=2)
+        to_i.mul_(2 * g - 1)
+        to_f.mul_(hidden_before(cells, batch_sizes))
+        to_g.mul_(i).mul_(4)
+        to_o.mul_(tanh_cells)
+        hidden_to_cell = (1 - tanh_cells * tanh_cells).mul_(o)
+        d_hidden, d_cells = d_outputs.clone(), torch.zeros_like(cells)
+        from_cell, from_hidden = d_gates.unflatten(2, (4, dim)).split((3, 1), dim=2)
+        d_h, d_c, h_to_c, forget, from_c, from_h, d_rows = (
+            tensor.split(batch_sizes, dim=1)
+            for tensor in (d_hidden, d_cells, hidden_to_cell, f, from_cell, from_hidden, d_gates)
+        )
+        for t, size in reversed(list(enumerate(batch_sizes))):
+            d_c[t].addcmul_(d_h[t], h_to_c[t])
+            from_c[t].mul_(d_c[t].unsqueeze(2))
+            from_h[t].mul_(d_h[t].unsqueeze(2))
+            if t > 0:
+                torch.mul(d_c[t], forget[t], out=d_c[t - 1][:, :size])
+                d_h[t - 1][:, :size].baddbmm_(d_rows[t], weight)
+        d_weight = torch.bmm(d_gates.transpose(1, 2), hidden_before(hidden, batch_sizes))
+        return d_gates, d_weight, d_gates.sum(dim=1), None
+
+
+def hidden_before(hidden: Tensor, batch_sizes: Sequence[int]) -> Tensor:
+    """
+    Returns for each row what the time step before has, zeros for the first. Shape (directions, rows, dim), as
+    that of `hidden`.
+    """
+    steps = hidden.split(list(batch_sizes), dim=1)
+    earlier = [step[:, :size] for step, size in zip(steps, batch_sizes[1:], strict=False)]
+    return torch.cat([torch.zeros_like(steps[0]), *earlier], dim=1)

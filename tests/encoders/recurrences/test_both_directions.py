@@ -1,0 +1,96 @@
+"""Our gradients of LSTMs and GRUs against torch's, and against finite differences."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from elmo_plugin.encoders.recurrences import (
+    GruRecurrence,
+    LstmRecurrence,
+    Recurrence,
+    read_both_ways,
+    read_by_torch,
+)
+
+LAYERS = [(nn.LSTM, LstmRecurrence.apply), (nn.GRU, GruRecurrence.apply)]
+GATES = {LstmRecurrence: 4, GruRecurrence: 3}
+INPUT_SIZE, HIDDEN_SIZE = 5, 4
+
+
+def mask_of(lengths: list[int], time: int) -> Tensor:
+    return torch.arange(time) < torch.tensor(lengths)[:, None]
+
+
+def layer_of(kind: type[nn.RNNBase], dtype: torch.dtype = torch.float64) -> nn.RNNBase:
+    torch.manual_seed(0)
+    return kind(INPUT_SIZE, HIDDEN_SIZE, bidirectional=True, batch_first=True).to(dtype)
+
+
+def gradients(layer: nn.RNNBase, inputs: Tensor, outputs: Tensor) -> list[Tensor]:
+    """Returns those of a loss that differs in all outputs, the inputs' first."""
+    loss = (outputs * torch.linspace(-1, 2, outputs.numel(), dtype=outputs.dtype).view_as(outputs)).sum()
+    return list(torch.autograd.grad(loss, [inputs, *layer.parameters()]))
+
+
+@pytest.mark.parametrize(("kind", "recurrence"), LAYERS)
+@settings(deadline=None, max_examples=40)
+@given(lengths=st.lists(st.integers(0, 6), min_size=1, max_size=5).filter(any), extra_time=st.integers(0, 2))
+def test_vectors_and_gradients_are_those_of_torch(
+    kind: type[nn.RNNBase], recurrence: Recurrence, lengths: list[int], extra_time: int
+) -> None:
+    layer, mask = layer_of(kind), mask_of(lengths, max(lengths) + extra_time)
+    inputs = torch.randn(*mask.shape, INPUT_SIZE, dtype=torch.float64, requires_grad=True)
+    ours, theirs = read_both_ways(layer, recurrence, inputs, mask), read_by_torch(layer, inputs, mask)
+    torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-10)
+    found, expected = gradients(layer, inputs, ours), gradients(layer, inputs, theirs)
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("function", GATES)
+def test_the_gradient_of_a_recurrence_is_that_of_finite_differences(
+    function: type[torch.autograd.Function],
+) -> None:
+    torch.manual_seed(0)
+    shapes = [(7, GATES[function] * 3), (GATES[function] * 3, 3), (GATES[function] * 3,)]
+    tensors = [torch.randn(2, *shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    assert torch.autograd.gradcheck(lambda *given: function.apply(*given, [3, 2, 2]), tensors)
+
+
+@pytest.mark.parametrize(("kind", "recurrence"), LAYERS)
+@pytest.mark.parametrize("lengths", [[0, 0], [0]])
+def test_a_batch_without_words_is_zeros(
+    kind: type[nn.RNNBase], recurrence: Recurrence, lengths: list[int]
+) -> None:
+    inputs = torch.randn(len(lengths), 3, INPUT_SIZE)
+    layer, mask = layer_of(kind, torch.float32), mask_of(lengths, 3)
+    outputs = read_both_ways(layer, recurrence, inputs, mask)
+    assert outputs.shape == (len(lengths), 3, 2 * HIDDEN_SIZE)
+    assert not outputs.any() and not read_by_torch(layer, inputs, mask).any()
+
+
+@pytest.mark.parametrize(("kind", "recurrence"), LAYERS)
+def test_what_stands_in_the_padding_changes_nothing(kind: type[nn.RNNBase], recurrence: Recurrence) -> None:
+    layer, mask, inputs = layer_of(kind, torch.float32), mask_of([2, 5], 6), torch.randn(2, 6, INPUT_SIZE)
+    spoiled = inputs.masked_fill(~mask.unsqueeze(-1), 100)
+    expected = read_both_ways(layer, recurrence, inputs, mask)
+    assert torch.equal(read_both_ways(layer, recurrence, spoiled, mask), expected)
+
+
+@pytest.mark.parametrize(("kind", "recurrence"), LAYERS)
+def test_autocast_leaves_training_in_the_type_of_the_parameters(
+    kind: type[nn.RNNBase], recurrence: Recurrence
+) -> None:
+    layer, mask, inputs = layer_of(kind, torch.float32), mask_of([2, 3], 3), torch.randn(2, 3, INPUT_SIZE)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        outputs = read_both_ways(layer, recurrence, inputs, mask)
+    assert torch.equal(outputs, read_both_ways(layer, recurrence, inputs, mask))
+
+
+@pytest.mark.parametrize(("kind", "recurrence"), LAYERS)
+def test_without_gradients_torch_reads_the_same(kind: type[nn.RNNBase], recurrence: Recurrence) -> None:
+    layer, mask, inputs = layer_of(kind, torch.float32), mask_of([2, 5], 6), torch.randn(2, 6, INPUT_SIZE)
+    expected = read_both_ways(layer, recurrence, inputs, mask)
+    with torch.no_grad():
+        torch.testing.assert_close(read_both_ways(layer, recurrence, inputs, mask), expected)
