@@ -96,7 +96,8 @@ def test_a_mistake_of_the_user_is_one_sentence(tmp_path: Path) -> None:
 def test_who_stops_it_learns_what_was_kept(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = signal.getsignal(signal.SIGTERM)
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background does not have
     monkeypatch.setattr(embed, "embed_file", lambda *args, **options: signal.raise_signal(number))
     output = tmp_path / "out.hdf5"
     arguments = ["embed", "text.txt", str(output), "--bilm", "tiny", "--top"]
@@ -108,7 +109,8 @@ def test_who_stops_it_learns_what_was_kept(
         with pytest.raises(SystemExit, match=f"^elmo embed: stopped; {kept}$"):
             main(arguments)
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def test_each_command_has_the_name_in_the_list() -> None:
