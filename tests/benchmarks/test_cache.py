@@ -25,6 +25,7 @@ def test_an_epoch_of_snli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     assert figures["float32_gigabytes"] > 1.5 * figures["gigabytes"] > 1e-9 * words * 3 * 256
 
 
+@pytest.mark.slow
 def test_epochs_of_training_a_tagger(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = benchmark_module("cache", monkeypatch)
     monkeypatch.setattr(program, "write_model", lambda _size, folder: write_pair(loud_bilm(), folder))

@@ -119,6 +119,7 @@ def test_every_place_of_the_peers_batches_has_its_neighbours_as_targets(peer_bil
     assert first["character_ids"][0, 0, 1] == ord("1") + 1
 
 
+@pytest.mark.slow
 def test_the_peers_loss_goes_down(peer_bilm: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     train_step = benchmark_module("training", monkeypatch).train_step
     torch.manual_seed(0)
@@ -131,6 +132,7 @@ def test_the_peers_loss_goes_down(peer_bilm: ModuleType, monkeypatch: pytest.Mon
     assert losses[-1] < 0.5 * losses[0]
 
 
+@pytest.mark.slow
 def test_the_speed_command_writes_its_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("the cat sat on the mat .\na dog ran\n" * 40)

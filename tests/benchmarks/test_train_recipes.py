@@ -60,6 +60,7 @@ def test_reading_the_held_out_text_on_the_way_changes_no_training(
     assert all(torch.equal(once[name], often[name]) for name in once if name != "_extra_state")
 
 
+@pytest.mark.slow
 def test_the_command_trains_both_for_the_same_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bilm_config: dict[str, Any]
 ) -> None:

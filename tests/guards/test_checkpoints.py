@@ -18,6 +18,7 @@ def flip(path: Path) -> None:
     path.write_bytes(bytes(content))
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
     config = tagger_config("tiny", ["input"])
     train(config, tmp_path / "run")

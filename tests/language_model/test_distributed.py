@@ -145,6 +145,7 @@ def test_two_processes_learn_what_one_with_twice_the_rows_does(
     assert ("metrics.json", "training_perplexity") in figures(tmp_path / "two")
 
 
+@pytest.mark.slow
 def test_two_processes_learn_what_one_does_with_a_sampled_softmax_warm_up_and_accumulation(
     config: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -50,9 +50,12 @@ def test_a_seed_gives_the_same_probe_and_another_one_another(monkeypatch: pytest
     assert not probes[0]._weight.equal(probes[2]._weight)
 
 
-def test_unknown_labels_are_errors_and_a_constant_feature_does_no_harm() -> None:
+def test_unknown_labels_are_errors_and_a_constant_feature_does_no_harm(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     vectors, labels = data(600, seed=1)
     vectors[:, 0] = 7.0
+    monkeypatch.setattr(linear_probes, "MIN_STEPS", 500)
     vectors, labels = vectors[None], labels[None]
     probes = LinearProbes(5).fit(vectors, labels, seed=1)
     assert probes.accuracies(vectors, labels).item() > 0.5
