@@ -26,9 +26,11 @@ from figures import report
 from material import EXAMPLE, REPOSITORY, read_sentences
 
 from elmo_plugin import plugin  # noqa: F401 (registers all)
-from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm import BiLm, word_to_character_ids
 from elmo_plugin.tasks.ner import NerPredictor
 
+LONGEST = 300  # words of a sentence
+MOST_EMBEDDED, MOST_PREDICTED = 48, 16  # sentences of a call
 PROBES = read_sentences(EXAMPLE)[:10]
 
 
@@ -66,12 +68,13 @@ def soak(calls: int, seed: int) -> dict[str, Any]:
     actions: list[Callable[[], object]] = [
         lambda: predictor.predict_json({"words": random_words(chance, words)}),
         lambda: predictor.predict_batch_json(
-            [{"words": random_words(chance, words)} for _ in range(chance.randint(1, 16))]
+            [{"words": random_words(chance, words)} for _ in range(chance.randint(1, MOST_PREDICTED))]
         ),
         lambda: bilm.embed([random_words(chance, words) for _ in range(chance.randint(1, 4))]),
-        lambda: bilm.embed([random_words(chance, words) for _ in range(chance.randint(1, 48))]),
+        lambda: bilm.embed([random_words(chance, words) for _ in range(chance.randint(1, MOST_EMBEDDED))]),
     ]
-    fill_type_caches(chance, bilm, predictor)
+    fill_caches(chance, bilm, predictor)
+    make_largest_calls(chance, bilm, predictor)
     before = answers(bilm, predictor)
     started, memory = time.monotonic(), []
     for _ in range(calls):
@@ -98,11 +101,20 @@ def make_predictor() -> NerPredictor:
     return NerPredictor(Model.from_params(params["model"], vocab=vocab).eval(), reader)
 
 
-def fill_type_caches(chance: random.Random, bilm: BiLm, predictor: NerPredictor) -> None:
-    """Shows each biLM as many words as it remembers: from then on there is nothing more to be kept."""
+def fill_caches(chance: random.Random, bilm: BiLm, predictor: NerPredictor) -> None:
+    """Shows as many words as are remembered: from then on there is nothing more to be kept."""
+    for _ in range(word_to_character_ids.cache_info().maxsize or 0):
+        word_to_character_ids(new_word(chance))
     for each in [bilm, *(module for module in predictor._model.modules() if isinstance(module, BiLm))]:
         for _ in range(each.token_encoder.type_cache_size // 1000 + 1):
             each.embed([[new_word(chance) for _ in range(20)] for _ in range(50)])
+
+
+def make_largest_calls(chance: random.Random, bilm: BiLm, predictor: NerPredictor) -> None:
+    """Makes the largest calls that there may be: the C library keeps what they needed for later ones."""
+    sentences = [[new_word(chance) for _ in range(LONGEST)] for _ in range(MOST_EMBEDDED)]
+    bilm.embed(sentences)
+    predictor.predict_batch_json([{"words": words} for words in sentences[:MOST_PREDICTED]])
 
 
 def new_word(chance: random.Random) -> str:
@@ -111,7 +123,7 @@ def new_word(chance: random.Random) -> str:
 
 def random_words(chance: random.Random, known: list[str]) -> list[str]:
     """Returns a sentence, long ones more rarely; a twentieth of its words is new."""
-    length = min(int(chance.expovariate(1 / 18)) + 1, 300)
+    length = min(int(chance.expovariate(1 / 18)) + 1, LONGEST)
     return [new_word(chance) if chance.random() < 0.05 else chance.choice(known) for _ in range(length)]
 
 
