@@ -34,7 +34,7 @@ DATA = {
     "coref": "coreference (OntoGUM)",
     "ner": "named entities (WNUT-17)",
     "snli": "inference (16,533 pairs of SNLI)",
-    "squad": "questions (SQuAD 1.1)",
+    "squad": "questions (7,254 of SQuAD)",
     "srl": "semantic roles (PropBank over EWT)",
     "sst": "sentiment (SST, five classes)",
 }
