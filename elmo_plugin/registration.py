@@ -65,7 +65,10 @@ class _RegistrableFinder(MetaPathFinder):
 
 
 def _look_in_plugin_too(registrable: ModuleType) -> None:
+    """Lets AllenNLP's two ways to look a name up import the plugin before they give up."""
     resolve = registrable.Registrable.resolve_class_name.__func__
+    params = sys.modules["allennlp.common.params"].Params
+    pop_choice = params.pop_choice
 
     def resolve_class_name(cls: type, name: str) -> Any:
         try:
@@ -76,4 +79,13 @@ def _look_in_plugin_too(registrable: ModuleType) -> None:
             import_module(PLUGIN)
             return resolve(cls, name)
 
+    def pop_choice_of_all(self: Any, key: str, choices: list[str], *args: Any, **options: Any) -> Any:
+        name = self.params.get(key)
+        if PLUGIN not in sys.modules and isinstance(name, str) and name not in choices and "." not in name:
+            import_module(PLUGIN)
+            if any(name in names for names in registrable.Registrable._registry.values()):
+                choices = [*choices, name]
+        return pop_choice(self, key, choices, *args, **options)
+
     registrable.Registrable.resolve_class_name = classmethod(resolve_class_name)
+    params.pop_choice = pop_choice_of_all

@@ -4,7 +4,7 @@
 // Here:      GRUs of 40 cells, characters of 16 dimensions with 32 filters, and Adam, so that it trains in minutes; no
 //            pretrained word vectors, so that there is nothing to download; the small data set of this repository, or
 //            any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
-// Expected:  docs/results/squad.json: four epochs on a part of SQuAD.
+// Expected:  docs/results/squad.json: six epochs on a part of SQuAD.
 // Hardware:  one CPU core, about ten minutes on the example data.
 local squad = import '../training_config/lib/squad.libsonnet';
 local words = import '../training_config/lib/words.libsonnet';

@@ -4,7 +4,7 @@
 //            training_config/squad.jsonnet is closer to that.
 // Here:      the biLM `tiny`, of 2 x 512 cells, and the small network of squad_baseline.jsonnet; the small data set of
 //            this repository, or any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
-// Expected:  docs/results/squad.json: four epochs on a part of SQuAD.
+// Expected:  docs/results/squad.json: six epochs on a part of SQuAD.
 // Hardware:  one CPU core, about ten minutes on the example data.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 
