@@ -15,7 +15,7 @@ from elmo_plugin.bilm.characters import (
 from elmo_plugin.bilm.loading import bilm_with_weights, has_weights, load_bilm, load_bilm_as
 from elmo_plugin.bilm.lstm.state import BiLmState
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
-from elmo_plugin.bilm.packing import Packing, pack, rows_in_reverse, split_by_tokens
+from elmo_plugin.bilm.packing import Packing, pack, rows_before, rows_in_reverse, split_by_tokens
 from elmo_plugin.bilm.precision import PRECISIONS, get_precision, has_bfloat16
 from elmo_plugin.bilm.sentence_pass import BiLmOutput, add_boundaries
 from elmo_plugin.bilm.softmax import VocabularySoftmax
@@ -49,6 +49,7 @@ __all__ = [
     "load_bilm",
     "load_bilm_as",
     "pack",
+    "rows_before",
     "rows_in_reverse",
     "sentences_to_character_ids",
     "split_by_tokens",

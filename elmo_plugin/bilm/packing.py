@@ -46,6 +46,16 @@ def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
     return starts[lengths[packing.sentence] - 1 - packing.time] + place
 
 
+def rows_before(rows: Tensor, batch_sizes: Sequence[int]) -> Tensor:
+    """
+    Returns for each row that of its sentence in the time step before, zeros for the first step. Shape
+    (..., rows, dim), as that of `rows`.
+    """
+    steps = rows.split(list(batch_sizes), dim=-2)
+    earlier = [step[..., :size, :] for step, size in zip(steps, batch_sizes[1:], strict=False)]
+    return torch.cat([torch.zeros_like(steps[0]), *earlier], dim=-2)
+
+
 def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
     """
     Cuts a batch into runs of sentences that hold, with padding to their longest, at most `max_tokens` tokens;

@@ -23,7 +23,6 @@ from elmo_plugin.embed_files.text import STANDARD_INPUT, Passage, digest_of, rea
 from elmo_plugin.embed_files.workers import Job, write_chunks
 
 _BAR = {"unit": "B", "unit_scale": True, "smoothing": 0, "desc": "embedding"}
-_MAX_DEVICES = 128
 
 
 def embed_file(

@@ -11,7 +11,7 @@ from overrides import overrides
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, load_bilm
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.formats.torch_files import check_finite
+from elmo_plugin.common.formats.torch_files import check_all_finite
 from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, archived_bilm
 from elmo_plugin.embedding.cache import RegisteredCache
 from elmo_plugin.embedding.elmo import Elmo
@@ -143,7 +143,5 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any) -> None:
         state_dict = {prefix + EXTRA_STATE: self.get_extra_state(), **state_dict}  # older archives lack it
         with as_configuration_error():
-            for name, values in state_dict.items():
-                if name.startswith(prefix):
-                    check_finite(f"the tensor {name}", values)
+            check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
         super()._load_from_state_dict(state_dict, prefix, *args)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.formats.torch_files import check_finite
+from elmo_plugin.common.formats.torch_files import check_all_finite
 
 
 class TaskModel(Model):
@@ -63,9 +63,7 @@ class TaskModel(Model):
             for name in [name for name in state_dict if name.startswith(f"{prefix}{old}.")]:
                 state_dict[f"{prefix}{new}{name.removeprefix(prefix + old)}"] = state_dict.pop(name)
         with as_configuration_error():
-            for name, values in state_dict.items():
-                if name.startswith(prefix):
-                    check_finite(f"the tensor {name}", values)
+            check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE, END_SENTENCE
 from elmo_plugin.bilm.options import Lexicon, LexiconCnnOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import reason
+from elmo_plugin.common.files import read_bytes
 
 UNKNOWN = "<oov>"
 PADDING = "<pad>"
@@ -38,11 +38,7 @@ def read_lexicon(path: Path, needed: Sequence[str]) -> Lexicon:
     """
     numbers: dict[str, int] = {}
     try:
-        lines = path.read_bytes().decode("utf-8-sig").rstrip("\n").split("\n")
-    except FileNotFoundError:
-        raise BiLmError(f"lexicon {path}: there is no such file") from None
-    except OSError as error:
-        raise BiLmError(f"lexicon {path}: cannot be read ({reason(error)})") from None
+        lines = read_bytes(path, f"lexicon {path}").decode("utf-8-sig").rstrip("\n").split("\n")
     except UnicodeDecodeError as error:
         raise BiLmError(f"lexicon {path}: not UTF-8 ({error})") from None
     for line_number, line in enumerate(lines, start=1):

@@ -1,6 +1,6 @@
 """The tensors that a biLM of given sizes has, known before one is made."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torch import Tensor
@@ -9,7 +9,7 @@ from elmo_plugin.bilm.char_cnn.lexicon import number_of_rows
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
 from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.formats.torch_files import check_finite
+from elmo_plugin.common.formats.torch_files import check_all_finite
 
 
 def weight_shapes(options: BiLmOptions) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -61,10 +61,3 @@ def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -
         if tensor not in expected:
             raise BiLmError(f"{name}: has {tensor}, which the options do not ask for")
     check_all_finite(weights.items(), name)
-
-
-def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str) -> None:
-    """Raises `BiLmError`, beginning with `name`, where a number in one of the tensors is infinite or none."""
-    for tensor, values in tensors:
-        if isinstance(values, Tensor):
-            check_finite(f"{name}: the tensor {tensor}", values)

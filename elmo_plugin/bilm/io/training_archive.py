@@ -12,14 +12,14 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
-from elmo_plugin.bilm.io.shapes import check_all_finite, check_weights
+from elmo_plugin.bilm.io.shapes import check_weights
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes, replace_when_written
 from elmo_plugin.common.formats.archives import read_members
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.json_tensor import json_from_tensor
-from elmo_plugin.common.formats.torch_files import load_plain
+from elmo_plugin.common.formats.torch_files import check_all_finite, load_plain
 
 CONFIG_NAME = "config.json"
 WEIGHTS_NAMES = ("weights.th", "best.th")  # in an archive, in a serialization directory

@@ -4,6 +4,7 @@ import inspect
 import io
 import os
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -101,6 +102,12 @@ def check_finite(name: str, values: Any) -> Any:
                 wrong = "a number beyond float32"
             raise BiLmError(f"{name} has {wrong} in it")
     return values
+
+
+def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None:
+    """Does so for each tensor of a model, and calls it by its own name, after that of a file."""
+    for tensor, values in tensors:
+        check_finite(f"{name}: the tensor {tensor}" if name else f"the tensor {tensor}", values)
 
 
 def _opened(file: str | os.PathLike[str] | bytes) -> Path | BinaryIO:

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-from elmo_plugin.encoders.recurrences.lstm import hidden_before
+from elmo_plugin.bilm import rows_before
 
 
 class GruRecurrence(Function):
@@ -76,7 +76,7 @@ class GruRecurrence(Function):
         weight, gates, to_n, hidden = ctx.saved_tensors
         batch_sizes, dim = ctx.batch_sizes, hidden.size(2)
         r, z, n = gates.chunk(3, dim=2)
-        previous = hidden_before(hidden, batch_sizes)
+        previous = rows_before(hidden, batch_sizes)
         # The derivatives of h_t by what is added to each gate before its activation: by V x_t + b, whose last
         # third is that of n, and by W h + c, whose last third is times r.
         by_n = (1 - n * n).mul_(1 - z)

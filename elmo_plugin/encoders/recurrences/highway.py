@@ -8,6 +8,8 @@ from torch import Tensor, nn
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
+from elmo_plugin.bilm import rows_before
+
 
 class HighwayRecurrence(Function):
     """
@@ -96,10 +98,8 @@ class HighwayRecurrence(Function):
         d_activations = torch.addcmul(activations, activations, activations, value=-1)
         d_gates = d_activations[:, : 5 * dim]
         to_i, to_f, to_j, to_o, to_r, d_carried = d_activations.chunk(6, dim=1)
-        earlier, later, places = _rows_of_earlier_steps(batch_sizes, inputs.device)
         to_i.mul_(2 * j - 1)
-        to_f[: later.start] = 0
-        to_f[later] *= cells[earlier]
+        to_f.mul_(rows_before(cells, batch_sizes))
         to_j.mul_(i).mul_(4)
         to_o.mul_(r).mul_(tanh_cells)
         to_r.mul_(o * tanh_cells - carried)
@@ -128,8 +128,10 @@ class HighwayRecurrence(Function):
         if needs_input_weight:
             d_input_weight = d_activations.t() @ inputs
         if needs_recurrent_weight:
-            previous = hidden[earlier] if dropout_mask is None else hidden[earlier] * dropout_mask[places]
-            d_recurrent_weight = d_gates[later].t() @ previous
+            previous = rows_before(hidden, batch_sizes)
+            if dropout_mask is not None:
+                previous *= torch.cat([dropout_mask[:size] for size in batch_sizes])
+            d_recurrent_weight = d_gates.t() @ previous
         d_bias = d_activations.sum(dim=0)
         d_input_bias = d_bias.clone() if ctx.has_input_bias else None
         d_recurrent_bias = d_bias[: 5 * dim]
@@ -138,16 +140,3 @@ class HighwayRecurrence(Function):
 
 def _times(hidden: Tensor, dropout_mask: Tensor | None) -> Tensor:
     return hidden if dropout_mask is None else hidden * dropout_mask[: len(hidden)]
-
-
-def _rows_of_earlier_steps(batch_sizes: Sequence[int], device: torch.device) -> tuple[Tensor, slice, Tensor]:
-    """
-    Returns, for the rows after the first time step: the rows that they follow in their sentences, these rows
-    themselves, and the places of their sentences in packed order.
-    """
-    sizes = torch.tensor(batch_sizes)
-    later = slice(batch_sizes[0], sum(batch_sizes))
-    rows = torch.arange(later.start, later.stop)
-    earlier = rows - sizes[:-1].repeat_interleave(sizes[1:])
-    places = rows - (sizes.cumsum(0) - sizes)[1:].repeat_interleave(sizes[1:])
-    return earlier.to(device), later, places.to(device)

@@ -8,6 +8,8 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
+from elmo_plugin.bilm import rows_before
+
 
 class LstmRecurrence(Function):
     """
@@ -78,7 +80,7 @@ class LstmRecurrence(Function):
         d_gates = torch.addcmul(gates, gates, gates, value=-1)
         to_i, to_f, to_g, to_o = d_gates.chunk(4, dim=2)
         to_i.mul_(2 * g - 1)
-        to_f.mul_(hidden_before(cells, batch_sizes))
+        to_f.mul_(rows_before(cells, batch_sizes))
         to_g.mul_(i).mul_(4)
         to_o.mul_(tanh_cells)
         hidden_to_cell = (1 - tanh_cells * tanh_cells).mul_(o)
@@ -95,15 +97,5 @@ class LstmRecurrence(Function):
             if t > 0:
                 torch.mul(d_c[t], forget[t], out=d_c[t - 1][:, :size])
                 d_h[t - 1][:, :size].baddbmm_(d_rows[t], weight)
-        d_weight = torch.bmm(d_gates.transpose(1, 2), hidden_before(hidden, batch_sizes))
+        d_weight = torch.bmm(d_gates.transpose(1, 2), rows_before(hidden, batch_sizes))
         return d_gates, d_weight, d_gates.sum(dim=1), None
-
-
-def hidden_before(hidden: Tensor, batch_sizes: Sequence[int]) -> Tensor:
-    """
-    Returns for each row what the time step before has, zeros for the first. Shape (directions, rows, dim), as
-    that of `hidden`.
-    """
-    steps = hidden.split(list(batch_sizes), dim=1)
-    earlier = [step[:, :size] for step, size in zip(steps, batch_sizes[1:], strict=False)]
-    return torch.cat([torch.zeros_like(steps[0]), *earlier], dim=1)
