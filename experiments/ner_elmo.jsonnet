@@ -10,4 +10,5 @@
 local elmo = import '../training_config/lib/elmo.libsonnet';
 local ner = import '../training_config/lib/ner.libsonnet';
 
-ner(data='experiments/data/ner', epochs=40) + elmo.at(['input'], bilm='tiny', dropout=0.5, lambda=0.1)
+ner(data='experiments/data/ner', epochs=40)
++ elmo.at(['input'], bilm='tiny', dropout=0.5, lambda=0.1, cache={ type: 'memory' })

@@ -9,4 +9,6 @@
 local elmo = import '../training_config/lib/elmo.libsonnet';
 
 (import 'snli_baseline.jsonnet')
-+ elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, lambda=0.001, layer_norm=true)
++ elmo.at(
+  ['input', 'output'], bilm='tiny', dropout=0.5, lambda=0.001, layer_norm=true, cache={ type: 'memory' }
+)

@@ -9,4 +9,5 @@
 // Hardware:  one CPU core, three minutes.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 
-(import 'sst_baseline.jsonnet') + elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, lambda=0.001)
+(import 'sst_baseline.jsonnet')
++ elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, lambda=0.001, cache={ type: 'memory' })

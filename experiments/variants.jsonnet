@@ -52,11 +52,19 @@ local coref_at(placements=['input'], layers='all', lambda=0) =
 
 local ner_baseline = import 'ner_baseline.jsonnet';
 local ner_at(placements=['input'], layers='all', lambda=0.1) =
-  elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda);
+  elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda, cache={ type: 'memory' });
 
 local snli_baseline = import 'snli_baseline.jsonnet';
 local snli_at(placements=['input', 'output'], layers='all', lambda=0.001) =
-  elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda, layer_norm=true);
+  elmo.at(
+    placements,
+    bilm='tiny',
+    dropout=0.5,
+    layers=layers,
+    lambda=lambda,
+    layer_norm=true,
+    cache={ type: 'memory' }
+  );
 
 local squad_baseline = import 'squad_baseline.jsonnet';
 local squad_at(placements=['input', 'output'], layers='all', lambda=0.001) =
@@ -68,7 +76,7 @@ local srl_at(placements=['input'], layers='all', lambda=0.001) =
 
 local sst_baseline = import 'sst_baseline.jsonnet';
 local sst_at(placements=['input', 'output'], layers='all', lambda=0.001) =
-  elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda);
+  elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda, cache={ type: 'memory' });
 
 named(
   'coref',
