@@ -6,17 +6,22 @@ A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for the `docs
 `allennlp elmo-sweep --json` wrote; several names, with spaces between them, are its columns. With `summary:`
 in place of `results:` they are its rows, each with the baseline and the model with ELMo. NAME begins with the
 task, as the names of the configurations do, and ends in `_test` where the figures are those on the test data.
+`control:` has a row for each task, too, with static vectors beside the baseline and ELMo; `fractions:` has one
+for each part of the training data.
 """
 
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 from elmo_plugin.sweeps import summary
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
-BLOCK = re.compile(r"(<!-- (results|summary):([\w ]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+BLOCK = re.compile(
+    r"(<!-- (results|summary|control|fractions):([\w ]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL
+)
 METRICS = {
     "coref": "average F1",
     "coref_bcub": "B-cubed F1",
@@ -42,15 +47,19 @@ DATA = {
 
 def updated(document: str) -> str:
     """Returns the document with every table made anew."""
-    makers = {"results": table, "summary": summary_table}
+    makers = {
+        "results": table,
+        "summary": summary_table,
+        "control": control_table,
+        "fractions": fractions_table,
+    }
     return BLOCK.sub(lambda match: f"{match[1]}{makers[match[2]](match[3].split())}{match[4]}", document)
 
 
 def table(names: list[str]) -> str:
     """Returns the mean and deviation of each model, a column for each of the results, and their commands."""
     task = names[0].partition("_")[0]
-    files = {name: REPOSITORY / "docs" / "results" / f"{name}.json" for name in names}
-    results = {heading(name): json.loads(file.read_text()) for name, file in files.items()}
+    results = {heading(name): read_results(name) for name in names}
     models = dict.fromkeys(model for columns in results.values() for model in columns)
     rows = [
         " | ".join(
@@ -59,16 +68,12 @@ def table(names: list[str]) -> str:
         )
         for model in models
     ]
-    commands = dict.fromkeys(each["command"] for columns in results.values() for each in columns.values())
     lines = [
         f"| model | {' | '.join(results)} |",
         f"|{' --- |' * (1 + len(results))}",
         *(f"| {row} |" for row in rows),
-        "",
-        *(f"    {command}" for command in commands),
-        "",
     ]
-    return "".join(f"{line}\n" for line in lines)
+    return text_of(lines, [each["command"] for columns in results.values() for each in columns.values()])
 
 
 def summary_table(names: list[str]) -> str:
@@ -76,10 +81,52 @@ def summary_table(names: list[str]) -> str:
     lines = ["| task | mean ± sd of three seeds | without ELMo | with |", "| --- | --- | --- | --- |"]
     for name in names:
         task = name.partition("_")[0]
-        results = json.loads((REPOSITORY / "docs" / "results" / f"{name}.json").read_text())
+        results = read_results(name)
         scores = [summary(results[f"{task}_{each}"]["scores"], digits=1) for each in ("baseline", "elmo")]
         lines.append(f"| {DATA[task]} | {heading(name).partition(',')[0]} | {' | '.join(scores)} |")
-    return "".join(f"{line}\n" for line in [*lines, ""])
+    return text_of(lines, [])
+
+
+def control_table(names: list[str]) -> str:
+    """Returns a row for each of the results, and their commands."""
+    models = {"baseline": "baseline", "static": "static vectors", "elmo": "ELMo", "static_elmo": "both"}
+    lines = [f"| task | mean ± sd | {' | '.join(models.values())} |", f"|{' --- |' * (2 + len(models))}"]
+    commands = []
+    for name in names:
+        task = name.partition("_")[0]
+        results = {model.partition("@")[0]: each for model, each in read_results(name).items()}
+        scores = [summary(results[f"{task}_{model}"]["scores"], digits=1) for model in models]
+        lines.append(f"| {DATA[task].partition(' (')[0]} | {METRICS[task]} | {' | '.join(scores)} |")
+        commands += [each["command"] for each in results.values()]
+    return text_of(lines, commands)
+
+
+def fractions_table(names: list[str]) -> str:
+    """Returns a row for each part of the data and a column for each model, and the commands."""
+    (name,) = names
+    results = read_results(name)
+    models = list(dict.fromkeys(each.partition("@")[0] for each in results))
+    fractions = sorted({float(each.partition("@")[2]) for each in results})
+    columns = [model.partition("_")[2] for model in models]
+    lines = [
+        f"| part of the data, {heading(name)} | {' | '.join(columns)} |",
+        f"|{' --- |' * (1 + len(models))}",
+    ]
+    for fraction in fractions:
+        scores = [summary(results[f"{model}@{fraction:g}"]["scores"], digits=1) for model in models]
+        lines.append(f"| {100 * fraction:g} % | {' | '.join(scores)} |")
+    return text_of(lines, [each["command"] for each in results.values()])
+
+
+def read_results(name: str) -> dict[str, Any]:
+    """Returns `docs/results/NAME.json`."""
+    return dict(json.loads((REPOSITORY / "docs" / "results" / f"{name}.json").read_text()))
+
+
+def text_of(lines: list[str], commands: list[str]) -> str:
+    """Returns the lines of a table, and each command once."""
+    code = [f"    {command}" for command in dict.fromkeys(commands)]
+    return "".join(f"{line}\n" for line in [*lines, "", *code, *([""] if code else [])])
 
 
 def heading(name: str) -> str:

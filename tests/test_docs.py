@@ -91,6 +91,39 @@ def test_a_summary_has_a_row_for_each_task(tmp_path: Path) -> None:
     ]
 
 
+def test_a_control_has_static_vectors_beside_the_baseline_and_elmo(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "results").mkdir(parents=True)
+    scores = {"static_elmo": 4.0, "elmo": 3.0, "baseline@0.3": 1.0, "static": 2.0}
+    results = {f"srl_{model}": {"scores": [score], "command": "c"} for model, score in scores.items()}
+    (tmp_path / "docs" / "results" / "srl_static.json").write_text(json.dumps(results))
+    functions = update_readme()
+    functions["table"].__globals__["REPOSITORY"] = tmp_path
+    document = "<!-- control:srl_static -->\n<!-- end -->"
+    assert functions["updated"](document).splitlines()[1:6] == [
+        "| task | mean ± sd | baseline | static vectors | ELMo | both |",
+        "| --- | --- | --- | --- | --- | --- |",
+        "| semantic roles | F1 | 1.0 | 2.0 | 3.0 | 4.0 |",
+        "",
+        "    c",
+    ]
+
+
+def test_fractions_are_rows_from_the_smallest(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "results").mkdir(parents=True)
+    names = ["srl_elmo@0.1", "srl_elmo@0.03", "srl_baseline@0.03", "srl_baseline@0.1"]
+    results = {name: {"scores": [float(place)], "command": "c"} for place, name in enumerate(names)}
+    (tmp_path / "docs" / "results" / "srl_parts.json").write_text(json.dumps(results))
+    functions = update_readme()
+    functions["table"].__globals__["REPOSITORY"] = tmp_path
+    document = "<!-- fractions:srl_parts -->\n<!-- end -->"
+    assert functions["updated"](document).splitlines()[1:5] == [
+        "| part of the data, dev F1 (%), mean ± sd | elmo | baseline |",
+        "| --- | --- | --- |",
+        "| 3 % | 1.0 | 2.0 |",
+        "| 10 % | 0.0 | 3.0 |",
+    ]
+
+
 def test_several_results_are_the_columns_of_a_table(tmp_path: Path) -> None:
     (tmp_path / "docs" / "results").mkdir(parents=True)
     for name, scores in (("coref", [60.0]), ("coref_test", [50.0, 51.0]), ("coref_muc_test", [70.0])):
