@@ -53,6 +53,7 @@ def test_a_task_is_at_most_three_python_files_and_one_library_file() -> None:
     assert [name for name in FILES if name.endswith(".libsonnet")] == ["training_config/lib/trec.libsonnet"]
 
 
+@pytest.mark.slow
 def test_the_commands_train_and_predict(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository)
     for command in COMMANDS:

@@ -89,6 +89,7 @@ def metadata(distributions: tuple[zipfile.ZipFile, tarfile.TarFile], name: str) 
     return distributions[0].read(f"elmo_plugin-{__version__}.dist-info/{name}").decode()
 
 
+@pytest.mark.slow
 def test_both_distributions_hold_every_file_of_the_package(
     distributions: tuple[zipfile.ZipFile, tarfile.TarFile],
 ) -> None:

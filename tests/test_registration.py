@@ -32,7 +32,8 @@ IMPORTED_FIRST = "import sys, elmo_plugin\nassert not {'allennlp', 'torch'} & se
 IMPORTED_LAST = "import sys, allennlp.predictors, elmo_plugin\n"
 
 
-@pytest.mark.parametrize("imports", [IMPORTED_FIRST, pytest.param(IMPORTED_LAST, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("imports", [IMPORTED_FIRST, IMPORTED_LAST])
 def test_a_name_of_the_plugin_is_found(imports: str) -> None:
     program = [sys.executable, "-c", imports + ASK]
     process = subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True)

@@ -36,6 +36,7 @@ print(tuple(elmo(batch_to_ids([["The", "play"]])).representations[0].shape))
 """
 
 
+@pytest.mark.slow
 def test_the_bilm_both_elmos_and_the_embedder_need_no_allennlp() -> None:
     run = subprocess.run([sys.executable, "-c", PROGRAM], cwd=REPOSITORY, capture_output=True, text=True)
     assert run.stdout.splitlines() == [

@@ -235,6 +235,7 @@ def test_a_sample_is_on_the_device_that_is_asked_for() -> None:
     assert words.is_cuda and tries.is_cuda
 
 
+@pytest.mark.slow
 def test_words_are_sampled_by_zipfs_law() -> None:
     torch.manual_seed(0)
     num_words, rounds = 5, 10000
@@ -270,6 +271,7 @@ def test_the_expected_count_is_the_frequency_of_being_among_so_many_draws() -> N
     torch.testing.assert_close(expected.double(), frequency, atol=0.015, rtol=0)
 
 
+@pytest.mark.slow
 def test_a_sample_corrected_by_expected_counts_sums_to_the_vocabulary_on_average() -> None:
     num_words, rounds = 12, 4000
     torch.manual_seed(5)

@@ -43,6 +43,7 @@ def run(*commands: list[str]) -> str:
     return process.stdout
 
 
+@pytest.mark.slow
 def test_a_text_is_embedded_and_scored_without_allennlp(tmp_path: Path) -> None:
     archive, text = str(write_training(tmp_path / "run", random_bilm())), str(tmp_path / "text.txt")
     Path(text).write_text("The play ended .\nHello\n")

@@ -33,6 +33,7 @@ def representations(elmo: Elmo, lines: list[str]) -> list[np.ndarray]:
     return vectors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{}, {"layer_norm": True, "layers": [2, 0]}, {"requires_grad": True}], ids=str
 )

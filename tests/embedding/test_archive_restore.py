@@ -169,6 +169,7 @@ def words(predictions: list[dict[str, Any]]) -> list[Any]:
     return [leaf for leaf in leaves(predictions) if not isinstance(leaf, float)]
 
 
+@pytest.mark.slow
 def test_an_archive_predicts_the_same_offline_without_the_files_of_its_bilms(
     tmp_path: Path, offline: None
 ) -> None:

@@ -90,6 +90,7 @@ def write_and_read(folder: Path, numbers: list[int], others: list[int]) -> None:
         assert time.monotonic() < deadline
 
 
+@pytest.mark.slow
 def test_processes_write_and_read_side_by_side(tmp_path: Path) -> None:
     first, second = list(range(0, 60)), list(range(40, 100))
     with (

@@ -60,6 +60,7 @@ def test_an_indexer_with_other_slots_is_told_which_ones(folder: Path, tmp_path: 
         train(config_of(folder, slots=50), tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_its_training_goes_on_as_a_language_model(
     folder: Path, bilm_config: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def test_a_missing_file_is_named(finetune: ModuleType, tmp_path: Path) -> None:
         finetune.ner_sentences(str(tmp_path))
 
 
+@pytest.mark.slow
 def test_the_bilm_learns_the_text_once_and_the_task_gets_both(
     finetune: ModuleType, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +123,7 @@ def test_the_task_is_trained_with_the_bilm_and_the_data_that_are_given(
     assert folder == tmp_path / "ner_elmo_1"
 
 
+@pytest.mark.slow
 def test_a_bilm_without_a_softmax_has_no_perplexity_before(
     finetune: ModuleType, data: Path, tmp_path: Path
 ) -> None:

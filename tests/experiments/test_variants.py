@@ -31,26 +31,25 @@ BASELINES = {
 COREF, NER, SNLI, SQUAD, SRL, SST = (
     f"local baseline = {baseline}; baseline" for baseline in BASELINES.values()
 )
-BOTH = "elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, "
-INPUT = "elmo.at(['input'], bilm='tiny', dropout=0.5, "
-OUTPUT = "elmo.at(['output'], bilm='tiny', dropout=0.5, "
+BOTH = "elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, cache={ type: 'memory' }, "
+INPUT = "elmo.at(['input'], bilm='tiny', dropout=0.5, cache={ type: 'memory' }, "
+OUTPUT = "elmo.at(['output'], bilm='tiny', dropout=0.5, cache={ type: 'memory' }, "
 NORM = "layer_norm=true, "
 STATIC = "words.glove('runs/static_vectors.txt', dim=256)"
-CACHE = "cache={ type: 'memory' }, "
 VARIANTS = {
     "coref_baseline": COREF,
-    "coref_elmo": f"{COREF} + {INPUT} {CACHE})",
-    "coref_output": f"{COREF} + {OUTPUT} {CACHE})",
-    "coref_both": f"{COREF} + {BOTH} {CACHE})",
-    "coref_top": f"{COREF} + {INPUT} {CACHE} layers='top')",
-    "coref_lambda_1": f"{COREF} + {INPUT} {CACHE} lambda=1)",
-    "coref_token_layer": f"{COREF} + words.none() + {INPUT} {CACHE} layers='token')",
-    "coref_no_words": f"{COREF} + words.none() + {INPUT} {CACHE})",
+    "coref_elmo": f"{COREF} + {INPUT})",
+    "coref_output": f"{COREF} + {OUTPUT})",
+    "coref_both": f"{COREF} + {BOTH})",
+    "coref_top": f"{COREF} + {INPUT} layers='top')",
+    "coref_lambda_1": f"{COREF} + {INPUT} lambda=1)",
+    "coref_token_layer": f"{COREF} + words.none() + {INPUT} layers='token')",
+    "coref_no_words": f"{COREF} + words.none() + {INPUT})",
     "coref_static": f"{COREF} + {STATIC}",
-    "coref_static_elmo": f"{COREF} + {STATIC} + {INPUT} {CACHE})",
-    "coref_no_speakers": f"{COREF} + {INPUT} {CACHE}) + {{ model+: {{ use_speakers: false }} }}",
-    "coref_no_genre": f"{COREF} + {INPUT} {CACHE}) + {{ model+: {{ use_genre: false }} }}",
-    "coref_may_cross": f"{COREF} + {INPUT} {CACHE}) + {{ model+: {{ may_cross: true }} }}",
+    "coref_static_elmo": f"{COREF} + {STATIC} + {INPUT})",
+    "coref_no_speakers": f"{COREF} + {INPUT}) + {{ model+: {{ use_speakers: false }} }}",
+    "coref_no_genre": f"{COREF} + {INPUT}) + {{ model+: {{ use_genre: false }} }}",
+    "coref_may_cross": f"{COREF} + {INPUT}) + {{ model+: {{ may_cross: true }} }}",
     "ner_baseline": NER,
     "ner_elmo": f"{NER} + {INPUT} lambda=0.1)",
     "ner_top": f"{NER} + {INPUT} lambda=0.1, layers='top')",
@@ -73,31 +72,30 @@ VARIANTS = {
     "snli_static": f"{SNLI} + {STATIC}",
     "snli_static_elmo": f"{SNLI} + {STATIC} + {BOTH} {NORM} lambda=0.001)",
     "squad_baseline": SQUAD,
-    "squad_elmo": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001)",
-    "squad_elmo_input": f"{SQUAD} + {INPUT} {CACHE} lambda=0.001)",
-    "squad_elmo_output": f"{SQUAD} + {OUTPUT} {CACHE} lambda=0.001)",
-    "squad_top": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001, layers='top')",
-    "squad_lambda_1": f"{SQUAD} + {BOTH} {CACHE} lambda=1)",
-    "squad_token_layer": f"{SQUAD} + words.none() + {INPUT} {CACHE} lambda=0.001, layers='token')",
-    "squad_no_words": f"{SQUAD} + words.none() + {BOTH} {CACHE} lambda=0.001)",
+    "squad_elmo": f"{SQUAD} + {BOTH} lambda=0.001)",
+    "squad_elmo_input": f"{SQUAD} + {INPUT} lambda=0.001)",
+    "squad_elmo_output": f"{SQUAD} + {OUTPUT} lambda=0.001)",
+    "squad_top": f"{SQUAD} + {BOTH} lambda=0.001, layers='top')",
+    "squad_lambda_1": f"{SQUAD} + {BOTH} lambda=1)",
+    "squad_token_layer": f"{SQUAD} + words.none() + {INPUT} lambda=0.001, layers='token')",
+    "squad_no_words": f"{SQUAD} + words.none() + {BOTH} lambda=0.001)",
     "squad_static": f"{SQUAD} + {STATIC}",
-    "squad_static_elmo": f"{SQUAD} + {STATIC} + {BOTH} {CACHE} lambda=0.001)",
-    "squad_no_self_attention": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001) + {{ model+: "
+    "squad_static_elmo": f"{SQUAD} + {STATIC} + {BOTH} lambda=0.001)",
+    "squad_no_self_attention": f"{SQUAD} + {BOTH} lambda=0.001) + {{ model+: "
     "{ self_attention_encoder:: null, self_attention_projection:: null } }",
-    "squad_no_moving_average": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001) + "
+    "squad_no_moving_average": f"{SQUAD} + {BOTH} lambda=0.001) + "
     "{ trainer+: { moving_average:: null } }",
-    "squad_any_length": f"{SQUAD} + {BOTH} {CACHE} lambda=0.001) + "
-    "{ model+: { max_answer_words: null } }",
+    "squad_any_length": f"{SQUAD} + {BOTH} lambda=0.001) + {{ model+: {{ max_answer_words: null }} }}",
     "srl_baseline": SRL,
-    "srl_elmo": f"{SRL} + {INPUT} {CACHE} lambda=0.001)",
-    "srl_output": f"{SRL} + {OUTPUT} {CACHE} lambda=0.001)",
-    "srl_both": f"{SRL} + {BOTH} {CACHE} lambda=0.001)",
-    "srl_top": f"{SRL} + {INPUT} {CACHE} lambda=0.001, layers='top')",
-    "srl_lambda_1": f"{SRL} + {INPUT} {CACHE} lambda=1)",
-    "srl_token_layer": f"{SRL} + words.none() + {INPUT} {CACHE} lambda=0.001, layers='token')",
-    "srl_no_words": f"{SRL} + words.none() + {INPUT} {CACHE} lambda=0.001)",
+    "srl_elmo": f"{SRL} + {INPUT} lambda=0.001)",
+    "srl_output": f"{SRL} + {OUTPUT} lambda=0.001)",
+    "srl_both": f"{SRL} + {BOTH} lambda=0.001)",
+    "srl_top": f"{SRL} + {INPUT} lambda=0.001, layers='top')",
+    "srl_lambda_1": f"{SRL} + {INPUT} lambda=1)",
+    "srl_token_layer": f"{SRL} + words.none() + {INPUT} lambda=0.001, layers='token')",
+    "srl_no_words": f"{SRL} + words.none() + {INPUT} lambda=0.001)",
     "srl_static": f"{SRL} + {STATIC}",
-    "srl_static_elmo": f"{SRL} + {STATIC} + {INPUT} {CACHE} lambda=0.001)",
+    "srl_static_elmo": f"{SRL} + {STATIC} + {INPUT} lambda=0.001)",
     "sst_baseline": SST,
     "sst_elmo": f"{SST} + {BOTH} lambda=0.001)",
     "sst_elmo_input": f"{SST} + {INPUT} lambda=0.001)",

@@ -120,6 +120,7 @@ def test_the_damaged_weights_of_a_folder_are_named(training: Path, tmp_path: Pat
         load_archive(folder)
 
 
+@pytest.mark.slow
 def test_an_archive_is_written_whole_or_not_at_all(training: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(training, tmp_path / "run")
     before = (folder / "model.tar.gz").read_bytes()

@@ -138,6 +138,7 @@ def check_two_processes(config: dict[str, Any], one: Path, two: Path, find_unuse
     assert ["tokens/s" in log for log in logs] == [True, False], "only the first process tells the progress"
 
 
+@pytest.mark.slow
 def test_two_processes_learn_what_one_with_twice_the_rows_does(
     config: dict[str, Any], one: Path, tmp_path: Path
 ) -> None:
@@ -172,6 +173,7 @@ def after_an_epoch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+@pytest.mark.slow
 def test_processes_draw_the_same_negatives_and_other_dropout_masks(after_an_epoch: Path) -> None:
     first, second = (load_state(after_an_epoch / f"random_of_{process}.th") for process in (0, 1))
     assert not torch.equal(first["mask"], second["mask"])
@@ -226,6 +228,7 @@ def test_a_missing_text_is_an_error(config: dict[str, Any], tmp_path: Path) -> N
         train({**config, "distributed": TWO}, tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_a_text_that_vanishes_is_an_error_and_leaves_the_checkpoint(
     config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,6 +276,7 @@ def test_nodes_with_different_texts_are_an_error(tmp_path: Path) -> None:
         multiprocessing.spawn(train_node, args=(nodes, tmp_path), nprocs=2)
 
 
+@pytest.mark.slow
 def test_nodes_with_different_checkpoints_are_an_error(trained_nodes: Path, tmp_path: Path) -> None:
     for rank in (0, 1):
         shutil.copytree(trained_nodes / f"node_{rank}", tmp_path / f"node_{rank}")

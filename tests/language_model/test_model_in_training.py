@@ -44,6 +44,7 @@ def test_while_it_warms_up_only_the_softmax_learns(bilm_config: dict[str, Any]) 
     assert model.stream_state()["trained_batches"] == 3, "evaluation does not count"
 
 
+@pytest.mark.slow
 def test_bfloat16_is_near_float32_and_learns(bilm_config: dict[str, Any]) -> None:
     """On a CPU without such instructions it is float32 itself."""
     losses = {}

@@ -66,6 +66,7 @@ def test_a_few_epochs_learn_four_lines(bilm_config: dict[str, Any], tmp_path: Pa
     assert "training_sampled_loss" in best and "training_perplexity" not in best
 
 
+@pytest.mark.slow
 def test_a_fine_tuned_bilm_needs_its_source_no_more(bilm_config: dict[str, Any], tmp_path: Path) -> None:
     source = write_training(tmp_path / "source" / "run", random_bilm())
     export(str(source), tmp_path / "source" / "exported")

@@ -17,6 +17,7 @@ def data(words: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     return vectors * torch.logspace(-3, 3, 8) + 100, labels
 
 
+@pytest.mark.slow
 def test_the_accuracy_is_that_of_logistic_regression() -> None:
     (vectors, labels), (test_vectors, test_labels) = data(6000, seed=1), data(3000, seed=2)
     probes = LinearProbes(5, epochs=10).fit(vectors[None], labels[None], seed=1)

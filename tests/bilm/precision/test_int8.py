@@ -26,6 +26,7 @@ else:
 """
 
 
+@pytest.mark.slow
 def test_without_vnni_instructions_int8_is_refused_or_right() -> None:
     """A sum of 16 products is 16; where they overflow it was 0.126."""
     repository = Path(__file__).parents[3]

@@ -36,6 +36,7 @@ def test_each_layer_is_probed_with_its_control_task(
     assert "selectivity" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_controls_are_probed_and_a_cache_changes_nothing(tmp_path: Path) -> None:
     train = tagged(tmp_path, "train.txt", SENTENCES * 20)
     written = tmp_path / "probe.json"

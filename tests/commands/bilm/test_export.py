@@ -216,6 +216,7 @@ def test_what_a_kill_between_the_two_files_leaves_does_not_load(archive: Path, e
     _load(earlier)
 
 
+@pytest.mark.slow
 def test_a_flipped_byte_of_an_export_is_noticed(archive: Path, tmp_path: Path) -> None:
     export(archive, tmp_path / "out")
     file = tmp_path / "out" / "weights.hdf5"

@@ -214,6 +214,7 @@ def test_who_stops_the_sweep_stops_all_of_it(
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_again_and_again_ends_as_if_it_had_not_been(
     configs: list[str], tmp_path: Path
 ) -> None:

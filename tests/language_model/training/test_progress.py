@@ -112,6 +112,7 @@ def test_a_negative_time_is_named() -> None:
         BiLmProgress("folder", seconds=-1)
 
 
+@pytest.mark.slow
 def test_tensorboard_can_log_all_that_it_logs(bilm_config: dict[str, Any], tmp_path: Path) -> None:
     pytest.importorskip("tensorboardX")
     everything = {

@@ -98,7 +98,7 @@ def exit_code(event: int, folder: Path, options: dict[str, Any]) -> int | None:
             {"checkpoints": {"save_every_num_batches": 2, "save_completed_epochs": False}},
             marks=pytest.mark.slow,
         ),
-        {"averages": True, "patience": 1, "num_epochs": 5},
+        pytest.param({"averages": True, "patience": 1, "num_epochs": 5}, marks=pytest.mark.slow),
         pytest.param({"scales": True}, marks=[needs_scaler, pytest.mark.slow]),
     ],
     ids=[
@@ -275,6 +275,7 @@ def train_in_two(folder: Path, event: int | None = None) -> None:
         process.join()
 
 
+@pytest.mark.slow
 def test_two_processes_go_on_as_they_would_have(tmp_path: Path) -> None:
     train_in_two(tmp_path / "whole")
     train_in_two(tmp_path / "killed", event=25)

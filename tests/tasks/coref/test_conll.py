@@ -107,6 +107,7 @@ def test_a_response_has_the_lines_of_its_key(tmp_path: Path, shared: Path) -> No
         assert sorted(response.clusters) == sorted(right.clusters)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "numbers"),
     [

@@ -57,11 +57,11 @@ def test_a_paragraph_is_encoded_once_for_all_of_its_questions(instances: list[In
 
 
 def test_an_answer_is_no_longer_than_it_may_be(instances: list[Instance]) -> None:
+    reader = SquadReader({"tokens": SingleIdTokenIndexer()})
     for most in (1, 3, None):
         model = model_of(instances, max_answer_words=most, other_answers=400).eval()
         for instance in instances:
             answers = model.forward_on_instance(instance)["answers"]
-            reader = SquadReader({"tokens": SingleIdTokenIndexer()})
             lengths = {len(reader.tokenize(answer["text"]).tokens) for answer in answers}
             length = len(instance["paragraph"])
             assert max(lengths) == min(most or length, length)

@@ -116,6 +116,7 @@ def test_tags_that_the_vocabulary_lacks_are_unknown() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_reads_the_real_data(shared: Path) -> None:
     dev = shared / "data" / "srl" / "dev"
     assert len(list(SrlReader(INDEXERS).read(dev))) == 4953

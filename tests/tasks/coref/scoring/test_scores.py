@@ -88,6 +88,7 @@ def by_definition(gold: Pairs, system: Pairs) -> dict[str, tuple]:
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(gold_and_system(), max_size=3))
 def test_random_damage_counts_as_the_definitions_say(documents: list) -> None:
