@@ -17,6 +17,8 @@ from tqdm import tqdm
 
 from tests.small_bilm import small_options
 
+pytest.register_assert_rewrite("tests.tasks.contract")
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED = REPOSITORY.parent / "shared"
 BILM_SENTENCES = [

@@ -116,6 +116,7 @@ def assert_same(actual: Any, expected: Any, where: str = "") -> None:
         assert actual == expected, where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.__name__)
 def test_a_pattern_of_public_use_gives_what_it_gives_with_allennlp(
     pattern: Pattern, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

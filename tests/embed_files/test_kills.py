@@ -56,7 +56,8 @@ def check_kills(
     assert not list(folder.glob("*.unfinished")), "nothing else is left"
 
 
-@pytest.mark.parametrize("name", ["out.hdf5", pytest.param("out.safetensors", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
 def test_kills_at_random_moments_change_no_byte(
     name: str, settings: Settings, tmp_path: Path, short_passages: None
 ) -> None:

@@ -34,6 +34,7 @@ SIZES = {  # of what the words' vectors enter, and of what the encoder's output 
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", SIZES)
 def test_a_placement_makes_what_it_enters_wider_by_elmo(task: str) -> None:
     baseline, _ = model_and_batch(small_config(task, "elmo.none"), DATA[task])

@@ -15,6 +15,7 @@ from allennlp.models import load_archive
 
 from elmo_plugin.guards import archives
 from tests.payload import Payload
+from tests.small_bilm import loud_bilm, write_pair
 from tests.trained_tagger import tagger_config, train
 
 Change = Callable[[dict[str, bytes]], None]
@@ -23,7 +24,7 @@ Change = Callable[[dict[str, bytes]], None]
 @pytest.fixture(scope="module")
 def training(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tagger") / "run"
-    train(tagger_config("tiny", ["input"]), folder)
+    train(tagger_config(write_pair(loud_bilm(), folder.parent), ["input"]), folder)
     return folder
 
 

@@ -76,8 +76,8 @@ class TaskContract:
 
     @classmethod
     def instances(cls, config: dict[str, Any] | None = None) -> list[Instance]:
-        params = Params(copy.deepcopy((config or cls.config())["dataset_reader"]))
-        return list(DatasetReader.from_params(params).read(cls.data))
+        reader = (config or cls.config())["dataset_reader"]
+        return copy.deepcopy(read_instances(json.dumps(reader), cls.data))
 
     @classmethod
     def model_and_batch(cls, config: dict[str, Any], seed: int = 0) -> tuple[Model, dict[str, Any]]:
@@ -252,6 +252,11 @@ def evaluate_text(expression: str) -> str:
         for file in (REPOSITORY / "training_config" / "lib").glob("*.libsonnet")
     )
     return _jsonnet.evaluate_snippet("contract", libraries + expression)
+
+
+@cache
+def read_instances(reader: str, data: Path) -> list[Instance]:
+    return list(DatasetReader.from_params(Params(json.loads(reader))).read(data))
 
 
 def evaluate(expression: str) -> dict[str, Any]:
