@@ -12,13 +12,16 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
+from elmo_plugin.embedding import Elmo
+from elmo_plugin.embedding.cache import MemoryCache
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
 
 
 class TaskPredictor(Predictor):
     """
     The base of the predictors of all tasks. Some layers of a task take memory by the square of the words, and
-    all by their number, so that a text without end is refused before it takes all memory.
+    all by their number, so that a text without end is refused before it takes all memory. A cache in memory
+    is for the epochs of a training: what is predicted hardly ever comes again, so the model predicts without.
 
     # Parameters
 
@@ -40,6 +43,9 @@ class TaskPredictor(Predictor):
         self._max_words = self.longest if max_words is None else max_words
         if self._max_words < 1:
             raise ConfigurationError(f"max_words of a predictor is at least 1, not {max_words}")
+        for module in model.modules():
+            if isinstance(module, Elmo) and isinstance(module.runner.cache, MemoryCache):
+                module.runner.cache = None
 
     @overrides
     def predict_instance(self, instance: Instance) -> JsonDict:
