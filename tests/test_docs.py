@@ -165,3 +165,9 @@ def test_a_training_curve_has_the_losses_between_the_lines_of_its_log() -> None:
     assert read == sorted({*points}, key=lambda point: point[1])
     # 400 steps of 5 less 100 of 8 are 300 of 4; 300 of 3 less 200 of 4 are 100 of 1.
     assert drawing["losses_between"](read, 1000) == [(400, 4.0), (1300, 1.0)]
+
+
+def test_curves_are_drawn_of_the_parts_that_results_name() -> None:
+    read = runpy.run_path(str(REPOSITORY / "docs" / "draw_fractions.py"))["read_curves"]
+    results = {"a@0.1": {"scores": [1.0, 2.0]}, "b@0.1": {"scores": [3.0]}, "a@1": {"scores": [4.0]}, "c": {}}
+    assert read(results) == {"a": {0.1: [1.0, 2.0], 1.0: [4.0]}, "b": {0.1: [3.0]}}
