@@ -2,8 +2,8 @@
 
     python docs/draw_fractions.py docs/results/snli_fractions.json accuracy docs/images/snli_fractions.svg
 
-takes what `allennlp elmo-sweep --fractions … --json FILE` wrote. A sweep draws the same; this is for results of
-several sweeps in one file, of which smaller parts had other options.
+takes what `allennlp elmo-sweep --fractions … --json FILE` wrote. A sweep draws the same; this is for results
+of several sweeps in one file, of which smaller parts had other options.
 """
 
 import json

@@ -6,8 +6,8 @@ A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for the `docs
 `allennlp elmo-sweep --json` wrote; several names, with spaces between them, are its columns. With `summary:`
 in place of `results:` they are its rows, each with the baseline and the model with ELMo. NAME begins with the
 task, as the names of the configurations do, and ends in `_test` where the figures are those on the test data.
-`control:` has a row for each task, too, with static vectors beside the baseline and ELMo; `fractions:` has one
-for each part of the training data.
+`control:` has a row for each task, too, with static vectors beside the baseline and ELMo; `fractions:` has
+one for each part of the training data.
 """
 
 import json
