@@ -7,7 +7,8 @@ A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for the `docs
 in place of `results:` they are its rows, each with the baseline and the model with ELMo. NAME begins with the
 task, as the names of the configurations do, and ends in `_test` where the figures are those on the test data.
 `control:` has a row for each task, too, with static vectors beside the baseline and ELMo; `fractions:` has
-one for each part of the training data.
+one for each part of the training data, and `paper:` one for each question of the paper's tables 2, 3 and 7,
+with the paper's figures in brackets.
 """
 
 import json
@@ -20,7 +21,7 @@ from elmo_plugin.sweeps import summary
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 BLOCK = re.compile(
-    r"(<!-- (results|summary|control|fractions):([\w ]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL
+    r"(<!-- (results|summary|control|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL
 )
 METRICS = {
     "coref": "average F1",
@@ -34,6 +35,19 @@ METRICS = {
     "squad_em": "exact match",
     "srl": "F1",
     "sst": "accuracy",
+}
+# Of each question, the variants of SQuAD and SNLI, and of SRL, which has ELMo at the input; and the paper's
+# figures for the three.
+PAPER = {
+    "without ELMo": ("baseline", "baseline", (80.8, 88.1, 81.6)),
+    "last layer alone": ("top", "top", (84.7, 89.1, 84.1)),
+    "all layers, λ = 1": ("lambda_1", "lambda_1", (85.0, 89.3, 84.6)),
+    "all layers, λ = 0.001": ("elmo", "elmo", (85.2, 89.5, 84.8)),
+    "at the input": ("elmo_input", "elmo", (85.1, 88.9, 84.7)),
+    "at the output": ("elmo_output", "output", (84.8, 88.7, 80.9)),
+    "at both": ("elmo", "both", (85.6, 89.5, 84.3)),
+    "token layer for word vectors": ("token_layer", "token_layer", (83.1, 88.0, 81.7)),
+    "no word vectors": ("no_words", "no_words", (85.3, 89.1, 84.5)),
 }
 DATA = {
     "coref": "coreference (OntoGUM)",
@@ -52,6 +66,7 @@ def updated(document: str) -> str:
         "summary": summary_table,
         "control": control_table,
         "fractions": fractions_table,
+        "paper": paper_table,
     }
     return BLOCK.sub(lambda match: f"{match[1]}{makers[match[2]](match[3].split())}{match[4]}", document)
 
@@ -115,6 +130,21 @@ def fractions_table(names: list[str]) -> str:
     for fraction in fractions:
         scores = [summary(results[f"{model}@{fraction:g}"]["scores"], digits=1) for model in models]
         lines.append(f"| {100 * fraction:g} % | {' | '.join(scores)} |")
+    return text_of(lines, [each["command"] for each in results.values()])
+
+
+def paper_table(names: list[str]) -> str:
+    """Returns a row for each of the paper's questions and a column for each of its three tasks."""
+    results = {model.partition("@")[0]: each for name in names for model, each in read_results(name).items()}
+    lines = [
+        "| mean ± sd (the paper's) | SQuAD, dev F1 | SNLI, dev accuracy | SRL, dev F1 |",
+        "| --- | --- | --- | --- |",
+    ]
+    for question, (variant, of_srl, published) in PAPER.items():
+        models = f"squad_{variant}", f"snli_{variant}", f"srl_{of_srl}"
+        scores = [summary(results[model]["scores"], digits=1) for model in models]
+        cells = (f"{score} ({figure})" for score, figure in zip(scores, published, strict=True))
+        lines.append(f"| {question} | {' | '.join(cells)} |")
     return text_of(lines, [each["command"] for each in results.values()])
 
 

@@ -124,6 +124,23 @@ def test_fractions_are_rows_from_the_smallest(tmp_path: Path) -> None:
     ]
 
 
+def test_the_papers_figures_stand_beside_ours(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "results").mkdir(parents=True)
+    functions = update_readme()
+    questions = functions["PAPER"].values()
+    results = {
+        f"{task}_{question[0]}": {"scores": [1.0], "command": "c"}
+        for task in ("squad", "snli")
+        for question in questions
+    }
+    results |= {f"srl_{question[1]}": {"scores": [2.0], "command": "c"} for question in questions}
+    (tmp_path / "docs" / "results" / "all.json").write_text(json.dumps(results))
+    functions["table"].__globals__["REPOSITORY"] = tmp_path
+    lines = functions["updated"]("<!-- paper:all -->\n<!-- end -->").splitlines()
+    assert lines[3] == "| without ELMo | 1.0 (80.8) | 1.0 (88.1) | 2.0 (81.6) |"
+    assert len(lines) == 3 + len(questions) + 4
+
+
 def test_several_results_are_the_columns_of_a_table(tmp_path: Path) -> None:
     (tmp_path / "docs" / "results").mkdir(parents=True)
     for name, scores in (("coref", [60.0]), ("coref_test", [50.0, 51.0]), ("coref_muc_test", [70.0])):
