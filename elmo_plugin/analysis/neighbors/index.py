@@ -18,7 +18,7 @@ from elmo_plugin.common.files import checksum, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import decode, read_lines
 
-WORDS_AT_ONCE = 20_000
+WORDS_AT_ONCE = 10_000
 _DESCRIPTION, _SENTENCES, _STARTS, _VECTORS = "index.json", "sentences.txt", "starts.npy", "vectors.npy"
 
 
@@ -63,6 +63,15 @@ class CorpusIndex:
             raise BiLmError(f"index {folder}: its files do not fit together; delete it")
         self.folder = folder
 
+    def blocks(self, rows: int) -> Iterator[np.ndarray]:
+        """Reads all vectors, so many rows at a time. No more of them than these are in memory."""
+        num_words, dim = self.vectors.shape
+        with open(self.folder / _VECTORS, "rb") as file:
+            file.seek(-self.vectors.nbytes, os.SEEK_END)
+            for start in range(0, num_words, rows):
+                numbers = np.fromfile(file, np.float16, min(rows, num_words - start) * dim)
+                yield numbers.reshape(-1, dim)
+
     def occurrence(self, row: int) -> Occurrence:
         """Returns the word that has this row among the vectors."""
         number = int(np.searchsorted(self._starts[:, 1], row, side="right")) - 1
@@ -106,15 +115,14 @@ def _build(folder: Path, bilm: BiLm, corpus: str, layer: int) -> None:
     starts = _write_sentences(folder / _SENTENCES, corpus)
     np.save(folder / _STARTS, starts)
     num_words, dim = int(starts[-1, 1]), bilm.output_dim
-    vectors = np.lib.format.open_memmap(folder / _VECTORS, "w+", np.float16, (num_words, dim))
-    row = 0
-    with tqdm(total=num_words, unit=" words", unit_scale=True, desc=f"index of {corpus}") as progress:
+    header = {"descr": np.dtype(np.float16).str, "fortran_order": False, "shape": (num_words, dim)}
+    progress = tqdm(total=num_words, unit=" words", unit_scale=True, desc=f"index of {corpus}")
+    with progress, open(folder / _VECTORS, "wb") as file:  # not mapped, as that would count as memory in use
+        np.lib.format.write_array_header_1_0(file, header)
         for batch in _batches(folder / _SENTENCES):
-            of_batch = torch.cat([layers[layer] for layers in bilm.embed(batch)])
-            vectors[row : row + len(of_batch)] = unit_length(of_batch).cpu().numpy()
-            row += len(of_batch)
+            of_batch = unit_length(torch.cat([layers[layer] for layers in bilm.embed(batch)]))
+            file.write(of_batch.half().cpu().numpy().tobytes())
             progress.update(len(of_batch))
-    vectors.flush()
     description: dict[str, Any] = {
         "corpus": corpus,
         "bilm": bilm.digest().hex(),

@@ -31,18 +31,19 @@ class ExactSearch:
 
     # Parameters
 
-    vectors : `np.ndarray`
-        Of length 1. Shape (words, dim).
+    index : `CorpusIndex`
+        The corpus.
     """
 
-    def __init__(self, vectors: np.ndarray) -> None:
-        self._vectors = vectors
+    def __init__(self, index: CorpusIndex) -> None:
+        self._index = index
 
     def nearest(self, vector: Tensor, k: int) -> list[tuple[int, float]]:
         best, rows = torch.empty(0), torch.empty(0, dtype=torch.long)
-        for start in range(0, len(self._vectors), ROWS_AT_ONCE):
-            cosines = _cosines(self._vectors[start : start + ROWS_AT_ONCE], vector)
+        for number, block in enumerate(self._index.blocks(ROWS_AT_ONCE)):
+            cosines = _cosines(block, vector)
             of_block, in_block = cosines.topk(min(k, len(cosines)))
+            start = number * ROWS_AT_ONCE
             best, rows = torch.cat([best, of_block]), torch.cat([rows, in_block + start])
             best, order = best.topk(min(k, len(best)))
             rows = rows[order]
@@ -88,7 +89,7 @@ class ApproximateSearch:
 
 
 def _cosines(vectors: np.ndarray, vector: Tensor) -> Tensor:
-    return torch.from_numpy(np.array(vectors)).float() @ vector
+    return torch.from_numpy(vectors).float() @ vector
 
 
 def _build_faiss(faiss: Any, vectors: np.ndarray, path: Path) -> None:

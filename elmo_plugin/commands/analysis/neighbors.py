@@ -113,7 +113,7 @@ def show_neighbors(
         raise BiLmError(f"--layer is from 0 to {loaded.num_layers - 1}, not {layer}")
     static_vectors = StaticVectors.read(static) if static else None
     index = open_index(Path(index_folder), loaded, corpus, layer)
-    search = ApproximateSearch(index) if approximate else ExactSearch(index.vectors)
+    search = ApproximateSearch(index) if approximate else ExactSearch(index)
     found = []
     for (sentence, word), position in zip(queries, positions, strict=True):
         words = sentence.split()

@@ -35,6 +35,14 @@ def test_each_word_has_its_vector_and_its_sentence(tmp_path: Path, bilm: BiLm, c
     assert index.description["words"] == 11 and index.description["sentences"] == 3
 
 
+@pytest.mark.parametrize("rows", [1, 4, 11, 12])
+def test_blocks_are_its_vectors(tmp_path: Path, bilm: BiLm, corpus: str, rows: int) -> None:
+    index = open_index(tmp_path / "index", bilm, corpus, layer=1)
+    blocks = list(index.blocks(rows))
+    assert [len(block) for block in blocks[:-1]] == [rows] * (len(blocks) - 1)
+    np.testing.assert_array_equal(np.concatenate(blocks), index.vectors)
+
+
 def test_it_is_made_once(tmp_path: Path, bilm: BiLm, corpus: str) -> None:
     first = open_index(tmp_path / "index", bilm, corpus, layer=1)
     made = (first.folder / "vectors.npy").stat().st_mtime_ns

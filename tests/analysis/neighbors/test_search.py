@@ -1,6 +1,7 @@
 """A search finds what comparing with every vector finds."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +27,17 @@ def unit_vectors(num_words: int, dim: int, seed: int) -> np.ndarray:
     return unit_length(torch.randn(num_words, dim, generator=generator)).half().numpy()
 
 
+class OpenIndex(NamedTuple):
+    """What a search needs of an index."""
+
+    vectors: np.ndarray
+    folder: Path = Path()
+
+    def blocks(self, rows: int) -> Iterator[np.ndarray]:
+        for start in range(0, len(self.vectors), rows):
+            yield self.vectors[start : start + rows]
+
+
 @given(st.integers(1, 60), st.integers(1, 9), st.integers(1, 70), st.integers(0, 100))
 def test_blocks_give_what_sorting_all_cosines_gives(rows: int, block: int, k: int, seed: int) -> None:
     vectors = unit_vectors(rows, 8, seed)
@@ -33,7 +45,7 @@ def test_blocks_give_what_sorting_all_cosines_gives(rows: int, block: int, k: in
     cosines = vectors.astype(np.float64) @ query.double().numpy()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "ROWS_AT_ONCE", block)
-        found = ExactSearch(vectors).nearest(query, k)
+        found = ExactSearch(OpenIndex(vectors)).nearest(query, k)  # type: ignore[arg-type]
     np.testing.assert_allclose([cosine for _, cosine in found], np.sort(cosines)[::-1][:k], atol=1e-6)
     np.testing.assert_allclose([cosines[row] for row, _ in found], [cosine for _, cosine in found], atol=1e-6)
     assert len({row for row, _ in found}) == len(found) == min(k, rows)
@@ -44,18 +56,11 @@ def test_the_sentence_of_the_query_is_left_out_wherever_it_is(tmp_path: Path) ->
     bilm = load_bilm("tiny")
     index = open_index(tmp_path / "index", bilm, str(tmp_path / "corpus.txt"), 2)
     vector = unit_length(bilm.embed([["so", "it", "is", "."]])[0][2, 0])
-    neighbors = find_neighbors(index, ExactSearch(index.vectors), vector, 3, ["so", "it", "is", "."])
+    neighbors = find_neighbors(index, ExactSearch(index), vector, 3, ["so", "it", "is", "."])
     assert len(neighbors) == 3
     assert {" ".join(each.words) for each in neighbors} == {"it is so .", "was it so ?"}
-    everything = find_neighbors(index, ExactSearch(index.vectors), vector, 100, ["so", "it", "is", "."])
+    everything = find_neighbors(index, ExactSearch(index), vector, 100, ["so", "it", "is", "."])
     assert len(everything) == 8  # fewer than asked for: the words of the two other sentences
-
-
-class OpenIndex(NamedTuple):
-    """What a search needs of an index."""
-
-    vectors: np.ndarray
-    folder: Path
 
 
 def test_faiss_finds_most_of_what_the_exact_search_finds(tmp_path: Path) -> None:
@@ -64,7 +69,7 @@ def test_faiss_finds_most_of_what_the_exact_search_finds(tmp_path: Path) -> None
     noise = unit_vectors(12_000, 16, seed=2).astype(np.float32)
     vectors = unit_length(torch.from_numpy(centres + 0.5 * noise)).half().numpy()
     index = OpenIndex(vectors, tmp_path)
-    exact, approximate = ExactSearch(vectors), ApproximateSearch(index)  # type: ignore[arg-type]
+    exact, approximate = ExactSearch(index), ApproximateSearch(index)  # type: ignore[arg-type]
     shared = 0
     for row in range(0, 12_000, 600):
         vector = torch.from_numpy(vectors[row].astype(np.float32))
