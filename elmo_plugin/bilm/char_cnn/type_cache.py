@@ -17,8 +17,8 @@ class TypeCache:
     A bounded table of words and their vectors, on the device of the words. It is for one way to encode them:
     whoever changes that takes a new cache.
 
-    When it is full, everything goes except the pinned words, and it fills again. Several threads may use it,
-    in and out of `torch.inference_mode()`.
+    When it is full, everything goes except the pinned words, and it fills again, in the same memory. Several
+    threads may use it, in and out of `torch.inference_mode()`.
 
     # Parameters
 
@@ -51,7 +51,7 @@ class TypeCache:
             Shape (types, dim), not shared with the cache.
         """
         with self._lock:
-            if self._table is None:
+            if self._table is None or len(self) == 0:
                 vectors = encode(types)
                 self._insert(types, vectors, self.capacity)
                 return vectors
@@ -69,14 +69,14 @@ class TypeCache:
         """
         with self._lock:
             self._keep_pinned()
-            if self._table is not None:
+            if self._table is not None and len(self) > 0:
                 types = types[~self._table.find(types)[1]]
             self._insert(types, encode(types), room=self.capacity + self._pinned + len(types))
             self._pinned = len(self)
 
     def _keep_pinned(self) -> None:
         if self._table is not None:
-            self._table = self._table.first(self._pinned) if self._pinned > 0 else None
+            self._table = self._table.first(self._pinned)  # in the same memory, which is filled again
 
     def _insert(self, types: Tensor, vectors: Tensor, room: int) -> None:
         """Takes the words in, as far as there is room for them."""
