@@ -12,7 +12,7 @@ from elmo_plugin.analysis.neighbors.report import Neighbor
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import replace_when_written
 
-ROWS_AT_ONCE = 65_536
+ROWS_AT_ONCE = 8_192  # what the caches of a processor hold
 MIN_ROWS_OF_FAISS = 10_000  # fewer do not train its codes, and are searched at once anyway
 _LISTS_PROBED = 32
 _CANDIDATES = 20  # for each neighbour that is asked for
