@@ -123,6 +123,7 @@ def test_a_configuration_names_a_cache(make_archive: Callable[..., Path], tmp_pa
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_each_loads_the_archives_of_the_other_and_predicts_the_same(
     make_archive: Callable[..., Path], theirs: Callable[..., Path], options: dict[str, Any]
@@ -139,6 +140,7 @@ def test_each_loads_the_archives_of_the_other_and_predicts_the_same(
     np.testing.assert_allclose(predictions(ours), expected, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_a_training_step_makes_the_weights_that_allennlp_makes(
     theirs: Callable[..., Path], tmp_path: Path, files: tuple[str, str], options: dict[str, Any]
@@ -161,6 +163,7 @@ def test_a_training_step_makes_the_weights_that_allennlp_makes(
     assert ("scalar_parameters" in moved) == ("scalar_mix_parameters" not in options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("requires_grad", [False, True])
 def test_a_training_that_allennlp_began_goes_on(
     tmp_path: Path, files: tuple[str, str], requires_grad: bool

@@ -59,6 +59,7 @@ def test_the_pretrained_initializer_finds_all_tensors(
     torch.testing.assert_close(*(embedder(ids) for embedder in embedders), atol=1e-5, rtol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "frozen", [r"_token_embedder", r"forward_layer_1\.state_linearity\.(weight|bias)", r"_highways.*bias"]
 )

@@ -32,6 +32,7 @@ def test_a_sentence_has_the_same_vectors_alone_and_in_any_batch(
         assert not layers[:, row, len(sentence) :].any(), "padding is zero"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recurrence", ["sequential", "batched_directions"])
 def test_a_long_text_in_one_sequence_has_the_vectors_of_the_reference(
     make_bilm: BiLmMaker, recurrence: str, monkeypatch: pytest.MonkeyPatch

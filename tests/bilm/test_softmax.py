@@ -180,6 +180,7 @@ def test_without_gradients_none_are_computed_and_the_result_is_the_same(
 
 
 # With more tokens than float16 has small numbers for the weights of.
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 0.01), (torch.float16, 0.001)])
 @pytest.mark.parametrize("num_negatives", [None, 200])
 def test_under_autocast_loss_and_gradients_are_near_those_of_float32(

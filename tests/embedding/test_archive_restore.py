@@ -186,6 +186,7 @@ def test_an_archive_predicts_the_same_offline_without_the_files_of_its_bilms(
         assert_same_predictions(predictions_of_archive(archive, config), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [{"requires_grad": True}, {"layers": [2, 0], "precision": "int8" if int8_is_exact() else "float32"}],

@@ -80,6 +80,7 @@ def assert_like_the_bilm(bilm: BiLm, cache: ActivationCache, numbers: list[int])
 batches = st.lists(st.lists(st.integers(0, len(SENTENCES) - 1), min_size=1, max_size=6), max_size=8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*KINDS, "small memory"])
 @given(batches)
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -38,6 +38,7 @@ def config_of(folder: Path, slots: int = SLOTS, **options: Any) -> dict[str, Any
     return config
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("requires_grad", [False, True])
 def test_an_archive_predicts_the_same_without_the_folder(
     requires_grad: bool, folder: Path, tmp_path: Path

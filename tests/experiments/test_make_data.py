@@ -7,6 +7,7 @@ import pytest
 from tests.experiments.programs import DATA, draw_data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["coref", "ner", "snli", "squad", "srl", "sst"])
 def test_a_program_writes_the_same_bytes_and_prints_the_statistics_of_the_readme(
     task: str, tmp_path: Path

@@ -64,6 +64,7 @@ HASHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embed", [None, HASHES], ids=["alone", "with hashes"])
 def test_a_tagger_learns_and_is_stored_with_its_biLM(
     embed: dict[str, Any] | None, pair: dict[str, str], tmp_path: Path

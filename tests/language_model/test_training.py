@@ -47,6 +47,7 @@ def test_recovery_with_another_vocabulary_is_refused(bilm_config: dict[str, Any]
         train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
 
 
+@pytest.mark.slow
 def test_a_few_epochs_learn_four_lines(bilm_config: dict[str, Any], tmp_path: Path) -> None:
     """A vocabulary of 32 words: these, the boundaries of sentences, padding and the unknown word."""
     words = [f"{first}{second}" for first in "abcd" for second in ("", "b", "ee", "foo", "gan", "h.", "i")]

@@ -173,6 +173,7 @@ def _content(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
 def test_where_there_is_no_room_the_earlier_export_stays(share: float, archive: Path, earlier: Path) -> None:
     before = _content(earlier)
