@@ -8,23 +8,11 @@ of several sweeps in one file, of which smaller parts had other options.
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from elmo_plugin.sweeps import draw_curves
-
-
-def read_curves(results: Mapping[str, Any]) -> dict[str, dict[float, list[float]]]:
-    """Returns the scores of each configuration for each part of the data."""
-    curves: dict[str, dict[float, list[float]]] = {}
-    for name, entry in results.items():
-        configuration, _, fraction = name.partition("@")
-        if fraction:
-            curves.setdefault(configuration, {})[float(fraction)] = entry["scores"]
-    return curves
-
+from elmo_plugin.sweeps import curves_of_results, draw_curves
 
 if __name__ == "__main__":
     file, metric, output = sys.argv[1:]
-    draw_curves(read_curves(json.loads(Path(file).read_text(encoding="utf-8"))), f"{metric} (%)", output)
+    results = json.loads(Path(file).read_text(encoding="utf-8"))
+    draw_curves(curves_of_results(results), f"{metric} (%)", output)

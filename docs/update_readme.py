@@ -16,7 +16,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.sweeps import summary
+from elmo_plugin.sweeps import curves_of_results, summary
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
@@ -120,15 +120,14 @@ def fractions_table(names: list[str]) -> str:
     """Returns a row for each part of the data and a column for each model, and the commands."""
     (name,) = names
     results = read_results(name)
-    models = list(dict.fromkeys(each.partition("@")[0] for each in results))
-    fractions = sorted({float(each.partition("@")[2]) for each in results})
-    columns = [model.partition("_")[2] for model in models]
+    curves = curves_of_results(results)
+    columns = [model.partition("_")[2] for model in curves]
     lines = [
         f"| part of the data, {heading(name)} | {' | '.join(columns)} |",
-        f"|{' --- |' * (1 + len(models))}",
+        f"|{' --- |' * (1 + len(curves))}",
     ]
-    for fraction in fractions:
-        scores = [summary(results[f"{model}@{fraction:g}"]["scores"], digits=1) for model in models]
+    for fraction in sorted({fraction for curve in curves.values() for fraction in curve}):
+        scores = [summary(curve[fraction], digits=1) for curve in curves.values()]
         lines.append(f"| {100 * fraction:g} % | {' | '.join(scores)} |")
     return text_of(lines, [each["command"] for each in results.values()])
 

@@ -46,37 +46,40 @@ local one_side(baseline, at) = {
 
 local named(task, variants) = { [task + '_' + name]: variants[name] for name in std.objectFields(variants) };
 
+// All tasks have it like this.
+local elmo_at(placements, layers, lambda, layer_norm=false) = elmo.at(
+  placements,
+  bilm='tiny',
+  dropout=0.5,
+  layers=layers,
+  lambda=lambda,
+  layer_norm=layer_norm,
+  cache={ type: 'memory' }
+);
+
 local coref_baseline = import 'coref_baseline.jsonnet';
 local coref_at(placements=['input'], layers='all', lambda=0) =
-  elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda, cache={ type: 'memory' });
+  elmo_at(placements, layers, lambda);
 
 local ner_baseline = import 'ner_baseline.jsonnet';
 local ner_at(placements=['input'], layers='all', lambda=0.1) =
-  elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda, cache={ type: 'memory' });
+  elmo_at(placements, layers, lambda);
 
 local snli_baseline = import 'snli_baseline.jsonnet';
 local snli_at(placements=['input', 'output'], layers='all', lambda=0.001) =
-  elmo.at(
-    placements,
-    bilm='tiny',
-    dropout=0.5,
-    layers=layers,
-    lambda=lambda,
-    layer_norm=true,
-    cache={ type: 'memory' }
-  );
+  elmo_at(placements, layers, lambda, layer_norm=true);
 
 local squad_baseline = import 'squad_baseline.jsonnet';
 local squad_at(placements=['input', 'output'], layers='all', lambda=0.001) =
-  elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda, cache={ type: 'memory' });
+  elmo_at(placements, layers, lambda);
 
 local srl_baseline = import 'srl_baseline.jsonnet';
 local srl_at(placements=['input'], layers='all', lambda=0.001) =
-  elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda, cache={ type: 'memory' });
+  elmo_at(placements, layers, lambda);
 
 local sst_baseline = import 'sst_baseline.jsonnet';
 local sst_at(placements=['input', 'output'], layers='all', lambda=0.001) =
-  elmo.at(placements, bilm='tiny', dropout=0.5, layers=layers, lambda=lambda, cache={ type: 'memory' });
+  elmo_at(placements, layers, lambda);
 
 named(
   'coref',

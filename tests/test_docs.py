@@ -22,6 +22,16 @@ def update_readme() -> dict[str, Any]:
     return runpy.run_path(str(REPOSITORY / "docs" / "update_readme.py"))
 
 
+def made_of(folder: Path, results: dict[str, Any], document: str) -> list[str]:
+    """Returns the lines of a document whose tables are made of these results, which are given by file."""
+    (folder / "docs" / "results").mkdir(parents=True)
+    for name, content in results.items():
+        (folder / "docs" / "results" / f"{name}.json").write_text(json.dumps(content))
+    functions = update_readme()
+    functions["table"].__globals__["REPOSITORY"] = folder
+    return functions["updated"](document).splitlines()
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_tables_hold_the_figures_of_the_results(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
@@ -50,12 +60,8 @@ def test_a_table_has_the_mean_and_the_deviation_of_each_model_and_each_command_o
         "snli_elmo": {"scores": [70.25], "command": "allennlp elmo-sweep two"},
         "snli_top": {"scores": [1.0, 3.0], "command": "allennlp elmo-sweep one"},
     }
-    (tmp_path / "docs" / "results").mkdir(parents=True)
-    (tmp_path / "docs" / "results" / "snli_all.json").write_text(json.dumps(results))
-    functions = update_readme()
-    functions["table"].__globals__["REPOSITORY"] = tmp_path
     document = "before\n\n<!-- results:snli_all -->\nold\n<!-- end -->\n\nafter"
-    assert functions["updated"](document).splitlines() == [
+    assert made_of(tmp_path, {"snli_all": results}, document) == [
         "before",
         "",
         "<!-- results:snli_all -->",
@@ -75,31 +81,22 @@ def test_a_table_has_the_mean_and_the_deviation_of_each_model_and_each_command_o
 
 
 def test_a_summary_has_a_row_for_each_task(tmp_path: Path) -> None:
-    (tmp_path / "docs" / "results").mkdir(parents=True)
-    for name, scores in (("ner", [1.0, 3.0]), ("coref_test", [50.0])):
-        task = name.partition("_")[0]
-        results = {
-            f"{task}_{kind}": {"scores": scores, "command": ""} for kind in ("elmo", "top", "baseline")
-        }
-        (tmp_path / "docs" / "results" / f"{name}.json").write_text(json.dumps(results))
-    functions = update_readme()
-    functions["table"].__globals__["REPOSITORY"] = tmp_path
+    results = {
+        name: {f"{task}_{kind}": {"scores": scores, "command": ""} for kind in ("elmo", "top", "baseline")}
+        for name, task, scores in (("ner", "ner", [1.0, 3.0]), ("coref_test", "coref", [50.0]))
+    }
     document = "<!-- summary:ner coref_test -->\n<!-- end -->"
-    assert functions["updated"](document).splitlines()[3:5] == [
+    assert made_of(tmp_path, results, document)[3:5] == [
         "| named entities (WNUT-17) | dev F1 (%) | 2.0 ± 1.4 | 2.0 ± 1.4 |",
         "| coreference (OntoGUM) | test average F1 (%) | 50.0 | 50.0 |",
     ]
 
 
 def test_a_control_has_static_vectors_beside_the_baseline_and_elmo(tmp_path: Path) -> None:
-    (tmp_path / "docs" / "results").mkdir(parents=True)
     scores = {"static_elmo": 4.0, "elmo": 3.0, "baseline@0.3": 1.0, "static": 2.0}
     results = {f"srl_{model}": {"scores": [score], "command": "c"} for model, score in scores.items()}
-    (tmp_path / "docs" / "results" / "srl_static.json").write_text(json.dumps(results))
-    functions = update_readme()
-    functions["table"].__globals__["REPOSITORY"] = tmp_path
     document = "<!-- control:srl_static -->\n<!-- end -->"
-    assert functions["updated"](document).splitlines()[1:6] == [
+    assert made_of(tmp_path, {"srl_static": results}, document)[1:6] == [
         "| task | mean ± sd | baseline | static vectors | ELMo | both |",
         "| --- | --- | --- | --- | --- | --- |",
         "| semantic roles | F1 | 1.0 | 2.0 | 3.0 | 4.0 |",
@@ -109,14 +106,10 @@ def test_a_control_has_static_vectors_beside_the_baseline_and_elmo(tmp_path: Pat
 
 
 def test_fractions_are_rows_from_the_smallest(tmp_path: Path) -> None:
-    (tmp_path / "docs" / "results").mkdir(parents=True)
     names = ["srl_elmo@0.1", "srl_elmo@0.03", "srl_baseline@0.03", "srl_baseline@0.1"]
     results = {name: {"scores": [float(place)], "command": "c"} for place, name in enumerate(names)}
-    (tmp_path / "docs" / "results" / "srl_parts.json").write_text(json.dumps(results))
-    functions = update_readme()
-    functions["table"].__globals__["REPOSITORY"] = tmp_path
     document = "<!-- fractions:srl_parts -->\n<!-- end -->"
-    assert functions["updated"](document).splitlines()[1:5] == [
+    assert made_of(tmp_path, {"srl_parts": results}, document)[1:5] == [
         "| part of the data, dev F1 (%), mean ± sd | elmo | baseline |",
         "| --- | --- | --- |",
         "| 3 % | 1.0 | 2.0 |",
@@ -125,31 +118,25 @@ def test_fractions_are_rows_from_the_smallest(tmp_path: Path) -> None:
 
 
 def test_the_papers_figures_stand_beside_ours(tmp_path: Path) -> None:
-    (tmp_path / "docs" / "results").mkdir(parents=True)
-    functions = update_readme()
-    questions = functions["PAPER"].values()
+    questions = update_readme()["PAPER"].values()
     results = {
         f"{task}_{question[0]}": {"scores": [1.0], "command": "c"}
         for task in ("squad", "snli")
         for question in questions
     }
     results |= {f"srl_{question[1]}": {"scores": [2.0], "command": "c"} for question in questions}
-    (tmp_path / "docs" / "results" / "all.json").write_text(json.dumps(results))
-    functions["table"].__globals__["REPOSITORY"] = tmp_path
-    lines = functions["updated"]("<!-- paper:all -->\n<!-- end -->").splitlines()
+    lines = made_of(tmp_path, {"all": results}, "<!-- paper:all -->\n<!-- end -->")
     assert lines[3] == "| without ELMo | 1.0 (80.8) | 1.0 (88.1) | 2.0 (81.6) |"
     assert len(lines) == 3 + len(questions) + 4
 
 
 def test_several_results_are_the_columns_of_a_table(tmp_path: Path) -> None:
-    (tmp_path / "docs" / "results").mkdir(parents=True)
-    for name, scores in (("coref", [60.0]), ("coref_test", [50.0, 51.0]), ("coref_muc_test", [70.0])):
-        results = {"coref_elmo": {"scores": scores, "command": f"allennlp elmo-sweep {name}"}}
-        (tmp_path / "docs" / "results" / f"{name}.json").write_text(json.dumps(results))
-    functions = update_readme()
-    functions["table"].__globals__["REPOSITORY"] = tmp_path
+    results = {
+        name: {"coref_elmo": {"scores": scores, "command": f"allennlp elmo-sweep {name}"}}
+        for name, scores in (("coref", [60.0]), ("coref_test", [50.0, 51.0]), ("coref_muc_test", [70.0]))
+    }
     document = "<!-- results:coref coref_test coref_muc_test -->\n<!-- end -->"
-    assert functions["updated"](document).splitlines()[1:4] == [
+    assert made_of(tmp_path, results, document)[1:4] == [
         "| model | dev average F1 (%), mean ± sd | test average F1 (%), mean ± sd | "
         "test MUC F1 (%), mean ± sd |",
         "| --- | --- | --- | --- |",
@@ -182,9 +169,3 @@ def test_a_training_curve_has_the_losses_between_the_lines_of_its_log() -> None:
     assert read == sorted({*points}, key=lambda point: point[1])
     # 400 steps of 5 less 100 of 8 are 300 of 4; 300 of 3 less 200 of 4 are 100 of 1.
     assert drawing["losses_between"](read, 1000) == [(400, 4.0), (1300, 1.0)]
-
-
-def test_curves_are_drawn_of_the_parts_that_results_name() -> None:
-    read = runpy.run_path(str(REPOSITORY / "docs" / "draw_fractions.py"))["read_curves"]
-    results = {"a@0.1": {"scores": [1.0, 2.0]}, "b@0.1": {"scores": [3.0]}, "a@1": {"scores": [4.0]}, "c": {}}
-    assert read(results) == {"a": {0.1: [1.0, 2.0], 1.0: [4.0]}, "b": {0.1: [3.0]}}

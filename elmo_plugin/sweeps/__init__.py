@@ -3,6 +3,7 @@
 from elmo_plugin.sweeps.sample_efficiency import (
     Reach,
     curve_table,
+    curves_of_results,
     draw_curves,
     find_reaches,
     learning_curves,
@@ -16,6 +17,7 @@ __all__ = [
     "Reach",
     "Training",
     "curve_table",
+    "curves_of_results",
     "draw",
     "draw_curves",
     "find_reaches",

@@ -5,7 +5,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from elmo_plugin.common.plotting import new_figure, save_figure
 from elmo_plugin.sweeps.scores import Metric, summary
@@ -42,6 +42,16 @@ def learning_curves(trainings: Sequence[Training], scores: Mapping[str, Sequence
         if training.fraction is not None and training.full_name in scores:
             curves.setdefault(training.name, {})[training.fraction] = scores[training.full_name]
     return dict(curves)
+
+
+def curves_of_results(results: Mapping[str, Any]) -> dict[str, dict[float, list[float]]]:
+    """Returns the curve of each configuration from what `--json` wrote under names as `ner_elmo@0.1`."""
+    curves: dict[str, dict[float, list[float]]] = {}
+    for name, entry in results.items():
+        configuration, _, fraction = name.partition("@")
+        if fraction:
+            curves.setdefault(configuration, {})[float(fraction)] = entry["scores"]
+    return curves
 
 
 def find_reaches(trainings: Sequence[Training], curves: Mapping[str, Curve], metric: Metric) -> list[Reach]:

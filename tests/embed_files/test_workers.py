@@ -131,11 +131,12 @@ def note_megabytes_kept(results: "SimpleQueue[float]") -> None:
     del small
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_large_arrays_are_given_back_while_small_ones_stay() -> None:
-    fork = multiprocessing.get_context("fork")
-    results = fork.SimpleQueue()
-    process = fork.Process(target=note_megabytes_kept, args=(results,))
+    spawn = multiprocessing.get_context("spawn")  # a fork has the holes of this process, where arrays may go
+    results = spawn.SimpleQueue()
+    process = spawn.Process(target=note_megabytes_kept, args=(results,))
     process.start()
-    assert results.get() < 40  # without the call it is some 60
+    assert results.get() < 20  # without the call it is some 60
     process.join()

@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.sweeps import Metric, Training, curve_table, find_reaches, learning_curves, reaches_text
+from elmo_plugin.sweeps import (
+    Metric,
+    Training,
+    curve_table,
+    curves_of_results,
+    find_reaches,
+    learning_curves,
+    reaches_text,
+)
 from elmo_plugin.sweeps.sample_efficiency import fraction_to_reach
 from elmo_plugin.sweeps.updates import Progress, read_progress
 
@@ -20,6 +28,11 @@ def test_the_part_is_interpolated_on_a_logarithmic_axis() -> None:
     assert fraction_to_reach(curve, 10, True) == 0.01
     assert fraction_to_reach(curve, 81, True) is None
     assert fraction_to_reach({0.1: [3.0], 1.0: [1.0]}, 2, False) == pytest.approx(10**-0.5)
+
+
+def test_curves_are_read_from_the_results_that_name_a_part() -> None:
+    results = {"a@0.1": {"scores": [1.0, 2.0]}, "b@0.1": {"scores": [3.0]}, "a@1": {"scores": [4.0]}, "c": {}}
+    assert curves_of_results(results) == {"a": {0.1: [1.0, 2.0], 1.0: [4.0]}, "b": {0.1: [3.0]}}
 
 
 def test_a_score_is_reached_at_the_first_epoch_that_has_it() -> None:
