@@ -145,11 +145,20 @@ def test_several_results_are_the_columns_of_a_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
-def test_linked_files_are_there(document: Path) -> None:
+def test_linked_files_and_sections_are_there(document: Path) -> None:
     links = re.findall(r"\]\(([^)]+)\)", document.read_text(encoding="utf-8"))
     for link in links:
         if not link.startswith("https://"):
-            assert (document.parent / link).exists(), link
+            file, _, section = link.partition("#")
+            path = document.parent / file if file else document
+            assert path.exists(), link
+            assert not section or section in anchors(path), link
+
+
+def anchors(document: Path) -> list[str]:
+    """Returns the anchors of the headings, which have lower case, hyphens for spaces and no other signs."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
 
 
 def test_the_readme_shows_the_experiment_as_it_is() -> None:
