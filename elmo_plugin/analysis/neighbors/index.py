@@ -17,8 +17,10 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import checksum, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import decode, read_lines
+from elmo_plugin.common.freed_memory import give_back_freed_memory
 
 WORDS_AT_ONCE = 10_000  # fewer take less memory and more time
+BATCHES_UNTIL_FREED = 4
 _DESCRIPTION, _SENTENCES, _STARTS, _VECTORS = "index.json", "sentences.txt", "starts.npy", "vectors.npy"
 
 
@@ -119,10 +121,12 @@ def _build(folder: Path, bilm: BiLm, corpus: str, layer: int) -> None:
     progress = tqdm(total=num_words, unit=" words", unit_scale=True, desc=f"index of {corpus}")
     with progress, open(folder / _VECTORS, "wb") as file:  # not mapped, as that would count as memory in use
         np.lib.format.write_array_header_1_0(file, header)
-        for batch in _batches(folder / _SENTENCES):
+        for number, batch in enumerate(_batches(folder / _SENTENCES), start=1):
             of_batch = unit_length(torch.cat([layers[layer] for layers in bilm.embed(batch)]))
             file.write(of_batch.half().cpu().numpy().tobytes())
             progress.update(len(of_batch))
+            if number % BATCHES_UNTIL_FREED == 0:
+                give_back_freed_memory()
     description: dict[str, Any] = {
         "corpus": corpus,
         "bilm": bilm.digest().hex(),
