@@ -22,6 +22,8 @@ DOCUMENT = (REPOSITORY / "docs" / "add_a_task.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL))
 COMMANDS = re.findall(r"^    (allennlp .*)$", DOCUMENT, re.MULTILINE)
 
+pytestmark = pytest.mark.slow
+
 
 class TestContract(TaskContract):
     """The contract, for what the document's own test says."""

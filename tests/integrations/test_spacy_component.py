@@ -58,6 +58,7 @@ def test_pipe_gives_what_a_document_alone_gets(pair: dict[str, str], processes: 
             np.testing.assert_array_equal(token.vector, doc._.elmo[token.i])
 
 
+@pytest.mark.slow
 def test_layers_are_chosen_in_the_configuration(pair: dict[str, str]) -> None:
     alone = [pipeline(pair, layers=number)(TEXTS[1])._.elmo for number in range(3)]
     every = pipeline(pair, layers="all")(TEXTS[1])._.elmo
@@ -86,6 +87,7 @@ def test_without_asking_spacys_own_vectors_stay(pair: dict[str, str]) -> None:
     assert not doc.has_vector and doc.tensor.size == 0 and doc[0].vector.size == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["disk", "bytes"])
 def test_a_stored_pipeline_has_its_biLM(way: str, pair: dict[str, str], tmp_path: Path) -> None:
     nlp = pipeline(pair, vectors=True)

@@ -201,6 +201,7 @@ def test_two_processes_go_on_as_if_none_had_been_stopped(
         assert all(torch.equal(again[name], expected[name]) for name in expected)
 
 
+@pytest.mark.slow
 def test_training_does_not_go_on_with_another_number_of_processes(
     after_an_epoch: Path, tmp_path: Path
 ) -> None:

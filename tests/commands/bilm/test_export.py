@@ -52,6 +52,7 @@ def _datasets(path: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_trained_model_is_exported_with_its_softmax(
     bilm_config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,7 +93,10 @@ def exit_code(event: int, folder: Path, options: dict[str, Any]) -> int | None:
     "options",
     [
         {},
-        {"checkpoints": {"save_every_num_batches": 3}, "optimizer": torch.optim.Adagrad},
+        pytest.param(
+            {"checkpoints": {"save_every_num_batches": 3}, "optimizer": torch.optim.Adagrad},
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             {"checkpoints": {"save_every_num_batches": 2, "save_completed_epochs": False}},
             marks=pytest.mark.slow,

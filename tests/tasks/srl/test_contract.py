@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+import pytest
+
 from tests.tasks.contract import FIXTURES, TaskContract
 
 
@@ -17,6 +19,7 @@ class TestSrl(TaskContract):
     ]
 
 
+@pytest.mark.slow
 class TestSrlPredicates(TaskContract):
     task = "srl_predicates(data='', words=words.learned(dim=5, min_count=1), dropout=0, hidden_sizes=[6])"
     data = FIXTURES / "srl" / "sentences.gold_conll"

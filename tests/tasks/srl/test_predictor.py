@@ -87,6 +87,7 @@ def marks_ordered(doc: Doc) -> Doc:
     return doc
 
 
+@pytest.mark.slow
 def test_a_spacy_model_finds_predicates_and_lemmas(labeller: Path, tmp_path: Path) -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("marks_ordered")
