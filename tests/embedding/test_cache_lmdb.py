@@ -122,7 +122,7 @@ def write_for_ever(folder: Path, start: int) -> None:
         write(store, *range(number, number + 4))
 
 
-@pytest.mark.parametrize("rounds", [1, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [3, pytest.param(10, marks=pytest.mark.slow)])
 def test_after_a_kill_each_record_is_whole_or_absent(
     rounds: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
