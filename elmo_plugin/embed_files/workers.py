@@ -1,6 +1,5 @@
 """Passages embedded and written as chunks, in this process or in several."""
 
-import ctypes
 import multiprocessing
 import os
 import signal
@@ -17,6 +16,7 @@ from typing import NamedTuple
 
 import torch
 
+from elmo_plugin.common.heap import keep_large_blocks_apart
 from elmo_plugin.embed_files.embedder import Embedder
 from elmo_plugin.embed_files.resume import write_chunk
 from elmo_plugin.embed_files.settings import Settings
@@ -24,8 +24,6 @@ from elmo_plugin.embed_files.text import Passage
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _PASSAGES_AHEAD = 2  # for each worker, that are ready before it asks for them
-_MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of glibc's malloc.h
-_LARGE = 2**20  # bytes
 
 
 class Job(NamedTuple):
@@ -155,17 +153,3 @@ def _end_with_parent() -> None:
 
 def _embed_passage(job: Job) -> int:
     return embed_passage(_embedder, job)
-
-
-def keep_large_blocks_apart() -> None:
-    """
-    Makes large blocks of memory come from the system and go back to it, for the rest of the process. By
-    default glibc puts blocks of up to 32 MB among the small ones once it has seen such a block freed; the
-    tensors of batches, which are of many sizes, then leave holes between small blocks that stay. A process
-    that had embedded 700,000 words held 956 MB and grew; so it holds 780 and does not. Does nothing where the
-    C library is another one.
-    """
-    if sys.platform == "linux":
-        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none
-        if mallopt is not None:
-            mallopt(_MMAP_THRESHOLD, _LARGE)

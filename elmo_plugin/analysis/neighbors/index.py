@@ -17,7 +17,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import checksum, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import decode, read_lines
-from elmo_plugin.common.freed_memory import give_back_freed_memory
+from elmo_plugin.common.heap import give_back_freed_memory
 
 WORDS_AT_ONCE = 10_000  # fewer take less memory and more time
 BATCHES_UNTIL_FREED = 4
