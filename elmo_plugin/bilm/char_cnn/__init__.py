@@ -2,8 +2,8 @@
 
 from elmo_plugin.bilm.char_cnn.cached_token_encoder import CachedTokenEncoder, Highway
 from elmo_plugin.bilm.char_cnn.lexicon_encoder import LexiconTokenEncoder
-from elmo_plugin.bilm.char_cnn.token_encoder import CharCnnEncoder, TokenEncoder
-from elmo_plugin.bilm.char_cnn.unique_rows import unique_rows
+from elmo_plugin.bilm.char_cnn.token_encoder import CharCnnEncoder, TokenEncoder, convolve_by_length
+from elmo_plugin.bilm.char_cnn.unique_rows import encode_unique_rows, unique_rows
 
 __all__ = [
     "CachedTokenEncoder",
@@ -11,5 +11,7 @@ __all__ = [
     "Highway",
     "LexiconTokenEncoder",
     "TokenEncoder",
+    "convolve_by_length",
+    "encode_unique_rows",
     "unique_rows",
 ]

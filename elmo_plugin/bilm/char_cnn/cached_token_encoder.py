@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.char_cnn.type_cache import TypeCache
-from elmo_plugin.bilm.char_cnn.unique_rows import unique_rows
+from elmo_plugin.bilm.char_cnn.unique_rows import encode_unique_rows, unique_rows
 from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.options import CharCnnOptions, LexiconCnnOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
@@ -132,14 +132,10 @@ class CachedTokenEncoder(nn.Module):
         `Tensor`
             Shape (..., projection_dim).
         """
-        types, type_of_token = unique_rows(character_ids.reshape(-1, character_ids.size(-1)))
         encode = partial(self.encode_types, precision=precision, weights=weights)
-        if weights is None:
-            vectors = encode(types)
-        else:
-            vectors = self._type_cache(precision, weights).look_up(types, encode)
-        token_vectors = nn.functional.embedding(type_of_token, vectors)
-        return token_vectors.view(*character_ids.shape[:-1], vectors.size(-1))
+        if weights is not None:
+            encode = partial(self._type_cache(precision, weights).look_up, encode=encode)
+        return encode_unique_rows(character_ids, encode)
 
     def precompute_types(
         self, character_ids: Tensor, precision: Precision, weights: InferenceWeights

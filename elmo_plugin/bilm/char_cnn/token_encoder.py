@@ -1,6 +1,6 @@
 """A word's context-independent vector: character CNN, highway layers, projection."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import cast
 
@@ -51,17 +51,8 @@ class CharCnnEncoder(CachedTokenEncoder):
 
     def _encode_for_training(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the vectors, with gradients, and which of the words each of them is for."""
-        filters, all_slots = filter_matrix(self.convolutions), character_ids.size(1)
-
-        def convolve(some_ids: Tensor) -> Tensor:
-            characters = self.character_embedding(some_ids)
-            if some_ids.size(1) == all_slots:  # there may be no room for the widest filter after a word
-                return convolution_maxima(characters, self.convolutions)
-            return conv_max_pool(characters, filters)
-
-        features, order = by_length(character_ids, self.widest_filter, convolve)
-        biases = cast("list[Tensor]", [convolution.bias for convolution in self.convolutions])
-        features = self.activation(features + torch.cat(biases))
+        maxima, order = convolve_by_length(character_ids, self.character_embedding, self.convolutions)
+        features = self.activation(maxima)
         for highway in self.highways:  # all words at once, for large products
             features = highway(features)
         return self.projection(features), order
@@ -103,6 +94,42 @@ class TokenEncoder(CharCnnEncoder):
                 nn.init.normal_(convolution.weight, std=convolution.weight[0].numel() ** -0.5)
         nn.init.normal_(self.projection.weight, std=options.n_filters**-0.5)
         nn.init.zeros_(self.projection.bias)
+
+
+def convolve_by_length(
+    character_ids: Tensor, embed: Callable[[Tensor], Tensor], convolutions: Sequence[nn.Conv1d]
+) -> tuple[Tensor, Tensor]:
+    """
+    The greatest value of each filter over all windows of a word, with gradients, from words of similar length
+    together. It is fastest where padding follows all words, in more slots than the widest filter covers.
+
+    # Parameters
+
+    character_ids : `Tensor`
+        Shape (types, characters).
+    embed : `Callable[[Tensor], Tensor]`
+        Gives some words' characters their vectors, shape (some types, slots, channels).
+    convolutions : `Sequence[nn.Conv1d]`
+        Of `channels` input channels, with biases.
+
+    # Returns
+
+    `Tensor`, `Tensor`
+        The maxima, shape (types, filters of all convolutions), and which word each row is for, shape
+        (types,).
+    """
+    filters, all_slots = filter_matrix(convolutions), character_ids.size(1)
+
+    def convolve(some_ids: Tensor) -> Tensor:
+        characters = embed(some_ids)
+        if some_ids.size(1) == all_slots:  # there may be no room for the widest filter after a word
+            return convolution_maxima(characters, convolutions)
+        return conv_max_pool(characters, filters)
+
+    widest_filter = max(convolution.kernel_size[0] for convolution in convolutions)
+    maxima, order = by_length(character_ids, widest_filter, convolve)
+    biases = cast("list[Tensor]", [convolution.bias for convolution in convolutions])
+    return maxima + torch.cat(biases), order
 
 
 def by_length(

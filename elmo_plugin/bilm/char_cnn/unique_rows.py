@@ -1,5 +1,6 @@
 """Which rows of an integer matrix are equal: the distinct words of a batch, its distinct sentences."""
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import torch
@@ -26,6 +27,27 @@ def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
     if torch.equal(distinct[group], rows):
         return distinct, group
     return torch.unique(rows, dim=0, return_inverse=True)
+
+
+def encode_unique_rows(rows: Tensor, encode: Callable[[Tensor], Tensor]) -> Tensor:
+    """
+    Encodes each distinct row once, and gives it to all its occurrences.
+
+    # Parameters
+
+    rows : `Tensor`
+        Shape (..., k), integers.
+    encode : `Callable[[Tensor], Tensor]`
+        Gives vectors of shape (distinct, dim) for the distinct rows, shape (distinct, k).
+
+    # Returns
+
+    `Tensor`
+        Shape (..., dim).
+    """
+    distinct, group = unique_rows(rows.flatten(0, -2))
+    vectors = encode(distinct)
+    return torch.nn.functional.embedding(group, vectors).view(*rows.shape[:-1], vectors.size(-1))
 
 
 def row_hashes(rows: Tensor) -> Tensor:
