@@ -14,7 +14,13 @@ from elmo_plugin.commands.analysis import probe, senses
 from elmo_plugin.commands.bilm import vocab
 from elmo_plugin.commands.models import answer, ensemble, score, sweep, weights
 from elmo_plugin.embedding import indexer, token_embedder
-from elmo_plugin.encoders import bidirectional_gru, contextual_encoder, highway_lstm, variational_bilstm
+from elmo_plugin.encoders import (
+    bidirectional_gru,
+    character_cnn,
+    contextual_encoder,
+    highway_lstm,
+    variational_bilstm,
+)
 from elmo_plugin.language_model import registered
 from elmo_plugin.sweeps import updates
 from elmo_plugin.tasks import coref, fraction_reader, ner, snli, squad, srl, sst, training

@@ -2,6 +2,7 @@
 
 from elmo_plugin.encoders.attention import biattention, masked_attention, pool, self_biattention
 from elmo_plugin.encoders.bidirectional_gru import BidirectionalGru
+from elmo_plugin.encoders.character_cnn import CharacterCnn
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.highway_lstm import HighwayLstm
 from elmo_plugin.encoders.text_fields import slice_wrapping_dim, take_rows
@@ -9,6 +10,7 @@ from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 
 __all__ = [
     "BidirectionalGru",
+    "CharacterCnn",
     "ContextualEncoder",
     "HighwayLstm",
     "VariationalBiLstm",

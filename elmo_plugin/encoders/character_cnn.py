@@ -1,0 +1,103 @@
+"""A character CNN that gives features to words shorter than its filters, too, and encodes each word once."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.modules.token_embedders import Embedding, TokenEmbedder
+from allennlp.nn import Activation
+from overrides import overrides
+from torch import Tensor, nn
+
+from elmo_plugin.bilm.char_cnn import convolve_by_length, encode_unique_rows
+
+
+@TokenEmbedder.register("character_cnn")
+class CharacterCnn(TokenEmbedder):
+    """
+    Embeds the characters of a word, convolves them, and takes the greatest value of each filter,
+    `activation(max_t (W [c_t; ...; c_{t + width - 1}]) + b)`. Endless padding follows each word, with zeros
+    as its vectors. So a word shorter than a filter has features, and a word's vector does not depend on the
+    longest word of the batch. Each distinct word of a batch is computed once.
+
+    AllenNLP 1's `CnnEncoder` and e2e-coref (Lee et al., 2017) compute the same wherever a batch pads a word
+    by at least a filter's width; e2e-coref has a learned vector for padding. document-qa (Clark and Gardner,
+    2018) leaves out the windows of nothing but padding, which have the value `activation(b)`. AllenNLP 2's
+    `CnnEncoder` leaves out all windows with any padding, and gives zeros to words shorter than a filter.
+
+    The filters are drawn as those of AllenNLP's `CnnEncoder`: weights and biases uniformly from
+    `-(width * embedding_dim)^-0.5` to `(width * embedding_dim)^-0.5`.
+
+    Registered as a `TokenEmbedder` with name "character_cnn", for the indexer "characters".
+
+    # Parameters
+
+    embedding : `Embedding`
+        Of the characters; 0 is padding, whatever its row holds.
+    num_filters : `int`
+        The number of filters of each width.
+    widths : `Sequence[int]`
+        How many characters the filters see.
+    activation : `Activation`, optional (default=ReLU)
+        Applied to the greatest values, so it should be one that never decreases, such as `relu` and `tanh`.
+    dropout : `float`, optional (default=0.0)
+        Of the characters' vectors, number by number. All occurrences of a word in a batch lose the same ones.
+
+    Raises `ConfigurationError` where there is no filter, or one that sees no character.
+    """
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        num_filters: int,
+        widths: Sequence[int],
+        activation: Activation = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if num_filters < 1 or len(widths) == 0 or min(widths) < 1:
+            raise ConfigurationError(
+                f"a character CNN needs filters, each of at least one character, but `num_filters` is "
+                f"{num_filters} and `widths` are {list(widths)}"
+            )
+        dim = embedding.get_output_dim()
+        self.embedding = embedding
+        self.convolutions = nn.ModuleList(nn.Conv1d(dim, num_filters, width) for width in widths)
+        self.activation = activation or Activation.by_name("relu")()
+        self.dropout = nn.Dropout(dropout)
+
+    @overrides
+    def get_output_dim(self) -> int:
+        return sum(convolution.out_channels for convolution in self._convolutions)
+
+    def forward(self, token_characters: Tensor) -> Tensor:
+        """
+        # Parameters
+
+        token_characters : `Tensor`
+            Shape (..., characters), integers: the characters of each token, then zeros.
+
+        # Returns
+
+        `Tensor`
+            Shape (..., num_filters * number of widths), zeros at tokens without characters.
+        """
+        return encode_unique_rows(token_characters, self._encode)
+
+    def _encode(self, words: Tensor) -> Tensor:
+        """Encodes words of shape (words, characters), each by itself."""
+        if len(words) == 0:
+            return self.embedding.weight.new_zeros(0, self.get_output_dim())
+        # Room for the widest filter after the longest word, and one more slot.
+        room = 1 + max(convolution.kernel_size[0] for convolution in self._convolutions)
+        padded = nn.functional.pad(words, (0, room))
+        maxima, order = convolve_by_length(padded, self._embed, self._convolutions)
+        features = self.activation(maxima) * (words != 0).any(dim=1)[order, None]
+        return features[order.argsort()]
+
+    def _embed(self, words: Tensor) -> Tensor:
+        return self.dropout(self.embedding(words) * (words != 0)[..., None])
+
+    @property
+    def _convolutions(self) -> Sequence[nn.Conv1d]:
+        return cast("Sequence[nn.Conv1d]", self.convolutions)
