@@ -45,23 +45,19 @@
   feedforward(num_layers, hidden):: { num_layers: num_layers, hidden_dims: hidden, activations: 'relu' },
 
   // A character CNN next to the word vectors: `dim` numbers for each character, `num_filters` of each of the `widths`,
-  // which are numbers of characters.
-  character_cnn(dim, num_filters, widths):: {
+  // which are numbers of characters; words may be shorter. `dropout` is that of the characters' numbers.
+  character_cnn(dim, num_filters, widths, dropout=0.0):: {
     dataset_reader+: {
       token_indexers+: {
-        token_characters: { type: 'characters', min_padding_length: std.foldl(std.max, widths, 0) },
+        token_characters: { type: 'characters', min_padding_length: 1 },
       },
     },
     model+: { contextual_encoder+: { text_field_embedder+: { token_embedders+: { token_characters: {
-      type: 'character_encoding',
+      type: 'character_cnn',
       embedding: { embedding_dim: dim, vocab_namespace: 'token_characters' },
-      encoder: {
-        type: 'cnn',
-        embedding_dim: dim,
-        num_filters: num_filters,
-        ngram_filter_sizes: widths,
-        conv_layer_activation: 'relu',
-      },
+      num_filters: num_filters,
+      widths: widths,
+      dropout: dropout,
     } } } } },
   },
 }
