@@ -8,12 +8,14 @@
 //
 // `elmo.at` can be added to any model that takes a `contextual_encoder`.
 {
-  // The files of a data set, in a folder. A model is evaluated on `test`, where there is one, after training.
+  // The files of a data set, in a folder. A model is evaluated on `test`, where there is one, after training. The
+  // vocabulary counts each text once, however many questions, predicates or phrases it has.
   data(folder, train, dev, test=null):: {
     train_data_path: folder + '/' + train,
     validation_data_path: folder + '/' + dev,
     [if test != null then 'test_data_path']: folder + '/' + test,
     [if test != null then 'evaluate_on_test']: true,
+    vocabulary: { type: 'distinct_texts' },
   },
 
   // Adam, and early stopping, on batches of instances that have about the same length.

@@ -19,7 +19,8 @@ local vocabulary_of_all_data(file) = {
   // Vectors that are learned with the task.
   //
   // dim:       their size.
-  // min_count: the times that the training data must have a word for it to have a vector; all others share one.
+  // min_count: the times that the texts of the training data must have a word for it to have a vector; all others
+  //            share one.
   // lowercase: whether words that differ only in case share a vector.
   learned(dim, min_count=2, lowercase=true)::
     assert std.isNumber(dim) && dim > 0 : 'words.learned: dim is a positive number, not ' + dim;

@@ -11,6 +11,7 @@ from allennlp.data.tokenizers import Token
 
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, sentence_fields
 from elmo_plugin.tasks.sst.trees import read_phrases
+from elmo_plugin.tasks.vocabulary import PartOfText
 
 FINE_LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
 BINARY_LABELS = ("negative", "negative", None, "positive", "positive")
@@ -60,20 +61,26 @@ class SstTreesReader(TaskDatasetReader):
         self._labels = BINARY_LABELS if binary else FINE_LABELS
         self._min_phrase_length = math.inf if min_phrase_length is None else min_phrase_length
 
-    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str]]:
-        """Yields the words of each sentence or phrase, and its sentiment; a sentence before its phrases."""
+    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
+        """
+        Yields the words of each sentence or phrase, its sentiment, and the words of the sentence; a sentence
+        before its phrases.
+        """
         for line in lines:
             tree = line.text.strip()
             if not tree:
                 continue
             sentence, *parts = read_phrases(tree, line.location)
             long_enough = [part for part in parts if len(part.words) >= self._min_phrase_length]
+            tokens = [Token(word) for word in sentence.words]
             for label, words in [sentence, *long_enough]:
                 name = self._labels[label]
                 if name is not None:
-                    yield [Token(word) for word in words], name
+                    yield [Token(word) for word in words], name, tokens
 
-    def text_to_instance(self, tokens: list[Token], label: str | None = None) -> Instance:
+    def text_to_instance(
+        self, tokens: list[Token], label: str | None = None, sentence: list[Token] | None = None
+    ) -> Instance:
         """
         # Parameters
 
@@ -81,6 +88,8 @@ class SstTreesReader(TaskDatasetReader):
             The words of a sentence or a phrase.
         label : `str | None`, optional (default = `None`)
             Its sentiment.
+        sentence : `list[Token] | None`, optional (default = `None`)
+            The sentence that a phrase is part of: the vocabulary counts its words once for all phrases.
 
         # Returns
 
@@ -88,6 +97,8 @@ class SstTreesReader(TaskDatasetReader):
             With the fields `tokens`, `words` (as strings) and, where it is given, `label`.
         """
         fields = sentence_fields(tokens)
+        if sentence is not None:
+            fields["tokens"] = PartOfText(tokens, sentence)
         if label is not None:
             fields["label"] = LabelField(label)
         return Instance(fields)

@@ -1,0 +1,63 @@
+"""A vocabulary that counts each text once, however many instances ask something about it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from allennlp.data import Instance, Vocabulary
+from allennlp.data.fields import Field, ListField, TextField
+from allennlp.data.tokenizers import Token
+from overrides import overrides
+
+
+class PartOfText(TextField):
+    """
+    A part of a text, such as a phrase of a sentence.
+
+    # Parameters
+
+    tokens : `list[Token]`
+        The part.
+    whole : `list[Token]`
+        The text, which is counted in its place.
+    """
+
+    def __init__(self, tokens: list[Token], whole: list[Token]) -> None:
+        super().__init__(tokens)
+        self.whole = whole
+
+
+@Vocabulary.register("distinct_texts", constructor="from_instances")
+class DistinctTextsVocabulary(Vocabulary):
+    """
+    A `Vocabulary` whose `min_count` is of the times that a word is in the texts of the data. AllenNLP's is of
+    the times that it is in instances: a word of a paragraph would count once for each question about it,
+    and next to no word of the training data would be unknown.
+
+    Registered as a `Vocabulary` with name "distinct_texts", with the options of AllenNLP's "from_instances".
+    """
+
+    @classmethod
+    @overrides(check_signature=False)
+    def from_instances(cls, instances: Iterable[Instance], **options: Any) -> "DistinctTextsVocabulary":
+        return super().from_instances(without_repeated_texts(instances), **options)  # type: ignore[return-value]
+
+
+def without_repeated_texts(instances: Iterable[Instance]) -> Iterator[Instance]:
+    """Yields each instance with those of its texts that no instance had before, and with all other fields."""
+    seen: set[tuple[str, ...]] = set()
+
+    def first_texts(field: Field) -> list[Field]:
+        if isinstance(field, ListField):
+            return [first for part in field.field_list for first in first_texts(part)]
+        if not isinstance(field, TextField):
+            return [field]
+        tokens = field.whole if isinstance(field, PartOfText) else field.tokens
+        text = tuple(token.text or "" for token in tokens)
+        if text in seen:
+            return []
+        seen.add(text)
+        return [TextField(tokens, field._token_indexers)]
+
+    for instance in instances:
+        fields = {name: first_texts(field) for name, field in instance.fields.items()}
+        yield Instance({f"{name} {i}": field for name in fields for i, field in enumerate(fields[name])})
