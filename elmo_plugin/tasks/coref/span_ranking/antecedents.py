@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_plugin.bilm import autocast_dtype
+from elmo_plugin.bilm import autocast_dtype, first_derivative_only
 from elmo_plugin.tasks.coref.span_ranking.span_encoder import further_layers
 from elmo_plugin.tasks.task_model import in_float32
 
@@ -145,6 +145,7 @@ class ProductLayer(torch.autograd.Function):
         return (left @ _scaled(right, weight).T).view(len(left), len(right), len(weight))
 
     @staticmethod
+    @first_derivative_only
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         left, right, weight = ctx.saved_tensors
         gradient = gradient.reshape(len(left), -1)
