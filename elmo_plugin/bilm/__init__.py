@@ -12,11 +12,12 @@ from elmo_plugin.bilm.characters import (
     sentences_to_character_ids,
     word_to_character_ids,
 )
+from elmo_plugin.bilm.gradients import first_derivative_only
 from elmo_plugin.bilm.loading import bilm_with_weights, has_weights, load_bilm, load_bilm_as
 from elmo_plugin.bilm.lstm.state import BiLmState
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.packing import Packing, pack, rows_before, rows_in_reverse, split_by_tokens
-from elmo_plugin.bilm.precision import PRECISIONS, get_precision, has_bfloat16
+from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, has_bfloat16
 from elmo_plugin.bilm.sentence_pass import BiLmOutput, add_boundaries
 from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.common.errors import BiLmError
@@ -42,7 +43,9 @@ __all__ = [
     "Packing",
     "VocabularySoftmax",
     "add_boundaries",
+    "autocast_dtype",
     "bilm_with_weights",
+    "first_derivative_only",
     "get_precision",
     "has_bfloat16",
     "has_weights",

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
+from elmo_plugin.bilm.gradients import first_derivative_only
 from elmo_plugin.bilm.precision import autocast_dtype, pack_for_training
 from elmo_plugin.common.errors import BiLmError
 
@@ -189,7 +189,7 @@ class _Loss(Function):
         return (losses * token_weights).sum(), losses
 
     @staticmethod
-    @once_differentiable
+    @first_derivative_only
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         factor = d_loss / ctx.scale
         return *(gradient * factor for gradient in ctx.saved_tensors), None, None, None

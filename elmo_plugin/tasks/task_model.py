@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
 
+import torch
 from allennlp.models import Model
 from allennlp.nn import InitializerApplicator
 from torch import Tensor, nn
@@ -65,6 +66,14 @@ class TaskModel(Model):
         with as_configuration_error():
             check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
         super()._load_from_state_dict(state_dict, prefix, *args)
+
+
+def in_float32(logits: Tensor) -> Tensor:
+    """
+    Returns logits in float32, those in float64 as they are. Under autocast a layer computes them in 16 bits,
+    which are too few for what losses and decoders add up, and numpy has no bfloat16.
+    """
+    return logits.to(torch.promote_types(logits.dtype, torch.float))
 
 
 def accepted_by(function: Callable[..., Any], fields: Mapping[str, Any]) -> dict[str, Any]:

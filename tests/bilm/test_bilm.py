@@ -25,11 +25,12 @@ def test_what_was_computed_in_one_mode_serves_in_another(make_bilm: BiLmMaker) -
     torch.testing.assert_close(bilm(ids_of("the play today")).layers, inside)
 
 
-def test_autocast_does_not_change_the_numbers(make_bilm: BiLmMaker) -> None:
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_autocast_does_not_change_the_numbers(make_bilm: BiLmMaker, dtype: torch.dtype) -> None:
     bilm = make_bilm().requires_grad_(False)
     expected = bilm(ids_of("the play")).layers
     bilm.clear_type_cache()
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with torch.autocast("cpu", dtype=dtype):
         assert torch.equal(bilm(ids_of("the play")).layers, expected)
 
 

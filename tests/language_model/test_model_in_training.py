@@ -64,6 +64,30 @@ def test_bfloat16_is_near_float32_and_learns(bilm_config: dict[str, Any]) -> Non
     assert losses["bfloat16"][-1] < 0.8 * losses["bfloat16"][0]
 
 
+@pytest.mark.parametrize("num_negatives", [None, 5])
+def test_under_autocast_it_learns_what_it_learns_in_float32(
+    bilm_config: dict[str, Any], num_negatives: int | None
+) -> None:
+    """As AllenNLP trains with `use_amp`, which it refuses without a GPU."""
+    losses = {}
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        model, vocab = make_model(bilm_config, num_negatives=num_negatives, dropout=0.0)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10, enabled=dtype == torch.float16)
+        for _ in range(8):
+            with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
+                loss = model(**random_batch(vocab, steps=8))["loss"]
+            optimizer.zero_grad()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            losses.setdefault(dtype, []).append(loss.item())
+    assert losses[torch.float32][-1] < 0.9 * losses[torch.float32][0]
+    for dtype in (torch.bfloat16, torch.float16):
+        assert losses[dtype] == pytest.approx(losses[torch.float32], rel=0.02)
+        assert losses[dtype] != losses[torch.float32]
+
+
 def test_only_training_is_in_bfloat16(bilm_config: dict[str, Any]) -> None:
     losses = {}
     for precision in ("float32", "bfloat16"):

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
+from elmo_plugin.bilm.gradients import first_derivative_only
 from elmo_plugin.bilm.precision import autocast_dtype
 
 
@@ -75,7 +75,7 @@ class _WindowMaxima(Function):
         return maxima.to(characters.dtype)
 
     @staticmethod
-    @once_differentiable
+    @first_derivative_only
     def backward(ctx: Any, d_maxima: Tensor) -> tuple[Tensor | None, ...]:
         windows, filters, is_greatest, times = ctx.saved_tensors
         d_maxima = d_maxima.to(windows.dtype) / times

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
+from elmo_plugin.bilm.gradients import first_derivative_only
 from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, LstmLayer, clip
 from elmo_plugin.bilm.lstm.recurrence import DifferentiableRecurrence, LayerOutput, Workload, input_gates
 from elmo_plugin.bilm.lstm.state import LstmState
@@ -131,7 +131,7 @@ class _ProjectedLstm(Function):
         return clip(hiddens, proj_clip) if proj_clip else hiddens.clone(), hidden, cell
 
     @staticmethod
-    @once_differentiable
+    @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor, d_hidden: Tensor, d_cell: Tensor) -> tuple[Tensor | None, ...]:
         (
             inputs, first_hidden, first_cell, input_weight, recurrent_weight, projection_weight,

@@ -6,9 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
-from elmo_plugin.bilm import rows_before
+from elmo_plugin.bilm import first_derivative_only, rows_before
 
 
 class HighwayRecurrence(Function):
@@ -86,7 +85,7 @@ class HighwayRecurrence(Function):
         return hidden
 
     @staticmethod
-    @once_differentiable
+    @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
         (
             inputs, input_weight, recurrent_weight, dropout_mask, activations, tanh_cells, cells, hidden

@@ -6,9 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
-from elmo_plugin.bilm import rows_before
+from elmo_plugin.bilm import first_derivative_only, rows_before
 
 
 class LstmRecurrence(Function):
@@ -70,7 +69,7 @@ class LstmRecurrence(Function):
         return hidden
 
     @staticmethod
-    @once_differentiable
+    @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
         weight, gates, cells, tanh_cells, hidden = ctx.saved_tensors
         batch_sizes, dim = ctx.batch_sizes, hidden.size(2)

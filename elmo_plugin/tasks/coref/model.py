@@ -29,7 +29,7 @@ from elmo_plugin.tasks.coref.span_ranking import (
     marginal_loss,
     spans_in_sentences,
 )
-from elmo_plugin.tasks.task_model import TaskModel
+from elmo_plugin.tasks.task_model import TaskModel, in_float32
 
 
 def average_documents(logits: Sequence[list[AntecedentLogits]]) -> list[AntecedentLogits]:
@@ -167,6 +167,7 @@ class CorefSpanRanking(TaskModel):
         """
         blocks = self.span_encoder.project(encoded, embedded, self.mention_first_layer)
         mentions = torch.cat([self.mention_further_layers(block).squeeze(-1) for block in blocks])
+        mentions = in_float32(mentions)  # before the sums, and those of their gradients
         valid = spans_in_sentences(mask.nonzero()[:, 0], self._max_width)
         count = max(1, int(self._spans_per_word * len(encoded)))
         spans = best_spans(mentions.detach(), valid, count, self._may_cross)

@@ -13,6 +13,7 @@ from torch import BoolTensor, Tensor, nn
 
 from elmo_plugin.encoders import ContextualEncoder, biattention
 from elmo_plugin.tasks.classifier import Classifier
+from elmo_plugin.tasks.task_model import in_float32
 
 
 @Model.register("snli_esim")
@@ -80,7 +81,7 @@ class SnliEsim(Classifier):
         (a, a_mask), (b, b_mask) = self.contextual_encoder.encode_together([premise, hypothesis])
         b_for_a, a_for_b = biattention(a, b, a_mask, b_mask)  # Shape: those of a and b, (batch, time, dim)
         pair = torch.cat([self._infer(a, b_for_a, a_mask), self._infer(b, a_for_b, b_mask)], dim=-1)
-        return self.output_logits(self.dropout(self.classifier(self.dropout(pair))))
+        return in_float32(self.output_logits(self.dropout(self.classifier(self.dropout(pair)))))
 
     def _infer(self, words: Tensor, attended: Tensor, mask: BoolTensor) -> Tensor:
         """Returns one vector for each sentence, from its words and what they attend to: (batch, dim)."""

@@ -95,9 +95,9 @@ class TrilinearSelfAttention(nn.Module):
         from (batch, time, dim) and (batch, time). A word that is alone attends to nothing, a vector of zeros.
         """
         others = mask.unsqueeze(1) & ~torch.eye(mask.size(1), dtype=torch.bool, device=mask.device)
-        lowest = torch.finfo(words.dtype).min
         similarity = (words * self.of_product) @ words.transpose(1, 2) + self.of_other(words).transpose(1, 2)
-        similarity = similarity.masked_fill(~others, lowest)
+        # The type is that of products, which is another than that of the words under autocast.
+        similarity = similarity.masked_fill(~others, torch.finfo(similarity.dtype).min)
         weights = similarity.softmax(dim=-1) * others  # Shape: (batch, time, time)
         attended = weights @ words
         return torch.cat([words, attended, words * attended], dim=-1)

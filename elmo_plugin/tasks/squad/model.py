@@ -22,7 +22,7 @@ from elmo_plugin.tasks.squad.spans import (
     best_spans,
     span_loss,
 )
-from elmo_plugin.tasks.task_model import TaskModel
+from elmo_plugin.tasks.task_model import TaskModel, in_float32
 
 
 @Model.register("squad_bidaf_self_attention")
@@ -44,10 +44,10 @@ class SquadBidafSelfAttention(TaskModel):
     contextual_encoder : `ContextualEncoder`
         From the words of paragraph and question to vectors in context.
     attention_projection, self_attention_projection : `Lazy[FeedForward]`
-        The layers after attention and self-attention, of the same size. There is no self-attention, and no
-        residual block, without the second.
+        The layers after attention and self-attention, of the same size.
     self_attention_encoder : `Lazy[Seq2SeqEncoder]`
-        Encodes the words in the residual block.
+        Encodes the words in the residual block. Without it and `self_attention_projection` there is no
+        self-attention, and no residual block.
     start_encoder, end_encoder : `Lazy[Seq2SeqEncoder]`
         Encode the words for the first and for the last word of the answer.
     dropout : `float`, optional (default = `0.2`)
@@ -60,6 +60,9 @@ class SquadBidafSelfAttention(TaskModel):
         How many answers a prediction has next to the best.
     initializer : `InitializerApplicator`, optional (default = `None`)
         Initial values of parameters, see `TaskModel.initialize`.
+
+    Raises `ConfigurationError` where only one of `self_attention_encoder` and `self_attention_projection` is
+    given.
     """
 
     default_predictor = "elmo_squad"
@@ -85,6 +88,11 @@ class SquadBidafSelfAttention(TaskModel):
         super().__init__(vocab, **kwargs)
         if train_on not in ("all", "first"):
             raise ConfigurationError(f"train_on is all or first, not {train_on!r}")
+        if (self_attention_encoder is None) != (self_attention_projection is None):
+            raise ConfigurationError(
+                "squad_bidaf_self_attention: give both self_attention_encoder and self_attention_projection, "
+                "or neither for a model without self-attention"
+            )
         self.contextual_encoder = contextual_encoder
         encoded_dim = contextual_encoder.get_output_dim()
         self.biattention = TrilinearBiattention(encoded_dim)
@@ -120,7 +128,7 @@ class SquadBidafSelfAttention(TaskModel):
         words = self.dropout(words)
         for_start = self.start_encoder(words, p_mask)
         for_end = self.end_encoder(torch.cat([words, for_start], dim=-1), p_mask)
-        start, end = self.start_logits(for_start), self.end_logits(for_end)
+        start, end = in_float32(self.start_logits(for_start)), in_float32(self.end_logits(for_end))
         return BoundaryLogits(start.squeeze(-1), end.squeeze(-1), p_mask)
 
     def decode(

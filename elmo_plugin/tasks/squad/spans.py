@@ -1,5 +1,6 @@
 """The best spans of words, from the scores of their first and their last word."""
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -59,9 +60,9 @@ def best_spans(logits: BoundaryLogits, max_words: int, count: int) -> list[list[
     best, places = scores.topk(min(count, scores.size(1)), dim=1)
     return [
         [
-            Span(place // widths, place // widths + place % widths, probability)
-            for probability, place in zip(row.exp().tolist(), row_places.tolist(), strict=True)
-            if probability > 0
+            Span(place // widths, place // widths + place % widths, math.exp(score))
+            for score, place in zip(row.tolist(), row_places.tolist(), strict=True)
+            if score > -math.inf  # the others end before they start, or are padding
         ]
         for row, row_places in zip(best, places, strict=True)
     ]

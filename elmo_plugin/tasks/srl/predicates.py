@@ -15,7 +15,7 @@ from torch.nn import functional
 from elmo_plugin.encoders import ContextualEncoder
 from elmo_plugin.tasks.predictor import SentencePredictor
 from elmo_plugin.tasks.srl.model import TagLogits, average_tag_logits
-from elmo_plugin.tasks.task_model import TaskModel
+from elmo_plugin.tasks.task_model import TaskModel, in_float32
 
 PREDICATE = 1
 """The index of the tag of a predicate; that of other words is 0."""
@@ -61,7 +61,7 @@ class SrlPredicates(TaskModel):
     def compute_logits(self, tokens: TextFieldTensors) -> TagLogits:
         """Returns the two logits of each word."""
         encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
-        return TagLogits(self.tag_projection(encoded), mask)
+        return TagLogits(in_float32(self.tag_projection(encoded)), mask)
 
     def decode(
         self, logits: TagLogits, words: list[list[str]], tags: LongTensor | None = None

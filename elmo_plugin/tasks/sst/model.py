@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.encoders import ContextualEncoder, pool, self_biattention
 from elmo_plugin.tasks.classifier import Classifier
+from elmo_plugin.tasks.task_model import in_float32
 
 
 @Model.register("sst_bcn")
@@ -83,4 +84,4 @@ class SstBcn(Classifier):
         integrated = self.integrator(self_biattention(encoded, mask), mask)
         scores = self.pooling_scores(integrated).squeeze(-1)  # Shape: (batch, time)
         pooled = pool(integrated, scores, mask)  # Shape: (batch, 4 * integrator's output)
-        return self.output_logits(self.classifier(self.dropout(pooled)))
+        return in_float32(self.output_logits(self.classifier(self.dropout(pooled))))

@@ -107,6 +107,23 @@ def test_without_self_attention_there_is_no_residual_block(instances: list[Insta
     model(**tensors_of(instances, model))["loss"].backward()
 
 
+@pytest.mark.parametrize("missing", ["self_attention_encoder", "self_attention_projection"])
+def test_half_of_a_self_attention_is_refused(instances: list[Instance], missing: str) -> None:
+    both = "give both self_attention_encoder and self_attention_projection, or neither"
+    with pytest.raises(ConfigurationError, match=both):
+        model_of(instances, **{missing: None})
+
+
+def test_the_least_probable_answer_is_still_an_answer(instances: list[Instance]) -> None:
+    model = model_of(instances).eval()
+    tensors = tensors_of(instances, model)
+    logits = model.compute_logits(tensors["paragraph"], tensors["question"], tensors["metadata"])
+    # The answer starts at the last word and ends at the first: no span is anywhere near as probable.
+    start = torch.arange(logits.start.size(1)).masked_fill(~logits.mask, -1).float() * 120
+    output = model.decode(BoundaryLogits(start, -start, logits.mask), tensors["metadata"], tensors["answers"])
+    assert all(answers[0]["text"] for answers in output["answers"])
+
+
 @pytest.mark.slow
 def test_a_paragraph_of_ten_thousand_words_is_predicted(instances: list[Instance]) -> None:
     model = model_of(instances).eval()

@@ -6,7 +6,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo_plugin.bilm import autocast_dtype, first_derivative_only
 from elmo_plugin.tasks.coref.span_ranking.span_encoder import further_layers
+from elmo_plugin.tasks.task_model import in_float32
 
 BLOCK = 32  # spans whose antecedents are scored together
 FIRST_OF_BUCKET = [1, 2, 3, 4, 5, 8, 16, 32, 64]  # distances, in spans
@@ -85,7 +87,9 @@ class AntecedentScorer(nn.Module):
         of_span, of_antecedent, of_product, *of_features = self.first_layer.weight.split(self._sizes, dim=1)
         from_spans = functional.linear(spans, of_span, self.first_layer.bias)
         from_antecedents = functional.linear(spans, of_antecedent)
-        tables = self._feature_tables(of_features, genre)  # Shape: (speakers, distances, hidden_dim)
+        # Shape: (speakers, distances, hidden_dim). Under autocast, 16 bits would be too few for the sums of
+        # their gradients over all pairs.
+        tables = in_float32(self._feature_tables(of_features, genre))
         nearest = min(self._max_antecedents, max(len(spans) - 1, 1))
         scores = []
         for start in range(0, len(spans), BLOCK):
@@ -96,7 +100,7 @@ class AntecedentScorer(nn.Module):
             same = (speakers[block] == speakers[candidates].unsqueeze(1)).long()
             hidden = product_layer(spans[candidates], spans[block], of_product)
             hidden = hidden + from_spans[block] + from_antecedents[candidates].unsqueeze(1)
-            hidden = hidden + tables[same if len(tables) > 1 else 0, bucket(distances)]
+            hidden = hidden + tables[same if len(tables) > 1 else 0, bucket(distances)].to(hidden.dtype)
             pairs = self.further_layers(hidden).squeeze(-1)  # Shape: (candidates, block)
             scores.append(_nearest_first(pairs, index[block] - candidates.start, nearest))
         return torch.cat(scores)
@@ -141,6 +145,7 @@ class ProductLayer(torch.autograd.Function):
         return (left @ _scaled(right, weight).T).view(len(left), len(right), len(weight))
 
     @staticmethod
+    @first_derivative_only
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         left, right, weight = ctx.saved_tensors
         gradient = gradient.reshape(len(left), -1)
@@ -166,9 +171,10 @@ def product_layer(left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
     # Returns
 
     `Tensor`
-        Shape (left, right, hidden_dim).
+        Shape (left, right, hidden_dim); under autocast, of its type.
     """
-    result: Tensor = ProductLayer.apply(left, right, weight)
+    dtype = autocast_dtype(left)
+    result: Tensor = ProductLayer.apply(left.to(dtype), right.to(dtype), weight.to(dtype))
     return result
 
 

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from elmo_plugin.tasks.coref.span_ranking import antecedents
 from elmo_plugin.tasks.coref.span_ranking.antecedents import AntecedentScorer, bucket, product_layer
+from tests.bilm.rounding import relative_error
 
 SPANS, SPAN_DIM = 13, 4
 
@@ -79,6 +80,34 @@ def test_an_unknown_genre_is_a_vector_of_zeros() -> None:
 def test_distances_are_in_ten_buckets() -> None:
     distances = [1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 63, 64, 500]
     assert bucket(torch.tensor(distances)).tolist() == [1, 2, 3, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9]
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 0.02), (torch.float16, 0.01)])
+def test_under_autocast_scores_and_gradients_are_near_those_of_float32(
+    dtype: torch.dtype, tolerance: float
+) -> None:
+    """Those of features, too, which are sums over all pairs."""
+    model = scorer(max_antecedents=100).float()
+    spans = torch.randn(200, SPAN_DIM, requires_grad=True)
+    arguments = (spans, torch.randint(3, (200,)), torch.tensor(1))
+    leaves = [spans, *model.parameters()]
+
+    def scores_and_gradients() -> list[Tensor]:
+        scores = model(*arguments)
+        total = torch.nn.functional.pad(scores.float(), (1, 0)).logsumexp(dim=1).sum()
+        return [scores.float().exp(), *torch.autograd.grad(total, leaves)]
+
+    expected = scores_and_gradients()
+    with torch.autocast("cpu", dtype):
+        found = scores_and_gradients()
+    for one, other in zip(found, expected, strict=True):
+        assert relative_error(one, other) < tolerance
+
+
+def test_a_second_derivative_is_refused() -> None:
+    inputs = [torch.randn(shape, requires_grad=True) for shape in ((4, 6), (3, 6), (5, 6))]
+    with pytest.raises(NotImplementedError, match="ProductLayer has no second derivatives"):
+        torch.autograd.grad(product_layer(*inputs).sum(), inputs, create_graph=True)
 
 
 def test_the_gradients_of_products_are_those_of_finite_differences() -> None:

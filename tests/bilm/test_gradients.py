@@ -1,0 +1,71 @@
+"""What is written by hand is a first derivative: whoever asks for a second one is told that there is none."""
+
+import ast
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm.char_cnn.conv_max_pool import conv_max_pool
+from elmo_plugin.bilm.softmax import VocabularySoftmax
+from tests.bilm.conftest import BiLmMaker, ids_of
+from tests.small_bilm import loud_bilm
+
+PACKAGE = Path(__file__).parents[2] / "elmo_plugin"
+
+
+def lstm(inputs: Tensor) -> Tensor:
+    return loud_bilm().forward_lm(inputs, [2, 1])[0][-1]
+
+
+def char_cnn(filters: Tensor) -> Tensor:
+    return conv_max_pool(torch.randn(2, 5, 3), filters)
+
+
+def loss(hidden: Tensor) -> Tensor:
+    return VocabularySoftmax(8, hidden.size(1))(hidden, torch.tensor([1, 2, 1]))[0]
+
+
+PARTS = [(lstm, "_ProjectedLstm"), (char_cnn, "_WindowMaxima"), (loss, "_Loss")]
+
+
+@pytest.mark.parametrize(("compute", "name"), PARTS)
+def test_a_gradient_that_is_to_be_differentiated_is_refused(
+    compute: Callable[[Tensor], Tensor], name: str
+) -> None:
+    leaf = torch.randn(3, 6, requires_grad=True)
+    with pytest.raises(NotImplementedError, match=f"{name} has no second derivatives"):
+        torch.autograd.grad(compute(leaf).sum(), leaf, create_graph=True)
+
+
+def test_a_penalty_on_the_gradient_of_a_bilm_is_refused(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm()
+    parameters = list(bilm.parameters())
+    layers = bilm(ids_of("the play today", "a play")).layers
+    with pytest.raises(RuntimeError, match="cannot be differentiated again"):
+        torch.autograd.grad(layers.sum(), parameters, create_graph=True)
+
+
+def test_a_gradient_may_be_computed_twice(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm()
+    total, parameters = bilm(ids_of("the play")).layers.square().sum(), list(bilm.parameters())
+    first, second = (torch.autograd.grad(total, parameters, retain_graph=True) for _ in range(2))
+    assert all(map(torch.equal, first, second))
+
+
+def hand_written() -> Iterator[tuple[str, ast.ClassDef]]:
+    """Yields the autograd functions of the package."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and any("Function" in ast.unparse(b) for b in node.bases):
+                yield f"{file.relative_to(PACKAGE)}: {node.name}", node
+
+
+def test_no_gradient_that_is_written_by_hand_is_without_this_check() -> None:
+    functions = dict(hand_written())
+    assert len(functions) >= 7
+    for name, node in functions.items():
+        (backward,) = [f for f in node.body if isinstance(f, ast.FunctionDef) and f.name == "backward"]
+        assert "first_derivative_only" in map(ast.unparse, backward.decorator_list), name
