@@ -24,7 +24,8 @@ class Reach(NamedTuple):
     score: of the other, the mean of its seeds
     fraction: the part of the data that is needed; `None` where no part is enough
     most: the largest part
-    updates: of each seed, with the largest part; `None` where it never comes there
+    updates: of each seed, with the largest part; `None` where it never comes there; empty where the score is
+        of the test data
     """
 
     name: str
@@ -63,7 +64,7 @@ def find_reaches(trainings: Sequence[Training], curves: Mapping[str, Curve], met
         updates = [
             read_progress(training.folder, metric).updates_to_reach(score, metric)
             for training in trainings
-            if (training.name, training.fraction) == (name, most)
+            if (training.name, training.fraction) == (name, most) and not metric.is_of_test
         ]
         fraction = fraction_to_reach(curves[name], score, metric.higher_is_better)
         reaches.append(Reach(name, other, score, fraction, most, updates))
@@ -78,11 +79,11 @@ def reaches_text(reaches: Sequence[Reach]) -> str:
         if reach.fraction is None:
             lines.append(f"No part of the data is enough that {needs}.\n")
         else:
-            after = ", ".join("never" if each is None else f"{each:,}" for each in reach.updates)
-            lines.append(
-                f"{needs} with {100 * reach.fraction:.2g} % of the data; with {100 * reach.most:g} %, after "
-                f"this many updates: {after}.\n"
-            )
+            line = f"{needs} with {100 * reach.fraction:.3g} % of the data"
+            if reach.updates:
+                after = ", ".join("never" if each is None else f"{each:,}" for each in reach.updates)
+                line += f"; with {100 * reach.most:g} %, after this many updates: {after}"
+            lines.append(f"{line}.\n")
     return "".join(lines)
 
 

@@ -27,6 +27,11 @@ class Metric(NamedTuple):
     name: str
     higher_is_better: bool
 
+    @property
+    def is_of_test(self) -> bool:
+        """Whether it is of the test data, on which only the finished model is evaluated."""
+        return self.name.startswith("test_")
+
     @classmethod
     def parse(cls, text: Any) -> "Metric":
         """Reads the form of a trainer's `validation_metric`, such as `"+accuracy"` or `"-loss"`."""
@@ -37,7 +42,7 @@ class Metric(NamedTuple):
     def score(self, metrics: Mapping[str, Any]) -> float:
         """Returns its value in the `metrics.json` of a training; `ConfigurationError` where it has none."""
         prefix = "best_validation_"
-        value = metrics.get(self.name if self.name.startswith("test_") else prefix + self.name)
+        value = metrics.get(self.name if self.is_of_test else prefix + self.name)
         if value is None:
             known = (name.removeprefix(prefix) for name in metrics if name.startswith((prefix, "test_")))
             raise ConfigurationError(f"there is no metric {self.name}, but {', '.join(known)}")

@@ -73,4 +73,4 @@ def read_progress(folder: Path, metric: Metric) -> Progress:
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{folder}: cannot tell its updates and scores ({error})") from None
     name = f"validation_{metric.name}"
-    return Progress(updates, [metric.score({f"best_{name}": each[name]}) for each in of_epochs])
+    return Progress(updates, [metric.score({f"best_{name}": each.get(name)}) for each in of_epochs])

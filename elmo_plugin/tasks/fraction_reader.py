@@ -4,6 +4,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
+from itertools import islice
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
@@ -40,7 +41,8 @@ class FractionReader(DatasetReader):
 
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
-        instances = list(self._base_reader.read(file_path))
+        # What workers and processes divide among them is the part, so the base reader reads the whole.
+        instances = list(islice(self._base_reader._read(file_path), self._base_reader.max_instances))
         by_label: dict[Hashable, list[int]] = defaultdict(list)
         for number, instance in enumerate(instances):
             label = instance.fields.get("label")

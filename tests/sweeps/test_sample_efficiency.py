@@ -62,13 +62,23 @@ def test_two_configurations_are_compared_by_what_they_need(tmp_path: Path) -> No
     assert (of_elmo.other, of_elmo.score, of_elmo.most, of_elmo.updates) == ("baseline", 60.0, 1.0, [14])
     assert (of_baseline.fraction, of_baseline.updates) == (None, [None])
     elmo, baseline = reaches_text([of_elmo, of_baseline]).splitlines()
-    assert elmo.startswith("elmo comes to the 60.00 of baseline with 32 % of the data")
+    assert elmo.startswith("elmo comes to the 60.00 of baseline with 31.6 % of the data")
     assert elmo.endswith("after this many updates: 14.")
     assert baseline == "No part of the data is enough that baseline comes to the 70.00 of elmo."
     assert curve_table(curves, "accuracy").splitlines()[2:] == [
         "| 10 % | 50.00 | none |",
         "| 100 % | 70.00 | 60.00 |",
     ]
+
+
+def test_scores_on_test_data_are_compared_without_updates(tmp_path: Path) -> None:
+    trainings = [Training(name, 1, {}, tmp_path / name, 1.0) for name in ("elmo", "baseline")]
+    curves = learning_curves(trainings, {"elmo@1": [70.0], "baseline@1": [60.0]})
+    reaches = find_reaches(trainings, curves, Metric("test_accuracy", True))
+    assert [reach.updates for reach in reaches] == [[], []]
+    elmo, baseline = reaches_text(reaches).splitlines()
+    assert elmo == "elmo comes to the 60.00 of baseline with 100 % of the data."
+    assert baseline == "No part of the data is enough that baseline comes to the 70.00 of elmo."
 
 
 def test_a_training_without_its_updates_is_named(tmp_path: Path) -> None:

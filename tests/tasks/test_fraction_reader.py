@@ -2,15 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
+from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.fields import LabelField, MetadataField
+from allennlp.data.token_indexers import SingleIdTokenIndexer
 from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.fraction_reader import FractionReader
+from elmo_plugin.tasks.ner import Conll2003Reader
 
 
 class Numbers(DatasetReader):
@@ -52,6 +56,26 @@ def test_each_label_has_the_same_part() -> None:
 
 def test_the_whole_is_the_whole() -> None:
     assert part(1) == list(range(100))
+
+
+@pytest.mark.parametrize("num_workers", [1, 2])
+def test_workers_read_the_part_once(num_workers: int) -> None:
+    loader = MultiProcessDataLoader(
+        FractionReader(Numbers(), 0.3), "anywhere", batch_size=1, num_workers=num_workers
+    )
+    assert sorted(instance["number"].metadata for instance in loader.iter_instances()) == part(0.3)
+
+
+def test_workers_read_texts() -> None:
+    file = Path(__file__).parents[1] / "fixtures" / "ner" / "sentences.txt"
+    reader = FractionReader(Conll2003Reader({"tokens": SingleIdTokenIndexer()}), 0.5)
+    alone = MultiProcessDataLoader(reader, str(file), batch_size=1)
+    workers = MultiProcessDataLoader(reader, str(file), batch_size=1, num_workers=1)
+    texts = [
+        [[str(token) for token in instance["tokens"]] for instance in loader.iter_instances()]
+        for loader in (alone, workers)
+    ]
+    assert texts[0] == texts[1] != []
 
 
 def test_another_seed_gives_another_part() -> None:

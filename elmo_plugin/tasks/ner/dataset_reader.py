@@ -6,11 +6,12 @@ from typing import Any, cast
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
-from allennlp.data.fields import SequenceLabelField, TextField
+from allennlp.data.fields import MetadataField, TextField
 from allennlp.data.tokenizers import Token
 
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, sentence_fields
 from elmo_plugin.tasks.ner.tags import PREFIXES, spans_to_tags, tags_to_spans, validate_tags
+from elmo_plugin.tasks.tags_field import TagsField
 
 DOCUMENT_START = "-DOCSTART-"
 
@@ -81,11 +82,13 @@ class Conll2003Reader(TaskDatasetReader):
         # Returns
 
         `Instance`
-            With the fields `tokens`, `words` (as strings) and, where they are given, `tags`.
+            With the fields `tokens`, `words` (as strings) and, where they are given, `tags` and, as strings,
+            `gold_tags`.
         """
         fields = sentence_fields(tokens)
         if tags is not None:
-            fields["tags"] = SequenceLabelField(tags, cast(TextField, fields["tokens"]))
+            fields["tags"] = TagsField(tags, cast(TextField, fields["tokens"]))
+            fields["gold_tags"] = MetadataField(tags)
         return Instance(fields)
 
 

@@ -16,6 +16,7 @@ from torch import BoolTensor, LongTensor, Tensor, nn
 from elmo_plugin.encoders import ContextualEncoder
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import tags_to_spans
+from elmo_plugin.tasks.tags_field import UNKNOWN_TAG
 from elmo_plugin.tasks.task_model import TaskModel, in_float32
 
 
@@ -94,7 +95,11 @@ class NerBiLstmCrf(TaskModel):
         return CrfLogits(emissions, first.mask, crf)
 
     def decode(
-        self, logits: CrfLogits, words: list[list[str]], tags: LongTensor | None = None
+        self,
+        logits: CrfLogits,
+        words: list[list[str]],
+        tags: LongTensor | None = None,
+        gold_tags: list[list[str]] | None = None,
     ) -> dict[str, Any]:
         """
         # Parameters
@@ -104,36 +109,43 @@ class NerBiLstmCrf(TaskModel):
         words : `list[list[str]]`
             The words of each sentence, for the output.
         tags : `LongTensor | None`, optional (default = `None`)
-            The index of the right tag of each word, shape (batch, time).
+            The index of the right tag of each word, shape (batch, time). A sentence with a tag that the
+            vocabulary lacks has no part in the loss.
+        gold_tags : `list[list[str]] | None`, optional (default = `None`)
+            The right tags themselves, for the metrics.
 
         # Returns
 
         `dict[str, Any]`
-            `words`, `tags` (for each sentence the indices of the tags that the CRF finds best) and, where the
+            `words`, `tags` (for each sentence those that the CRF finds best; not in training) and, where the
             right tags are given, `loss`.
         """
         emissions, mask, crf = logits
-        best_paths = cast(list[tuple[list[int], float]], crf.viterbi_tags(emissions, mask))
-        predicted = [path for path, _ in best_paths]
-        output: dict[str, Any] = {"words": words, "tags": predicted}
+        output: dict[str, Any] = {"words": words}
+        if not self.training:
+            labels = self.vocab.get_index_to_token_vocabulary("labels")
+            paths = cast(list[tuple[list[int], float]], crf.viterbi_tags(emissions, mask))
+            output["tags"] = [[labels[index] for index in path] for path, _ in paths]
         if tags is not None:
-            output["loss"] = -crf(emissions, tags, mask)
-            right = [row[of_words].tolist() for row, of_words in zip(tags, mask, strict=True)]
-            self._f1(self._tags(predicted), self._tags(right))
+            known = (tags != UNKNOWN_TAG).all(dim=1)  # Shape: (batch,)
+            output["loss"] = -crf(emissions[known], tags[known], mask[known])
+            if not self.training and gold_tags is not None:
+                self._f1(output["tags"], gold_tags)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Turns the indices of the tags into tags, and adds `entities`: for each its `type`, its `text`, the
-        index `start` of its first word and `end` of the word after its last.
+        Adds `entities`: for each its `type`, its `text`, the index `start` of its first word and `end` of the
+        word after its last. In training there are no tags, and nothing is added.
         """
-        tags = output_dict["tags"] = self._tags(output_dict["tags"])
+        if "tags" not in output_dict:
+            return output_dict
         output_dict["entities"] = [
             [
                 {"type": kind, "start": first, "end": last + 1, "text": " ".join(words[first : last + 1])}
                 for kind, (first, last) in tags_to_spans(sentence_tags, self._tag_encoding)
             ]
-            for words, sentence_tags in zip(output_dict["words"], tags, strict=True)
+            for words, sentence_tags in zip(output_dict["words"], output_dict["tags"], strict=True)
         ]
         return output_dict
 
@@ -142,18 +154,15 @@ class NerBiLstmCrf(TaskModel):
         """
         Returns the accuracy over words, and precision, recall and F1 of whole entities as conlleval counts
         them, overall and for each type. The latter's names begin with `_`, which keeps them out of the
-        progress bar.
+        progress bar. There are none in training, where no tags are predicted.
         """
+        if self.training:
+            return {}
         figures = self._f1.get_metric(reset)
         return {
             name if name == "accuracy" or name.endswith("-overall") else f"_{name}": value
             for name, value in figures.items()
         }
-
-    def _tags(self, indices: Sequence[Sequence[int]]) -> list[list[str]]:
-        """Returns the tags of each sentence by their indices."""
-        labels = self.vocab.get_index_to_token_vocabulary("labels")
-        return [[labels[index] for index in sentence] for sentence in indices]
 
 
 def _check_tag_encoding(tag_encoding: str, labels: Iterable[str]) -> None:

@@ -5,31 +5,19 @@ from itertools import chain
 from typing import Any, cast
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance, TokenIndexer, Vocabulary
+from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import IndexField, MetadataField, SequenceLabelField, TextField
 from allennlp.data.tokenizers import Token
-from overrides import overrides
 
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines, sentence_fields
 from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2005, parse_conll2012
 from elmo_plugin.tasks.srl.spans import arguments_to_tags
-
-UNKNOWN_TAG = -100
-"""The index of a tag that the vocabulary lacks: no model predicts it, and it has no part in the loss."""
+from elmo_plugin.tasks.tags_field import TagsField
 
 _PATTERNS = {
     "conll2012": ("*gold_conll", "*gold_conll.gz", "*gold_conll.zst"),
     "conll2005": ("*.props", "*.props.gz", "*.props.zst"),
 }
-
-
-class TagsField(SequenceLabelField):
-    """A tag for each word. The tags of other data than the vocabulary's may be unknown: `UNKNOWN_TAG`."""
-
-    @overrides
-    def index(self, vocab: Vocabulary) -> None:
-        indices = vocab.get_token_to_index_vocabulary(self._label_namespace)
-        self._indexed_labels = [indices.get(cast(str, tag), UNKNOWN_TAG) for tag in self.labels]
 
 
 class SrlSentenceReader(TaskDatasetReader):

@@ -10,6 +10,7 @@ from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.data.tokenizers import Token
 from allennlp.modules import Embedding
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 
@@ -97,6 +98,30 @@ def test_learns_the_training_sentences_and_measures_them(encoding: str) -> None:
     for name in ("precision", "recall", "f1-measure"):
         for kind in (f"{name}-overall", f"_{name}-PER", f"_{name}-LOC"):
             assert metrics[kind] == pytest.approx(1.0), kind
+
+
+def test_entities_of_types_that_training_lacks_are_missed_and_have_no_part_in_the_loss() -> None:
+    with_places = instances_in("BIOUL")
+    reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
+    without = reader.text_to_instance([Token("Ann"), Token("sat")], ["U-PER", "O"])
+    reader.apply_token_indexers(without)
+    vocab = Vocabulary.from_instances([without])
+    model = tagger(vocab, "BIOUL").eval()
+    loss = model(**tensors_of([without, *with_places], vocab))["loss"]
+    figures = model.get_metrics(reset=True)
+    assert figures["_recall-LOC"] == 0.0
+    torch.testing.assert_close(loss, model(**tensors_of([without], vocab))["loss"])
+    model.get_metrics(reset=True)
+    model(**tensors_of(with_places, vocab))["loss"].backward()
+    assert model.get_metrics()["_recall-LOC"] == 0.0
+
+
+def test_in_training_nothing_is_decoded() -> None:
+    instances = instances_in("BIOUL")
+    vocab = Vocabulary.from_instances(instances)
+    model = tagger(vocab, "BIOUL")
+    output = model.make_output_human_readable(model(**tensors_of(instances, vocab)))
+    assert set(output) == {"words", "loss"} and model.get_metrics() == {}
 
 
 def test_the_batch_does_not_change_a_sentence() -> None:
