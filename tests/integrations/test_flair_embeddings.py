@@ -59,7 +59,8 @@ def test_a_sentence_has_the_vectors_of_each_setting_and_biLM(
 ) -> None:
     """flair passes over embeddings whose name the words have a vector of already."""
     (tmp_path / "other").mkdir()
-    others = [ElmoEmbeddings(pair, layers="token"), ElmoEmbeddings(write_pair(loud_bilm(1), tmp_path / "other"))]
+    other_pair = write_pair(loud_bilm(1), tmp_path / "other")
+    others = [ElmoEmbeddings(pair, layers="token"), ElmoEmbeddings(other_pair)]
     before, embeddings = ElmoEmbeddings(pair), ElmoEmbeddings(pair, **settings)
     write_pair(loud_bilm(2), tmp_path)  # the files, which have another biLM now
     others += [ElmoEmbeddings(pair)] + ([before] if settings else [])
