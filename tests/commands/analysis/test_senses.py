@@ -50,6 +50,17 @@ def test_controls_are_scored_next_to_the_layers(tmp_path: Path, first_senses: st
     assert figures["random biLM, LSTM 1"]["f1"] == 1.0  # the words around are others
 
 
+def test_ties_are_broken_as_is_asked_for(tmp_path: Path, first_senses: str) -> None:
+    rare, often = ("the play ended .", 1, "a"), ("his play against us", 1, "b")
+    train = corpus(tmp_path, "train.jsonl", rare, often, often)
+    written = tmp_path / "senses.json"
+    found = {}
+    for ties in ("frequent", "first", "rare"):
+        show_senses("tiny", train, [train], first_senses, json=str(written), ties=ties)
+        found[ties] = json.loads(written.read_text())[train]["token"]["correct"]
+    assert found == {"frequent": 2, "first": 1, "rare": 1}
+
+
 def test_corpora_without_senses_and_wrong_names_are_refused(tmp_path: Path, first_senses: str) -> None:
     train = corpus(tmp_path, "train.jsonl", ("the play ended .", 1, "a"))
     (tmp_path / "empty.jsonl").write_text('{"tokens": ["a"], "targets": []}\n')
