@@ -8,7 +8,7 @@ from allennlp.training.callbacks.log_writer import LogWriterCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
-from elmo_plugin.embedding import layer_name, read_mixes
+from elmo_plugin.embedding import Mix, layer_name, read_mixes
 
 logger = logging.getLogger(__name__)
 
@@ -19,7 +19,8 @@ class ElmoWeightsCallback(TrainerCallback):
     Logs, after each epoch, gamma and the normalised weight of each layer of the biLM at each place where ELMo
     enters the model: as a line, and as scalars wherever a callback of the training logs such, like
     `tensorboard`. Those of the last epoch go into `metrics.json`, as `elmo_input_gamma`, `elmo_input_token`,
-    `elmo_input_LSTM_1` and so on.
+    `elmo_input_LSTM_1` and so on. Where the trainer has a moving average they are of the averaged weights, as
+    in validation and in the archive.
 
     Registered as a `TrainerCallback` with name "elmo_weights".
 
@@ -40,7 +41,7 @@ class ElmoWeightsCallback(TrainerCallback):
     ) -> None:
         if not is_primary:
             return
-        for mix in read_mixes(trainer.model.state_dict()):
+        for mix in _read_mixes(trainer):
             weights = zip(map(layer_name, mix.layers), mix.normalized_weights, strict=True)
             scalars = {"gamma": mix.gamma, **dict(weights)}
             line = ", ".join(f"{name} {value:.3f}" for name, value in scalars.items())
@@ -50,3 +51,15 @@ class ElmoWeightsCallback(TrainerCallback):
             for callback in trainer._callbacks:
                 if isinstance(callback, LogWriterCallback):
                     callback.log_scalars(named, log_prefix="train", epoch=epoch)
+
+
+def _read_mixes(trainer: GradientDescentTrainer) -> list[Mix]:
+    """Reads them from the weights that an archive of this moment would have."""
+    average = trainer._moving_average
+    if average is None:
+        return read_mixes(trainer.model.state_dict())
+    average.assign_average_value()
+    try:
+        return read_mixes(trainer.model.state_dict())
+    finally:
+        average.restore()

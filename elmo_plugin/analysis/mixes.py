@@ -6,21 +6,35 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.io import read_state
+from elmo_plugin.bilm import BiLm, has_weights
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.embedding import layer_name, read_mixes
+from elmo_plugin.embedding import layer_name, load_mixes
 
 
 class LayerMixes(NamedTuple):
     """
     names: of each mix, such as "LSTM 1" or "mean"
     weights: of each layer in each mix. Shape (mixes, num_layers)
+    layer_norm: whether a mix is one of normalised layers. Shape (mixes,)
     """
 
     names: list[str]
     weights: Tensor
+    layer_norm: Tensor
+
+    def mix(self, layers: Tensor) -> Tensor:
+        """
+        Returns the vectors of words by each mix, shape (mixes, words, dim), from their layers, shape
+        (num_layers, words, dim). `gamma` is left out: it scales all words alike.
+        """
+        weights = self.weights.to(layers)
+        mixed = torch.einsum("ml,lwd->mwd", weights, layers)
+        if self.layer_norm.any():
+            normalized = functional.layer_norm(layers, layers.shape[-1:])
+            mixed[self.layer_norm] = torch.einsum("ml,lwd->mwd", weights[self.layer_norm], normalized)
+        return mixed
 
 
 def layer_mixes(bilm: BiLm, archives: Sequence[str | Path] = ()) -> LayerMixes:
@@ -34,20 +48,22 @@ def layer_mixes(bilm: BiLm, archives: Sequence[str | Path] = ()) -> LayerMixes:
     archives : `Sequence[str | Path]`, optional (default = `()`)
         Archives, or directories of trainings, of models with this biLM.
 
-    Raises `BiLmError` where an archive has no weights of ELMo, or those of other layers.
+    Raises `BiLmError` where an archive has no ELMo, or one with another biLM.
     """
     layers = bilm.num_layers
     names = [*map(layer_name, range(layers)), "mean"]
     rows = [*torch.eye(layers), torch.full((layers,), 1 / layers)]
+    layer_norm = [False] * len(rows)
     for archive in archives:
-        mixes = read_mixes(read_state(archive))
-        if not mixes:
-            raise BiLmError(f"archive {archive}: its model has no ELMo of elmo_plugin")
-        for mix in mixes:
-            if max(mix.layers) >= layers:
-                raise BiLmError(f"archive {archive}: its mix is of a biLM with more layers")
+        for placement, elmo, scalar_mix in load_mixes(archive):
+            if elmo.bilm.options != bilm.options or not has_weights(bilm, elmo.bilm.state_dict()):
+                raise BiLmError(
+                    f"archive {archive}: its mix at {placement} is of another biLM, or of one that was "
+                    "trained with the model"
+                )
             row = torch.zeros(layers)
-            row[list(mix.layers)] = torch.tensor(mix.normalized_weights)
-            names.append(f"{archive}, {mix.placement}")
+            row[elmo.layer_numbers] = scalar_mix.normalized_weights().detach().float()
+            names.append(f"{archive}, {placement}")
             rows.append(row)
-    return LayerMixes(names, torch.stack(rows))
+            layer_norm.append(elmo.layer_norm)
+    return LayerMixes(names, torch.stack(rows), torch.tensor(layer_norm))

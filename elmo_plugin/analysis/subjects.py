@@ -73,8 +73,9 @@ def random_bilm(like: BiLm, seed: int = 1) -> BiLm:
 
 def controls(bilm: BiLm, mixes: LayerMixes) -> list[Subject]:
     """Returns a random biLM of the same sizes, with the same mixes, and a bag of characters."""
+    of_bytes = LayerMixes(["bag of characters"], torch.ones(1, 1), torch.tensor([False]))
     names = [f"random biLM, {name}" for name in mixes.names]
     return [
-        Subject(random_bilm(bilm), LayerMixes(names, mixes.weights)),
-        Subject(BagOfCharacters(), LayerMixes(["bag of characters"], torch.ones(1, 1))),
+        Subject(random_bilm(bilm), mixes._replace(names=names)),
+        Subject(BagOfCharacters(), of_bytes),
     ]

@@ -8,10 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
-from elmo_plugin.common.errors import NEEDS_ALLENNLP
 from elmo_plugin.embed_files.settings import Settings
 from elmo_plugin.embed_files.text import Passage, make_tokenizer
-from elmo_plugin.embedding import Elmo, ScalarMix, chosen_layers, read_mixes
+from elmo_plugin.embedding import ScalarMix, chosen_layers, load_mixes
 
 PASSAGE_VECTOR_BYTES = 2**27  # that the layers of a passage take, about
 _BYTES_OF_WORD = 4  # of text, the space after it included; in most languages it has more
@@ -70,29 +69,15 @@ def load_mixture(archive: str, placement: str | None, precision: str) -> tuple[B
 
     Raises `BiLmError` where the model has no ELMo, or not at that place.
     """
-    # AllenNLP takes seconds to import, for which no other layout waits.
-    try:
-        from allennlp.common.plugins import import_plugins
-        from allennlp.common.util import import_module_and_submodules
-        from allennlp.models import load_archive
-    except ModuleNotFoundError:
-        raise BiLmError(f"the mixture of a trained model {NEEDS_ALLENNLP}") from None
-
-    import_module_and_submodules("elmo_plugin.plugin")  # registers the models of this package
-    import_plugins()  # and those of others
-    model = load_archive(archive).model
-    elmos = (module for module in model.modules() if isinstance(module, Elmo))
-    mixes = [(elmo, mix) for elmo in elmos for mix in elmo.mixes.modules() if isinstance(mix, ScalarMix)]
-    names = [mix.placement for mix in read_mixes(model.state_dict())]
+    mixes = load_mixes(archive)
+    names = [mix.placement for mix in mixes]
     model_has = f"archive {archive}: its model has"
-    if not names:
-        raise BiLmError(f"{model_has} no ELMo of elmo_plugin")
     if placement is None and len(names) > 1:
         places = ", ".join(names)
         raise BiLmError(f"{model_has} ELMo at several places, {places}; name one as --placement")
     if placement not in (None, *names):
         raise BiLmError(f"{model_has} no ELMo at {placement!r}, but at {', '.join(names)}")
-    elmo, scalar_mix = mixes[0 if placement is None else names.index(placement)]
+    _, elmo, scalar_mix = mixes[0 if placement is None else names.index(placement)]
     bilm = elmo.bilm.float().eval().requires_grad_(False)
     bilm.precision = precision
     return bilm, Mixture(elmo.layer_numbers, elmo.layer_norm, scalar_mix.requires_grad_(False))

@@ -5,6 +5,7 @@ from elmo_plugin.embedding.elmo import Elmo, ElmoOutput, chosen_layers
 from elmo_plugin.embedding.mixing_weights import Mix, layer_name, read_mixes
 from elmo_plugin.embedding.runner import BiLmRunner
 from elmo_plugin.embedding.scalar_mix import ScalarMix, weighted_sum
+from elmo_plugin.embedding.trained_mixes import TrainedMix, find_mixes, load_mixes
 
 __all__ = [
     "EXTRA_STATE",
@@ -14,8 +15,11 @@ __all__ = [
     "EmbedderMetadata",
     "Mix",
     "ScalarMix",
+    "TrainedMix",
     "chosen_layers",
+    "find_mixes",
     "layer_name",
+    "load_mixes",
     "make_bilm",
     "read_mixes",
     "stored_state",

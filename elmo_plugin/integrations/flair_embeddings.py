@@ -17,6 +17,10 @@ class ElmoEmbeddings(TokenEmbeddings):
     Embeds the words of flair's sentences with a frozen biLM, on flair's device. A model that is saved with
     these embeddings has the biLM in it.
 
+    flair keeps a word's vectors by the name of the embeddings, and passes over those that a word has already.
+    So the name has a digest of the biLM's weights and of all settings: what has the same name gives the same
+    vectors.
+
     # Parameters
 
     bilm : `str | Mapping[str, str]`, optional (default = `"tiny"`)
@@ -66,7 +70,7 @@ class ElmoEmbeddings(TokenEmbeddings):
             word_vectors.to(str(flair.device))
         word_vectors.bilm  # noqa: B018 (fails now where it is no usable model)
         self.word_vectors = word_vectors
-        self.name = f"elmo-{word_vectors.source}-{word_vectors.layers}"
+        self.name = f"elmo-{word_vectors.layers}-{word_vectors.digest()}"
         self.static_embeddings = True
 
     def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc, Span, Token
+from spacy.tokens import Doc
 from spacy.util import minibatch
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.integrations.spacy_vectors import set_hooks, store_vectors
 from elmo_plugin.integrations.word_vectors import ALL, MIX, WordVectors
-
-Doc.set_extension("elmo", default=None, force=True)
 
 
 @Language.factory(
@@ -48,7 +47,8 @@ class ElmoComponent:
     where the document has boundaries of sentences by then (of a parser, a sentencizer), else the document as
     one sentence.
 
-    `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for `layers="all"`.
+    `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for `layers="all"`. It
+    follows the tokens that are merged or split later, see `get_vectors`.
 
     # Parameters
 
@@ -91,16 +91,20 @@ class ElmoComponent:
         return self.from_bytes(Path(path).read_bytes())
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
-        for doc, array in zip(docs, embed_docs(self.word_vectors, docs), strict=True):
-            doc._.elmo = array
+        sentences = [_sentences(doc) for doc in docs]
+        for doc, array in zip(docs, embed_sentences(self.word_vectors, sentences), strict=True):
+            store_vectors(doc, array)
             if self.vectors:
-                doc.tensor = array  # which token.vector reads in processes where the hooks do not arrive
-                _set_hooks(doc)
+                set_hooks(doc)
 
 
-def embed_docs(word_vectors: WordVectors, docs: Sequence[Doc]) -> list[np.ndarray]:
-    """Returns what `WordVectors.embed` gives for the words of each document, sentence by sentence."""
-    sentences = [_sentences(doc) for doc in docs]
+def embed_sentences(
+    word_vectors: WordVectors, sentences: Sequence[Sequence[Sequence[str]]]
+) -> list[np.ndarray]:
+    """
+    Returns what `WordVectors.embed` gives for the words of each document, sentence by sentence. A document
+    has one sentence at least, which may be empty.
+    """
     vectors = iter(word_vectors.embed([sentence for of_doc in sentences for sentence in of_doc]))
     return [np.concatenate([next(vectors) for _ in of_doc], axis=-2) for of_doc in sentences]
 
@@ -109,35 +113,3 @@ def _sentences(doc: Doc) -> list[list[str]]:
     """Returns the words of one sentence at least."""
     spans: Iterable[Any] = doc.sents if len(doc) and doc.has_annotation("SENT_START") else [doc]
     return [[token.text for token in span] for span in spans]
-
-
-def _set_hooks(doc: Doc) -> None:
-    for hooks, vector in (
-        (doc.user_token_hooks, _token_vector),
-        (doc.user_span_hooks, _span_vector),
-        (doc.user_hooks, _doc_vector),
-    ):
-        hooks.update(vector=vector, has_vector=_has_vector, similarity=_similarity)
-
-
-def _token_vector(token: Token) -> np.ndarray:
-    return token.doc._.elmo[token.i]
-
-
-def _span_vector(span: Span) -> np.ndarray:
-    return span.doc._.elmo[span.start : span.end].mean(axis=0)
-
-
-def _doc_vector(doc: Doc) -> np.ndarray:
-    return doc._.elmo.mean(axis=0) if len(doc) else np.zeros(doc._.elmo.shape[1], np.float32)
-
-
-def _has_vector(_: Doc | Span | Token) -> bool:
-    return True
-
-
-def _similarity(one: Doc | Span | Token, other: Any) -> float:
-    """Returns the cosine of two vectors, 0 where one of them is zero."""
-    a, b = np.asarray(one.vector), np.asarray(other.vector)
-    norms = np.linalg.norm(a) * np.linalg.norm(b)
-    return float(a @ b / norms) if norms else 0.0

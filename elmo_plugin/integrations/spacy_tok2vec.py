@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc
 from spacy.util import registry
 from thinc.api import Dropout, Maxout, Model, chain, concatenate, with_array
 from thinc.shims import Shim
 from thinc.types import Floats2d, Floats3d
 
-from elmo_plugin.integrations.spacy_component import embed_docs
+from elmo_plugin.integrations.spacy_component import embed_sentences
 from elmo_plugin.integrations.word_vectors import ALL, WordVectors
 
 Layers = list[Floats3d]  # Shape of each: (num_layers, words, dim)
@@ -22,6 +23,7 @@ def build_tok2vec_elmo(
     dropout: float = 0.5,
     precision: str = "float32",
     embed: Model[list[Doc], list[Floats2d]] | None = None,
+    split_sentences: bool = False,
 ) -> Model[list[Doc], list[Floats2d]]:
     """
     Builds what may stand wherever a configuration of spaCy takes a `tok2vec`, or the `embed` of one: a mix of
@@ -38,23 +40,46 @@ def build_tok2vec_elmo(
     embed : `Model`, optional (default = `None`)
         Other vectors of words, such as `spacy.MultiHashEmbed.v2`, that the mix is concatenated with before
         the maxout layer.
+    split_sentences : `bool`, optional (default = `False`)
+        Whether the biLM reads each document sentence by sentence, as spaCy's rules of punctuation split it
+        (`Sentencizer`), or as one sentence. Boundaries that a pipeline has set are not looked at: training
+        has none, and so would not read what the pipeline reads.
     """
     word_vectors = WordVectors(bilm, ALL, None, precision)
-    mixed: Model = chain(bilm_layers(word_vectors), scalar_mix(), Dropout(dropout))
+    mixed: Model = chain(bilm_layers(word_vectors, split_sentences), scalar_mix(), Dropout(dropout))
     words = mixed if embed is None else concatenate(mixed, embed)
     model: Model = chain(words, with_array(Maxout(nO=width, nP=3, dropout=0.0, normalize=True)))
     model.set_dim("nO", width)
     return model
 
 
-def bilm_layers(word_vectors: WordVectors) -> Model[list[Doc], Layers]:
+def bilm_layers(word_vectors: WordVectors, split_sentences: bool = False) -> Model[list[Doc], Layers]:
     """Returns the layer that runs the biLM, through which no gradient goes."""
+    get_sentences = _split if split_sentences else _as_they_are
 
     def forward(model: Model, docs: list[Doc], is_train: bool) -> tuple[Layers, Callable[[Layers], list]]:
         ops: Any = model.ops
-        return [ops.asarray(layers) for layers in embed_docs(word_vectors, docs)], lambda _: []
+        embedded = embed_sentences(word_vectors, get_sentences(docs))
+        return [ops.asarray(layers) for layers in embedded], lambda _: []
 
     return Model("elmo_bilm", forward, shims=[BiLmShim(word_vectors)])
+
+
+def _as_they_are(docs: list[Doc]) -> list[list[list[str]]]:
+    """Returns the words of each document as one sentence."""
+    return [[[token.text for token in doc]] for doc in docs]
+
+
+def _split(docs: list[Doc]) -> list[list[list[str]]]:
+    """Returns the words of each sentence of each document, by nothing but the words."""
+    sentences: list[list[list[str]]] = []
+    for doc, are_starts in zip(docs, Sentencizer().predict(docs), strict=True):
+        sentences.append([[]])
+        for token, is_start in zip(doc, are_starts, strict=True):
+            if is_start and token.i:
+                sentences[-1].append([])
+            sentences[-1][-1].append(token.text)
+    return sentences
 
 
 class BiLmShim(Shim):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ class WordVectors:
             raise BiLmError('mixing_weights, of which some are positive, go with layers "mix"')
         self.source = source
         self.layers = layers
-        self.mixing_weights = mixing_weights
+        self.mixing_weights = None if mixing_weights is None else [float(weight) for weight in mixing_weights]
         self.precision = get_precision(precision).name
         self._bilm: BiLm | None = None
 
@@ -64,6 +65,11 @@ class WordVectors:
     def dim(self) -> int:
         """The size of a word's vector."""
         return self.bilm.output_dim
+
+    def digest(self) -> str:
+        """Returns 32 hexadecimal digits that tell these vectors from those of other biLMs and settings."""
+        settings = json.dumps([self.layers, self.mixing_weights]).encode()
+        return blake2b(self.bilm.digest() + settings, digest_size=16).hexdigest()
 
     def embed(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
         """

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 from tensorboardX.proto.event_pb2 import Event
 
 from elmo_plugin.analysis import callback  # noqa: F401 (registers it)
@@ -47,6 +48,20 @@ def test_weights_and_gamma_are_logged_each_epoch(tmp_path: Path) -> None:
         for name in names:
             first, last = logged[f"train/{name}"]
             assert last == pytest.approx(metrics[name]) and first != last
+
+
+def test_with_a_moving_average_the_weights_are_those_of_the_archive(tmp_path: Path) -> None:
+    config = tagger_config(str(write_training(tmp_path / "bilm", random_bilm())), ["input"])
+    config["trainer"]["moving_average"] = {"type": "ema", "decay": 0.9}
+    expected = train(config, tmp_path / "alone").state_dict()
+    config["trainer"]["callbacks"] = ["elmo_weights"]
+    state = train(config, tmp_path / "run").state_dict()
+    torch.testing.assert_close(state, expected, rtol=0, atol=0)  # the training is the same
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert metrics["best_epoch"] == 1, "so that the model is that of the last epoch"
+    (mix,) = read_mixes(state)
+    names = ["gamma", "token", "LSTM_1", "LSTM_2"]
+    assert [metrics[f"elmo_input_{name}"] for name in names] == [mix.gamma, *mix.normalized_weights]
 
 
 def test_a_model_without_elmo_has_nothing_to_log(tmp_path: Path) -> None:

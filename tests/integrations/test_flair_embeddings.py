@@ -1,6 +1,7 @@
 """flair's embeddings of words: the biLM's own vectors, and a tagger of flair that is stored with them."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,6 +49,36 @@ def test_several_are_stacked_and_pooled(pair: dict[str, str]) -> None:
     assert stacked[0].embedding.shape == (24,)
     DocumentPoolEmbeddings([embeddings[0]]).embed(pooled)
     assert pooled.embedding.shape == (12,)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"layers": "top"}, {"mixing_weights": [1, 0, 3]}, {"precision": "bfloat16"}], ids=str
+)
+def test_a_sentence_has_the_vectors_of_each_setting_and_biLM(
+    settings: dict[str, Any], pair: dict[str, str], tmp_path: Path
+) -> None:
+    """flair passes over embeddings whose name the words have a vector of already."""
+    (tmp_path / "other").mkdir()
+    other_pair = write_pair(loud_bilm(1), tmp_path / "other")
+    others = [ElmoEmbeddings(pair, layers="token"), ElmoEmbeddings(other_pair)]
+    before, embeddings = ElmoEmbeddings(pair), ElmoEmbeddings(pair, **settings)
+    write_pair(loud_bilm(2), tmp_path)  # the files, which have another biLM now
+    others += [ElmoEmbeddings(pair)] + ([before] if settings else [])
+    alone, after_others = Sentence(SENTENCES[0]), Sentence(SENTENCES[0])
+    embeddings.embed(alone)
+    for each in [*others, embeddings]:
+        each.embed(after_others)
+    for token, expected in zip(after_others, alone, strict=True):
+        torch.testing.assert_close(token.get_embedding([embeddings.name]), expected.embedding, rtol=0, atol=0)
+        assert len(token._embeddings) == len(others) + 1
+    assert ElmoEmbeddings.from_params(embeddings.to_params()).name == embeddings.name
+
+
+def test_the_same_embeddings_have_the_same_name_wherever_the_biLM_is(
+    pair: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "copy").mkdir()
+    assert ElmoEmbeddings(pair).name == ElmoEmbeddings(write_pair(loud_bilm(), tmp_path / "copy")).name
 
 
 def test_what_flair_stores_needs_no_other_file(pair: dict[str, str]) -> None:

@@ -12,8 +12,14 @@ spacy = pytest.importorskip("spacy", reason="needs elmo_plugin[spacy]")
 from spacy.training import Example  # noqa: E402
 from thinc.api import Adam, Config  # noqa: E402
 
+from elmo_plugin.bilm import BiLm  # noqa: E402
 from elmo_plugin.embedding import ScalarMix  # noqa: E402
-from elmo_plugin.integrations.spacy_tok2vec import build_tok2vec_elmo, scalar_mix  # noqa: E402
+from elmo_plugin.integrations.spacy_tok2vec import (  # noqa: E402
+    bilm_layers,
+    build_tok2vec_elmo,
+    scalar_mix,
+)
+from elmo_plugin.integrations.word_vectors import WordVectors  # noqa: E402
 from tests.small_bilm import loud_bilm, write_pair  # noqa: E402
 
 TAGGED = [("the cat sat", ["D", "N", "V"]), ("a dog ran", ["D", "N", "V"]), ("cat sat", ["N", "V"])]
@@ -89,6 +95,25 @@ def test_a_tagger_learns_and_is_stored_with_its_biLM(
         Path(file).unlink()
     loaded = spacy.load(tmp_path / "tagger")
     assert [[token.tag_ for token in loaded(text)] for text, _ in TAGGED] == predicted
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_training_and_a_pipeline_with_sentences_read_the_same(split: bool, pair: dict[str, str]) -> None:
+    sentences = [["the", "cat", "sat", "."], ["a", "dog", "ran", "!"]]
+    if not split:
+        sentences = [sentences[0] + sentences[1]]
+    bilm = BiLm.from_files(pair["options"], pair["weights"])
+    expected = np.concatenate([layers.numpy() for layers in bilm.embed(sentences)], axis=1)
+    model = bilm_layers(WordVectors(pair, "all"), split)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    text = "the cat sat. a dog ran!"
+    as_trained, as_predicted = nlp.make_doc(text), nlp(text)
+    assert [as_trained.has_annotation("SENT_START"), len(list(as_predicted.sents))] == [False, 2]
+    for doc in (as_trained, as_predicted):
+        actual, empty = model.predict([doc, nlp("")])
+        np.testing.assert_allclose(actual, expected, atol=1e-5)
+        assert empty.shape == (3, 0, 12)
 
 
 def test_documents_without_words_are_embedded(pair: dict[str, str]) -> None:

@@ -32,6 +32,7 @@ def layers(pair: dict[str, str]) -> list[np.ndarray]:
     [
         ({}, [1 / 3, 1 / 3, 1 / 3]),
         ({"mixing_weights": [1, 0, 3]}, [0.25, 0, 0.75]),
+        ({"mixing_weights": np.array([1, 0, 3])}, [0.25, 0, 0.75]),
         ({"layers": "token"}, [1, 0, 0]),
         ({"layers": 1}, [0, 1, 0]),
         ({"layers": "top"}, [0, 0, 1]),
@@ -44,6 +45,23 @@ def test_a_word_has_the_weighted_mean_of_its_layers(
     for actual, of_sentence in zip(WordVectors(pair, **options).embed(SENTENCES), layers, strict=True):
         expected = sum(weight * layer for weight, layer in zip(weights, of_sentence, strict=True))
         np.testing.assert_allclose(actual, expected, atol=1e-5)
+
+
+def test_a_digest_tells_biLMs_and_settings_apart(pair: dict[str, str], tmp_path: Path) -> None:
+    settings: list[dict[str, Any]] = [
+        {},
+        {"layers": "top"},
+        {"layers": "all"},
+        {"mixing_weights": [1, 0, 3]},
+        {"precision": "bfloat16"},
+    ]
+    digests = {WordVectors(pair, **each).digest() for each in settings}
+    (tmp_path / "copy").mkdir()
+    assert WordVectors(write_pair(loud_bilm(), tmp_path / "copy")).digest() in digests
+    assert WordVectors(pair).from_bytes(WordVectors(pair).to_bytes()).digest() in digests
+    write_pair(loud_bilm(1), tmp_path)
+    digests |= {WordVectors(pair, **each).digest() for each in settings}
+    assert len(digests) == 2 * len(settings)
 
 
 def test_all_layers_are_given_by_themselves(pair: dict[str, str], layers: list[np.ndarray]) -> None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from elmo_plugin.analysis.mixes import LayerMixes
 from elmo_plugin.analysis.probes.linear_probes import LinearProbes
 from elmo_plugin.analysis.probes.tagged_words import TaggedSentence, with_control_tags
 from elmo_plugin.analysis.subjects import EmbedsWords, Subject
@@ -30,15 +31,12 @@ class ProbeScore(NamedTuple):
         return (sum(self.accuracies) - sum(self.control)) / len(self.accuracies)
 
 
-def word_vectors(vectors: EmbedsWords, mixes: Tensor, sentences: Sequence[TaggedSentence]) -> Tensor:
-    """
-    Returns the vectors of all words, one sentence after the other. Shape (mixes, words, dim). `mixes` are the
-    weights of the layers, of shape (mixes, num_layers).
-    """
+def word_vectors(vectors: EmbedsWords, mixes: LayerMixes, sentences: Sequence[TaggedSentence]) -> Tensor:
+    """Returns the vectors of all words, one sentence after the other. Shape (mixes, words, dim)."""
     parts = []
     for start in range(0, len(sentences), SENTENCES_AT_ONCE):
         embedded = vectors.embed([each.words for each in sentences[start : start + SENTENCES_AT_ONCE]])
-        parts.append(torch.einsum("ml,lwd->mwd", mixes, torch.cat(embedded, dim=1)))
+        parts.append(mixes.mix(torch.cat(embedded, dim=1)))
     return torch.cat(parts, dim=1)
 
 
@@ -54,8 +52,7 @@ def probe_layers(
     Trains `LinearProbes` on each mix of layers, for the tags and for those of a control task, and scores
     them on other data. Tags that the training data lack count as errors.
     """
-    weights = subject.mixes.weights
-    of_train, of_test = (word_vectors(subject.vectors, weights, sentences) for sentences in (train, test))
+    of_train, of_test = (word_vectors(*subject, sentences) for sentences in (train, test))
     scores = [ProbeScore(name, [], []) for name in subject.mixes.names]
     numbers = {tag: number for number, tag in enumerate(sorted({tag for each in train for tag in each.tags}))}
     for seed in seeds:

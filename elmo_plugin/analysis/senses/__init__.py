@@ -2,9 +2,10 @@
 
 from elmo_plugin.analysis.senses.corpus import SenseSentence, Target, read_senses
 from elmo_plugin.analysis.senses.first_senses import WordNetFirstSenses, read_first_senses
-from elmo_plugin.analysis.senses.nearest_sense import NearestSense, SenseScore, score_senses
+from elmo_plugin.analysis.senses.nearest_sense import TIES, NearestSense, SenseScore, score_senses
 
 __all__ = [
+    "TIES",
     "NearestSense",
     "SenseScore",
     "SenseSentence",

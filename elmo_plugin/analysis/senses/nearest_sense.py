@@ -1,16 +1,24 @@
 """Word senses by their nearest mean vector (Melamud et al., 2016; Peters et al., 2018, section 5.3)."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
+from elmo_plugin.analysis.mixes import LayerMixes
 from elmo_plugin.analysis.senses.corpus import SenseSentence, Target
 from elmo_plugin.analysis.subjects import EmbedsWords
 
 WORDS_AT_ONCE = 20_000
+ROUNDING = 1e-6  # that cosines of the same directions may be apart, as the biLM computes in float32
+TIES: dict[str, Callable[[int], int]] = {
+    "frequent": lambda count: -count,
+    "first": lambda count: 0,
+    "rare": lambda count: count,
+}
+"""By which number, from that of a sense's words in training, equally near senses are ordered."""
 
 
 class HasFirstSenses(Protocol):
@@ -29,29 +37,31 @@ class NearestSense:
 
     vectors : `EmbedsWords`
         A biLM, or what it is compared with. The vector of several words is their mean.
-    mixes : `Tensor`
-        The weights of the layers in each of the vectors that senses are told by. Shape (mixes, num_layers).
+    mixes : `LayerMixes`
+        Of its layers: the vectors that senses are told by.
+    ties : `str`, optional (default = `"frequent"`)
+        Which of several senses is given where their cosines are equal but for rounding, as they are for
+        vectors that do not depend on the sentence: the most "frequent" one in the training corpus, the
+        "first" one there, or the most "rare" one. Of equally frequent ones it is the first.
     """
 
-    def __init__(self, vectors: EmbedsWords, mixes: Tensor) -> None:
+    def __init__(self, vectors: EmbedsWords, mixes: LayerMixes, ties: str = "frequent") -> None:
         self._embeds_words = vectors
         self._mixes = mixes
+        self._order_of_ties = TIES[ties]
+        # By lemma and part of speech, then by sense. A mean and a sum have the same direction.
+        self._counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._sums: dict[tuple[str, str], dict[str, Tensor]] = defaultdict(dict)
-        self._means: dict[tuple[str, str], tuple[list[str], Tensor]] = {}
 
     def fit(self, sentences: Iterable[SenseSentence]) -> int:
         """Adds the words of a training corpus. Returns how many there are."""
         count = 0
         for target, vectors in self._vectors(sentences):
-            senses = self._sums[target.entry]
+            sums = self._sums[target.entry]
             for sense in target.senses:
-                senses[sense] = senses[sense] + vectors if sense in senses else vectors
+                sums[sense] = sums[sense] + vectors if sense in sums else vectors
+            self._counts[target.entry].update(target.senses)
             count += 1
-        self._means = {
-            # The mean and the sum have the same direction. Shape: (senses, mixes, dim)
-            entry: (list(senses), torch.stack(list(senses.values())))
-            for entry, senses in self._sums.items()
-        }
         return count
 
     def predict(self, sentences: Iterable[SenseSentence]) -> Iterable[tuple[Target, list[str] | None]]:
@@ -60,21 +70,24 @@ class NearestSense:
         does not have.
         """
         for target, vectors in self._vectors(sentences):
-            if target.entry not in self._means:
+            if target.entry not in self._sums:
                 yield target, None
                 continue
-            senses, means = self._means[target.entry]
+            counts, sums = self._counts[target.entry], self._sums[target.entry]
+            senses = sorted(counts, key=lambda sense: self._order_of_ties(counts[sense]))
+            means = torch.stack([sums[sense] for sense in senses])
             similarity = torch.cosine_similarity(means, vectors, dim=2)  # Shape: (senses, mixes)
-            yield target, [senses[best] for best in similarity.argmax(dim=0).tolist()]
+            are_nearest = similarity > similarity.amax(dim=0) - ROUNDING
+            yield target, [senses[first] for first in are_nearest.int().argmax(dim=0).tolist()]
 
     def _vectors(self, sentences: Iterable[SenseSentence]) -> Iterable[tuple[Target, Tensor]]:
-        """Yields each target with its vectors, of shape (mixes, dim)."""
+        """Yields each target with its vectors, of shape (mixes, dim) and type float64."""
         for batch in _batches(sentences):
             layers = self._embeds_words.embed([sentence.words for sentence in batch])
             for sentence, of_sentence in zip(batch, layers, strict=True):
                 for target in sentence.targets:
-                    of_target = of_sentence[:, target.first : target.first + target.length].mean(dim=1)
-                    yield target, self._mixes @ of_target
+                    of_words = of_sentence[:, target.first : target.first + target.length].double()
+                    yield target, self._mixes.mix(of_words).mean(dim=1)
 
 
 def _batches(sentences: Iterable[SenseSentence]) -> Iterable[list[SenseSentence]]:

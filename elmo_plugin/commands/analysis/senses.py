@@ -10,6 +10,7 @@ from overrides import overrides
 
 from elmo_plugin.analysis import Subject, controls, layer_mixes
 from elmo_plugin.analysis.senses import (
+    TIES,
     NearestSense,
     SenseScore,
     WordNetFirstSenses,
@@ -47,13 +48,24 @@ class ElmoSenses(Subcommand):
         add("--mix", metavar="ARCHIVE", nargs="+", default=[], help=about)
         about = "score a random biLM of the same sizes, and the counts of a word's characters, too"
         add("--controls", action="store_true", help=about)
+        about = "which of equally near senses is given, by the training corpus (default: frequent)"
+        add("--ties", choices=TIES, default="frequent", help=about)
         add("--json", metavar="FILE", help="what is printed, as JSON")
         subparser.set_defaults(func=_command)
         return subparser
 
 
 def _command(args: argparse.Namespace) -> None:
-    show_senses(args.bilm, args.train, args.test, args.first_senses, args.mix, args.json, args.controls)
+    show_senses(
+        args.bilm,
+        args.train,
+        args.test,
+        args.first_senses,
+        args.mix,
+        args.json,
+        args.controls,
+        args.ties,
+    )
 
 
 def show_senses(
@@ -64,6 +76,7 @@ def show_senses(
     archives: Sequence[str] = (),
     json: str | None = None,
     with_controls: bool = False,
+    ties: str = "frequent",
 ) -> None:
     """
     Prints, and writes, how well the layers of a biLM tell the senses of words.
@@ -85,6 +98,8 @@ def show_senses(
         of each layer.
     with_controls : `bool`, optional (default = `False`)
         Whether `controls` are scored, too.
+    ties : `str`, optional (default = `"frequent"`)
+        Which of equally near senses is given, see `NearestSense`.
 
     Raises `ConfigurationError` where something cannot be read.
     """
@@ -97,7 +112,7 @@ def show_senses(
         mixes = layer_mixes(loaded, archives)
     scores: dict[str, list[SenseScore]] = {test: [] for test in tests}
     for subject in [Subject(loaded, mixes), *(controls(loaded, mixes) if with_controls else [])]:
-        model = NearestSense(subject.vectors, subject.mixes.weights)
+        model = NearestSense(*subject, ties)
         if not model.fit(read_senses(train)):
             raise ConfigurationError(f"{train}: there is no word with a sense in this file")
         for test, of_test in scores.items():

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_plugin.analysis import layer_mixes
+from elmo_plugin.analysis import LayerMixes, layer_mixes
 from elmo_plugin.analysis.senses import (
     NearestSense,
     SenseScore,
@@ -39,39 +39,69 @@ def bilm() -> BiLm:
     return BiLm.pretrained("tiny")
 
 
-def vector(bilm: BiLm, sentence: SenseSentence, target: Target, layer: int) -> Tensor:
-    words = bilm.embed([sentence.words])[0][layer]
+def vector(bilm: BiLm, sentence: SenseSentence, target: Target, mix: tuple[Tensor, Tensor]) -> Tensor:
+    weights, layer_norm = mix
+    layers = bilm.embed([sentence.words])[0].double()
+    if layer_norm:
+        variance = layers.var(dim=2, correction=0, keepdim=True)
+        layers = (layers - layers.mean(dim=2, keepdim=True)) / (variance + 1e-5).sqrt()
+    words = (weights[:, None, None] * layers).sum(dim=0)
     return words[target.first : target.first + target.length].mean(dim=0)
 
 
-def restated(bilm: BiLm, sentence: SenseSentence, target: Target, layer: int) -> str | None:
+def restated(
+    bilm: BiLm, sentence: SenseSentence, target: Target, mix: tuple[Tensor, Tensor]
+) -> str | None:
     """Table 5 of the paper: the mean vector of each sense, and the nearest of those of the lemma."""
     examples: dict[str, list[Tensor]] = {}
     for each in TRAIN:
         for other in each.targets:
             if (other.lemma, other.part_of_speech) == (target.lemma, target.part_of_speech):
                 for sense in other.senses:
-                    examples.setdefault(sense, []).append(vector(bilm, each, other, layer))
-    means = {sense: torch.stack(vectors).mean(dim=0) for sense, vectors in examples.items()}
-    own = vector(bilm, sentence, target, layer)
-    nearest = sorted(means, key=lambda sense: -float(torch.cosine_similarity(means[sense], own, dim=0)))
-    return nearest[0] if nearest else None
+                    examples.setdefault(sense, []).append(vector(bilm, each, other, mix))
+    own = vector(bilm, sentence, target, mix)
+    cosines = {
+        sense: float(torch.cosine_similarity(torch.stack(vectors).mean(dim=0), own, dim=0))
+        for sense, vectors in examples.items()
+    }
+    nearest = [sense for sense, cosine in cosines.items() if cosine > max(cosines.values()) - 1e-6]
+    return max(nearest, key=lambda sense: len(examples[sense]), default=None)
 
 
-def test_each_layer_gives_the_sense_of_the_nearest_mean(bilm: BiLm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_mix_gives_the_sense_of_the_nearest_mean(bilm: BiLm, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest_sense, "WORDS_AT_ONCE", 5)
-    model = NearestSense(bilm, layer_mixes(bilm).weights)
+    layers = layer_mixes(bilm)
+    weights = torch.cat([layers.weights, torch.tensor([[0.2, 0.7, 0.1], [0, 0.5, 0.5]])])
+    mixes = LayerMixes([*layers.names, "a", "b"], weights, torch.arange(6) >= 4)
+    model = NearestSense(bilm, mixes)
     assert model.fit(TRAIN) == 5
     places = [(sentence, target) for sentence in TEST for target in sentence.targets]
     for (sentence, expected), (target, found) in zip(places, model.predict(TEST), strict=True):
         assert target == expected
-        by_layer = [restated(bilm, sentence, target, layer) for layer in range(bilm.num_layers)]
-        assert (found or [None] * 4)[: bilm.num_layers] == by_layer
+        pairs = zip(mixes.weights, mixes.layer_norm, strict=True)
+        assert (found or [None] * 6) == [restated(bilm, sentence, target, pair) for pair in pairs]
+
+
+@pytest.mark.parametrize(("ties", "sense"), [("frequent", "b"), ("first", "a"), ("rare", "c")])
+@pytest.mark.parametrize("lemma", ["play", "dog", "understand", "New"])
+def test_equally_near_senses_are_ordered_by_a_rule(
+    ties: str, sense: str, lemma: str, bilm: BiLm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The token layer has one vector for a word, whatever its sense: their sums differ by rounding alone."""
+    monkeypatch.setattr(nearest_sense, "WORDS_AT_ONCE", 40)
+    train = [
+        SenseSentence([*["a"] * length, lemma], [Target(length, 1, lemma, "n", [each])])
+        for length, each in enumerate("ababcabbbaacbbbab")
+    ]
+    model = NearestSense(bilm, layer_mixes(bilm), ties)
+    model.fit(train)
+    for _, found in model.predict(train):
+        assert found is not None and found[0] == sense
 
 
 def test_lemmas_that_were_not_trained_on_have_their_first_sense(bilm: BiLm) -> None:
     mixes = layer_mixes(bilm)
-    model = NearestSense(bilm, mixes.weights)
+    model = NearestSense(bilm, mixes)
     model.fit(TRAIN)
     first, *layers = score_senses(model, mixes.names, TEST, FIRST)
     assert first == SenseScore("first sense", correct=2, answered=3, total=5)

@@ -7,6 +7,10 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.commands.analysis.senses import show_senses
+from tests.small_bilm import loud_bilm
+from tests.trained_bilm import write_training
+from tests.trained_tagger import tagger_config
+from tests.trained_tagger import train as train_model
 
 
 def corpus(folder: Path, name: str, *places: tuple[str, int, str]) -> str:
@@ -48,6 +52,30 @@ def test_controls_are_scored_next_to_the_layers(tmp_path: Path, first_senses: st
     assert next(iter(figures)) == "first sense" and len(figures) == 1 + 4 + 4 + 1
     assert figures["bag of characters"]["f1"] == figures["random biLM, token"]["f1"] == 0.5
     assert figures["random biLM, LSTM 1"]["f1"] == 1.0  # the words around are others
+
+
+def test_the_mixes_of_models_are_scored(tmp_path: Path, first_senses: str) -> None:
+    bilm = str(write_training(tmp_path / "bilm", loud_bilm()))
+    train_model(tagger_config(bilm, layer_norm=True), tmp_path / "run")
+    train = corpus(tmp_path, "train.jsonl", ("the play ended .", 1, "a"), ("his play against us", 1, "b"))
+    archive, written = str(tmp_path / "run" / "model.tar.gz"), tmp_path / "senses.json"
+    show_senses(bilm, train, [train], first_senses, [archive], json=str(written), with_controls=True)
+    figures = json.loads(written.read_text())[train]
+    names = [f"{archive}, {placement}" for placement in ("input", "output")]
+    assert list(figures)[5:7] == names
+    assert list(figures)[11:] == [*(f"random biLM, {name}" for name in names), "bag of characters"]
+    assert figures[names[0]]["f1"] == 1.0
+
+
+def test_ties_are_broken_as_is_asked_for(tmp_path: Path, first_senses: str) -> None:
+    rare, often = ("the play ended .", 1, "a"), ("his play against us", 1, "b")
+    train = corpus(tmp_path, "train.jsonl", rare, often, often)
+    written = tmp_path / "senses.json"
+    found = {}
+    for ties in ("frequent", "first", "rare"):
+        show_senses("tiny", train, [train], first_senses, json=str(written), ties=ties)
+        found[ties] = json.loads(written.read_text())[train]["token"]["correct"]
+    assert found == {"frequent": 2, "first": 1, "rare": 1}
 
 
 def test_corpora_without_senses_and_wrong_names_are_refused(tmp_path: Path, first_senses: str) -> None:

@@ -1,0 +1,126 @@
+"""The vectors of a document's words in `doc._.elmo`, wherever spaCy's operations move the words."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from spacy.attrs import IDX, LENGTH
+from spacy.tokens import Doc, Span, Token
+
+
+def store_vectors(doc: Doc, vectors: np.ndarray) -> None:
+    """
+    Stores the vectors of all words, of shape (..., words, dim), with the places of the words in the text.
+
+    The key among the document's user data is that of a span from the start to the end of the text: spaCy
+    moves it where a part of the text becomes a document (`Span.as_doc`), or several documents one
+    (`Doc.from_docs`).
+    """
+    user_data: dict[Any, Any] = doc.user_data
+    for text in list(_embedded_texts(doc)):
+        del user_data["._.", "elmo", text.start, text.end]
+    starts, _ = _places(doc)
+    user_data["._.", "elmo", 0, len(doc.text)] = (starts, vectors)
+
+
+def get_vectors(doc: Doc) -> np.ndarray | None:
+    """
+    Returns the vectors of the tokens as they are now, shape (..., tokens, dim); `None` where some have none.
+    A token that was merged has the mean of its words, and each part of one that was split has its vector.
+    """
+    parts = [_of_tokens(*_places(doc), text) for text in _embedded_texts(doc)]
+    vectors = np.concatenate(parts, axis=-2) if len(parts) > 1 else next(iter(parts), None)
+    return vectors if vectors is not None and vectors.shape[-2] == len(doc) else None
+
+
+Doc.set_extension("elmo", getter=get_vectors, force=True)
+
+
+def set_hooks(doc: Doc) -> None:
+    """Lets `vector`, `has_vector` and `similarity` of a document, its spans and its tokens be ELMo's."""
+    doc.tensor = _all_vectors(doc)  # which token.vector reads in processes where the hooks do not arrive
+    for hooks, vector in (
+        (doc.user_token_hooks, _token_vector),
+        (doc.user_span_hooks, _span_vector),
+        (doc.user_hooks, _doc_vector),
+    ):
+        hooks.update(vector=vector, has_vector=_has_vector, similarity=_similarity)
+
+
+class _EmbeddedText(NamedTuple):
+    """
+    start, end: where in the document's text it is
+    words: the start of each of its words, from its own start on
+    vectors: of its words. Shape (..., words, dim)
+    """
+
+    start: int
+    end: int
+    words: np.ndarray
+    vectors: np.ndarray
+
+
+def _embedded_texts(doc: Doc) -> Iterator[_EmbeddedText]:
+    user_data: dict[Any, Any] = doc.user_data
+    for key, value in user_data.items():
+        if isinstance(key, tuple) and key[:2] == ("._.", "elmo"):
+            yield _EmbeddedText(*key[2:], *value)
+
+
+def _places(doc: Doc) -> tuple[np.ndarray, np.ndarray]:
+    """Returns where each token starts in the text, and where it ends."""
+    places = doc.to_array([IDX, LENGTH]).astype(np.int64).reshape(len(doc), 2)
+    return places[:, 0], places.sum(axis=1)
+
+
+def _of_tokens(starts: np.ndarray, ends: np.ndarray, text: _EmbeddedText) -> np.ndarray:
+    """Returns the vectors of those tokens that are in the text."""
+    words, vectors = text.words + text.start, text.vectors
+    if np.array_equal(starts, words):
+        return vectors
+    is_inside = (starts >= text.start) & (ends <= text.end)
+    first = np.searchsorted(words, starts[is_inside], side="right") - 1
+    last = np.maximum(np.searchsorted(words, ends[is_inside], side="left"), first + 1)
+    rows = [vectors[..., a:b, :].mean(axis=-2) for a, b in zip(first, last, strict=True)]
+    return np.stack(rows, axis=-2) if rows else vectors[..., :0, :]
+
+
+def _token_vector(token: Token) -> np.ndarray:
+    start, end = np.array([token.idx]), np.array([token.idx + len(token)])
+    for text in _embedded_texts(token.doc):
+        if len(rows := _of_tokens(start, end, text)):
+            return rows[0]
+    return token.doc.tensor[token.i]
+
+
+def _span_vector(span: Span) -> np.ndarray:
+    vectors = _all_vectors(span.doc)
+    # `Span.as_doc` asks for this vector before it takes the rows of doc.tensor, and leaves the user data. For
+    # merged and split tokens spaCy has other rows: the last word's, and zeros. Other widths are not ELMo's.
+    if span.doc.tensor.shape[1:] == vectors.shape[1:]:
+        span.doc.tensor = vectors
+    return _mean(vectors[span.start : span.end])
+
+
+def _doc_vector(doc: Doc) -> np.ndarray:
+    return _mean(_all_vectors(doc))
+
+
+def _all_vectors(doc: Doc) -> np.ndarray:
+    vectors = get_vectors(doc)
+    return doc.tensor if vectors is None else vectors
+
+
+def _mean(rows: np.ndarray) -> np.ndarray:
+    return rows.mean(axis=0) if len(rows) else np.zeros(rows.shape[1], np.float32)
+
+
+def _has_vector(_: Doc | Span | Token) -> bool:
+    return True
+
+
+def _similarity(one: Doc | Span | Token, other: Any) -> float:
+    """Returns the cosine of two vectors, 0 where one of them is zero."""
+    a, b = np.asarray(one.vector), np.asarray(other.vector)
+    norms = np.linalg.norm(a) * np.linalg.norm(b)
+    return float(a @ b / norms) if norms else 0.0
