@@ -45,6 +45,7 @@ function(
     model: {
       type: 'srl_highway_lstm',
       predicate_dim: predicate_dim,
+      initializer: { regexes: [['tag_projection\\.weight', { type: 'orthogonal' }]] },
       contextual_encoder: {
         encoder: {
           type: 'highway_lstm',
