@@ -149,8 +149,8 @@ def with_masked_outputs(
     peer: StackedAlternatingLstmSeq2SeqEncoder, masks: list[Tensor], inputs: Tensor, mask: Tensor
 ) -> Tensor:
     """
-    Returns what AllenNLP's cells give with each output times a mask before anything sees it, as in equation 13
-    of He et al. (2017). `masks` has a row for each length of a sentence.
+    Returns what AllenNLP's cells give with each output times a mask before anything sees it, as in equation
+    13 of He et al. (2017). `masks` has a row for each length of a sentence.
     """
     rows = []
     for sentence, length in zip(inputs, mask.sum(dim=1).tolist(), strict=True):
