@@ -1,5 +1,6 @@
-// The coreference model of Peters et al. (2018), without ELMo: the span ranking of Lee et al. (2017). All sizes are
-// those of that paper.
+// The coreference model of Peters et al. (2018), without ELMo: the span ranking of Lee et al. (2017). All numbers are
+// those of that paper (section 7.1) and of the code that its authors released, e2e-coref; what neither reports is marked.
+// docs/paper_configs.md has them side by side.
 //
 //     coref(data='experiments/data/coref')
 //
@@ -43,7 +44,7 @@ function(
   may_cross=false,
   learning_rate=0.001,
   epochs=150,
-  patience=10,  // not reported
+  patience=10,  // allennlp's training_config/coref.jsonnet
 )
   task.data(data, train, dev, test)
   + task.training(['sentences'], 1, learning_rate, epochs, patience, metric='+coref_f1')
