@@ -4,11 +4,11 @@
 //            pretrained word vectors; training_config/ner_conll2003.jsonnet is closer to that.
 // Here:      the biLM `tiny`, of 2 x 512 cells, and no pretrained word vectors, so that there is nothing to
 //            download; the small data set of this repository, or any other by
-//            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
+//            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`; the rest is in ner_baseline.jsonnet.
 // Expected:  docs/results/ner.json: WNUT-17, three seeds.
 // Hardware:  two CPU cores, about a minute.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 local ner = import '../training_config/lib/ner.libsonnet';
 
-ner(data='experiments/data/ner', epochs=40)
+ner(data='experiments/data/ner', dropout=0.3, batch_size=16, epochs=40, patience=10)
 + elmo.at(['input'], bilm='tiny', dropout=0.5, lambda=0.1, cache={ type: 'memory' })

@@ -1,12 +1,14 @@
 // Natural language inference with the ESIM and ELMo of Peters et al. (2018) on SNLI, with the paper's sizes.
 //
-// Paper:     the sequential ESIM of Chen et al. (2017): LSTMs and ReLU layers of 300, GloVe vectors of 300
+// Paper:     supplement A.3: the sequential ESIM of Chen et al. (2017): LSTMs and ReLU layers of 300, GloVe vectors of 300
 //            dimensions that are not trained; ELMo before and after the lowest LSTM, with layer norm and
 //            lambda = 0.001; dropout of 0.5 on the LSTMs' inputs (variational), after the attention and before
 //            the last two layers; L2 of 0.0001 on the weights of LSTMs and layers; Adam at 0.0004, halved each
 //            time that dev accuracy does not rise; batches of 32, gradients clipped at norm 5.
-// Here:      the same. Chosen here, as the paper does not report them: dropout of 0.5 on ELMo, at most 75 epochs,
-//            patience 5.
+// Here:      the same, but layer norm is over the numbers of one vector, not over all words of a batch, and the model
+//            without ELMo has the L2 and the dropout after the attention, too, which the paper adds with ELMo. What the
+//            paper does not report is that of allennlp's training_config/esim_elmo.jsonnet (1f8d1de): no dropout of
+//            ELMo's own, at most 75 epochs, patience 5. docs/paper_configs.md has every number with its source.
 // Expected:  the paper's 88.7 +- 0.17 % on the test set (88.0 without ELMo); not run yet with this code.
 // Hardware:  one GPU, because of the biLM of 2 x 4096 cells.
 //
@@ -22,4 +24,4 @@ snli(
   dev='snli_1.0_dev.jsonl',
   test='snli_1.0_test.jsonl',
   words=words.glove(std.extVar('WORD_VECTORS')),
-) + elmo.at(['input', 'output'], bilm='original', dropout=0.5, lambda=0.001, layer_norm=true)
+) + elmo.at(['input', 'output'], bilm='original', dropout=0, lambda=0.001, layer_norm=true)

@@ -25,8 +25,9 @@ class HighwayLstmLayer(nn.Module):
     hidden_size : `int`
         The number of cells, and the size of the output vectors.
     recurrent_dropout : `float`, optional (default = `0.0`)
-        The rate of dropout on the hidden state that each time step takes from the one before, with the same
-        mask for all time steps of a sentence (Gal and Ghahramani, 2016).
+        The rate of dropout on the output vectors, with the same mask for all time steps of a sentence: the
+        next time step and the next layer see what is dropped (He et al., 2017, equation 13). AllenNLP 2 drops
+        only what the next time step sees.
     input_bias : `bool`, optional (default = `False`)
         Whether the products with the inputs have biases next to those of the products with hidden states.
     """
@@ -81,7 +82,8 @@ class HighwayLstmLayer(nn.Module):
 class HighwayLstm(Seq2SeqEncoder):
     """
     LSTM layers with highway connections, of which the first reads forward, the second backward, and so on
-    (He et al., 2017). Computes what AllenNLP's `alternating_lstm` does, faster, and loads its weights.
+    (He et al., 2017). Computes what AllenNLP's `alternating_lstm` does but for recurrent dropout, faster, and
+    loads its weights.
 
     Registered as a `Seq2SeqEncoder` with name "highway_lstm".
 

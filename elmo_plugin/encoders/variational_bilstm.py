@@ -27,15 +27,25 @@ class VariationalBiLstm(Seq2SeqEncoder):
         For each layer, from the bottom, the number of cells of each direction.
     dropout : `float`, optional (default = `0.0`)
         The rate of dropout on the input of each layer.
+    recurrent_dropout : `float`, optional (default = `0.0`)
+        The rate of dropout on the hidden state that each time step takes from the one before, with one mask
+        for all time steps of a sentence, layer and direction.
     """
 
-    def __init__(self, input_size: int, hidden_sizes: list[int], dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        input_size: int,
+        hidden_sizes: list[int],
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+    ) -> None:
         if not hidden_sizes or min(hidden_sizes) < 1:
             raise ConfigurationError(
                 f"variational_bilstm: hidden_sizes must have the size of each layer, not {hidden_sizes}"
             )
         super().__init__()
         self.dropout = InputVariationalDropout(dropout)
+        self.recurrent_dropout = recurrent_dropout
         input_sizes = [input_size, *(2 * size for size in hidden_sizes)]
         self.layers = nn.ModuleList(
             nn.LSTM(inputs, hidden, batch_first=True, bidirectional=True)
@@ -57,8 +67,11 @@ class VariationalBiLstm(Seq2SeqEncoder):
         `Tensor`
             Shape (batch, time, 2 * hidden_sizes[-1]), zeros at padding.
         """
+        recurrent_dropout = self.recurrent_dropout if self.training else 0.0
         for layer in self.layers:
-            inputs = read_both_ways(cast(nn.LSTM, layer), LstmRecurrence.apply, self.dropout(inputs), mask)
+            inputs = read_both_ways(
+                cast(nn.LSTM, layer), LstmRecurrence.apply, self.dropout(inputs), mask, recurrent_dropout
+            )
         return inputs
 
     @overrides

@@ -145,44 +145,58 @@ def test_gradients_of_the_recurrence_are_those_of_finite_differences(
     assert torch.autograd.gradcheck(HighwayRecurrence.apply, (*arguments, mask, batch_sizes))
 
 
+def with_masked_outputs(
+    peer: StackedAlternatingLstmSeq2SeqEncoder, masks: list[Tensor], inputs: Tensor, mask: Tensor
+) -> Tensor:
+    """
+    Returns what AllenNLP's cells give with each output times a mask before anything sees it, as in equation
+    13 of He et al. (2017). `masks` has a row for each length of a sentence.
+    """
+    rows = []
+    for sentence, length in zip(inputs, mask.sum(dim=1).tolist(), strict=True):
+        vectors = list(sentence[:length].unsqueeze(1))
+        for layer, of_length in zip(peer._module.lstm_layers, masks, strict=True):
+            state, outputs = (torch.zeros(1, HIDDEN_SIZE).to(inputs),) * 2, []
+            for vector in vectors if layer.go_forward else reversed(vectors):
+                output, memory = layer.cell(vector, state)
+                state = output * of_length[length], memory
+                outputs.append(state[0])
+            vectors = outputs if layer.go_forward else outputs[::-1]
+        padding = inputs.new_zeros(mask.size(1) - length, HIDDEN_SIZE)
+        rows.append(torch.cat([*vectors, padding]))
+    return torch.stack(rows)
+
+
 @pytest.mark.parametrize("lengths", BATCHES)
-def test_with_the_same_masks_recurrent_dropout_is_that_of_alternating_lstm(
+def test_with_the_same_masks_recurrent_dropout_is_that_of_the_paper_in_cells_of_alternating_lstm(
     lengths: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """
-    AllenNLP draws a mask for each layer, with a row for each sentence that has words, the longest first, as
-    ours does. Sentences of one length may be in any order, so they have the same mask here.
+    Each layer draws a mask with a row for each sentence that has words, the longest first. Sentences of one
+    length may be in any order, so they have the same mask here.
     """
-    drawn: dict[str, list[Tensor]] = {"ours": [], "peer": []}
+    drawn: list[Tensor] = []
     words = sorted(filter(None, lengths), reverse=True)
 
-    def mask_like(whose: str, tensor: Tensor) -> Tensor:
-        generator = torch.Generator().manual_seed(len(drawn[whose]))
-        of_length = 2.0 * torch.randint(2, (max(words) + 1, HIDDEN_SIZE), generator=generator)
-        drawn[whose].append(of_length[words].to(tensor))
-        assert drawn[whose][-1].shape == tensor.shape
-        return drawn[whose][-1]
+    def draw(ones: Tensor, rate: float) -> Tensor:
+        assert rate == 0.5 and ones.shape == (len(words), HIDDEN_SIZE)
+        drawn.append(2.0 * torch.randint(2, (max(words) + 1, HIDDEN_SIZE)).to(ones))
+        return drawn[-1][words]
 
-    monkeypatch.setattr(nn.functional, "dropout", lambda ones, rate: mask_like("ours", ones))
-    monkeypatch.setattr(
-        "allennlp.modules.augmented_lstm.get_dropout_mask", lambda rate, tensor: mask_like("peer", tensor)
-    )
-    assert_equals_peer(encoder_with(3, recurrent_dropout=0.5).double(), lengths, max(lengths), 1e-12)
-    assert len(drawn["ours"]) == len(drawn["peer"]) == 3
+    monkeypatch.setattr(nn.functional, "dropout", draw)
+    encoder, mask = encoder_with(3, recurrent_dropout=0.5).double(), mask_of(lengths)
+    inputs = torch.randn(*mask.shape, INPUT_SIZE, dtype=torch.double)
+    found = values_and_gradients(encoder, inputs, mask)
+    peer = peer_of(encoder)
+    monkeypatch.setattr(peer, "forward", partial(with_masked_outputs, peer, drawn))
+    torch.testing.assert_close(found, values_and_gradients(peer, inputs, mask), rtol=1e-12, atol=1e-12)
+    assert len(drawn) == 3
 
 
 def test_recurrent_dropout_drops_the_same_values_at_every_time_step_but_not_in_every_sentence() -> None:
     torch.manual_seed(0)
-    encoder = HighwayLstm(1, 30, 1, recurrent_dropout=0.5)
-    linear = encoder.layers[0].state_linearity
-    with torch.no_grad():  # h_t = tanh(tanh(mask * h_{t-1} + 1)): more than h_1 wherever it is not dropped
-        for parameter in encoder.parameters():
-            parameter.zero_()
-        linear.weight.view(5, 30, 30)[2] = torch.eye(30)
-        for gate, bias in enumerate([100.0, -100.0, 1.0, 100.0, 100.0]):
-            linear.bias.view(5, 30)[gate] = bias
-    outputs = encoder(torch.ones(20, 6, 1), mask_of([6] * 20))
-    kept = outputs[:, 1:] > outputs[:, :1] + 0.1
+    outputs = HighwayLstm(1, 30, 1, recurrent_dropout=0.5)(torch.ones(20, 6, 1), mask_of([6] * 20))
+    kept = outputs != 0
     assert (kept == kept[:, :1]).all()
     assert 0.4 < kept.float().mean() < 0.6
     assert (kept != kept[:1]).any()

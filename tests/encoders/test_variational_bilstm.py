@@ -18,9 +18,11 @@ def mask_of(lengths: list[int]) -> Tensor:
     return torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
 
 
-def encoder_with(hidden_sizes: list[int], dropout: float = 0.0) -> VariationalBiLstm:
+def encoder_with(
+    hidden_sizes: list[int], dropout: float = 0.0, recurrent_dropout: float = 0.0
+) -> VariationalBiLstm:
     torch.manual_seed(0)
-    return VariationalBiLstm(INPUT_SIZE, hidden_sizes, dropout)
+    return VariationalBiLstm(INPUT_SIZE, hidden_sizes, dropout, recurrent_dropout)
 
 
 def inputs_of_layers(encoder: VariationalBiLstm, inputs: Tensor, mask: Tensor) -> list[PackedSequence]:
@@ -84,8 +86,23 @@ def test_dropout_is_on_the_input_of_every_layer() -> None:
     assert all((packed.data == 0).float().mean() > 0.2 for packed in layers)
 
 
-def test_dropout_is_off_in_evaluation() -> None:
-    encoder = encoder_with([4, 3], dropout=0.5).eval()
+def test_recurrent_dropout_is_in_every_layer_from_the_second_word_that_a_direction_reads() -> None:
+    inputs, mask = torch.randn(2, 3, INPUT_SIZE), mask_of([3, 3])
+    one, with_dropout = encoder_with([40])(inputs, mask), encoder_with([40], 0.0, 0.5)(inputs, mask)
+    (forward, backward), (dropped_forward, dropped_backward) = one.chunk(2, -1), with_dropout.chunk(2, -1)
+    torch.testing.assert_close(dropped_forward[:, 0], forward[:, 0])
+    torch.testing.assert_close(dropped_backward[:, -1], backward[:, -1])
+    assert (dropped_forward[:, 1:] != forward[:, 1:]).all()
+    assert (dropped_backward[:, :-1] != backward[:, :-1]).all()
+    encoder = encoder_with([40, 30], 0.0, 0.5)
+    encoder.layers[0].requires_grad_(False).weight_hh_l0.zero_()
+    encoder.layers[0].weight_hh_l0_reverse.zero_()
+    assert (encoder(inputs, mask) != encoder(inputs, mask)).any()  # the second layer's masks
+
+
+@pytest.mark.parametrize("rates", [(0.5, 0.0), (0.0, 0.5)])
+def test_dropout_is_off_in_evaluation(rates: tuple[float, float]) -> None:
+    encoder = encoder_with([4, 3], *rates).eval()
     inputs, mask = torch.randn(2, 4, INPUT_SIZE), mask_of([4, 2])
     torch.testing.assert_close(encoder(inputs, mask), encoder_with([4, 3])(inputs, mask))
 

@@ -4,8 +4,10 @@ import json
 from typing import Any
 
 import pytest
+import torch
 
 from tests.experiments.configs import (
+    DATA,
     EMBEDDERS,
     INPUT,
     INPUT_WEIGHTS,
@@ -13,7 +15,9 @@ from tests.experiments.configs import (
     OUTPUT_WEIGHTS,
     evaluate,
     flat,
+    model_and_batch,
     read_config,
+    small_config,
 )
 
 
@@ -212,6 +216,12 @@ def test_only_training_on_sst_has_phrases_and_all_else_is_the_same_in_validation
     assert config["dataset_reader"]["binary"]
 
 
+def test_the_last_layer_of_semantic_roles_is_orthogonal_before_training() -> None:
+    model, _ = model_and_batch(small_config("srl", "elmo.none"), DATA["srl"])
+    weight = model.tag_projection.weight  # more rows than columns
+    torch.testing.assert_close(weight.T @ weight, torch.eye(weight.size(1)))
+
+
 LSTM, LAYER = "variational_bilstm", {"num_layers": 1, "hidden_dims": 300, "activations": "relu"}
 PAPER = {
     "ner_conll2003": {
@@ -277,6 +287,8 @@ PAPER = {
         f"{INPUT}.dropout": 0.5,
         f"{OUTPUT}.bilm": None,
         "model.contextual_encoder.encoder.hidden_sizes": [200],
+        "model.contextual_encoder.encoder.dropout": 0,
+        "model.contextual_encoder.encoder.recurrent_dropout": 0.2,
         "model.contextual_encoder.dropout": 0.5,
         "model.dropout": 0.2,
         "model.max_span_width": 10,

@@ -1,5 +1,6 @@
-// The coreference model of Peters et al. (2018), without ELMo: the span ranking of Lee et al. (2017). All sizes are
-// those of that paper.
+// The coreference model of Peters et al. (2018), without ELMo: the span ranking of Lee et al. (2017). All numbers are
+// those of that paper (section 7.1) and of the code that its authors released, e2e-coref; what neither reports is marked.
+// docs/paper_configs.md has them side by side.
 //
 //     coref(data='experiments/data/coref')
 //
@@ -13,7 +14,8 @@
 // spans_per_word:   how many spans are kept as mentions for each word.
 // max_antecedents:  how many of these are scored as antecedents of a mention, the nearest ones.
 // feedforward:      the size of both layers that score mentions, and of those that score antecedents.
-// lexical_dropout:  of embedded words; `dropout` is that of hidden layers, of features, and of the LSTM's input.
+// lexical_dropout:  of embedded words; `dropout` is that in the LSTM's recurrence (variational), of its output, of hidden
+//                   layers, and of the features of each span and of each pair.
 // max_training_sentences: of a document, in a random window that is another one in each epoch.
 // use_speakers, use_genre, may_cross: what else a pair of spans is scored by, and whether mentions may cross partially.
 // epochs:           at most; `patience` is the number of epochs that may pass without a better F1 on `dev`.
@@ -42,7 +44,7 @@ function(
   may_cross=false,
   learning_rate=0.001,
   epochs=150,
-  patience=10,  // not reported
+  patience=10,  // allennlp's training_config/coref.jsonnet
 )
   task.data(data, train, dev, test)
   + task.training(['sentences'], 1, learning_rate, epochs, patience, metric='+coref_f1')
@@ -54,7 +56,7 @@ function(
     model: {
       type: 'coref_span_ranking',
       contextual_encoder: {
-        encoder: task.bilstm([hidden], dropout),
+        encoder: task.bilstm([hidden], recurrent_dropout=dropout),
         dropout: lexical_dropout,
         variational_dropout: false,
       },

@@ -1,5 +1,6 @@
 // The named entity tagger of Peters et al. (2018), without ELMo: word vectors and a character CNN, two biLSTM
-// layers with variational dropout, a CRF. All sizes are the paper's; those that it does not report are marked.
+// layers with variational dropout, a CRF. All numbers are the paper's (supplement A.7); those that it does not report are
+// marked, and those of allennlp are its training_config/ner_elmo.jsonnet's. docs/paper_configs.md has them side by side.
 //
 //     ner(data='experiments/data/ner')
 //
@@ -17,10 +18,10 @@ function(
   test=null,
   source_encoding='BIO',
   words=words_lib.learned(dim=50),
-  dropout=0.3,  // not reported
-  batch_size=16,  // not reported
-  epochs=75,  // not reported
-  patience=10,  // not reported
+  dropout=0.5,  // allennlp
+  batch_size=64,  // allennlp
+  epochs=75,  // allennlp
+  patience=25,  // allennlp
 )
   local tag_encoding = 'BIOUL';
 

@@ -1,5 +1,6 @@
-// The inference model of Peters et al. (2018), without ELMo: the sequential ESIM of Chen et al. (2017). All sizes
-// are the paper's; those that it does not report are marked.
+// The inference model of Peters et al. (2018), without ELMo: the sequential ESIM of Chen et al. (2017). All numbers
+// are the paper's (supplement A.3); those that it does not report are marked, and are those of allennlp's
+// training_config/esim_elmo.jsonnet. docs/paper_configs.md has them side by side.
 //
 //     snli(data='experiments/data/snli')
 //
@@ -24,8 +25,8 @@ function(
   l2=0.0001,
   learning_rate=0.0004,
   batch_size=32,
-  epochs=75,  // not reported
-  patience=5,  // not reported
+  epochs=75,  // allennlp
+  patience=5,  // allennlp
   rate_patience=0,
 )
   task.data(data, train, dev, test)

@@ -1,10 +1,11 @@
 // The question answering model of Peters et al. (2018), without ELMo: BiDAF with self-attention (Clark and Gardner,
-// 2018). All sizes are those of that paper; those that it does not report are marked.
+// 2018). All numbers are those of the code that the authors released, document-qa's docqa/elmo/ablate_elmo_model.py, which
+// agree with the paper's (supplement A.4). docs/paper_configs.md has them side by side.
 //
 //     squad(data='experiments/data/squad')
 //
 // data:                the folder of `train`, `dev` and, if there is one, `test`, in SQuAD 1.1's JSON, plain or .gz.
-// max_paragraph_words: longer paragraphs are left out of training.
+// max_paragraph_words: longer paragraphs are left out of training; null for none.
 // words:               the word vectors, from words.libsonnet.
 // characters:          the numbers for each character, the filters, and the characters that a filter sees.
 // hidden:              the cells of each GRU in each direction; the layers between them have twice the size.
@@ -14,7 +15,8 @@
 // train_on:            'all' right answers of a question together, or the 'first'.
 // moving_average:      the decay of the average of the weights, which validation and the archive have; null for none.
 // optimizer:           part of the trainer, with the clipping of gradients that belongs to it.
-// epochs:              at most; `patience` is the number of epochs that may pass without a better F1 on `dev`.
+// epochs:              at most; `patience` is the number of epochs that may pass without a better F1 on `dev`, null for
+//                      any number.
 local task = import 'task.libsonnet';
 local words_lib = import 'words.libsonnet';
 local adadelta = { optimizer: { type: 'adadelta', lr: 1.0, rho: 0.95, eps: 1e-8 }, grad_norm:: null };
@@ -24,7 +26,7 @@ function(
   train='train.json',
   dev='dev.json',
   test=null,
-  max_paragraph_words=400,
+  max_paragraph_words=null,
   words=words_lib.learned(dim=100),
   characters={ dim: 20, num_filters: 100, widths: [5] },
   hidden=90,
@@ -35,8 +37,8 @@ function(
   moving_average=0.999,
   optimizer=adadelta,
   batch_size=45,
-  epochs=40,  // not reported
-  patience=5,  // not reported
+  epochs=24,
+  patience=null,
 )
   local gru = { type: 'bidirectional_gru', hidden_size: hidden };
   local layer = task.feedforward(1, 2 * hidden);

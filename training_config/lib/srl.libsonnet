@@ -1,5 +1,6 @@
 // The semantic role labeller of Peters et al. (2018), without ELMo: the deep LSTM with highway connections of He et
-// al. (2017). All sizes are the paper's; those that it does not report are marked.
+// al. (2017). All numbers are the paper's (supplement A.5); the optimizer's eps and the batch size, which it does not
+// report, are those of He et al.'s code. docs/paper_configs.md has them side by side.
 //
 //     srl(data='experiments/data/srl')
 //
@@ -9,12 +10,12 @@
 // words:         the word vectors, from words.libsonnet.
 // num_layers:    of the LSTM, which reads forward, backward, forward, …; hidden is the number of cells of each.
 // predicate_dim: the size of the vectors that say which word is the predicate.
-// dropout:       of the LSTM's hidden state between time steps (variational).
+// dropout:       of the LSTM's hidden state (variational): the next word and the next layer see the same values dropped.
 // optimizer:     part of the trainer, with the clipping of gradients that belongs to it.
 // epochs:        at most; `patience` is the number of epochs that may pass without a better F1 on `dev`.
 local task = import 'task.libsonnet';
 local words_lib = import 'words.libsonnet';
-// As the paper has it: each value of a gradient is clipped, not its norm.
+// As the supplement has it: each value of a gradient is clipped, not its norm.
 local adadelta = {
   optimizer: { type: 'adadelta', lr: 1.0, rho: 0.95, eps: 1e-6 },
   grad_norm:: null,
@@ -45,6 +46,7 @@ function(
     model: {
       type: 'srl_highway_lstm',
       predicate_dim: predicate_dim,
+      initializer: { regexes: [['tag_projection\\.weight', { type: 'orthogonal' }]] },
       contextual_encoder: {
         encoder: {
           type: 'highway_lstm',

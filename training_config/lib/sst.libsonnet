@@ -1,6 +1,7 @@
 // The sentiment classifier of Peters et al. (2018), without ELMo: the biattentive classification network of McCann
-// et al. (2017), with feed-forward layers in place of the last maxout layers. All sizes are the paper's; those that
-// it does not report are marked.
+// et al. (2017), with feed-forward layers in place of the last maxout layers. All numbers are the paper's (supplement
+// A.8); those that it does not report are marked, and those of allennlp are its
+// training_config/biattentive_classification_network_elmo.json's. docs/paper_configs.md has them side by side.
 //
 //     sst(data='experiments/data/sst')
 //
@@ -24,14 +25,14 @@ function(
   min_phrase_length=4,
   words=words_lib.learned(dim=100),
   hidden=300,
-  dropout=0.2,  // not reported
+  dropout=0.2,  // ours
   learning_rate=0.0001,
-  batch_size=32,  // not reported
-  epochs=40,  // not reported
-  patience=5,  // not reported
+  batch_size=100,  // allennlp
+  epochs=40,  // allennlp
+  patience=5,  // allennlp
 )
   task.data(data, train, dev, test)
-  // That gradients are clipped, and at which norm, is not reported.
+  // The norm that gradients are clipped to is allennlp's, too.
   + task.training(['tokens'], batch_size, learning_rate, epochs, patience, metric='+accuracy')
   + {
     local config = self,

@@ -36,11 +36,13 @@
     },
   },
 
-  // A biLSTM with variational dropout; `hidden_sizes` has the size of each layer in each direction.
-  bilstm(hidden_sizes, dropout):: {
+  // A biLSTM with variational dropout, on the input of each layer or in its recurrence; `hidden_sizes` has the size of
+  // each layer in each direction.
+  bilstm(hidden_sizes, dropout=0, recurrent_dropout=0):: {
     type: 'variational_bilstm',
     hidden_sizes: hidden_sizes,
     dropout: dropout,
+    [if recurrent_dropout > 0 then 'recurrent_dropout']: recurrent_dropout,
   },
 
   // Feed-forward ReLU layers, with the embedder's or encoder's size as their input.

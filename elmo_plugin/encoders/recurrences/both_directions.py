@@ -8,13 +8,19 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_plugin.bilm import pack, rows_in_reverse
 
-Recurrence = Callable[[Tensor, Tensor, Tensor, list[int]], Tensor]
+Recurrence = Callable[..., Tensor]
 
 
-def read_both_ways(layer: nn.RNNBase, recurrence: Recurrence, inputs: Tensor, mask: BoolTensor) -> Tensor:
+def read_both_ways(
+    layer: nn.RNNBase,
+    recurrence: Recurrence,
+    inputs: Tensor,
+    mask: BoolTensor,
+    recurrent_dropout: float = 0.0,
+) -> Tensor:
     """
     Computes what a layer of torch computes of sentences, each read from its own ends. On a GPU, and where no
-    gradient is asked for, torch does it.
+    gradient is asked for, torch does it, if there is no recurrent dropout, which it does not have.
 
     # Parameters
 
@@ -26,13 +32,16 @@ def read_both_ways(layer: nn.RNNBase, recurrence: Recurrence, inputs: Tensor, ma
         Shape (batch, time, input_size).
     mask : `BoolTensor`
         Shape (batch, time), true at the words, which come before the padding.
+    recurrent_dropout : `float`, optional (default = `0.0`)
+        The rate of dropout on the hidden state that each time step takes from the one before, with one mask
+        for all time steps of a sentence (Gal and Ghahramani, 2016). Only `LstmRecurrence` has it.
 
     # Returns
 
     `Tensor`
         Shape (batch, time, 2 * hidden_size), zeros at padding.
     """
-    if inputs.is_cuda or not torch.is_grad_enabled():
+    if not recurrent_dropout and (inputs.is_cuda or not torch.is_grad_enabled()):
         return read_by_torch(layer, inputs, mask)
     lengths = mask.sum(dim=1)
     packing = pack(lengths)
@@ -47,10 +56,15 @@ def read_both_ways(layer: nn.RNNBase, recurrence: Recurrence, inputs: Tensor, ma
         torch.stack([getattr(layer, f"{name}_{suffix}") for suffix in ("l0", "l0_reverse")])
         for name in ("weight_ih", "bias_ih", "weight_hh", "bias_hh")
     )
+    dropout_masks = []
+    if recurrent_dropout:
+        ones = inputs.new_ones(2, packing.batch_sizes[0], layer.hidden_size)
+        dropout_masks.append(nn.functional.dropout(ones, recurrent_dropout))
     with torch.autocast(inputs.device.type, enabled=False):
         projected = nn.functional.linear(rows, input_weight.flatten(0, 1), input_bias.flatten())
         forward, backward = projected.chunk(2, dim=1)
-        hidden = recurrence(torch.stack([forward, backward[reverse]]), weight, bias, packing.batch_sizes)
+        both = torch.stack([forward, backward[reverse]])
+        hidden = recurrence(both, weight, bias, packing.batch_sizes, *dropout_masks)
     outputs[packing.sentence, packing.time] = torch.cat([hidden[0], hidden[1][reverse]], dim=1)
     return outputs
 

@@ -14,12 +14,13 @@ class HighwayRecurrence(Function):
     """
     Computes the layer of He et al. (2017, section 2.2), in the form of AllenNLP's `AugmentedLstm`:
 
-        i, f, j, o, r = V x_t + W (m * h_{t-1}) + b
+        i, f, j, o, r = V x_t + W h_{t-1} + b
         c_t = sigmoid(i) * tanh(j) + sigmoid(f) * c_{t-1}
-        h_t = sigmoid(r) * sigmoid(o) * tanh(c_t) + (1 - sigmoid(r)) * U x_t
+        h_t = m * (sigmoid(r) * sigmoid(o) * tanh(c_t) + (1 - sigmoid(r)) * U x_t)
 
-    `V x_t` and `U x_t` are one product for all rows. In both passes only what depends on the time step
-    before, or after, goes step by step.
+    The dropout mask m is that of their equation 13: both the next time step and the next layer see the
+    dropped values. `V x_t` and `U x_t` are one product for all rows. In both passes only what depends on the
+    time step before, or after, goes step by step.
     """
 
     @staticmethod
@@ -71,13 +72,15 @@ class HighwayRecurrence(Function):
         )
         for t, size in enumerate(batch_sizes):
             if t > 0:
-                gates[t].addmm_(_times(h[t - 1][:size], dropout_mask), weight)
+                gates[t].addmm_(h[t - 1][:size], weight)
             gates[t].sigmoid_()
             if t > 0:
                 torch.mul(f[t], c[t - 1][:size], out=c[t])
             c[t].sub_(i[t]).addcmul_(i[t], j[t], value=2)
             torch.tanh(c[t], out=tanh_c[t])
             torch.lerp(carried[t], o[t] * tanh_c[t], r[t], out=h[t])
+            if dropout_mask is not None:
+                h[t].mul_(dropout_mask[:size])
         ctx.save_for_backward(
             inputs, input_weight, recurrent_weight, dropout_mask, activations, tanh_cells, cells, hidden
         )
@@ -110,15 +113,14 @@ class HighwayRecurrence(Function):
             for rows in (d_hidden, d_cells, hidden_to_cell, f, from_cell, from_hidden, d_gates)
         )
         for t, size in reversed(list(enumerate(batch_sizes))):
+            if dropout_mask is not None:
+                d_h[t].mul_(dropout_mask[:size])
             d_c[t].addcmul_(d_h[t], h_to_c[t])
             from_c[t].mul_(d_c[t].unsqueeze(1))
             from_h[t].mul_(d_h[t].unsqueeze(1))
             if t > 0:
                 torch.mul(d_c[t], forget[t], out=d_c[t - 1][:size])
-                if dropout_mask is None:
-                    d_h[t - 1][:size].addmm_(d_gates_of[t], recurrent_weight)
-                else:
-                    d_h[t - 1][:size].addcmul_(d_gates_of[t] @ recurrent_weight, dropout_mask[:size])
+                d_h[t - 1][:size].addmm_(d_gates_of[t], recurrent_weight)
         torch.mul(d_hidden, 1 - r, out=d_carried)
         needs_inputs, needs_input_weight, _, needs_recurrent_weight, *_ = ctx.needs_input_grad
         d_inputs = d_input_weight = d_recurrent_weight = None
@@ -127,15 +129,8 @@ class HighwayRecurrence(Function):
         if needs_input_weight:
             d_input_weight = d_activations.t() @ inputs
         if needs_recurrent_weight:
-            previous = rows_before(hidden, batch_sizes)
-            if dropout_mask is not None:
-                previous *= torch.cat([dropout_mask[:size] for size in batch_sizes])
-            d_recurrent_weight = d_gates.t() @ previous
+            d_recurrent_weight = d_gates.t() @ rows_before(hidden, batch_sizes)
         d_bias = d_activations.sum(dim=0)
         d_input_bias = d_bias.clone() if ctx.has_input_bias else None
         d_recurrent_bias = d_bias[: 5 * dim]
         return d_inputs, d_input_weight, d_input_bias, d_recurrent_weight, d_recurrent_bias, None, None
-
-
-def _times(hidden: Tensor, dropout_mask: Tensor | None) -> Tensor:
-    return hidden if dropout_mask is None else hidden * dropout_mask[: len(hidden)]

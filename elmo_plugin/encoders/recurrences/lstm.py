@@ -14,7 +14,7 @@ class LstmRecurrence(Function):
     """
     Computes a layer of `torch.nn.LSTM` (Hochreiter and Schmidhuber, 1997), for several directions at once:
 
-        i, f, g, o = V x_t + b + W h_{t-1} + c
+        i, f, g, o = V x_t + b + W (m * h_{t-1}) + c
         c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
         h_t = sigmoid(o) * tanh(c_t)
 
@@ -24,7 +24,12 @@ class LstmRecurrence(Function):
 
     @staticmethod
     def forward(
-        ctx: Any, projected: Tensor, weight: Tensor, bias: Tensor, batch_sizes: Sequence[int]
+        ctx: Any,
+        projected: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        batch_sizes: Sequence[int],
+        dropout_mask: Tensor | None = None,
     ) -> Tensor:
         """
         # Parameters
@@ -36,6 +41,8 @@ class LstmRecurrence(Function):
             `W` and `c`, shapes (directions, 4 * hidden_size, hidden_size) and (directions, 4 * hidden_size).
         batch_sizes : `Sequence[int]`
             The number of rows of each time step, never increasing.
+        dropout_mask : `Tensor | None`, optional (default = `None`)
+            `m` of each sentence in packed order, shape (directions, sentences, hidden_size).
 
         # Returns
 
@@ -57,21 +64,23 @@ class LstmRecurrence(Function):
         )
         for t, size in enumerate(batch_sizes):
             if t > 0:
-                all_gates[t].baddbmm_(h[t - 1][:, :size], transposed)
+                before = h[t - 1][:, :size]
+                before = before if dropout_mask is None else before * dropout_mask[:, :size]
+                all_gates[t].baddbmm_(before, transposed)
             all_gates[t].sigmoid_()
             if t > 0:
                 torch.mul(f[t], c[t - 1][:, :size], out=c[t])
             c[t].sub_(i[t]).addcmul_(i[t], g[t], value=2)
             torch.tanh(c[t], out=tanh_c[t])
             torch.mul(o[t], tanh_c[t], out=h[t])
-        ctx.save_for_backward(weight, gates, cells, tanh_cells, hidden)
+        ctx.save_for_backward(weight, gates, cells, tanh_cells, hidden, dropout_mask)
         ctx.batch_sizes = batch_sizes
         return hidden
 
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
-        weight, gates, cells, tanh_cells, hidden = ctx.saved_tensors
+        weight, gates, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
         batch_sizes, dim = ctx.batch_sizes, hidden.size(2)
         i, f, g, o = gates.chunk(4, dim=2)
         # The derivatives of the cell by the first three gates before their activation, and of the output by
@@ -95,6 +104,12 @@ class LstmRecurrence(Function):
             from_h[t].mul_(d_h[t].unsqueeze(2))
             if t > 0:
                 torch.mul(d_c[t], forget[t], out=d_c[t - 1][:, :size])
-                d_h[t - 1][:, :size].baddbmm_(d_rows[t], weight)
-        d_weight = torch.bmm(d_gates.transpose(1, 2), rows_before(hidden, batch_sizes))
-        return d_gates, d_weight, d_gates.sum(dim=1), None
+                if dropout_mask is None:
+                    d_h[t - 1][:, :size].baddbmm_(d_rows[t], weight)
+                else:
+                    d_h[t - 1][:, :size].addcmul_(torch.bmm(d_rows[t], weight), dropout_mask[:, :size])
+        previous = rows_before(hidden, batch_sizes)
+        if dropout_mask is not None:
+            previous *= torch.cat([dropout_mask[:, :size] for size in batch_sizes], dim=1)
+        d_weight = torch.bmm(d_gates.transpose(1, 2), previous)
+        return d_gates, d_weight, d_gates.sum(dim=1), None, None

@@ -72,7 +72,7 @@ class CorefSpanRanking(TaskModel):
     feature_dim : `int`, optional (default = `20`)
         The size of the vectors of width, distance, speaker and genre.
     dropout : `float`, optional (default = `0.2`)
-        Of hidden layers and of the vectors of features.
+        Of encoded words, of hidden layers, and of the vectors of features, pair by pair and span by span.
     max_training_sentences : `int`, optional (default = `50`)
         The sentences of a window.
     use_speakers, use_genre : `bool`, optional (default = `True`)
@@ -127,6 +127,7 @@ class CorefSpanRanking(TaskModel):
             use_speakers=use_speakers,
             dropout=dropout,
         )
+        self.dropout = nn.Dropout(dropout)
         self._max_width = max_span_width
         self._spans_per_word = spans_per_word
         self._max_training_sentences = max_training_sentences
@@ -147,6 +148,7 @@ class CorefSpanRanking(TaskModel):
             starts = [_random_start(len(each.sentences), length) for each in document]
             sentences = slice_wrapping_dim(sentences, starts, length)
         encoded, embedded, mask = self.contextual_encoder.encode_and_embed(sentences, num_wrapping_dims=1)
+        encoded = self.dropout(encoded)
         return [
             self._score(encoded[row][mask[row]], embedded[row][mask[row]], mask[row], genre[row], each, start)
             for row, (each, start) in enumerate(zip(document, starts, strict=True))
@@ -165,7 +167,8 @@ class CorefSpanRanking(TaskModel):
         Scores one document, from the sentence `start`. The words have the shape (words, dim), `mask`
         (sentences, time).
         """
-        blocks = self.span_encoder.project(encoded, embedded, self.mention_first_layer)
+        widths = self.span_encoder.width_vectors(len(encoded))
+        blocks = self.span_encoder.project(encoded, embedded, widths, self.mention_first_layer)
         mentions = torch.cat([self.mention_further_layers(block).squeeze(-1) for block in blocks])
         mentions = in_float32(mentions)  # before the sums, and those of their gradients
         valid = spans_in_sentences(mask.nonzero()[:, 0], self._max_width)
@@ -173,7 +176,7 @@ class CorefSpanRanking(TaskModel):
         spans = best_spans(mentions.detach(), valid, count, self._may_cross)
         speakers = _speaker_ids(document, start, mask.size(0)).to(genre.device)
         antecedents = self.antecedent_scorer(
-            self.span_encoder(encoded, embedded, spans), speakers[spans.starts], genre
+            self.span_encoder(encoded, embedded, widths, spans), speakers[spans.starts], genre
         )
         scores = mentions[spans.starts, spans.widths]
         places = antecedent_places(antecedents).clamp(min=0)

@@ -9,7 +9,8 @@ from elmo_plugin.encoders import masked_attention
 class TrilinearSimilarity(nn.Module):
     """
     The similarity of two vectors x and y, `w1 · x + w2 · y + w3 · (x * y)` (Seo et al., 2017, section 2). The
-    bias that Clark and Gardner (2018) add is the same for all pairs, and no softmax sees it: there is none.
+    bias that Clark and Gardner (2018) add is the same for all pairs. A softmax does not see it, and next to
+    the logit of nothing it would be one parameter twice: there is none.
 
     # Parameters
 
@@ -74,9 +75,9 @@ class TrilinearBiattention(nn.Module):
 
 class TrilinearSelfAttention(nn.Module):
     """
-    Attends from each word x to all others y of the same text, but not to itself, by the similarity
-    `w2 · y + w3 · (x * y)` (Clark and Gardner, 2018, section 3.1). What is left out of the trilinear one is
-    the same for all y, and no softmax sees it.
+    Attends from each word to all others of the same text, but not to itself, by their trilinear similarity,
+    or to nothing, a vector of zeros, whose logit is learned (Clark and Gardner, 2018, section 3.1, and the
+    code that they released).
 
     # Parameters
 
@@ -86,20 +87,19 @@ class TrilinearSelfAttention(nn.Module):
 
     def __init__(self, dim: int) -> None:
         super().__init__()
-        self.of_other = nn.Linear(dim, 1, bias=False)
-        self.of_product = _product_weights(dim)
+        self.similarity = TrilinearSimilarity(dim)
+        self.nothing = nn.Parameter(torch.tensor(-1.0))
 
     def forward(self, words: Tensor, mask: BoolTensor) -> Tensor:
         """
         Returns [x ; a ; x * a] for each word x, where a is what it attends to: shape (batch, time, 3 * dim),
-        from (batch, time, dim) and (batch, time). A word that is alone attends to nothing, a vector of zeros.
+        from (batch, time, dim) and (batch, time). A word that is alone attends to nothing.
         """
         others = mask.unsqueeze(1) & ~torch.eye(mask.size(1), dtype=torch.bool, device=mask.device)
-        similarity = (words * self.of_product) @ words.transpose(1, 2) + self.of_other(words).transpose(1, 2)
-        # The type is that of products, which is another than that of the words under autocast.
-        similarity = similarity.masked_fill(~others, torch.finfo(similarity.dtype).min)
-        weights = similarity.softmax(dim=-1) * others  # Shape: (batch, time, time)
-        attended = weights @ words
+        similarity = self.similarity(words, words).masked_fill(~others, -torch.inf)
+        nothing = self.nothing.to(similarity.dtype).expand(*mask.shape, 1)
+        weights = torch.cat([similarity, nothing], dim=-1).softmax(dim=-1)[..., :-1]
+        attended = weights @ words  # Shape: (batch, time, dim)
         return torch.cat([words, attended, words * attended], dim=-1)
 
 

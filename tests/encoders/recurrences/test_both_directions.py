@@ -1,5 +1,8 @@
 """Our gradients of LSTMs and GRUs against torch's, and against finite differences."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -56,6 +59,48 @@ def test_the_gradient_of_a_recurrence_is_that_of_finite_differences(
     shapes = [(7, GATES[function] * 3), (GATES[function] * 3, 3), (GATES[function] * 3,)]
     tensors = [torch.randn(2, *shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
     assert torch.autograd.gradcheck(lambda *given: function.apply(*given, [3, 2, 2]), tensors)
+
+
+def test_the_gradient_of_an_lstm_with_recurrent_dropout_is_that_of_finite_differences() -> None:
+    torch.manual_seed(0)
+    tensors = [torch.randn(2, *shape).double().requires_grad_() for shape in [(7, 12), (12, 3), (12,)]]
+    mask = 2.0 * torch.randint(2, (2, 3, 3)).double()
+    assert torch.autograd.gradcheck(lambda *given: LstmRecurrence.apply(*given, [3, 2, 2], mask), tensors)
+
+
+@pytest.mark.parametrize("lengths", [[3, 1, 0, 5, 3], [4, 4], [1]])
+@pytest.mark.parametrize("grad_mode", [torch.enable_grad, torch.no_grad])
+def test_recurrent_dropout_is_that_of_torch_cells_with_the_same_mask_on_each_hidden_state(
+    grad_mode: Callable[[], AbstractContextManager[None]], lengths: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mask has a row for each sentence with words, the longest first; equal lengths have equal ones."""
+    torch.manual_seed(1)
+    words = sorted(filter(None, lengths), reverse=True)
+    of_length = 2.0 * torch.randint(2, (2, max(words) + 1, HIDDEN_SIZE)).double()
+    monkeypatch.setattr(nn.functional, "dropout", lambda ones, rate: of_length[:, words])
+    layer, mask = layer_of(nn.LSTM), mask_of(lengths, max(lengths))
+    inputs = torch.randn(*mask.shape, INPUT_SIZE, dtype=torch.float64, requires_grad=True)
+    expected = torch.zeros(*mask.shape, 2 * HIDDEN_SIZE, dtype=torch.float64)
+    cells = []
+    for direction, suffix in enumerate(["", "_reverse"]):
+        cells.append(nn.LSTMCell(INPUT_SIZE, HIDDEN_SIZE).double())
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        cells[-1].load_state_dict({name: getattr(layer, f"{name}_l0{suffix}") for name in names})
+        for row, length in enumerate(lengths):
+            hidden, memory = torch.zeros(2, HIDDEN_SIZE).double()
+            for time in reversed(range(length)) if suffix else range(length):
+                dropped = hidden * of_length[direction, length]
+                hidden, memory = cells[-1](inputs[row, time], (dropped, memory))
+                expected[row, time, direction * HIDDEN_SIZE : (direction + 1) * HIDDEN_SIZE] = hidden
+    with grad_mode():
+        found = read_both_ways(layer, LstmRecurrence.apply, inputs, mask, recurrent_dropout=0.5)
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+    if found.requires_grad:
+        of_cells = torch.autograd.grad(
+            expected.square().sum(), [inputs, *(value for cell in cells for value in cell.parameters())]
+        )
+        of_layer = torch.autograd.grad(found.square().sum(), [inputs, *layer.parameters()])
+        torch.testing.assert_close(of_layer, of_cells, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize(("kind", "recurrence"), LAYERS)

@@ -63,6 +63,19 @@ def test_a_share_of_the_spans_is_kept_and_none_leaves_its_sentence(instances: li
             assert sentence_of[start] == sentence_of[end - 1]
 
 
+@pytest.mark.parametrize("training", [True, False])
+def test_encoded_words_have_dropout_before_spans_are_made_of_them(
+    training: bool, instances: list[Instance], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vocab = Vocabulary.from_instances(instances)
+    model, seen = model_of(vocab, dropout=0.5).train(training), []
+    project = model.span_encoder.project
+    monkeypatch.setattr(model.span_encoder, "project", lambda *args: seen.append(args[0]) or project(*args))
+    model(**tensors_of(instances, vocab))
+    dropped = (torch.cat(seen) == 0).float().mean()
+    assert 0.4 < dropped < 0.6 if training else dropped == 0
+
+
 def test_one_word_alone_is_a_span(instances: list[Instance]) -> None:
     model = model_of(Vocabulary.from_instances(instances)).eval()
     output = model.forward_on_instance(instance_of([["Yes"]]))

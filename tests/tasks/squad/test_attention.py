@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
 
 DIM = 3
-BIAS = 0.7  # that of the original, which changes nothing
+BIAS = 0.7  # that of the original's biattention, which changes nothing
 
 
 def softmax(values: list[Tensor]) -> Tensor:
@@ -43,22 +43,35 @@ def test_biattention_is_that_of_each_word(texts: tuple[Tensor, ...]) -> None:
             torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
 
 
-def test_self_attention_is_that_of_each_word_to_all_others(texts: tuple[Tensor, ...]) -> None:
+def test_self_attention_is_that_of_each_word_to_all_others_or_to_nothing(texts: tuple[Tensor, ...]) -> None:
+    """Nothing is one more vector, of zeros, whose score is a parameter, as in the original."""
     words, _, mask, _ = texts
     model = TrilinearSelfAttention(DIM).double()
-    of_first = torch.randn(DIM, dtype=torch.float64)  # no softmax sees this, either
+    assert model.nothing == -1
+    nn.init.constant_(model.nothing, 0.4)
+    of_first, of_second = (getattr(model.similarity, name).weight[0] for name in ("of_first", "of_second"))
     found = model(words, mask)
     for row in range(2):
         text = words[row][mask[row]]
         for place, x in enumerate(text):
             others = [y for other, y in enumerate(text) if other != place]
-            scores = [
-                of_first @ x + model.of_other.weight[0] @ y + model.of_product @ (x * y) + BIAS
-                for y in others
-            ]
-            attended = softmax(scores) @ torch.stack(others)
+            scores = [of_first @ x + of_second @ y + model.similarity.of_product @ (x * y) for y in others]
+            attended = softmax([*scores, model.nothing]) @ torch.stack([*others, torch.zeros_like(x)])
             expected = torch.cat([x, attended, x * attended])
             torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
+
+
+def test_each_parameter_of_self_attention_has_the_gradient_of_finite_differences(
+    texts: tuple[Tensor, ...],
+) -> None:
+    words, _, mask, _ = texts
+    model = TrilinearSelfAttention(DIM).double()
+
+    def attend(*parameters: Tensor) -> Tensor:
+        named = dict(zip(dict(model.named_parameters()), parameters, strict=True))
+        return torch.func.functional_call(model, named, (words, mask))[mask]
+
+    assert torch.autograd.gradcheck(attend, tuple(model.parameters()))
 
 
 def test_what_is_at_padding_changes_nothing(texts: tuple[Tensor, ...]) -> None:

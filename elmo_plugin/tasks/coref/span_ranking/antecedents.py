@@ -8,7 +8,6 @@ from torch.nn import functional
 
 from elmo_plugin.bilm import autocast_dtype, first_derivative_only
 from elmo_plugin.tasks.coref.span_ranking.span_encoder import further_layers
-from elmo_plugin.tasks.task_model import in_float32
 
 BLOCK = 32  # spans whose antecedents are scored together
 FIRST_OF_BUCKET = [1, 2, 3, 4, 5, 8, 16, 32, 64]  # distances, in spans
@@ -21,7 +20,8 @@ class AntecedentScorer(nn.Module):
     al., 2017, section 4).
 
     The first layer is a sum over these parts, so the vectors of pairs are never made: those of one span are
-    computed once for each span, those of features once for each value, and the product by `ProductLayer`.
+    computed once for each span, and the product by `ProductLayer`. Of a pair's own there are only the
+    features, whose dropout is another one for each pair.
 
     # Parameters
 
@@ -61,7 +61,7 @@ class AntecedentScorer(nn.Module):
         )
         self.dropout = nn.Dropout(dropout)
         num_features = 1 + use_speakers + bool(num_genres)
-        self._sizes = [span_dim, span_dim, span_dim, *[feature_dim] * num_features]
+        self._sizes = [span_dim, span_dim, span_dim, num_features * feature_dim]
         self.first_layer = nn.Linear(sum(self._sizes), hidden_dim)
         self.further_layers = further_layers(hidden_dim, num_layers, dropout)
         self._max_antecedents = max_antecedents
@@ -84,12 +84,9 @@ class AntecedentScorer(nn.Module):
             Shape (spans, max_antecedents), or fewer where there are fewer spans: the scores of the spans
             before each, the nearest one first; `-inf` where there is none.
         """
-        of_span, of_antecedent, of_product, *of_features = self.first_layer.weight.split(self._sizes, dim=1)
+        of_span, of_antecedent, of_product, of_features = self.first_layer.weight.split(self._sizes, dim=1)
         from_spans = functional.linear(spans, of_span, self.first_layer.bias)
         from_antecedents = functional.linear(spans, of_antecedent)
-        # Shape: (speakers, distances, hidden_dim). Under autocast, 16 bits would be too few for the sums of
-        # their gradients over all pairs.
-        tables = in_float32(self._feature_tables(of_features, genre))
         nearest = min(self._max_antecedents, max(len(spans) - 1, 1))
         scores = []
         for start in range(0, len(spans), BLOCK):
@@ -97,25 +94,23 @@ class AntecedentScorer(nn.Module):
             candidates = slice(max(0, start - nearest), start + BLOCK)
             index = torch.arange(len(spans), device=spans.device)
             distances = index[block] - index[candidates].unsqueeze(1)  # Shape: (candidates, block)
-            same = (speakers[block] == speakers[candidates].unsqueeze(1)).long()
+            same_speaker = speakers[block] == speakers[candidates].unsqueeze(1)
             hidden = product_layer(spans[candidates], spans[block], of_product)
             hidden = hidden + from_spans[block] + from_antecedents[candidates].unsqueeze(1)
-            hidden = hidden + tables[same if len(tables) > 1 else 0, bucket(distances)].to(hidden.dtype)
+            hidden = hidden + functional.linear(self._features(distances, same_speaker, genre), of_features)
             pairs = self.further_layers(hidden).squeeze(-1)  # Shape: (candidates, block)
             scores.append(_nearest_first(pairs, index[block] - candidates.start, nearest))
         return torch.cat(scores)
 
-    def _feature_tables(self, weights: list[Tensor], genre: Tensor) -> Tensor:
-        """Returns what the features add to the first layer, for each speaker feature and distance."""
-        remaining = iter(weights)
-        table = functional.linear(self.dropout(self.distance_embedding.weight), next(remaining))
+    def _features(self, distances: Tensor, same_speaker: Tensor, genre: Tensor) -> Tensor:
+        """Returns the features of pairs of spans, of shape (candidates, block, features)."""
+        features = [self.distance_embedding(bucket(distances))]
         if self.speaker_embedding is not None:
-            table = table + functional.linear(
-                self.dropout(self.speaker_embedding.weight), next(remaining)
-            ).unsqueeze(1)
+            features.append(self.speaker_embedding(same_speaker.long()))
         if self.genre_embedding is not None:
-            table = table + functional.linear(self.dropout(self.genre_embedding(genre)), next(remaining))
-        return table if self.speaker_embedding is not None else table.unsqueeze(0)
+            features.append(self.genre_embedding(genre).expand_as(features[0]))
+        dropped: Tensor = self.dropout(torch.cat(features, dim=-1))
+        return dropped
 
 
 def bucket(distances: Tensor) -> Tensor:

@@ -17,7 +17,8 @@ class SpanEncoder(nn.Module):
     that is learned, and a vector of its width.
 
     There are many more spans than words, so `project` never makes the vectors of all: a linear layer of them
-    is the sum of one of each part, and those of the ends and of the head are computed once for each word.
+    is the sum of one of each part, and those of the ends and of the head are computed once for each word. Of
+    a span's own there is only the vector of its width, whose dropout is another one for each span.
 
     # Parameters
 
@@ -46,7 +47,16 @@ class SpanEncoder(nn.Module):
         """Returns the size of the vectors of spans."""
         return sum(self._sizes)
 
-    def forward(self, encoded: Tensor, embedded: Tensor, spans: Spans) -> Tensor:
+    def width_vectors(self, num_words: int) -> Tensor:
+        """
+        Returns the vectors of the widths of all spans of a document, after dropout, which `forward` and
+        `project` share. Shape (words, max_width, width_dim).
+        """
+        weight = self.width_embedding.weight
+        vectors: Tensor = self.dropout(weight.expand(num_words, *weight.shape))
+        return vectors
+
+    def forward(self, encoded: Tensor, embedded: Tensor, widths: Tensor, spans: Spans) -> Tensor:
         """
         # Parameters
 
@@ -54,6 +64,8 @@ class SpanEncoder(nn.Module):
             The words of a document in context. Shape (time, encoded_dim).
         embedded : `Tensor`
             The words by themselves. Shape (time, embedded_dim).
+        widths : `Tensor`
+            From `width_vectors`. Shape (time, max_width, width_dim).
         spans : `Spans`
             Those that vectors are made of.
 
@@ -69,10 +81,12 @@ class SpanEncoder(nn.Module):
             max=len(encoded) - 1
         )  # Shape: (spans, max_width); those past a span have weight 0
         heads = torch.bmm(attention.unsqueeze(1), embedded[words]).squeeze(1)
-        widths = self.dropout(self.width_embedding.weight)[spans.widths]
-        return torch.cat([encoded[spans.starts], encoded[spans.ends], heads, widths], dim=1)
+        parts = [encoded[spans.starts], encoded[spans.ends], heads, widths[spans.starts, spans.widths]]
+        return torch.cat(parts, dim=1)
 
-    def project(self, encoded: Tensor, embedded: Tensor, linear: nn.Linear) -> Iterator[Tensor]:
+    def project(
+        self, encoded: Tensor, embedded: Tensor, widths: Tensor, linear: nn.Linear
+    ) -> Iterator[Tensor]:
         """
         Yields `linear` of the vectors of all spans, in blocks of shape (words, max_width, out_features), one
         below the other. Spans that end past the document are there, with no meaning.
@@ -82,12 +96,12 @@ class SpanEncoder(nn.Module):
         starts = functional.linear(encoded, of_start, linear.bias)  # Shape: (time, out_features)
         ends = _windows(functional.linear(encoded, of_end), max_width)
         heads = _windows(functional.linear(embedded, of_head), max_width)
-        widths = functional.linear(self.dropout(self.width_embedding.weight), of_width)
         attention = self._head_weights(encoded)
         for start in range(0, len(encoded), BLOCK):
             block = slice(start, start + BLOCK)
             of_heads = torch.bmm(attention[block], heads[block])
-            yield starts[block].unsqueeze(1) + ends[block] + of_heads + widths
+            of_widths = functional.linear(widths[block], of_width)
+            yield starts[block].unsqueeze(1) + ends[block] + of_heads + of_widths
 
     def _head_weights(self, encoded: Tensor) -> Tensor:
         """Returns the weights of the words of each span, of shape (time, max_width, max_width)."""

@@ -37,7 +37,8 @@ def test_vectors_are_start_end_head_and_width(encoder: SpanEncoder, words: tuple
     valid = spans_in_sentences(torch.zeros(TIME, dtype=torch.long), MAX_WIDTH)
     spans = Spans(*valid.nonzero().T)
     expected = [literal(encoder, words, start, width) for start, width in valid.nonzero().tolist()]
-    torch.testing.assert_close(encoder(*words, spans), torch.stack(expected))
+    found = encoder(*words, encoder.width_vectors(TIME), spans)
+    torch.testing.assert_close(found, torch.stack(expected))
     assert encoder.get_output_dim() == len(expected[0])
 
 
@@ -46,7 +47,7 @@ def test_the_projection_of_all_spans_is_that_of_their_vectors(
 ) -> None:
     monkeypatch.setattr(span_encoder, "BLOCK", 4)
     linear = nn.Linear(encoder.get_output_dim(), 6).double()
-    blocks = list(encoder.project(*words, linear))
+    blocks = list(encoder.project(*words, encoder.width_vectors(TIME), linear))
     assert [len(block) for block in blocks] == [4, 4, 3]
     projected = torch.cat(blocks)
     for start, width in spans_in_sentences(torch.zeros(TIME, dtype=torch.long), MAX_WIDTH).nonzero().tolist():
@@ -59,8 +60,33 @@ def test_gradients_are_those_of_the_literal_vectors(
 ) -> None:
     spans = Spans(torch.tensor([0, 2, 10]), torch.tensor([3, 1, 0]))
     leaves = [words[0].requires_grad_(), words[1].requires_grad_(), *encoder.parameters()]
-    found = torch.autograd.grad(encoder(*words, spans).pow(2).sum(), leaves)
+    vectors = encoder(*words, encoder.width_vectors(TIME), spans)
+    found = torch.autograd.grad(vectors.pow(2).sum(), leaves)
     pairs = zip(spans.starts.tolist(), spans.widths.tolist(), strict=True)
     loss = sum(literal(encoder, words, start, width).pow(2).sum() for start, width in pairs)
     for one, other in zip(found, torch.autograd.grad(loss, leaves), strict=True):  # type: ignore[arg-type]
         torch.testing.assert_close(one, other)
+
+
+def test_dropout_of_widths_is_another_one_for_each_span_and_the_same_in_its_vector_and_its_projection(
+    words: tuple[Tensor, Tensor],
+) -> None:
+    torch.manual_seed(0)
+    encoder = SpanEncoder(encoded_dim=5, embedded_dim=3, max_width=MAX_WIDTH, width_dim=40, dropout=0.5)
+    encoder = encoder.double()
+    widths = encoder.width_vectors(TIME)
+    kept = widths != 0
+    assert 0.4 < kept.double().mean() < 0.6
+    assert len(kept.flatten(0, 1).unique(dim=0)) == TIME * MAX_WIDTH
+    expected = 2 * encoder.width_embedding.weight.expand_as(widths)
+    torch.testing.assert_close(widths[kept], expected[kept])
+    spans = Spans(torch.tensor([0, 2, 10]), torch.tensor([3, 1, 0]))
+    linear = nn.Linear(encoder.get_output_dim(), 6).double()
+    projected = torch.cat(list(encoder.project(*words, widths, linear)))
+    found = projected[spans.starts, spans.widths]
+    torch.testing.assert_close(found, linear(encoder(*words, widths, spans)))
+
+
+def test_widths_have_no_dropout_in_evaluation() -> None:
+    encoder = SpanEncoder(encoded_dim=5, embedded_dim=3, max_width=MAX_WIDTH, width_dim=2, dropout=0.5).eval()
+    assert encoder.width_vectors(3).equal(encoder.width_embedding.weight.expand(3, MAX_WIDTH, 2))

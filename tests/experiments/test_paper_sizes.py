@@ -1,0 +1,115 @@
+"""Each configuration of the paper at its full size: one training step on the example data."""
+
+import json
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.data import DataLoader, DatasetReader, Instance, Vocabulary
+from allennlp.data.fields import ListField, TextField
+from allennlp.models import Model
+from allennlp.training.optimizers import Optimizer
+
+from elmo_plugin.bilm import BiLm, BiLmOptions
+from tests.experiments.configs import EMBEDDERS, OUTPUT, evaluate, flat, read_config
+from tests.experiments.programs import DATA
+from tests.small_bilm import write_pair
+
+CONFIGS = {  # the configuration, and the example data that take the place of its own
+    "coref": ("coref_conll2012", "train.gold_conll"),
+    "ner": ("ner_conll2003", "train.txt"),
+    "snli": ("snli", "train.jsonl"),
+    "squad": ("squad", "train.json"),
+    "srl": ("srl_conll2012", "train.gold_conll"),
+    "sst": ("sst", "train.txt"),
+}
+
+
+class Step(NamedTuple):
+    """
+    model: at its full size
+    optimizer: of all parameters that are trained
+    batch: one of the configuration's own batches
+    """
+
+    model: Model
+    optimizer: Optimizer
+    batch: dict[str, Any]
+
+    def take(self) -> float:
+        """Trains the model on the batch, and returns the loss."""
+        loss = self.model(**self.batch)["loss"] + self.model.get_regularization_penalty()
+        loss.backward()
+        self.optimizer.step()
+        return float(loss.detach())
+
+
+def write_original(folder: Path) -> dict[str, str]:
+    """Writes a biLM of the size of `original` with random weights; returns its files."""
+    config = evaluate("(import '../training_config/lib/bilm.libsonnet').sizes.original")
+    torch.manual_seed(0)
+    return write_pair(BiLm(BiLmOptions.from_dict(config)), folder)
+
+
+def words_of(instances: Iterable[Instance]) -> set[str]:
+    fields = chain.from_iterable(instance.fields.values() for instance in instances)
+    texts = chain.from_iterable(field.field_list if isinstance(field, ListField) else [field] for field in fields)
+    return {token.text for text in texts if isinstance(text, TextField) for token in text}
+
+
+def prepare(task: str, bilm: dict[str, str], folder: Path) -> Step:
+    """Builds what the task's configuration of the paper describes, with random weights and word vectors."""
+    name, file = CONFIGS[task]
+    paths = [path for path in (f"{EMBEDDERS}.elmo", OUTPUT) if f"{path}.bilm" in flat(read_config(_path(name)))]
+    vectors = folder / "vectors.txt"
+    config = read_config(
+        _path(name),
+        json.dumps(
+            {f"{path}.bilm": bilm for path in paths}
+            | {f"{EMBEDDERS}.tokens.pretrained_file": str(vectors)}
+            | ({"dataset_reader.source_encoding": "BIO"} if task == "ner" else {})
+        ),
+    )
+    reader = DatasetReader.from_params(Params(config["dataset_reader"]))
+    data = DATA / task / file
+    instances = list(reader.read(data))
+    dim = flat(config)[f"{EMBEDDERS}.tokens.embedding_dim"]
+    lines = (f"{word} {' '.join(['0.1'] * dim)}\n" for word in sorted(words_of(instances)))
+    vectors.write_text("".join(lines), encoding="utf-8")
+    torch.manual_seed(0)
+    vocab = Vocabulary.from_instances(instances)
+    model = Model.from_params(Params(config["model"]), vocab=vocab)
+    loader = DataLoader.from_params(Params(config["data_loader"]), reader=reader, data_path=str(data))
+    loader.index_with(vocab)
+    trained = [(name, weight) for name, weight in model.named_parameters() if weight.requires_grad]
+    optimizer = Optimizer.from_params(Params(config["trainer"]["optimizer"]), model_parameters=trained)
+    return Step(model, optimizer, next(iter(loader)))
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return write_original(tmp_path_factory.mktemp("original"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", CONFIGS)
+def test_a_model_of_the_papers_size_takes_a_training_step(
+    task: str, original: dict[str, str], tmp_path: Path
+) -> None:
+    step = prepare(task, original, tmp_path)
+    weights = dict(step.model.named_parameters())
+    trained = {name: weight.detach().clone() for name, weight in weights.items() if weight.requires_grad}
+    frozen = {name: weight for name, weight in weights.items() if not weight.requires_grad}
+    assert sum(weight.numel() for name, weight in frozen.items() if "bilm" in name) == 93_600_864
+    assert torch.isfinite(torch.tensor(step.take()))
+    unchanged = {name for name, before in trained.items() if torch.equal(before, weights[name])}
+    assert unchanged == set()
+    assert all(weight.isfinite().all() for weight in weights.values())
+
+
+def _path(name: str) -> str:
+    return f"training_config/{name}.jsonnet"
