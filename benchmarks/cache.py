@@ -143,7 +143,7 @@ def rate(epoch: Callable[[], None], tokens: int, rounds: int) -> float:
 
 def file_sizes(folder: str) -> dict[str, int]:
     return {
-        prefix: (Path(folder) / dtype / "activations.mdb").stat().st_size
+        prefix: (Path(folder) / dtype / "activations.sqlite").stat().st_size
         for prefix, dtype in {"": "float16", "float32_": "float32"}.items()
     }
 
