@@ -36,7 +36,7 @@ from torch import Tensor
 from elmo_plugin import plugin  # noqa: F401 (registers all)
 from elmo_plugin.bilm import BiLm, BiLmOutput, sentences_to_character_ids
 from elmo_plugin.embedding import Elmo
-from elmo_plugin.embedding.cache import ActivationCache, LmdbCache, MemoryCache
+from elmo_plugin.embedding.cache import ActivationCache, MemoryCache, SqliteCache
 
 SHARED = REPOSITORY.parent / "shared" / "data"
 EXAMPLES = REPOSITORY / "experiments" / "data"
@@ -44,8 +44,8 @@ NER = SHARED / "ner" if (SHARED / "ner").exists() else EXAMPLES / "ner"
 MAX_GB = 100.0
 # The one whose figures have no prefix, and the others.
 CACHES: dict[str, Callable[[str], ActivationCache]] = {
-    "": lambda folder: LmdbCache(f"{folder}/float16", MAX_GB, "float16"),
-    "float32_": lambda folder: LmdbCache(f"{folder}/float32", MAX_GB),
+    "": lambda folder: SqliteCache(f"{folder}/float16", MAX_GB, "float16"),
+    "float32_": lambda folder: SqliteCache(f"{folder}/float32", MAX_GB),
     "memory_": lambda _: MemoryCache(MAX_GB),
 }
 
@@ -143,7 +143,7 @@ def rate(epoch: Callable[[], None], tokens: int, rounds: int) -> float:
 
 def file_sizes(folder: str) -> dict[str, int]:
     return {
-        prefix: (Path(folder) / dtype / "activations.mdb").stat().st_size
+        prefix: (Path(folder) / dtype / "activations.sqlite").stat().st_size
         for prefix, dtype in {"": "float16", "float32_": "float32"}.items()
     }
 
@@ -165,7 +165,7 @@ class Clock(TrainerCallback):
 
 def measure_ner(args: argparse.Namespace, folder: str) -> dict[str, Any]:
     """The first epoch, which fills the cache, is told apart from the median of the others."""
-    caches = {"": None, "cached_": {"type": "lmdb", "path": f"{folder}/float16", "dtype": "float16"}}
+    caches = {"": None, "cached_": {"type": "sqlite", "path": f"{folder}/float16", "dtype": "float16"}}
     figures: dict[str, Any] = {"rounds": args.rounds}
     for prefix, cache in caches.items():
         train_model(ner_config(args, folder, cache), f"{folder}/{prefix}run", file_friendly_logging=True)

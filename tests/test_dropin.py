@@ -115,8 +115,8 @@ print(TokenEmbedder.by_name("elmo_token_embedder").__module__)
 
 def test_a_configuration_names_a_cache(make_archive: Callable[..., Path], tmp_path: Path) -> None:
     with dropin():
-        lmdb = {"type": "lmdb", "path": str(tmp_path / "activations")}
-        archive = make_archive("run", cache=lmdb)
+        cache = {"type": "sqlite", "path": str(tmp_path / "activations")}
+        archive = make_archive("run", cache=cache)
         assert list((tmp_path / "activations").glob("*.mdb")), "the training has filled it"
         np.testing.assert_allclose(
             predictions(archive), predictions(archive, cache={"type": "memory"}), atol=1e-6

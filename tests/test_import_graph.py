@@ -22,7 +22,7 @@ ALLOWED["shims"] = ALLOWED["guards"] = {"common"}
 ALLOWED["registration"] = set()
 ALLOWED["elmo_plugin"] = {"allennlp_api", "registration"}  # the first lazily
 MAX_FILES_ON_A_FLOOR = 10
-CORE = {"torch", "numpy", "h5py", "lmdb", "zstandard", "safetensors", "filelock", "tqdm"}
+CORE = {"torch", "numpy", "h5py", "zstandard", "safetensors", "filelock", "tqdm"}
 WITHOUT_EXTRAS = [  # what an installation without AllenNLP has
     "elmo_plugin.bilm",
     "elmo_plugin.embedding",

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, BiLmOutput
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.embedding.cache import ActivationCache, LmdbCache, MemoryCache, RegisteredCache
+from elmo_plugin.embedding.cache import ActivationCache, MemoryCache, RegisteredCache, SqliteCache
 from elmo_plugin.embedding.elmo import Elmo
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.embedding.conftest import OPTIONS
@@ -32,7 +32,7 @@ SENTENCES = [
     [],
 ]
 SMALL = 10_000 / 1e9  # gigabytes: room for about two sentences
-KINDS = ["memory", "lmdb"]
+KINDS = ["memory", "sqlite"]
 MakeCache = Callable[..., ActivationCache]
 
 
@@ -54,7 +54,7 @@ def frozen(bilm: BiLm) -> BiLm:
 def make_cache(request: pytest.FixtureRequest, tmp_path: Path) -> MakeCache:
     if request.param == "memory":
         return MemoryCache
-    return lambda **options: LmdbCache(str(tmp_path / "cache"), **options)
+    return lambda **options: SqliteCache(str(tmp_path / "cache"), **options)
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_any_batches_get_the_very_numbers_that_the_bilm_gave(
     handle = bilm.register_forward_hook(note)
     with tempfile.TemporaryDirectory() as folder:
         caches = {"memory": MemoryCache, "small memory": lambda: MemoryCache(SMALL)}
-        cache = caches.get(kind, lambda: LmdbCache(folder))()
+        cache = caches.get(kind, lambda: SqliteCache(folder))()
         outputs = []
         for numbers in batches:
             outputs.append(run(cache, bilm, ids(*numbers)))
@@ -250,7 +250,7 @@ def test_a_copy_of_a_cache_is_equal_to_it_and_starts_empty_in_memory(
     made = duplicate(cache)
     assert made == cache == make_cache() != make_cache(dtype="float16")
     run(made, bilm, ids(0))
-    assert read == ([[0]] if isinstance(cache, LmdbCache) else [[0], [0]])
+    assert read == ([[0]] if isinstance(cache, SqliteCache) else [[0], [0]])
     run(cache, bilm, ids(0))
     assert len(read) <= 2, "the first one is as it was"
 
@@ -260,7 +260,7 @@ def test_a_configuration_names_the_cache_of_an_embedder(
     kind: str, bilm_files: dict[str, str], tmp_path: Path
 ) -> None:
     cache = {"type": kind, "max_gb": 0.5, "dtype": "float16"}
-    if kind == "lmdb":
+    if kind == "sqlite":
         cache["path"] = str(tmp_path / "cache")
     embedder = ElmoTokenEmbedder.from_params(Params({"bilm": bilm_files, "cache": cache}))
     assert isinstance(embedder._elmo.runner.cache, RegisteredCache.by_name(kind))
@@ -274,7 +274,7 @@ def test_a_configuration_names_the_cache_of_an_embedder(
         ({"type": "redis"}, "redis"),
         ({"type": "memory", "dtype": "float64"}, "float32 or float16, not 'float64'"),
         ({"type": "memory", "max_gb": 0}, "must be positive and finite, not 0"),
-        ({"type": "lmdb"}, "path"),
+        ({"type": "sqlite"}, "path"),
     ],
 )
 def test_a_wrong_cache_is_a_configuration_error(cache: dict[str, Any], message: str) -> None:

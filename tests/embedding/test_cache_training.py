@@ -14,7 +14,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOutput
 from elmo_plugin.commands.models.sweep import sweep
-from elmo_plugin.embedding.cache import lmdb_store
+from elmo_plugin.embedding.cache import sqlite_store
 from tests.embedding.test_archive_restore import predictions
 from tests.trained_bilm import random_bilm, write_training
 from tests.trained_tagger import SENTENCES, tagger_config, train
@@ -40,7 +40,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
 
 
 def cached_config(bilm: str, folder: Path, **options: Any) -> dict[str, Any]:
-    return tagger_config(bilm, cache={"type": "lmdb", "path": str(folder / "cache")}, **options)
+    return tagger_config(bilm, cache={"type": "sqlite", "path": str(folder / "cache")}, **options)
 
 
 def train_and_count(config: dict[str, Any], folder: Path, read: Counter[bytes], counts: Any) -> None:
@@ -85,7 +85,7 @@ def test_an_archive_predicts_where_its_cache_cannot_be(
     (tmp_path / "cache").touch()
     Path(bilm).unlink()
     warnings: list[str] = []
-    monkeypatch.setattr(lmdb_store.logger, "warning", lambda text, *args: warnings.append(text % args))
+    monkeypatch.setattr(sqlite_store.logger, "warning", lambda text, *args: warnings.append(text % args))
     assert_same_predictions(load_archive(tmp_path / "run" / "model.tar.gz").model, expected)
     (warning,) = warnings
     assert warning.startswith(f"the cache {tmp_path / 'cache'} cannot be read (")

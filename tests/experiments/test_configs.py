@@ -98,8 +98,8 @@ def test_mixing_weights_may_be_given() -> None:
 
 
 def test_a_cache_is_that_of_every_placement() -> None:
-    at = "elmo.at(['input', 'output'], bilm='tiny', cache={type: 'lmdb', path: 'here', max_gb: 5})"
-    cache = {"cache.type": "lmdb", "cache.path": "here", "cache.max_gb": 5}
+    at = "elmo.at(['input', 'output'], bilm='tiny', cache={type: 'sqlite', path: 'here', max_gb: 5})"
+    cache = {"cache.type": "sqlite", "cache.path": "here", "cache.max_gb": 5}
     assert added_by(at) == INDEXER | embedder_at(INPUT, **cache) | embedder_at(OUTPUT, **cache)
 
 
@@ -130,9 +130,9 @@ def test_none_adds_nothing() -> None:
         ("['input'], 'tiny', lambda='0.1'", 'lambda is a number, 0 or more, not "0.1"'),
         ("['input'], 'tiny', lambda=0.1, mixing_weights=[1]", "mixing_weights that are given need no lambda"),
         ("['input'], 'tiny', precision='half'", 'precision is .*, not "half"'),
-        ("['input'], 'tiny', cache={type: 'redis'}", "type is 'memory' or 'lmdb', not .*redis"),
-        ("['input'], 'tiny', cache={path: 'here'}", "type is 'memory' or 'lmdb', not .*here"),
-        ("['input'], 'tiny', cache='lmdb'", "type is 'memory' or 'lmdb', not \"lmdb\""),
+        ("['input'], 'tiny', cache={type: 'redis'}", "type is 'memory' or 'sqlite', not .*redis"),
+        ("['input'], 'tiny', cache={path: 'here'}", "type is 'memory' or 'sqlite', not .*here"),
+        ("['input'], 'tiny', cache='sqlite'", "type is 'memory' or 'sqlite', not \"sqlite\""),
         ("['input'], 'tiny', cache={type: 'memory'}, requires_grad=true", "is trained .* can have no cache"),
     ],
 )
@@ -197,7 +197,7 @@ def test_an_experiment_may_be_overridden_from_the_command_line() -> None:
     assert flat(config).items() >= overrides.items()
 
 
-@pytest.mark.parametrize("cache", [{"type": "memory"}, {"type": "lmdb", "path": "here"}], ids=str)
+@pytest.mark.parametrize("cache", [{"type": "memory"}, {"type": "sqlite", "path": "here"}], ids=str)
 def test_an_experiment_may_be_given_a_cache_from_the_command_line(cache: dict[str, str]) -> None:
     overrides = {f"{INPUT}.cache": cache}
     config = read_config("experiments/ner_elmo.jsonnet", json.dumps(overrides))

@@ -121,7 +121,7 @@ def test_arguments(material: Material, tmp_path: Path, outcomes: Outcomes) -> No
         ("mixing weights", {f"{embedder}.elmo.mixing_weights": [1, 2, 3]}),
         ("layers", {f"{embedder}.elmo.layers": "some"}),
         ("max_gb", {f"{embedder}.elmo.cache": {"type": "memory", "max_gb": -1}}),
-        ("path of a cache", {f"{embedder}.elmo.cache": {"type": "lmdb", "path": ""}}),
+        ("path of a cache", {f"{embedder}.elmo.cache": {"type": "sqlite", "path": ""}}),
         ("no word vector", {f"{embedder}.tokens.pretrained_file": str(tmp_path / "empty.txt")}),
     ):
         cases[f"train: {name}"] = ([*train, "-o", json.dumps(value)], name)

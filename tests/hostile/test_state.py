@@ -11,8 +11,8 @@ import pytest
 from elmo_plugin.bilm import load_bilm
 from elmo_plugin.embed_files import Settings, embed_file
 from elmo_plugin.embed_files import run as embed_run
-from elmo_plugin.embedding.cache import LmdbCache
-from elmo_plugin.embedding.cache.lmdb_store import NAME
+from elmo_plugin.embedding.cache import SqliteCache
+from elmo_plugin.embedding.cache.sqlite_store import NAME
 from elmo_plugin.language_model.corpus import prepare_corpus
 from tests.hostile.fork_server import allennlp
 from tests.hostile.material import (
@@ -74,13 +74,13 @@ def test_chunks_of_an_embedding_that_was_stopped(
 
 
 def test_damaged_caches(material: Material, tmp_path: Path, outcomes: Outcomes) -> None:
-    def embed(cache: LmdbCache | None) -> list[np.ndarray]:
+    def embed(cache: SqliteCache | None) -> list[np.ndarray]:
         bilm = load_bilm(material.pair)
         batches = [bilm._character_ids([sentence]) for sentence in SENTENCES]
         return [bilm.forward_frozen(ids, cache=cache).layers.numpy() for ids in batches]
 
     def look(folder: Path) -> None:
-        cache = LmdbCache(str(folder))
+        cache = SqliteCache(str(folder))
         for _ in range(2):
             same = all(map(np.array_equal, embed(cache), expected))
             assert same, "other vectors"

@@ -12,7 +12,7 @@ local are_layers(value) =
   then std.length(value) > 0 && std.all([is_layer(layer) for layer in value])
   else std.member(['all', 'top', 'token'], value) || is_layer(value);
 local is_cache(value) =
-  std.isObject(value) && std.objectHas(value, 'type') && std.member(['memory', 'lmdb'], value.type);
+  std.isObject(value) && std.objectHas(value, 'type') && std.member(['memory', 'sqlite'], value.type);
 local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
 {
   // The configuration without ELMo.
@@ -28,7 +28,7 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
   // requires_grad:  whether the biLM is trained with the task.
   // precision:      of the numbers of a frozen biLM: 'float32', 'bfloat16' or 'int8'.
   // cache:          where the activations of a frozen biLM are stored, such as { type: 'memory' } or
-  //                 { type: 'lmdb', path: 'cache' } (see docs/cache.md); they are computed each time if not given.
+  //                 { type: 'sqlite', path: 'cache' } (see docs/cache.md); they are computed each time if not given.
   // max_characters_per_token: the character ids of a word, if not 50; 194 for models of ELMoForManyLangs.
   at(
     placements,
@@ -93,7 +93,7 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
     assert std.member(['float32', 'bfloat16', 'int8'], precision) :
            "elmo.at: precision is 'float32', 'bfloat16' or 'int8', not " + shown(precision);
     assert cache == null || is_cache(cache) :
-           "elmo.at: cache is an object whose type is 'memory' or 'lmdb', not " + shown(cache);
+           "elmo.at: cache is an object whose type is 'memory' or 'sqlite', not " + shown(cache);
     assert cache == null || !requires_grad : 'elmo.at: a biLM that is trained (requires_grad) can have no cache';
     std.foldl(
       function(config, placement) config + add(placement),

@@ -15,7 +15,7 @@ from elmo_plugin.analysis.probes import GuessedTags, ProbeScore, TaggedSentence,
 from elmo_plugin.bilm import load_bilm
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.files import write_json
-from elmo_plugin.embedding.cache import LmdbCache
+from elmo_plugin.embedding.cache import SqliteCache
 
 
 @Subcommand.register("elmo-probe")
@@ -94,7 +94,7 @@ def show_probes(
     with_controls : `bool`, optional (default = `False`)
         Whether `controls` are probed, too.
     cache : `str | None`, optional (default = `None`)
-        The folder of an `LmdbCache` for the biLM's vectors.
+        The folder of an `SqliteCache` for the biLM's vectors.
 
     Raises `ConfigurationError` where something cannot be read, or the training data have one tag alone.
     """
@@ -110,7 +110,7 @@ def show_probes(
         loaded = load_bilm(bilm)
     with as_configuration_error():
         mixes = layer_mixes(loaded, archives)
-    subjects = [Subject(CachedVectors(loaded, LmdbCache(cache)) if cache else loaded, mixes)]
+    subjects = [Subject(CachedVectors(loaded, SqliteCache(cache)) if cache else loaded, mixes)]
     subjects += controls(loaded, mixes) if with_controls else []
     scores = [
         score

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.embedding.cache.activation_cache import ActivationCache, LmdbCache, MemoryCache
+from elmo_plugin.embedding.cache.activation_cache import ActivationCache, MemoryCache, SqliteCache
 
 if TYPE_CHECKING:
     from elmo_plugin.embedding.cache.registered_cache import RegisteredCache
 
-__all__ = ["ActivationCache", "LmdbCache", "MemoryCache", "RegisteredCache"]
+__all__ = ["ActivationCache", "MemoryCache", "RegisteredCache", "SqliteCache"]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError, BiLmOutput
-from elmo_plugin.embedding.cache.lmdb_store import lmdb_store
 from elmo_plugin.embedding.cache.memory_store import MemoryStore
 from elmo_plugin.embedding.cache.records import sentence_keys
+from elmo_plugin.embedding.cache.sqlite_store import SqliteStore
 
 DTYPES = ("float32", "float16")
 GIGABYTE = 10**9
@@ -131,10 +131,10 @@ class MemoryCache(ActivationCache):
         super().__init__(MemoryStore(_bytes(max_gb)), max_gb, dtype)
 
 
-class LmdbCache(ActivationCache):
+class SqliteCache(ActivationCache):
     """
-    Keeps vectors in an LMDB file, for all processes of this machine and for all time. Where it cannot be read
-    or written, the biLM computes instead, and a warning says so once.
+    Keeps vectors in an SQLite file, for all processes of this machine and for later ones. Where it cannot be
+    read or written, the biLM computes instead, and a warning says so once.
 
     # Parameters
 
@@ -142,8 +142,7 @@ class LmdbCache(ActivationCache):
         Its folder, which is made if it is not there; relative to the working directory, or to the home of the
         user with `~`.
     max_gb : `float`, optional (default = `100.0`)
-        Nothing is added to a file that has this many gigabytes (10^9 bytes). Nothing in it is ever replaced.
-        Of several numbers for one path in a process the largest counts.
+        Nothing is added to a file that has this many gigabytes (10^9 bytes).
     dtype : `str`, optional (default = `"float32"`)
         "float32" or "float16", see `ActivationCache`.
     """
@@ -152,7 +151,7 @@ class LmdbCache(ActivationCache):
         if not path:
             raise BiLmError("the path of a cache is a folder, not ''")
         folder = Path(path).expanduser().resolve()
-        super().__init__(lmdb_store(folder, _bytes(max_gb)), folder, dtype)
+        super().__init__(SqliteStore(folder, _bytes(max_gb)), folder, dtype)
 
 
 def _bytes(max_gb: float) -> int:

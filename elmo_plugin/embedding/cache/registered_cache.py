@@ -6,7 +6,7 @@ from allennlp.common import Params, Registrable
 from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.embedding.cache.activation_cache import ActivationCache, LmdbCache, MemoryCache
+from elmo_plugin.embedding.cache.activation_cache import ActivationCache, MemoryCache, SqliteCache
 
 
 class RegisteredCache(Registrable, ActivationCache):
@@ -28,10 +28,10 @@ class RegisteredMemoryCache(MemoryCache, RegisteredCache):
     """
 
 
-@RegisteredCache.register("lmdb")
-class RegisteredLmdbCache(LmdbCache, RegisteredCache):
+@RegisteredCache.register("sqlite")
+class RegisteredSqliteCache(SqliteCache, RegisteredCache):
     """
-    An `LmdbCache`, with its parameters.
+    An `SqliteCache`, with its parameters.
 
-    Registered as a `RegisteredCache` with name "lmdb".
+    Registered as a `RegisteredCache` with name "sqlite".
     """

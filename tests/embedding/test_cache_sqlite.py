@@ -1,11 +1,14 @@
-"""The store in LMDB: many processes, killed ones, files that are full, damaged or out of reach."""
+"""The store in SQLite: many processes, killed ones, files that are full, damaged or out of reach."""
 
+import copy
 import multiprocessing
 import os
 import random
 import resource
 import shutil
 import signal
+import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmo_plugin.embedding.cache import LmdbCache
-from elmo_plugin.embedding.cache.lmdb_store import NAME, LmdbStore, lmdb_store
+from elmo_plugin.embedding.cache import SqliteCache
+from elmo_plugin.embedding.cache.sqlite_store import NAME, PAGE_SIZE, SqliteStore
 
 fork = multiprocessing.get_context("fork")
 GIGABYTE = 10**9
@@ -32,11 +35,11 @@ def vectors(number: int, words: int | None = None) -> np.ndarray:
     return np.random.default_rng(number).standard_normal((3, words, 50)).astype(np.float32)
 
 
-def write(store: LmdbStore, *numbers: int) -> None:
+def write(store: SqliteStore, *numbers: int) -> None:
     store.write([key(number) for number in numbers], [vectors(number) for number in numbers])
 
 
-def found(store: LmdbStore, *numbers: int) -> set[int]:
+def found(store: SqliteStore, *numbers: int) -> set[int]:
     """Which of the numbers it has, whose vectors must be right."""
     rows = [np.full_like(vectors(number), np.nan) for number in numbers]
     missing = store.read([key(number) for number in numbers], rows)
@@ -46,9 +49,9 @@ def found(store: LmdbStore, *numbers: int) -> set[int]:
     return {numbers[place] for place in there}
 
 
-def begun(folder: Path, max_bytes: int = GIGABYTE) -> LmdbStore:
+def begun(folder: Path, max_bytes: int = GIGABYTE) -> SqliteStore:
     """As a process has it that begins."""
-    return LmdbStore(folder, max_bytes)
+    return SqliteStore(folder, max_bytes)
 
 
 @contextmanager
@@ -103,13 +106,13 @@ def test_processes_write_and_read_side_by_side(tmp_path: Path) -> None:
     assert found(begun(tmp_path), *range(101)) == set(range(100))
 
 
-def read_own_and_write(store: LmdbStore) -> None:
+def read_own_and_write(store: SqliteStore) -> None:
     assert found(store, 1, 2) == {1}
     write(store, 2)
 
 
 def test_a_process_may_fork_while_it_has_the_store_open(tmp_path: Path) -> None:
-    store = lmdb_store(tmp_path, GIGABYTE)
+    store = begun(tmp_path)
     write(store, 1)
     assert_works_in_process(read_own_and_write, store)
     write(store, 3)
@@ -175,21 +178,19 @@ def test_on_a_full_disk_it_keeps_what_it_has_and_warns_once(
 def test_a_file_of_max_gb_takes_in_nothing_more_and_warns_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store = begun(tmp_path, max_bytes=200_000)
+    store = begun(tmp_path, max_bytes=20 * PAGE_SIZE)
     for number in range(500):
         write(store, number)
     there = found(store, *range(500))
     assert len(there) > 30 and there == set(range(len(there)))
-    assert (tmp_path / NAME).stat().st_size <= 200_000
-    assert warnings(caplog) == [f"the cache {tmp_path} has max_gb (0.0002), so it takes in no more sentences"]
+    assert (tmp_path / NAME).stat().st_size <= 20 * PAGE_SIZE
+    (warning,) = warnings(caplog)
+    assert warning.startswith(f"the cache {tmp_path} cannot be written (")
+    assert "max_gb is 0.00032768" in warning
 
 
 def truncate(file: Path) -> None:
     os.truncate(file, file.stat().st_size // 2)
-
-
-def empty(file: Path) -> None:
-    os.truncate(file, 0)
 
 
 def fill_with_text(file: Path) -> None:
@@ -206,7 +207,13 @@ def overwrite(file: Path, start: int, content: bytes) -> None:
         stream.write(content)
 
 
-@pytest.mark.parametrize("damage", [truncate, empty, fill_with_text, wipe_header])
+def flip_pages_of_index(file: Path) -> None:
+    """Overwrites the headers of all pages but the first."""
+    for start in range(PAGE_SIZE, file.stat().st_size, PAGE_SIZE):
+        overwrite(file, start, b"\xff" * 12)
+
+
+@pytest.mark.parametrize("damage", [truncate, fill_with_text, wipe_header, flip_pages_of_index])
 def test_a_damaged_file_is_begun_anew_which_a_warning_says(
     damage: Callable[[Path], None], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -215,20 +222,49 @@ def test_a_damaged_file_is_begun_anew_which_a_warning_says(
     store.close()
     damage(tmp_path / NAME)
     store = begun(tmp_path)
-    assert found(store, *range(100)) == set()
+    found(store, *range(100))
     (warning,) = warnings(caplog)
     assert warning.startswith(f"the cache {tmp_path} is damaged (") and "begun anew" in warning
     write(store, *range(100))
     assert found(store, *range(100)) == set(range(100))
 
 
-def test_pages_are_on_the_disk_before_anything_refers_to_them(tmp_path: Path) -> None:
-    """So that a power failure leaves the file as it was after one of the last transactions."""
+def test_a_file_of_another_format_is_left_as_it_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store = begun(tmp_path)
     write(store, 1)
-    assert store._opened is not None
-    flags = store._opened.environment.flags()
-    assert flags["sync"] and not flags["writemap"]
+    store.close()
+    with sqlite3.connect(tmp_path / NAME) as connection:
+        connection.execute("PRAGMA user_version = 7")
+    connection.close()
+    content = (tmp_path / NAME).read_bytes()
+    assert_computes(begun(tmp_path), caplog)
+    assert "its format is 7, not 1" in warnings(caplog)[0]
+    assert (tmp_path / NAME).read_bytes() == content
+
+
+def test_a_process_may_fork_while_other_threads_read_and_write(tmp_path: Path) -> None:
+    store, stop = begun(tmp_path), threading.Event()
+    write(store, 1)
+
+    def read_and_write(number: int) -> None:
+        while not stop.is_set():
+            write(store, number)
+            assert found(store, 1, number) == {1, number}
+
+    threads = [threading.Thread(target=read_and_write, args=(10 + number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(20):
+            assert_works_in_process(read_own, store)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def read_own(store: SqliteStore) -> None:
+    assert found(store, 1) == {1}
 
 
 def write_anew(folder: Path) -> None:
@@ -238,7 +274,7 @@ def write_anew(folder: Path) -> None:
 
 
 def test_processes_that_have_a_damaged_file_open_go_on_with_it(tmp_path: Path) -> None:
-    older = lmdb_store(tmp_path, GIGABYTE)
+    older = begun(tmp_path)
     write(older, 1)
     shutil.copy(tmp_path / NAME, tmp_path / "copy")
     (tmp_path / "copy").replace(tmp_path / NAME)
@@ -291,7 +327,7 @@ def test_no_damage_of_records_gives_wrong_vectors(tmp_path: Path) -> None:
         assert_works_in_process(use_damaged, folder)
 
 
-def assert_computes(store: LmdbStore, caplog: pytest.LogCaptureFixture) -> None:
+def assert_computes(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(2):
         assert found(store, 1, 2) == set()
         write(store, 1, 2)
@@ -327,12 +363,15 @@ def test_a_path_may_be_relative_or_in_the_home_of_the_user(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert LmdbCache("some/cache").store.folder == tmp_path / "some" / "cache"
-    assert LmdbCache("~/cache").store.folder == tmp_path / "home" / "cache"
-    assert LmdbCache("some/../cache") == LmdbCache("cache")
+    assert SqliteCache("some/cache").store.folder == tmp_path / "some" / "cache"
+    assert SqliteCache("~/cache").store.folder == tmp_path / "home" / "cache"
+    assert SqliteCache("some/../cache") == SqliteCache("cache")
 
 
-def test_stores_of_one_folder_are_one_with_the_largest_size(tmp_path: Path) -> None:
-    one, other = LmdbCache(str(tmp_path), max_gb=2), LmdbCache(str(tmp_path), max_gb=1)
-    assert one.store is other.store
-    assert one.store.max_bytes == 2 * GIGABYTE
+def test_copies_use_the_same_file(tmp_path: Path) -> None:
+    cache = SqliteCache(str(tmp_path))
+    write(cache.store, 1)
+    other = copy.deepcopy(cache)
+    assert other == cache and found(other.store, 1) == {1}
+    write(other.store, 2)
+    assert found(cache.store, 1, 2) == {1, 2}

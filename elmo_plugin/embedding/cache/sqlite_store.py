@@ -1,0 +1,170 @@
+"""Sentences in an SQLite file, which many processes read and write."""
+
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from elmo_plugin.embedding.cache.records import read_record, to_record
+
+NAME = "activations.sqlite"
+FORMAT = 1  # of the file, as its `user_version`
+PAGE_SIZE = 16384  # bytes; larger ones waste room, smaller ones scatter a sentence over many
+BUSY_SECONDS = 60.0  # to wait while other processes write
+
+logger = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+# No thread may be inside SQLite while the process forks, and the child may neither use nor close a connection
+# of its parent.
+_in_use = threading.Lock()
+_of_parents: list[sqlite3.Connection] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_in_use.acquire, after_in_parent=_in_use.release, after_in_child=_in_use.release
+    )
+
+
+class SqliteStore:
+    """
+    A `Store` that is opened when it is first used. Where reading or writing fails, it stops doing so, with
+    one warning. A damaged file is replaced by an empty one. Copies of a store use the same file.
+
+    A record is found by the first eight bytes of its key; its checksum covers the whole key.
+    """
+
+    def __init__(self, folder: Path, max_bytes: int) -> None:
+        self.folder = folder
+        self.max_bytes = max_bytes
+        self._connection: sqlite3.Connection | None = None
+        self._process = self._inode = 0  # what opened the file, and which file it is
+        self._is_full = self._is_off = self._is_damaged = False
+
+    def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
+        def read_all(connection: sqlite3.Connection) -> list[int]:
+            pairs = enumerate(zip(keys, rows, strict=True))
+            return [number for number, (key, row) in pairs if not self._read_one(connection, key, row)]
+
+        try:
+            if not self._is_off:
+                return self._run("BEGIN", read_all)
+        except (OSError, sqlite3.Error) as error:
+            self._is_off = True
+            self._warn(f"cannot be read ({error}), so every sentence is computed")
+        return list(range(len(keys)))
+
+    def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
+        if self._is_off or self._is_full:
+            return
+        records = [(_row_id(key), to_record(key, row)) for key, row in zip(keys, rows, strict=True)]
+        insert = "INSERT OR REPLACE INTO records VALUES (?, ?)"
+        try:
+            self._run("BEGIN IMMEDIATE", lambda connection: connection.executemany(insert, records))
+        except (OSError, sqlite3.Error) as error:
+            self._is_full = True
+            reason = f"{error}; max_gb is {self.max_bytes / 1e9:g}"
+            self._warn(f"cannot be written ({reason}), so it takes in no more sentences")
+
+    def close(self) -> None:
+        """Closes the file until it is used again."""
+        with _in_use:
+            self._leave_parent()
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _read_one(self, connection: sqlite3.Connection, key: bytes, row: np.ndarray) -> bool:
+        """Copies a record into a row. Returns false where there is none, or a damaged one."""
+        query = "SELECT CAST(content AS BLOB) FROM records WHERE id = ?"
+        found = connection.execute(query, (_row_id(key),)).fetchone()
+        if found is None or read_record(key, found[0] or b"", row):
+            return found is not None
+        if not self._is_damaged:
+            self._is_damaged = True
+            self._warn("has damaged records, whose sentences are computed again")
+        return False
+
+    def _run(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Returns what `work` returns in a transaction. A damaged file is replaced, and `work` done again."""
+
+        def run() -> Result:
+            with self._open() as connection:  # commits, or rolls back
+                connection.execute(begin)
+                return work(connection)
+
+        with _in_use:
+            try:
+                return run()
+            except sqlite3.DatabaseError as error:
+                if type(error) is not sqlite3.DatabaseError:  # all but damage have classes of their own
+                    raise
+                self._discard(error)
+                return run()
+
+    def _open(self) -> sqlite3.Connection:
+        self._leave_parent()
+        if self._connection is None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file = self.folder / NAME
+            if not file.exists():
+                file.touch()
+            self._inode = file.stat().st_ino
+            self._process = os.getpid()
+            self._connection = _connect(file, self.max_bytes)
+        return self._connection
+
+    def _leave_parent(self) -> None:
+        """Forgets, in a new process, the connection that its parent uses."""
+        if self._connection is not None and self._process != os.getpid():
+            _of_parents.append(self._connection)
+            self._connection = None
+
+    def _discard(self, error: sqlite3.DatabaseError) -> None:
+        """Deletes the file, unless another process was faster."""
+        self._connection = None
+        file = self.folder / NAME
+        if file.exists() and file.stat().st_ino == self._inode:
+            self._warn(f"is damaged ({error}): it is begun anew, empty")
+            for path in (file, Path(f"{file}-journal")):
+                path.unlink(missing_ok=True)
+
+    def _warn(self, what: str) -> None:
+        logger.warning("the cache %s %s", self.folder, what)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.folder, self.max_bytes)
+
+
+def _connect(file: Path, max_bytes: int) -> sqlite3.Connection:
+    """
+    Opens or makes a file, which neither the end of a process nor a power failure damages: SQLite's journal
+    sees to that. Raises `sqlite3.DatabaseError` itself where it is damaged, and `sqlite3.OperationalError`
+    where it cannot be used.
+    """
+    connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+        connection.execute("PRAGMA journal_mode = TRUNCATE")
+        connection.execute(f"PRAGMA max_page_count = {max(max_bytes // PAGE_SIZE, 1)}")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            connection.executescript(
+                "BEGIN IMMEDIATE;"
+                "CREATE TABLE IF NOT EXISTS records (id INTEGER PRIMARY KEY, content BLOB);"
+                f"PRAGMA user_version = {FORMAT}; COMMIT"
+            )
+        elif version != FORMAT:
+            raise sqlite3.OperationalError(f"its format is {version}, not {FORMAT}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _row_id(key: bytes) -> int:
+    return int.from_bytes(key[:8], "little", signed=True)
