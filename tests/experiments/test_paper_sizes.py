@@ -42,7 +42,8 @@ class Step(NamedTuple):
 
     def take(self) -> float:
         """Trains the model on the batch, and returns the loss."""
-        loss = self.model(**self.batch)["loss"] + self.model.get_regularization_penalty()
+        penalty = self.model.get_regularization_penalty()
+        loss = self.model(**self.batch)["loss"] + (0.0 if penalty is None else penalty)
         loss.backward()
         self.optimizer.step()
         return float(loss.detach())
