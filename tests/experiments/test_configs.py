@@ -322,6 +322,7 @@ PAPER = {
         f"{EMBEDDERS}.tokens.embedding_dim": 300,
         f"{EMBEDDERS}.tokens.trainable": False,
         f"{EMBEDDERS}.token_characters.embedding.embedding_dim": 20,
+        f"{EMBEDDERS}.token_characters.dropout": 0.2,
         f"{EMBEDDERS}.token_characters.encoder.num_filters": 100,
         f"{EMBEDDERS}.token_characters.encoder.ngram_filter_sizes": [5],
         **{f"{path}.bilm": "original" for path in (INPUT, OUTPUT)},

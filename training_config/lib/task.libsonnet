@@ -48,7 +48,7 @@
 
   // A character CNN next to the word vectors: `dim` numbers for each character, `num_filters` of each of the `widths`,
   // which are numbers of characters.
-  character_cnn(dim, num_filters, widths):: {
+  character_cnn(dim, num_filters, widths, dropout=0.0):: {
     dataset_reader+: {
       token_indexers+: {
         token_characters: { type: 'characters', min_padding_length: std.foldl(std.max, widths, 0) },
@@ -64,6 +64,7 @@
         ngram_filter_sizes: widths,
         conv_layer_activation: 'relu',
       },
+      dropout: dropout,
     } } } } },
   },
 }
