@@ -15,7 +15,7 @@ from allennlp.models import Model
 from allennlp.training.optimizers import Optimizer
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from tests.experiments.configs import EMBEDDERS, OUTPUT, evaluate, flat, read_config
+from tests.experiments.configs import EMBEDDERS, INPUT, OUTPUT, evaluate, flat, read_config
 from tests.experiments.programs import DATA
 from tests.small_bilm import write_pair
 
@@ -42,7 +42,8 @@ class Step(NamedTuple):
 
     def take(self) -> float:
         """Trains the model on the batch, and returns the loss."""
-        loss = self.model(**self.batch)["loss"] + self.model.get_regularization_penalty()
+        penalty = self.model.get_regularization_penalty()
+        loss = self.model(**self.batch)["loss"] + (0.0 if penalty is None else penalty)
         loss.backward()
         self.optimizer.step()
         return float(loss.detach())
@@ -57,23 +58,21 @@ def write_original(folder: Path) -> dict[str, str]:
 
 def words_of(instances: Iterable[Instance]) -> set[str]:
     fields = chain.from_iterable(instance.fields.values() for instance in instances)
-    texts = chain.from_iterable(field.field_list if isinstance(field, ListField) else [field] for field in fields)
-    return {token.text for text in texts if isinstance(text, TextField) for token in text}
+    lists = (field.field_list if isinstance(field, ListField) else [field] for field in fields)
+    texts = (text for text in chain.from_iterable(lists) if isinstance(text, TextField))
+    return {token.text for text in texts for token in text}
 
 
 def prepare(task: str, bilm: dict[str, str], folder: Path) -> Step:
     """Builds what the task's configuration of the paper describes, with random weights and word vectors."""
     name, file = CONFIGS[task]
-    paths = [path for path in (f"{EMBEDDERS}.elmo", OUTPUT) if f"{path}.bilm" in flat(read_config(_path(name)))]
-    vectors = folder / "vectors.txt"
-    config = read_config(
-        _path(name),
-        json.dumps(
-            {f"{path}.bilm": bilm for path in paths}
-            | {f"{EMBEDDERS}.tokens.pretrained_file": str(vectors)}
-            | ({"dataset_reader.source_encoding": "BIO"} if task == "ner" else {})
-        ),
-    )
+    path, vectors = f"training_config/{name}.jsonnet", folder / "vectors.txt"
+    placements = [place for place in (INPUT, OUTPUT) if f"{place}.bilm" in flat(read_config(path))]
+    overrides: dict[str, Any] = {f"{place}.bilm": bilm for place in placements}
+    overrides[f"{EMBEDDERS}.tokens.pretrained_file"] = str(vectors)
+    if task == "ner":
+        overrides["dataset_reader.source_encoding"] = "BIO"
+    config = read_config(path, json.dumps(overrides))
     reader = DatasetReader.from_params(Params(config["dataset_reader"]))
     data = DATA / task / file
     instances = list(reader.read(data))
@@ -85,7 +84,7 @@ def prepare(task: str, bilm: dict[str, str], folder: Path) -> Step:
     model = Model.from_params(Params(config["model"]), vocab=vocab)
     loader = DataLoader.from_params(Params(config["data_loader"]), reader=reader, data_path=str(data))
     loader.index_with(vocab)
-    trained = [(name, weight) for name, weight in model.named_parameters() if weight.requires_grad]
+    trained = [(each, weight) for each, weight in model.named_parameters() if weight.requires_grad]
     optimizer = Optimizer.from_params(Params(config["trainer"]["optimizer"]), model_parameters=trained)
     return Step(model, optimizer, next(iter(loader)))
 
@@ -109,7 +108,3 @@ def test_a_model_of_the_papers_size_takes_a_training_step(
     unchanged = {name for name, before in trained.items() if torch.equal(before, weights[name])}
     assert unchanged == set()
     assert all(weight.isfinite().all() for weight in weights.values())
-
-
-def _path(name: str) -> str:
-    return f"training_config/{name}.jsonnet"

@@ -9,7 +9,7 @@
 // words:               the word vectors, from words.libsonnet.
 // characters:          the numbers for each character, the filters, and the characters that a filter sees.
 // hidden:              the cells of each GRU in each direction; the layers between them have twice the size.
-// dropout:             variational, on the embedded words and on the inputs of GRUs.
+// dropout:             variational, on the embedded words and on the inputs of GRUs; and on characters.
 // self_attention:      whether there is the residual block with self-attention.
 // max_answer_words:    of a predicted answer; null for any number.
 // train_on:            'all' right answers of a question together, or the 'first'.
@@ -66,4 +66,4 @@ function(
     },
   }
   + words
-  + task.character_cnn(characters.dim, characters.num_filters, characters.widths)
+  + task.character_cnn(characters.dim, characters.num_filters, characters.widths, dropout)
