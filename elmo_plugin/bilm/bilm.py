@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.inference_weights import RecentOutputs, watch_parameters
+from elmo_plugin.bilm.inference_weights import RecentOutputs
 from elmo_plugin.bilm.io import Checkpoint, read_checkpoint
 from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.lstm import BiLmState
@@ -88,7 +88,6 @@ class BiLm(BiLmNetwork):
         with torch.random.fork_rng(devices=[]):  # no weight that is drawn here stays
             bilm = cls(options, precision=precision).eval().requires_grad_(False)
         bilm.load_weights(weights)
-        watch_parameters(bilm)
         return bilm
 
     @classmethod
@@ -270,6 +269,13 @@ class BiLm(BiLmNetwork):
         """Drops the vectors of all words, so that the next batch encodes its own again."""
         if self._inference_weights is not None:
             self._inference_weights.drop("types", "bos_state", "recent_outputs")
+
+    def weights_changed(self) -> None:
+        """
+        Drops all that was derived from the weights. Call it after a change that torch does not count, that is
+        one through a parameter's `.data` or through numpy; all others are seen.
+        """
+        self._inference_weights = None
 
     def digest(self, precision: str | None = None) -> bytes:
         """Tells this biLM in a precision from all others: see `weights_digest`."""

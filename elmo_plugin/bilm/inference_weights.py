@@ -5,51 +5,24 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 Value = TypeVar("Value")
-
-
-class WatchedParameter(nn.Parameter):
-    """
-    A parameter that counts how often it was asked for its `.data`: whoever has that may change the values,
-    and torch does not count it.
-    """
-
-    data_uses = 0
-
-    @property
-    def data(self) -> Tensor:
-        self.data_uses += 1
-        return super().data
-
-    @data.setter
-    def data(self, values: Tensor) -> None:
-        nn.Parameter.data.__set__(self, values)  # type: ignore[attr-defined]
-
-
-def watch_parameters(module: nn.Module) -> None:
-    """Makes all parameters of a module `WatchedParameter`s."""
-    for part in module.modules():
-        for name, parameter in part.named_parameters(recurse=False):
-            setattr(part, name, WatchedParameter(parameter.detach(), parameter.requires_grad))
 
 
 def parameter_versions(parameters: Iterable[Tensor]) -> Hashable | None:
     """
     Returns what changes when a frozen parameter gets new values: its storage, type, device, and how often it
-    was changed in place, or may have been through the `.data` of a `WatchedParameter`. Returns `None` where a
-    parameter is trained (optimisers and moving averages may change it in ways that torch does not count) or
-    was made in inference mode (where torch does not count).
+    was changed in place. Returns `None` where a parameter is trained (optimisers and moving averages may
+    change it in ways that torch does not count) or was made in inference mode (where torch does not count).
 
-    Changes through a numpy view, or the `.data` of another parameter, are not seen.
+    Changes through `.data` or a numpy view are not seen: see `BiLm.weights_changed`.
     """
     versions = []
     for parameter in parameters:
         if parameter.requires_grad or parameter.is_inference():
             return None
-        counts = parameter._version, getattr(parameter, "data_uses", 0)
-        versions.append((parameter.data_ptr(), counts, parameter.dtype, parameter.device))
+        versions.append((parameter.data_ptr(), parameter._version, parameter.dtype, parameter.device))
     return tuple(versions)
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.inference_weights import InferenceWeights, parameter_versions, watch_parameters
+from elmo_plugin.bilm.inference_weights import InferenceWeights, parameter_versions
 from tests.bilm.conftest import BiLmMaker
 
 Change = Callable[[BiLm], object]
@@ -207,30 +207,22 @@ def test_threads_get_one_value_whatever_is_dropped_meanwhile() -> None:
     assert not wrong
 
 
-def test_values_that_were_changed_through_data_are_used(bilm: BiLm) -> None:
+def test_reading_data_and_copying_drop_nothing(bilm: BiLm, derive: Counter) -> None:
+    loaded = BiLm.from_weights(bilm.options, bilm.state_dict().items())
+    get(loaded, "a", derive)
+    copy.deepcopy(loaded)
+    assert all(parameter.data.isfinite().all() for parameter in loaded.parameters())
+    assert get(loaded, "a", derive) == 1
+
+
+def test_values_that_were_changed_through_data_are_used_when_the_bilm_is_told(bilm: BiLm) -> None:
     loaded = BiLm.from_weights(bilm.options, bilm.state_dict().items())
     before = loaded.embed([["play"]])[0]
     for parameter in loaded.parameters():
         parameter.data.mul_(0.5)
+    loaded.weights_changed()
     halved = {name: 0.5 * tensor for name, tensor in bilm.state_dict().items()}
     assert torch.equal(
         loaded.embed([["play"]])[0], BiLm.from_weights(bilm.options, halved.items()).embed([["play"]])[0]
     )
     assert not torch.allclose(loaded.embed([["play"]])[0], before)
-
-
-@pytest.mark.parametrize("duplicate", [lambda same: same, copy.deepcopy])
-def test_a_watched_parameter_is_a_parameter_like_others(duplicate: Callable[..., nn.Linear]) -> None:
-    linear = nn.Linear(2, 3)
-    watch_parameters(linear)
-    watched = duplicate(linear)
-    assert torch.equal(watched.weight, linear.weight) and isinstance(watched.weight, nn.Parameter)
-    assert type(watched.weight + 1) is torch.Tensor
-    versions = parameter_versions([watched.requires_grad_(False).weight])
-    assert parameter_versions([watched.weight]) == versions
-    watched.weight.data.fill_(2)
-    assert parameter_versions([watched.weight]) != versions
-    watched.weight.data = torch.ones(3, 2)
-    assert torch.equal(watched.weight, torch.ones(3, 2))
-    watched.double().requires_grad_(True)(torch.ones(2).double()).sum().backward()
-    assert torch.equal(watched.weight.grad, torch.ones(3, 2).double())
