@@ -11,7 +11,7 @@ from torch import Tensor
 from elmo_plugin.allennlp_api.bilm import CHARACTERS, AllenNlpBiLm, published_options
 from elmo_plugin.bilm import BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import MODELS, fetch
-from elmo_plugin.embedding import make_bilm, stored_state
+from elmo_plugin.embedding import stored_state
 
 DESCRIPTION = "elmo"  # in torch's metadata of a token embedder's state dict
 BILM = "._elmo._elmo_lstm."  # where a token embedder has its biLM
@@ -36,7 +36,7 @@ def describe(options_file: str, options: BiLmOptions) -> dict[str, Any]:
 
 
 def archived_bilm(
-    folder: str | PathLike[str] | None, options_file: str, precision: str, shared: bool
+    folder: str | PathLike[str] | None, options_file: str, precision: str
 ) -> AllenNlpBiLm | None:
     """
     Makes the biLM of a token embedder of a trained model from the model's weights. Its options are stored
@@ -48,8 +48,8 @@ def archived_bilm(
         Where an archive was unpacked, or the directory of a training.
     options_file : `str`
         What the configuration calls the options.
-    precision, shared
-        See `load_bilm`.
+    precision : `str`
+        See `BiLm`.
 
     # Returns
 
@@ -64,12 +64,12 @@ def archived_bilm(
     for weights, description in embedders:
         if description.get("options_file") == options_file:
             options = BiLmOptions.from_dict(description["options"])
-            return make_bilm(options, weights, precision, shared, AllenNlpBiLm)
+            return AllenNlpBiLm.from_weights(options, weights.items(), precision)
     if len({published_options(weights) for weights, _ in embedders}) != 1:
         return None
     weights, _ = embedders[0]
     options = published_options(weights) if _is_published(options_file) else _read(options_file)
-    return make_bilm(options, weights, precision, shared, AllenNlpBiLm)
+    return AllenNlpBiLm.from_weights(options, weights.items(), precision)
 
 
 def _embedders(state: dict[str, Any]) -> Iterator[_Embedder]:

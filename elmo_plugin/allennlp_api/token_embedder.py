@@ -65,19 +65,17 @@ class ElmoTokenEmbedder(TokenEmbedder):
     ) -> None:
         super().__init__()
         options_file, weight_file = str(options_file), str(weight_file)  # what is described must be plain
-        shared = not requires_grad
         with as_configuration_error():
-            bilm = archived_bilm(serialization_dir, options_file, precision, shared)
+            bilm = archived_bilm(serialization_dir, options_file, precision)
             if bilm is None:
                 source = {"options": options_file, "weights": weight_file}
-                bilm = load_bilm_as(AllenNlpBiLm, source, precision, shared)
+                bilm = load_bilm_as(AllenNlpBiLm, source, precision)
             self._elmo = Elmo(
                 module=ElmoBiLm(
                     bilm.requires_grad_(requires_grad),
                     stateful=stateful,
                     vocab_to_cache=vocab_to_cache,
                     cache=cache,
-                    shared=shared,
                 ),
                 do_layer_norm=do_layer_norm,
                 dropout=dropout,

@@ -13,7 +13,7 @@ from elmo_plugin.bilm.characters import (
     word_to_character_ids,
 )
 from elmo_plugin.bilm.gradients import first_derivative_only
-from elmo_plugin.bilm.loading import bilm_with_weights, has_weights, load_bilm, load_bilm_as
+from elmo_plugin.bilm.loading import has_weights, load_bilm, load_bilm_as
 from elmo_plugin.bilm.lstm.state import BiLmState
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.packing import Packing, pack, rows_before, rows_in_reverse, split_by_tokens
@@ -44,7 +44,6 @@ __all__ = [
     "VocabularySoftmax",
     "add_boundaries",
     "autocast_dtype",
-    "bilm_with_weights",
     "first_derivative_only",
     "get_precision",
     "has_bfloat16",

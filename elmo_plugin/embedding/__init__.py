@@ -1,7 +1,7 @@
 """ELMo's mix of biLM layers, in plain torch (`scalar_mix`, `elmo`) and as parts of AllenNLP (the rest)."""
 
-from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, make_bilm, stored_state
-from elmo_plugin.embedding.elmo import Elmo, ElmoOutput, chosen_layers
+from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, stored_state
+from elmo_plugin.embedding.elmo import Elmo, ElmoOutput, chosen_layers, share_frozen_bilms
 from elmo_plugin.embedding.mixing_weights import Mix, layer_name, read_mixes
 from elmo_plugin.embedding.runner import BiLmRunner
 from elmo_plugin.embedding.scalar_mix import ScalarMix, weighted_sum
@@ -20,8 +20,8 @@ __all__ = [
     "find_mixes",
     "layer_name",
     "load_mixes",
-    "make_bilm",
     "read_mixes",
+    "share_frozen_bilms",
     "stored_state",
     "weighted_sum",
 ]

@@ -3,17 +3,16 @@
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, bilm_with_weights
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, check_weights
 from elmo_plugin.common.formats.json_tensor import json_from_tensor, json_to_tensor
 from elmo_plugin.common.formats.torch_files import load_plain
 
 EXTRA_STATE = "_extra_state"  # torch's name for what a module stores with its tensors
-Kind = TypeVar("Kind", bound=BiLm)
 BILM = "_elmo.bilm."  # where a token embedder has its biLM
 
 
@@ -47,7 +46,7 @@ class EmbedderMetadata(NamedTuple):
 
 
 def archived_bilm(
-    folder: str | PathLike[str] | None, source: str | dict[str, str], precision: str, shared: bool
+    folder: str | PathLike[str] | None, source: str | dict[str, str], precision: str
 ) -> BiLm | None:
     """
     Makes the biLM of a token embedder of a trained model from nothing but the model's weights.
@@ -58,8 +57,8 @@ def archived_bilm(
         Where an archive was unpacked, or the directory of a training.
     source : `str | dict[str, str]`
         What the configuration calls the biLM.
-    precision, shared
-        See `load_bilm`.
+    precision : `str`
+        See `BiLm`.
 
     # Returns
 
@@ -68,7 +67,10 @@ def archived_bilm(
     """
     state = stored_state(folder)
     found = None if state is None else _find(state, source)
-    return None if found is None else make_bilm(*found, precision, shared)
+    if found is None:
+        return None
+    options, weights = found
+    return BiLm.from_weights(options, weights.items(), precision)
 
 
 def stored_state(folder: str | PathLike[str] | None) -> dict[str, Any] | None:
@@ -97,16 +99,3 @@ def _find(
             check_weights(weights, options, prefix.removesuffix("."))
             return options, weights
     return None
-
-
-def make_bilm(
-    options: BiLmOptions,
-    weights: Mapping[str, Tensor],
-    precision: str,
-    shared: bool,
-    kind: type[Kind] = BiLm,  # type: ignore[assignment]
-) -> Kind:
-    """Makes a frozen biLM of these sizes with these weights; where it may be shared, one that others hold."""
-    if shared:
-        return bilm_with_weights(options, weights, precision, kind=kind)
-    return kind.from_weights(options, weights.items(), precision)

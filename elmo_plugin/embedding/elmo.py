@@ -2,12 +2,12 @@
 
 import copy
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmError, Cache, bilm_with_weights, has_weights
+from elmo_plugin.bilm import BiLm, BiLmError, Cache, has_weights
 from elmo_plugin.embedding.runner import BiLmRunner
 from elmo_plugin.embedding.scalar_mix import ScalarMix
 
@@ -125,36 +125,30 @@ class Elmo(nn.Module):
         """Lets a stateful biLM start the next batch from zero."""
         self.runner.reset_state()
 
-    @property
-    def _weight(self) -> Tensor:
-        """Has the biLM's type and device."""
-        return self.bilm.token_encoder.projection.weight
 
-    def _load_bilm_weights(self, weights: Mapping[str, Tensor]) -> None:
-        """
-        Takes a biLM that has these weights in the place of a frozen one, which others may hold too. torch
-        then loads the weights into it once more.
-        """
-        if not weights or self.bilm.is_trained or has_weights(self.bilm, weights):
-            return
-        bilm = self.bilm
-        try:
-            self.bilm = bilm_with_weights(bilm.options, weights, bilm.precision, self._weight)
-        except BiLmError:  # weights that do not fit: torch says so
-            self.bilm = copy.deepcopy(bilm)
+def share_frozen_bilms(module: nn.Module) -> None:
+    """
+    Makes those `Elmo` of a model whose frozen biLMs are equal hold one of them, so that it is in memory once
+    and runs once for a batch. The model that is built, such as a `ContextualEncoder` with two placements or
+    an ensemble, calls it for its own parts: no other model is changed.
+    """
+    kept: list[BiLm] = []
+    for elmo in module.modules():
+        if isinstance(elmo, Elmo) and not elmo.bilm.is_trained:
+            own = elmo.bilm
+            elmo.bilm = next((bilm for bilm in kept if bilm is own or _are_equal(bilm, own)), own)
+            if elmo.bilm is own:
+                kept.append(own)
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        start = f"{prefix}bilm."
-        self._load_bilm_weights(
-            {name[len(start) :]: state_dict[name] for name in state_dict if name.startswith(start)}
-        )
-        super()._load_from_state_dict(state_dict, prefix, *args)
 
-    def _apply(self, function: Callable[[Tensor], Tensor], *args: Any) -> nn.Module:
-        """A frozen biLM moves to other devices, but the numbers of another type are those of a copy."""
-        if function(self._weight.new_empty(0)).dtype != self._weight.dtype and not self.bilm.is_trained:
-            self.bilm = copy.deepcopy(self.bilm)
-        return super()._apply(function, *args)
+def _are_equal(one: BiLm, other: BiLm) -> bool:
+    """Tells whether both have the same weights and settings."""
+    kinds = [
+        (type(bilm), bilm.options, bilm.precision, bilm.max_batch_tokens, bilm.recurrence)
+        for bilm in (one, other)
+    ]
+    dtypes = [bilm.token_encoder.projection.weight.dtype for bilm in (one, other)]
+    return kinds[0] == kinds[1] and dtypes[0] == dtypes[1] and has_weights(one, other.state_dict())
 
 
 def chosen_layers(layers: Tensor, layer_numbers: list[int], layer_norm: bool) -> Tensor:

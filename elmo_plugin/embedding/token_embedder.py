@@ -26,9 +26,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
     Registered as a `TokenEmbedder` with name "elmo". It reads what the token indexer `elmo` gives, or
     AllenNLP's `elmo_characters`. The parameters to regularize are `….scalar_mix.weights`.
 
-    Embedders of the same frozen biLM share it: it is in memory once, and runs once for the same batch. To
-    train the biLM, set `requires_grad`: who releases the parameters of a frozen one later (`requires_grad_`)
-    releases them for all embedders that share it by then.
+    Each embedder has a biLM of its own. Two placements in one `contextual_encoder`, and the members of an
+    ensemble, share an equal frozen one: it is in memory once, and runs once for the same batch. To train the
+    biLM, set `requires_grad`.
 
     An archive needs no other file, and no network: the biLM is made from the archive's weights, with which
     its sizes are stored.
@@ -85,13 +85,12 @@ class ElmoTokenEmbedder(TokenEmbedder):
         super().__init__()
         if max_batch_tokens < 1:
             raise ConfigurationError(f"max_batch_tokens must be at least 1, not {max_batch_tokens}")
-        shared = not requires_grad
         with as_configuration_error():
-            archived = archived_bilm(serialization_dir, bilm, precision, shared)
+            archived = archived_bilm(serialization_dir, bilm, precision)
             if archived is not None and mixing_weights:  # earlier versions took weights of any sum
                 mixing_weights = [weight / sum(mixing_weights) for weight in mixing_weights]
             self._elmo = Elmo(
-                (archived or load_bilm(bilm, precision, shared)).requires_grad_(requires_grad),
+                (archived or load_bilm(bilm, precision)).requires_grad_(requires_grad),
                 layers=layers,
                 layer_norm=layer_norm,
                 dropout=dropout,

@@ -16,6 +16,7 @@ from allennlp.modules import (
 from allennlp.nn.util import get_text_field_mask
 from torch import BoolTensor, Tensor, nn
 
+from elmo_plugin.embedding import share_frozen_bilms
 from elmo_plugin.encoders.text_fields import concatenate_text_fields, flatten_wrapping_dims
 
 MAX_LENGTH_RATIO = 4
@@ -83,6 +84,7 @@ class ContextualEncoder(nn.Module, Registrable):
         self.feature_dim = feature_dim
         self._encoding_dim = dim if self.encoder is None else self.encoder.get_output_dim()
         self._output_elmo_indexer = output_elmo_indexer
+        share_frozen_bilms(self)
 
     def forward(
         self, tokens: TextFieldTensors, features: Tensor | None = None, num_wrapping_dims: int = 0

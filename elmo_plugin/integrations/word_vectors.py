@@ -59,7 +59,7 @@ class WordVectors:
     @property
     def bilm(self) -> BiLm:
         """Raises `BiLmError` where the source is no usable model, or has other layers than are asked for."""
-        return self._bilm or self._take(load_bilm(self.source, self.precision, shared=True))
+        return self._bilm or self._take(load_bilm(self.source, self.precision))
 
     @property
     def dim(self) -> int:

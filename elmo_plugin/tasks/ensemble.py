@@ -12,6 +12,7 @@ from allennlp.predictors import Predictor
 from overrides import overrides
 from torch import Tensor
 
+from elmo_plugin.embedding import share_frozen_bilms
 from elmo_plugin.tasks.task_model import TaskModel, accepted_by
 
 
@@ -44,6 +45,7 @@ class Ensemble(Model):
         if not isinstance(members[0], TaskModel):
             raise ConfigurationError(f"ensemble: members must be task models, and {names} is no `TaskModel`")
         self.members = torch.nn.ModuleList(members)
+        share_frozen_bilms(self.members)
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns what a member does, for the average of the logits. The fields are those of a batch."""

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, sentences_to_character_ids
-from elmo_plugin.embedding import Elmo
+from elmo_plugin.embedding import Elmo, share_frozen_bilms
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 
 PREMISE = torch.from_numpy(sentences_to_character_ids([["The", "play", "ended", "."], ["Play", "!"]]))
@@ -15,8 +15,10 @@ HYPOTHESIS = torch.from_numpy(sentences_to_character_ids([["It", "ended"], ["A",
 
 
 def placements(files: dict[str, str], **options: Any) -> nn.ModuleDict:
-    """A model with ELMo at two places."""
-    return nn.ModuleDict({name: ElmoTokenEmbedder(files, **options) for name in ("input", "output")})
+    """A model with ELMo at two places, whose owner lets them share."""
+    model = nn.ModuleDict({name: ElmoTokenEmbedder(files, **options) for name in ("input", "output")})
+    share_frozen_bilms(model)
+    return model
 
 
 def bilms(model: nn.Module) -> list[BiLm]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.embedding import Elmo
+from elmo_plugin.embedding import Elmo, share_frozen_bilms
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.embedding.placements import (
     HYPOTHESIS,
@@ -49,6 +50,7 @@ def test_gradients_of_both_mixes_are_those_of_separate_bilms(bilm_files: dict[st
 
 def test_placements_of_different_layers_share_a_run(bilm_files: dict[str, str]) -> None:
     embedders = [ElmoTokenEmbedder(bilm_files, layers=layers).eval() for layers in ("all", "top", [2, 0])]
+    share_frozen_bilms(nn.ModuleList(embedders))
     expected = [copy.deepcopy(embedder)(PREMISE) for embedder in embedders]
     runs = count_runs(embedders[0]._elmo.bilm)
     assert_same([embedder(PREMISE) for embedder in embedders], expected)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
-from torch import Tensor
+from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.embedding import Elmo
+from elmo_plugin.embedding import Elmo, share_frozen_bilms
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.embedding.placements import (
     HYPOTHESIS,
@@ -30,7 +30,7 @@ def test_each_embedder_has_its_own_max_batch_tokens(
 
     whole = ElmoTokenEmbedder(bilm_files).eval()
     halved = ElmoTokenEmbedder(bilm_files, max_batch_tokens=2).eval()
-    assert whole._elmo.bilm is halved._elmo.bilm
+    share_frozen_bilms(nn.ModuleList([whole, halved]))
     bilm = whole._elmo.bilm
     bilm.state_after_boundary(bilm.inference_weights())
     monkeypatch.setattr(BiLm, "run_packed", note)

@@ -1,6 +1,5 @@
 """The biLM inside of `Elmo`: its activations with or without boundaries, its words by number."""
 
-import copy
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, cast
 
@@ -13,8 +12,6 @@ from elmo_plugin.bilm import (
     BiLmError,
     BiLmOutput,
     Cache,
-    bilm_with_weights,
-    has_weights,
     sentences_to_character_ids,
 )
 from elmo_plugin.embedding import BiLmRunner
@@ -35,9 +32,6 @@ class ElmoBiLm(nn.Module):
         See `BiLmRunner`. A cache is not asked for sentences with their boundaries.
     vocab_to_cache : `Sequence[str] | None`
         See `create_cached_cnn_embeddings`.
-    shared : `bool`
-        Whether others hold the biLM, too. Unless it is trained, this module then takes another one where it
-        is to have other weights or another type of numbers.
 
     Raises `BiLmError` where the biLM cannot be run in this way.
     """
@@ -54,13 +48,11 @@ class ElmoBiLm(nn.Module):
         precision: str | None = None,
         vocab_to_cache: Sequence[str] | None = None,
         cache: Cache | None = None,
-        shared: bool = False,
     ) -> None:
         super().__init__()
         self.runner = BiLmRunner(stateful, precision, cache)
         self.runner.check(bilm)
         self.num_layers = bilm.num_layers
-        self._shared = shared
         for part in ("_token_embedder", "_word_embedding", "_elmo_lstm"):  # in AllenNLP's order
             self.register_module(part, None)
         self._hold(bilm)
@@ -160,27 +152,7 @@ class ElmoBiLm(nn.Module):
             raise _no_trained_words()
         self._checked_words = versions
 
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        names = self.bilm.state_dict() if self._shared and not self.bilm.is_trained else ()
-        weights = {name: state_dict[prefix + name] for name in names if prefix + name in state_dict}
-        if weights and not has_weights(self.bilm, weights):
-            self._hold(self._other_bilm(weights))
-        super()._load_from_state_dict(state_dict, prefix, *args)
-
-    def _other_bilm(self, weights: dict[str, Tensor]) -> AllenNlpBiLm:
-        """Returns a biLM with these weights, into which torch then loads them once more."""
-        options, precision = self.bilm.options, self.bilm.precision
-        like = self.bilm.token_encoder.projection.weight
-        try:
-            return bilm_with_weights(options, weights, precision, like, AllenNlpBiLm)
-        except BiLmError:  # weights that do not fit: torch says so
-            return copy.deepcopy(self.bilm)
-
     def _apply(self, function: Callable[[Tensor], Tensor], *args: Any) -> nn.Module:
-        """A shared biLM moves to other devices, but the numbers of another type are those of a copy."""
-        weight = self.bilm.token_encoder.projection.weight
-        if self._shared and function(weight.new_empty(0)).dtype != weight.dtype and not self.bilm.is_trained:
-            self._hold(copy.deepcopy(self.bilm))
         self.bilm._apply(function, *args)  # which has more than its parts
         return super()._apply(function, *args)
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm
-from elmo_plugin.bilm import BiLm, BiLmError, load_bilm, load_bilm_as
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.lstm import RECURRENCES
 from tests.allennlp_api.conftest import Files
 from tests.bilm.io.model_folder import write_model
@@ -44,14 +44,6 @@ def test_parameters_that_torch_replaces_are_read(files: Files) -> None:
     bilm.load_state_dict(other.state_dict(), assign=True)
     for actual, expected in zip(bilm.embed(SENTENCES), other.embed(SENTENCES), strict=True):
         assert torch.equal(actual, expected)
-
-
-def test_it_is_shared_with_its_like_and_with_no_bilm_of_another_class(files: Files) -> None:
-    source = {"options": files[0], "weights": files[1]}
-    bilm = load_bilm_as(AllenNlpBiLm, source, shared=True)
-    assert load_bilm_as(AllenNlpBiLm, source, shared=True) is bilm
-    assert type(load_bilm(source, shared=True)) is BiLm
-    assert load_bilm_as(AllenNlpBiLm, source, shared=True) is bilm
 
 
 def test_one_that_does_not_read_bytes_is_refused(tmp_path: Any) -> None:
