@@ -13,6 +13,7 @@ local words = import '../training_config/lib/words.libsonnet';
 
 coref(
   data='experiments/data/coref',
+  genre_pattern='gum/([^_]+)',
   words=words.learned(dim=50),
   hidden=100,
   max_span_width=8,

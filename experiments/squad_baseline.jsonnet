@@ -18,6 +18,6 @@ squad(
   moving_average=0.99,
   optimizer={ optimizer: { type: 'adam', lr: 0.002 }, grad_norm: 5.0 },
   batch_size=32,
-  epochs=20,
+  epochs=12,
   patience=5,
 )
