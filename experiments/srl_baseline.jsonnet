@@ -16,6 +16,6 @@ srl(
   hidden=100,
   predicate_dim=50,
   optimizer={ optimizer: { type: 'adam', lr: 0.003 }, grad_norm: 5.0 },
-  epochs=15,
+  epochs=30,
   patience=5,
 )

@@ -9,4 +9,4 @@
 // Hardware:  one CPU core, about a minute.
 local sst = import '../training_config/lib/sst.libsonnet';
 
-sst(data='experiments/data/sentiment', hidden=64, learning_rate=0.002, batch_size=32, epochs=12)
+sst(data='experiments/data/sst', hidden=64, learning_rate=0.002, batch_size=32, epochs=12)

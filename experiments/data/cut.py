@@ -21,8 +21,8 @@ from nltk.tokenize import TreebankWordTokenizer
 
 HERE = Path(__file__).resolve().parent
 SIZES = {
-    "train": {"ner": 1700, "srl": 400, "coref": 20, "squad": 200, "snli": 600, "sentiment": 160},
-    "dev": {"ner": 500, "srl": 150, "coref": 6, "squad": 30, "snli": 150, "sentiment": 60},
+    "train": {"ner": 1700, "srl": 400, "coref": 20, "squad": 200, "snli": 600, "sst": 160},
+    "dev": {"ner": 500, "srl": 150, "coref": 6, "squad": 30, "snli": 150, "sst": 60},
 }
 """Sentences, sentences, documents, paragraphs, premises and reviews."""
 SRL_GENRES = ("answers", "newsgroup", "reviews", "weblog")
@@ -50,7 +50,7 @@ def main() -> None:
             "coref/{}.gold_conll": coref(args.source / "coref", part, sizes["coref"], args.seed),
             "squad/{}.json": squad(args.source / f"qa/{part}.json", sizes["squad"], args.seed),
             "snli/{}.jsonl": snli(args.source / "nli", part, sizes["snli"], args.seed),
-            "sentiment/{}.txt": sentiment(args.reviews, part, sizes["sentiment"], args.seed),
+            "sst/{}.txt": reviews(args.reviews, part, sizes["sst"], args.seed),
         }
         for name, text in files.items():
             path = args.out / name.format(part)
@@ -136,8 +136,8 @@ def snli(folder: Path, part: str, premises: int, seed: int) -> str:
     return "".join(f"{json.dumps(pair, ensure_ascii=False)}\n" for pair in pairs)
 
 
-def sentiment(path: Path, part: str, reviews: int, seed: int) -> str:
-    """Returns a tree for each sentence. Every fifth review is for development."""
+def reviews(path: Path, part: str, number: int, seed: int) -> str:
+    """Returns the sentences of reviews, each as a tree. Every fifth review is for development."""
     of_review: dict[str, list[str]] = {}
     for line in read(path).splitlines():
         name, rating, text = line.split("\t")
@@ -147,7 +147,7 @@ def sentiment(path: Path, part: str, reviews: int, seed: int) -> str:
             of_review.setdefault(name.partition("_")[0], []).append(flat_tree(label, words))
     units = list(of_review.values())
     units = units[4::5] if part == "dev" else [unit for place, unit in enumerate(units) if place % 5 != 4]
-    trees = itertools.chain.from_iterable(draw(units, reviews, seed))
+    trees = itertools.chain.from_iterable(draw(units, number, seed))
     return "".join(f"{tree}\n" for tree in trees)
 
 

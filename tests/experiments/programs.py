@@ -7,6 +7,8 @@ import pytest
 
 from tests.conftest import REPOSITORY
 
+DATA = REPOSITORY / "experiments" / "data"
+
 
 def experiment_module(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Returns the module, in the folder that it is run from."""

@@ -11,9 +11,8 @@ from allennlp.data import DatasetReader
 
 from tests.conftest import REPOSITORY
 from tests.experiments.configs import FIXTURES, read_config
-from tests.experiments.programs import experiment_module
+from tests.experiments.programs import DATA, experiment_module
 
-DATA = REPOSITORY / "experiments" / "data"
 TASKS = ("ner", "srl", "coref", "squad", "snli", "sst")
 
 
@@ -25,15 +24,14 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_experiment_reads_as_many_examples_as_the_readme_says(task: str) -> None:
-    folder = "sentiment" if task == "sst" else task
-    (row,) = re.findall(rf"^\| `{folder}` \|.*", (DATA / "README.md").read_text(), re.MULTILINE)
+    (row,) = re.findall(rf"^\| `{task}` \|.*", (DATA / "README.md").read_text(), re.MULTILINE)
     said = [int(cell.split()[0].replace(",", "")) for cell in row.split("|")[4:6]]
     config = read_config(f"experiments/{task}_baseline.jsonnet")
     reader = DatasetReader.from_params(
         Params(config.get("validation_dataset_reader", config["dataset_reader"]) | {"token_indexers": {}})
     )
     paths = [REPOSITORY / config[f"{part}_data_path"] for part in ("train", "validation")]
-    assert [path.parent for path in paths] == [DATA / folder] * 2
+    assert [path.parent for path in paths] == [DATA / task] * 2
     assert [sum(1 for _ in reader.read(path)) for path in paths] == said
 
 
@@ -69,7 +67,7 @@ def test_a_rating_becomes_a_class_and_no_review_is_in_both_parts(cut: Any, tmp_p
         for place, rating in enumerate(ratings)
     ]
     (tmp_path / "ratings.txt").write_text("\n".join(lines))
-    parts = [cut.sentiment(tmp_path / "ratings.txt", part, 99, seed=1) for part in ("train", "dev")]
+    parts = [cut.reviews(tmp_path / "ratings.txt", part, 99, seed=1) for part in ("train", "dev")]
     reviews = [set(re.findall(r"review\d+", part)) for part in parts]
     assert (len(reviews[0]), len(reviews[1])) == (8, 2)
     assert not reviews[0] & reviews[1]

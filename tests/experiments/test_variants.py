@@ -23,9 +23,9 @@ BASELINES = {
     "optimizer={ optimizer: { type: 'adam', lr: 0.002 }, grad_norm: 5 }, batch_size=32, epochs=12, "
     "patience=5)",
     "srl": "srl(data='experiments/data/srl', words=words.learned(dim=50), num_layers=4, hidden=100, "
-    "predicate_dim=50, optimizer={ optimizer: { type: 'adam', lr: 0.003 }, grad_norm: 5 }, epochs=15, "
+    "predicate_dim=50, optimizer={ optimizer: { type: 'adam', lr: 0.003 }, grad_norm: 5 }, epochs=30, "
     "patience=5)",
-    "sst": "sst(data='experiments/data/sentiment', hidden=64, learning_rate=0.002, batch_size=32, epochs=12)",
+    "sst": "sst(data='experiments/data/sst', hidden=64, learning_rate=0.002, batch_size=32, epochs=12)",
 }
 COREF, NER, SNLI, SQUAD, SRL, SST = (
     f"local baseline = {baseline}; baseline" for baseline in BASELINES.values()
