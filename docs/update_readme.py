@@ -6,7 +6,8 @@ A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for the `docs
 `allennlp elmo-sweep --json` wrote; several names, with spaces between them, are its columns. With `summary:`
 in place of `results:` they are its rows, each with the baseline and the model with ELMo. NAME begins with the
 task, as the names of the configurations do, and ends in `_test` where the figures are those on the test data.
-`control:` has a row for each task, too, with static vectors beside the baseline and ELMo; `fractions:` has
+`control:` has a row for each task, too, with static vectors beside the baseline and ELMo; `examples:` has one for
+each task of a file that has several, with the baseline and the model with ELMo; `fractions:` has
 one for each part of the training data, and `paper:` one for each question of the paper's tables 2, 3 and 7,
 with the paper's figures in brackets.
 """
@@ -21,7 +22,7 @@ from elmo_plugin.sweeps import curves_of_results, summary
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 BLOCK = re.compile(
-    r"(<!-- (results|summary|control|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL
+    r"(<!-- (results|summary|control|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL
 )
 METRICS = {
     "coref": "average F1",
@@ -65,6 +66,7 @@ def updated(document: str) -> str:
         "results": table,
         "summary": summary_table,
         "control": control_table,
+        "examples": examples_table,
         "fractions": fractions_table,
         "paper": paper_table,
     }
@@ -113,6 +115,21 @@ def control_table(names: list[str]) -> str:
         scores = [summary(results[f"{task}_{model}"]["scores"], digits=1) for model in models]
         lines.append(f"| {DATA[task].partition(' (')[0]} | {METRICS[task]} | {' | '.join(scores)} |")
         commands += [each["command"] for each in results.values()]
+    return text_of(lines, commands)
+
+
+def examples_table(names: list[str]) -> str:
+    """Returns a row for each task that the file has, and the commands."""
+    (name,) = names
+    results = read_results(name)
+    lines = ["| task | dev score (%) | without ELMo | with |", "| --- | --- | --- | --- |"]
+    commands = []
+    for task in DATA:
+        models = [results[f"{task}_{each}"] for each in ("baseline", "elmo") if f"{task}_{each}" in results]
+        if models:
+            scores = [summary(model["scores"], digits=1) for model in models]
+            lines.append(f"| {DATA[task].partition(' (')[0]} | {METRICS[task]} | {' | '.join(scores)} |")
+            commands += [model["command"] for model in models]
     return text_of(lines, commands)
 
 

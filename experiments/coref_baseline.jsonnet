@@ -7,12 +7,13 @@
 //            that there is nothing to download; the small data set of this repository, or any other by
 //            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
 // Expected:  docs/results/coref.json: OntoGUM.
-// Hardware:  two CPU cores, about four minutes.
+// Hardware:  one CPU core, about three minutes.
 local coref = import '../training_config/lib/coref.libsonnet';
 local words = import '../training_config/lib/words.libsonnet';
 
 coref(
   data='experiments/data/coref',
+  genre_pattern='gum/([^_]+)',
   words=words.learned(dim=50),
   hidden=100,
   max_span_width=8,

@@ -5,7 +5,7 @@
 // Here:      the biLM `tiny`, of 2 x 512 cells, and the small network of coref_baseline.jsonnet; the small data set of
 //            this repository, or any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
 // Expected:  docs/results/coref.json: OntoGUM.
-// Hardware:  two CPU cores, about four minutes.
+// Hardware:  one CPU core, about four minutes.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 
 (import 'coref_baseline.jsonnet') + elmo.at(

@@ -5,7 +5,7 @@
 //            repository, or any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`; smaller
 //            batches, less dropout and less patience, as for little data.
 // Expected:  docs/results/ner.json: WNUT-17, three seeds.
-// Hardware:  two CPU cores, under a minute.
+// Hardware:  one CPU core, about three minutes.
 local ner = import '../training_config/lib/ner.libsonnet';
 
 ner(data='experiments/data/ner', dropout=0.3, batch_size=16, epochs=40, patience=10)

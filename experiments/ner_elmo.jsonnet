@@ -6,7 +6,7 @@
 //            download; the small data set of this repository, or any other by
 //            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`; the rest is in ner_baseline.jsonnet.
 // Expected:  docs/results/ner.json: WNUT-17, three seeds.
-// Hardware:  two CPU cores, about a minute.
+// Hardware:  one CPU core, about four minutes.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 local ner = import '../training_config/lib/ner.libsonnet';
 

@@ -5,7 +5,7 @@
 //            steps with less dropout, so that it takes minutes; the small data set of this repository, or any
 //            other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
 // Expected:  docs/results/snli.json: 16,533 pairs of SNLI, three seeds.
-// Hardware:  one CPU core, two minutes.
+// Hardware:  one CPU core, about two minutes.
 local snli = import '../training_config/lib/snli.libsonnet';
 
 snli(

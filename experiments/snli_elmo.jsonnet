@@ -5,7 +5,7 @@
 //            cells and GloVe vectors; training_config/snli.jsonnet is closer to that.
 // Here:      the biLM `tiny`, of 2 x 512 cells; the rest is in snli_baseline.jsonnet.
 // Expected:  docs/results/snli.json: 16,533 pairs of SNLI, three seeds.
-// Hardware:  one CPU core, six minutes.
+// Hardware:  one CPU core, about four minutes.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 
 (import 'snli_baseline.jsonnet')

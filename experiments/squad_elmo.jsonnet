@@ -6,7 +6,7 @@
 //            mixing weights, as in the other tasks, where the paper has none; the small data set of this repository, or any
 //            other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
 // Expected:  docs/results/squad.json: six epochs on a part of SQuAD.
-// Hardware:  one CPU core, about ten minutes on the example data.
+// Hardware:  one CPU core, about three minutes.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 
 (import 'squad_baseline.jsonnet') + elmo.at(

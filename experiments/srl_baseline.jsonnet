@@ -5,7 +5,7 @@
 //            is nothing to download; the small data set of this repository, or any other by
 //            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
 // Expected:  docs/results/srl.json: the English Web Treebank.
-// Hardware:  two CPU cores, about two minutes.
+// Hardware:  one CPU core, about two minutes.
 local srl = import '../training_config/lib/srl.libsonnet';
 local words = import '../training_config/lib/words.libsonnet';
 

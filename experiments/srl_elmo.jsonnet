@@ -5,7 +5,7 @@
 // Here:      the biLM `tiny`, of 2 x 512 cells, and the small network of srl_baseline.jsonnet; the small data set of
 //            this repository, or any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
 // Expected:  docs/results/srl.json: the English Web Treebank.
-// Hardware:  two CPU cores, about two minutes.
+// Hardware:  one CPU core, about three minutes.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 
 (import 'srl_baseline.jsonnet') + elmo.at(

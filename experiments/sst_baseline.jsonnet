@@ -6,7 +6,7 @@
 //            minutes; a rate of 0.002 for fewer epochs, in smaller batches; the small data set of this repository, or
 //            any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
 // Expected:  docs/results/sst.json: the sentences of the whole treebank, three seeds.
-// Hardware:  one CPU core, about a minute.
+// Hardware:  one CPU core, half a minute.
 local sst = import '../training_config/lib/sst.libsonnet';
 
 sst(data='experiments/data/sst', hidden=64, learning_rate=0.002, batch_size=32, epochs=12)

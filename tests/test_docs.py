@@ -105,6 +105,22 @@ def test_a_control_has_static_vectors_beside_the_baseline_and_elmo(tmp_path: Pat
     ]
 
 
+def test_examples_of_all_tasks_are_in_one_table(tmp_path: Path) -> None:
+    results = {
+        f"{task}_{model}": {"scores": [score], "command": f"allennlp elmo-sweep {task}"}
+        for task, scores in (("sst", (1.0, 2.0)), ("ner", (3.0, 4.0)))
+        for model, score in zip(("elmo", "baseline"), scores, strict=True)
+    }
+    document = "<!-- examples:examples -->\n<!-- end -->"
+    assert made_of(tmp_path, {"examples": results}, document)[3:8] == [
+        "| named entities | F1 | 4.0 | 3.0 |",
+        "| sentiment | accuracy | 2.0 | 1.0 |",
+        "",
+        "    allennlp elmo-sweep ner",
+        "    allennlp elmo-sweep sst",
+    ]
+
+
 def test_fractions_are_rows_from_the_smallest(tmp_path: Path) -> None:
     names = ["srl_elmo@0.1", "srl_elmo@0.03", "srl_baseline@0.03", "srl_baseline@0.1"]
     results = {name: {"scores": [float(place)], "command": "c"} for place, name in enumerate(names)}

@@ -12,16 +12,15 @@ from tests.experiments.configs import evaluate, read_config
 EXPERIMENTS = REPOSITORY / "experiments"
 FILES = sorted([*EXPERIMENTS.glob("*.jsonnet"), *(REPOSITORY / "training_config").glob("[!b]*.jsonnet")])
 BASELINES = {
-    "coref": "coref(data='experiments/data/coref', words=words.learned(dim=50), hidden=100, "
-    "max_span_width=8, spans_per_word=0.3, max_antecedents=50, feedforward=64, max_training_sentences=20, "
-    "epochs=30, "
-    "patience=5)",
+    "coref": "coref(data='experiments/data/coref', genre_pattern='gum/([^_]+)', words=words.learned(dim=50), "
+    "hidden=100, max_span_width=8, spans_per_word=0.3, max_antecedents=50, feedforward=64, "
+    "max_training_sentences=20, epochs=30, patience=5)",
     "ner": "ner(data='experiments/data/ner', dropout=0.3, batch_size=16, epochs=40, patience=10)",
     "snli": "snli(data='experiments/data/snli', hidden=100, dropout=0.2, learning_rate=0.001, epochs=30, "
     "patience=10, rate_patience=3)",
     "squad": "squad(data='experiments/data/squad', max_paragraph_words=400, words=words.learned(dim=50), "
     "characters={ dim: 16, num_filters: 32, widths: [5] }, hidden=40, moving_average=0.99, "
-    "optimizer={ optimizer: { type: 'adam', lr: 0.002 }, grad_norm: 5 }, batch_size=32, epochs=20, "
+    "optimizer={ optimizer: { type: 'adam', lr: 0.002 }, grad_norm: 5 }, batch_size=32, epochs=12, "
     "patience=5)",
     "srl": "srl(data='experiments/data/srl', words=words.learned(dim=50), num_layers=4, hidden=100, "
     "predicate_dim=50, optimizer={ optimizer: { type: 'adam', lr: 0.003 }, grad_norm: 5 }, epochs=30, "
