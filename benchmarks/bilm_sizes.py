@@ -7,9 +7,10 @@
         --speeds docs/results/bilm_sizes/speeds.json --seconds 600 --json docs/results/bilm_sizes/512x256.json
 
 A size is `CELLSxDIMENSIONS`; all else is as training_config/bilm_base.jsonnet says. Everything is in
-processor time of one thread. For the speeds all sizes take turns, and the quickest turn of each counts, so that
-other work on the machine tells little. The second command trains one size for the steps that it would do in the
-seconds at that speed, over which the learning rate falls to its end: its result does not depend on other work.
+processor time of one thread. For the speeds all sizes take turns, and the quickest turn of each counts, so
+that other work on the machine tells little. The second command trains one size for the steps that it would do
+in the seconds at that speed, over which the learning rate falls to its end: its result does not depend on
+other work.
 """
 
 import argparse
