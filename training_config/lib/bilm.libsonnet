@@ -2,7 +2,7 @@
 //
 //     bilm.train(bilm.sizes.tiny, epochs=4, negatives=2048) + bilm.adamw(rate=0.005)
 {
-  // The published sizes, and `tiny`.
+  // The published sizes, `tiny` and `base`.
   sizes: {
     local size(projection, cells, filters, highway_layers) = {
       lstm: {
@@ -25,6 +25,7 @@
     local published_filters = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]],
 
     tiny: size(128, 512, [[1, 32], [2, 32], [3, 64], [4, 128], [5, 128]], 1),
+    base: size(256, 704, [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256]], 1),
     small: size(128, 1024, published_filters, 1),
     medium: size(256, 2048, published_filters, 1),
     original: size(512, 4096, published_filters, 2),

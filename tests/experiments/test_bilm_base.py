@@ -1,0 +1,73 @@
+"""training_config/bilm_base.sh, on a little text: killed and started again, it ends with the same weights."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from elmo_plugin.bilm import BiLm
+from tests.conftest import BILM_SENTENCES, REPOSITORY
+
+# Few words, so few negatives and streams; a checkpoint after each step.
+OPTIONS = {
+    "data_loader.batch_size": 4,
+    "data_loader.unroll_steps": 5,
+    "data_loader.num_workers": 0,
+    "model.num_negatives": 5,
+    "trainer.checkpointer.save_every_num_batches": 1,
+}
+TRAININGS = ("first", "second_a", "second_b")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    for folder in ("lm", "lm2"):
+        (tmp_path / folder).mkdir()
+        with gzip.open(tmp_path / folder / "train-00.txt.gz", "wt", encoding="utf-8") as file:
+            file.write("\n".join(BILM_SENTENCES * 2))
+    (tmp_path / "lm" / "heldout-dev.txt").write_text("\n".join(BILM_SENTENCES), encoding="utf-8")
+    return tmp_path
+
+
+def start(data: Path, runs: Path) -> subprocess.Popen:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    with open(data / f"{runs.name}.log", "a") as log:
+        return subprocess.Popen(
+            ["training_config/bilm_base.sh", data, runs, json.dumps(OPTIONS)],
+            cwd=REPOSITORY,
+            env={**os.environ, "PATH": path, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+
+def kill_after_a_checkpoint(script: subprocess.Popen, training: Path) -> None:
+    while not list(training.glob("model_state_e*_b[1-9]*.th")):
+        assert script.poll() is None, "the script has come to its end"
+        time.sleep(0.005)
+    os.killpg(script.pid, signal.SIGKILL)
+    script.wait()
+
+
+def end(script: subprocess.Popen, data: Path, runs: Path) -> dict[str, bytes]:
+    """Waits for the end of the script; returns what must not depend on kills."""
+    assert script.wait() == 0, (data / f"{runs.name}.log").read_text()[-3000:]
+    weights = BiLm.from_files(runs / "base" / "options.json", runs / "base" / "weights.hdf5").state_dict()
+    return {name: weight.numpy().tobytes() for name, weight in weights.items() if hasattr(weight, "numpy")}
+
+
+@pytest.mark.slow
+def test_it_ends_with_the_same_weights_if_it_is_killed_and_started_again(data: Path) -> None:
+    whole, killed = data / "whole", data / "killed"
+    expected = end(start(data, whole), data, whole)
+    for training in TRAININGS:
+        kill_after_a_checkpoint(start(data, killed), killed / training)
+        assert not (killed / training / "model.tar.gz").exists()
+    assert end(start(data, killed), data, killed) == expected
