@@ -26,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parsers[name].description = command.description
     command.add_arguments(parsers[name])
     args = parser.parse_args(given)
+    before = signal.getsignal(signal.SIGTERM)
     try:
         # SIGTERM ends it as Ctrl-C does: workers end, and temporary files go.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -36,3 +37,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         kept = command.kept(args)
         how = f"{kept} keeps what was done, and the same command goes on" if kept else "nothing was written"
         sys.exit(f"elmo {command.name}: stopped; {how}")
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -44,16 +44,14 @@ def load_mixes(archive: str | Path) -> list[TrainedMix]:
 
     Raises `BiLmError` where it has no weights, or none of ELMo, or where AllenNLP is not installed.
     """
-    if not read_mixes(read_state(archive)):
-        raise BiLmError(f"archive {archive}: its model has no ELMo of elmo_plugin")
-    # AllenNLP takes seconds to import, for which nothing else waits.
-    try:
+    try:  # it takes seconds to import, for which nothing else waits
         from allennlp.common.plugins import import_plugins
         from allennlp.common.util import import_module_and_submodules
         from allennlp.models import load_archive
     except ModuleNotFoundError:
         raise BiLmError(f"the mixture of a trained model {NEEDS_ALLENNLP}") from None
-
+    if not read_mixes(read_state(archive)):
+        raise BiLmError(f"archive {archive}: its model has no ELMo of elmo_plugin")
     import_module_and_submodules("elmo_plugin.plugin")  # registers the models of this package
     import_plugins()  # and those of others
     return find_mixes(load_archive(archive).model)

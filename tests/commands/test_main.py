@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import h5py
@@ -14,7 +15,7 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin import __version__
-from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands import embed, subcommands
 from elmo_plugin.commands.command import COMMANDS
 from elmo_plugin.commands.main import main
@@ -97,8 +98,7 @@ def test_a_mistake_of_the_user_is_one_sentence(tmp_path: Path) -> None:
 def test_who_stops_it_learns_what_was_kept(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background does not have
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background has none
     monkeypatch.setattr(embed, "embed_file", lambda *args, **options: signal.raise_signal(number))
     output = tmp_path / "out.hdf5"
     arguments = ["embed", "text.txt", str(output), "--bilm", "tiny", "--top"]
@@ -110,8 +110,28 @@ def test_who_stops_it_learns_what_was_kept(
         with pytest.raises(SystemExit, match=f"^elmo embed: stopped; {kept}$"):
             main(arguments)
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("ending", [None, BiLmError("no"), KeyboardInterrupt(), ZeroDivisionError()])
+def test_however_a_command_ends_sigterm_does_what_it_did_before(
+    ending: BaseException | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A handler that stays reaches forked workers, which can then wait for ever."""
+
+    def run(args: argparse.Namespace) -> None:
+        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+        if ending is not None:
+            raise ending
+
+    monkeypatch.setattr(embed, "COMMAND", embed.COMMAND._replace(run=run))
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with nullcontext() if ending is None else pytest.raises((SystemExit, ZeroDivisionError)):
+            main(["embed", "text.txt", "out.hdf5", "--bilm", "tiny", "--top"])
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_each_command_has_the_name_in_the_list() -> None:

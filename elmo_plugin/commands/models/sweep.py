@@ -132,6 +132,8 @@ def sweep(
     fractions = sorted(set(fractions))
     trainings = find_trainings(configs, Path(folder), seeds, overrides, fractions)
     of_table = Metric.parse(metric) if metric else _validation_metric(trainings)
+    if of_table.is_of_test:
+        _check_evaluated_on_test(trainings)
     for training in trainings:
         if training.folder.exists():
             read_metrics(training.config, training.folder)
@@ -162,6 +164,15 @@ def _validation_metric(trainings: Sequence[Training]) -> Metric:
         found = ", ".join(f"{metric} of {name}" for name, metric in metrics.items())
         raise ConfigurationError(f"give one --metric for all configurations; their own are {found}")
     return Metric.parse(metric)
+
+
+def _check_evaluated_on_test(trainings: Sequence[Training]) -> None:
+    for training in trainings:
+        if not (training.config.get("test_data_path") and training.config.get("evaluate_on_test")):
+            raise ConfigurationError(
+                f"--metric is of the test data, on which {training.name} is not evaluated; give it "
+                "test_data_path, and evaluate_on_test: true"
+            )
 
 
 def _train(
