@@ -6,9 +6,9 @@ A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for the `docs
 `allennlp elmo-sweep --json` wrote; several names, with spaces between them, are its columns. With `summary:`
 in place of `results:` they are its rows, each with the baseline and the model with ELMo. NAME begins with the
 task, as the names of the configurations do, and ends in `_test` where the figures are those on the test data.
-`control:` has a row for each task, too, with static vectors beside the baseline and ELMo; `examples:` has one for
-each task of a file that has several, with the baseline and the model with ELMo; `fractions:` has
-one for each part of the training data, and `paper:` one for each question of the paper's tables 2, 3 and 7,
+`control:` has a row for each task, too, with static vectors beside the baseline and ELMo; `examples:` has
+one for each task of a file that has several, with the baseline and the model with ELMo; `fractions:` has one
+for each part of the training data, and `paper:` one for each question of the paper's tables 2, 3 and 7,
 with the paper's figures in brackets.
 """
 
@@ -22,7 +22,8 @@ from elmo_plugin.sweeps import curves_of_results, summary
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 BLOCK = re.compile(
-    r"(<!-- (results|summary|control|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL
+    r"(<!-- (results|summary|control|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
+    flags=re.DOTALL,
 )
 METRICS = {
     "coref": "average F1",

@@ -21,6 +21,7 @@ pytest.register_assert_rewrite("tests.tasks.contract")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED = REPOSITORY.parent / "shared"
+SLOW_TEST_SECONDS = 900  # a test's limit where it is slow; that of the others is in setup.cfg
 BILM_SENTENCES = [
     "the cat sat on the mat .",
     "a dog ran",
@@ -35,11 +36,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--slow"):
+    """Skips slow tests, or gives them longer than others, unless the command line says how long."""
+    if not config.getoption("--slow"):
+        of_slow = pytest.mark.skip(reason="slow: give --slow to run it")
+    elif config.getoption("--timeout") is None:
+        of_slow = pytest.mark.timeout(SLOW_TEST_SECONDS)
+    else:
         return
     for item in items:
         if "slow" in item.keywords:
-            item.add_marker(pytest.mark.skip(reason="slow: give --slow to run it"))
+            item.add_marker(of_slow)
 
 
 def pytest_collection_finish() -> None:

@@ -117,7 +117,7 @@ def test_a_configuration_names_a_cache(make_archive: Callable[..., Path], tmp_pa
     with dropin():
         cache = {"type": "sqlite", "path": str(tmp_path / "activations")}
         archive = make_archive("run", cache=cache)
-        assert list((tmp_path / "activations").glob("*.mdb")), "the training has filled it"
+        assert list((tmp_path / "activations").glob("*.sqlite")), "the training has filled it"
         np.testing.assert_allclose(
             predictions(archive), predictions(archive, cache={"type": "memory"}), atol=1e-6
         )

@@ -11,6 +11,7 @@ from torch import nn
 from elmo_plugin.bilm import BiLm, BiLmError
 from tests.bilm.conftest import BiLmMaker, ids_of
 from tests.bilm.paths import ComputePath, take
+from tests.close import assert_near
 
 
 def test_what_was_computed_in_one_mode_serves_in_another(make_bilm: BiLmMaker) -> None:
@@ -58,7 +59,7 @@ def test_threads_get_what_one_thread_gets(make_bilm: BiLmMaker) -> None:
         together = list(pool.map(lambda ids: bilm(ids).layers, texts))
     bilm.recurrence = "reference"
     for layers, ids in zip(together, texts, strict=True):
-        torch.testing.assert_close(layers, bilm(ids).layers, atol=1e-5, rtol=0)
+        assert_near(layers, bilm(ids).layers)
 
 
 def test_a_vocabulary_is_encoded_ahead(make_bilm: BiLmMaker, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +70,7 @@ def test_a_vocabulary_is_encoded_ahead(make_bilm: BiLmMaker, monkeypatch: pytest
     monkeypatch.setattr(
         bilm.token_encoder, "encode_types", lambda *_, **__: pytest.fail("nothing is left to encode")
     )
-    torch.testing.assert_close(bilm(ids_of("the play")).layers, expected, atol=1e-6, rtol=0)
+    assert_near(bilm(ids_of("the play")).layers, expected)
 
 
 def test_a_precision_that_there_is_not_is_refused(make_bilm: BiLmMaker) -> None:
@@ -133,7 +134,7 @@ def test_embed_gives_a_tensor_per_sentence_whatever_the_batches(make_bilm: BiLmM
     assert [tuple(vector.shape) for vector in vectors] == [(3, 3, 12), (3, 0, 12), (3, 1, 12)]
     bilm.max_batch_tokens = 1
     for one, other in zip(vectors, bilm.embed(sentences), strict=True):
-        torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
+        assert_near(one, other)
     assert bilm.training, "embed leaves the mode as it was"
     assert not vectors[0].requires_grad
     assert bilm.embed([]) == []

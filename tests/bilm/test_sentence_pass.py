@@ -10,6 +10,7 @@ from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.lstm import LstmState
 from elmo_plugin.bilm.lstm import recurrence as recurrence_module
 from tests.bilm.conftest import BiLmMaker, ids_of
+from tests.close import assert_near
 from tests.small_bilm import small_options
 
 WORDS = st.sampled_from(["the", "play", "Wörter", ".", "a" * 60, "🙂", "x"])
@@ -28,7 +29,7 @@ def test_a_sentence_has_the_same_vectors_alone_and_in_any_batch(
     bilm.max_batch_tokens = 1
     for sentence, alone in zip(sentences, bilm.embed(sentences), strict=True):
         row = len(neighbour) + sentences[::-1].index(sentence)
-        torch.testing.assert_close(layers[:, row, : len(sentence)], alone, atol=1e-5, rtol=0)
+        assert_near(layers[:, row, : len(sentence)], alone)
         assert not layers[:, row, len(sentence) :].any(), "padding is zero"
 
 
@@ -45,8 +46,8 @@ def test_a_long_text_in_one_sequence_has_the_vectors_of_the_reference(
     monkeypatch.setattr(recurrence_module, "MAX_PROJECTED_ROWS", 7)
     bilm.max_batch_tokens = 100
     actual = bilm(text)
-    torch.testing.assert_close(actual.layers, expected.layers, atol=1e-5, rtol=0)
-    torch.testing.assert_close(actual.state, expected.state, atol=1e-5, rtol=0)
+    assert_near(actual.layers, expected.layers)
+    assert_near(actual.state, expected.state)
 
 
 def test_a_batch_in_chunks_goes_on_from_the_state_of_every_row(make_bilm: BiLmMaker) -> None:
@@ -59,7 +60,7 @@ def test_a_batch_in_chunks_goes_on_from_the_state_of_every_row(make_bilm: BiLmMa
     bilm.requires_grad_(False)
     bilm.max_batch_tokens = 3
     chunks = bilm(second, state=bilm(first).state)
-    torch.testing.assert_close(chunks, whole, atol=1e-5, rtol=0)
+    assert_near(chunks, whole)
 
 
 def test_sentences_that_a_batch_has_several_times_are_computed_once(
@@ -78,7 +79,7 @@ def test_sentences_that_a_batch_has_several_times_are_computed_once(
     bilm.recurrence = "reference"
     for row in range(len(ids)):
         alone = bilm(ids[row : row + 1])
-        torch.testing.assert_close(output.layers[:, row], alone.layers[:, 0], atol=1e-5, rtol=0)
+        assert_near(output.layers[:, row], alone.layers[:, 0])
         torch.testing.assert_close(output.state.backward.cell[:, row], alone.state.backward.cell[:, 0])
     assert output.mask.sum(dim=1).tolist() == [3, 1, 3, 0, 1, 3, 0]
 
@@ -121,7 +122,7 @@ def test_a_given_state_goes_on_and_rows_that_the_batch_lacks_keep_theirs(make_bi
         assert not torch.allclose(after.cell[:, :1], fresh.cell), "row 0 went on from its state"
     torch.testing.assert_close(second.state.forward.cell[:, 1], empty.state.forward.cell[:, 1])
     third = bilm(ids_of("a", "b", "c", "a"), state=first.state)
-    torch.testing.assert_close(third.layers[:, 3], bilm(ids_of("a")).layers[:, 0], atol=1e-5, rtol=0)
+    assert_near(third.layers[:, 3], bilm(ids_of("a")).layers[:, 0])
 
 
 def test_a_batch_without_sentences_hands_the_state_on(make_bilm: BiLmMaker) -> None:

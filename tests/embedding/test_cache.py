@@ -21,6 +21,7 @@ from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.embedding.cache import ActivationCache, MemoryCache, RegisteredCache, SqliteCache
 from elmo_plugin.embedding.elmo import Elmo
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
+from tests.close import assert_near
 from tests.embedding.conftest import OPTIONS
 
 SENTENCES = [
@@ -73,7 +74,7 @@ def read(bilm: BiLm) -> list[list[int]]:
 def assert_like_the_bilm(bilm: BiLm, cache: ActivationCache, numbers: list[int]) -> None:
     """Equal up to what the rounding of sums makes of another batch."""
     actual, expected = run(cache, bilm, ids(*numbers)), bilm(ids(*numbers))
-    torch.testing.assert_close(actual.layers, expected.layers, atol=1e-6, rtol=0)
+    assert_near(actual.layers, expected.layers)
     assert torch.equal(actual.mask, expected.mask)
 
 
@@ -109,7 +110,7 @@ def test_any_batches_get_the_very_numbers_that_the_bilm_gave(
     handle.remove()
     for numbers, output in zip(batches, outputs, strict=True):
         expected = bilm(ids(*numbers))
-        torch.testing.assert_close(output.layers, expected.layers, atol=1e-6, rtol=0)
+        assert_near(output.layers, expected.layers)
         assert torch.equal(output.mask, expected.mask)
 
 
@@ -190,7 +191,7 @@ def test_placements_share_a_run_and_later_epochs_need_none(
     for _ in range(2):
         for elmo in elmos:
             expected = layers[elmo.layer_numbers].mean(dim=0)
-            torch.testing.assert_close(elmo(ids(0, 1)).representations[0], expected, atol=1e-6, rtol=0)
+            assert_near(elmo(ids(0, 1)).representations[0], expected)
     assert read == [[0, 1]] * 2
 
 
@@ -200,7 +201,7 @@ def test_a_placement_without_a_cache_does_not_get_what_another_cache_rounded(
     rounding, exact = Elmo(bilm, cache=make_cache(dtype="float16")).eval(), Elmo(bilm).eval()
     expected = bilm(ids(0)).layers.mean(dim=0)
     assert not torch.allclose(rounding(ids(0)).representations[0], expected, atol=1e-6)
-    torch.testing.assert_close(exact(ids(0)).representations[0], expected, atol=1e-6, rtol=0)
+    assert_near(exact(ids(0)).representations[0], expected)
 
 
 def test_the_mix_learns_from_a_cache_as_from_the_bilm(bilm: BiLm, make_cache: MakeCache) -> None:

@@ -8,6 +8,7 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.embedding.elmo import Elmo
+from tests.close import assert_near
 
 SENTENCES = [["The", "play", "ended", "."], ["Play", "!"], ["A", "long", "play", "by", "a", "child"]]
 
@@ -76,9 +77,7 @@ def test_layer_norm_is_that_of_each_vector_alone(bilm: BiLm) -> None:
     expected = bilm(ids(SENTENCES)).layers[1].double()
     mean, variance = expected.mean(-1, keepdim=True), expected.var(-1, unbiased=False, keepdim=True)
     expected = (expected - mean) / (variance + 1e-5).sqrt()
-    torch.testing.assert_close(
-        elmo(ids(SENTENCES)).representations[0].double(), expected, atol=1e-5, rtol=1e-5
-    )
+    assert_near(elmo(ids(SENTENCES)).representations[0], expected)
 
 
 @pytest.mark.parametrize("layer_norm", [False, True])
@@ -90,7 +89,7 @@ def test_a_sentence_has_the_same_vectors_wherever_it_stands(bilm: BiLm, layer_no
     padded = elmo(torch.nn.functional.pad(ids(SENTENCES), (0, 0, 0, 5))).representations[0]
     for row, vector in enumerate(together):
         for other in (reordered[row], alone[row], padded[row, : len(SENTENCES[row])]):
-            torch.testing.assert_close(other, vector, atol=1e-5, rtol=0)
+            assert_near(other, vector)
 
 
 def test_dropout_works_in_training_only(bilm: BiLm) -> None:
@@ -167,7 +166,7 @@ def test_no_sentences_no_words_and_empty_sentences_are_fine(bilm: BiLm) -> None:
     assert elmo(torch.zeros(2, 0, 50, dtype=torch.int16)).representations[0].shape == (2, 0, bilm.output_dim)
     with_empty = vectors(elmo, [[], SENTENCES[0], []])
     assert [len(vector) for vector in with_empty] == [0, 4, 0]
-    torch.testing.assert_close(with_empty[1], vectors(elmo, SENTENCES[:1])[0], atol=1e-5, rtol=0)
+    assert_near(with_empty[1], vectors(elmo, SENTENCES[:1])[0])
 
 
 def test_stateful_bilm_goes_on_where_it_stopped_until_reset(bilm: BiLm) -> None:
@@ -185,7 +184,7 @@ def test_stateful_rows_that_a_small_batch_lacks_keep_their_state(bilm: BiLm) -> 
     elmo.reset_state()
     vectors(elmo, SENTENCES)
     vectors(elmo, SENTENCES[:1])
-    torch.testing.assert_close(vectors(elmo, SENTENCES)[2], expected, atol=1e-5, rtol=0)
+    assert_near(vectors(elmo, SENTENCES)[2], expected)
 
 
 def test_state_is_left_out_of_state_dict_copies_and_pickles(bilm: BiLm) -> None:
@@ -207,7 +206,7 @@ def test_state_follows_the_module_to_another_type(bilm: BiLm) -> None:
     expected = vectors(continued, SENTENCES)
     actual = vectors(elmo.double(), SENTENCES)
     assert actual[0].dtype == torch.float64
-    torch.testing.assert_close([vector.float() for vector in actual], expected, atol=1e-5, rtol=0)
+    assert_near([vector.float() for vector in actual], expected)
 
 
 def test_gradients_do_not_reach_back_into_earlier_batches(bilm: BiLm) -> None:

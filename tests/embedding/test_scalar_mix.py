@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.embedding.scalar_mix import ScalarMix
+from tests.close import assert_near
 
 
 def test_parameters_are_one_vector_of_zeros_and_gamma_one() -> None:
@@ -33,8 +34,8 @@ def test_equals_the_formula_in_float64_and_allennlp(weights: list[float], gamma:
     shares = torch.tensor(weights, dtype=torch.float64).exp()
     shares = shares / shares.sum()
     formula = gamma * sum(share * layer.double() for share, layer in zip(shares, layers, strict=True))
-    torch.testing.assert_close(mix(layers).double(), formula, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(mix(layers), theirs(list(layers)), atol=1e-5, rtol=1e-5)
+    assert_near(mix(layers), formula)
+    assert_near(mix(layers), theirs(list(layers)))
 
 
 def test_gradients_of_weights_and_gamma_are_right() -> None:

@@ -17,6 +17,7 @@ from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
+from tests.close import assert_near
 from tests.small_bilm import small_options, write_pair
 
 WORD_DIM, ELMO_DIM, CELLS = 6, 4, 3
@@ -177,7 +178,7 @@ def test_texts_of_very_different_length_are_not_padded_to_each_other(
     for (encoded, mask), text_field in zip(together, texts, strict=True):
         alone, alone_mask = encoder(text_field)
         assert mask.equal(alone_mask)
-        torch.testing.assert_close(encoded, alone, atol=1e-6, rtol=0)
+        assert_near(encoded, alone)
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 1, 3, 4)], ids=str)
@@ -202,7 +203,7 @@ def test_texts_with_wrapping_dimensions_are_encoded_as_each_alone(
                 for indexer, tensors in documents.items()
             }
             alone, _ = encoder_with_features(sentence, features[place][None, :length])
-            torch.testing.assert_close(encoded[place][:length], alone[0], atol=1e-6, rtol=0)
+            assert_near(encoded[place][:length], alone[0])
 
 
 def test_the_embedded_words_come_with_their_encoding(encoder_with_features: ContextualEncoder) -> None:
@@ -226,9 +227,7 @@ def test_a_document_may_be_one_text_of_thousands_of_words(encoder_with_features:
     document = random_text(1, 2000)
     encoded, mask = encoder_with_features(document, torch.zeros(1, 2000, 2))
     assert mask.all() and encoded.isfinite().all()
-    torch.testing.assert_close(
-        encoded[..., 2 * CELLS :], encoder_with_features.output_elmo(**document["elmo"]), atol=1e-6, rtol=0
-    )
+    assert_near(encoded[..., 2 * CELLS :], encoder_with_features.output_elmo(**document["elmo"]))
 
 
 def test_dropout_drops_the_same_values_of_all_words_of_a_sentence() -> None:

@@ -19,6 +19,7 @@ from tests.bilm.io.model_folder import (
     network,
     write_model,
 )
+from tests.close import assert_near
 
 LETTERS = [character for character in (*CHARACTERS, "x") if len(character) == 1]
 TYPES = list(dict.fromkeys(word for sentence in SENTENCES for word in sentence))
@@ -49,7 +50,7 @@ def test_each_word_has_the_vector_of_the_formulas(kind: str, frozen: bool, tmp_p
     limit = recomputation.sizes["max_characters_per_token"] - 2
     expected = torch.stack([recomputation.token_vector(word[:limit]) for word in TYPES])
     vectors = bilm.token_encoder(ids_of(bilm, TYPES))
-    torch.testing.assert_close(vectors.double(), expected, atol=1e-5, rtol=1e-5)
+    assert_near(vectors, expected)
     assert vectors.requires_grad != frozen
 
 
@@ -62,7 +63,7 @@ def test_a_word_has_the_same_vector_in_any_company(bilm: BiLm, words: list[str],
         together = bilm.token_encoder.encode_types(ids)
     for row, vector in zip(ids, together, strict=True):
         alone = bilm.token_encoder.encode_types(row[None])[0]
-        torch.testing.assert_close(alone, vector, atol=1e-5, rtol=1e-5)
+        assert_near(alone, vector)
 
 
 def test_no_words_have_no_vectors(bilm: BiLm) -> None:

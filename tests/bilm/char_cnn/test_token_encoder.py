@@ -15,6 +15,7 @@ from tests.bilm.char_cnn.token_encoders import (
     small_encoder,
 )
 from tests.bilm.rounding import check_under_autocast, relative_error
+from tests.close import assert_near
 
 
 @pytest.mark.parametrize("frozen", [True, False])
@@ -25,9 +26,7 @@ def test_each_word_has_the_vector_of_the_formulas(activation: str, n_highway: in
     words = ["a", "Wörter", "", "x" * 60, "<S>"]
     ids = torch.cat([ids_of(words), torch.zeros(1, 50, dtype=torch.int16)])
     for row, vector in zip(ids, encoder(ids), strict=True):
-        torch.testing.assert_close(
-            vector.double(), by_the_book(encoder, row, activation), atol=1e-5, rtol=1e-5
-        )
+        assert_near(vector, by_the_book(encoder, row, activation))
 
 
 @pytest.mark.parametrize("frozen", [True, False])
@@ -47,7 +46,7 @@ def test_a_word_has_the_same_vector_in_any_company(words: list[str], size: int, 
         patch.setattr(token_encoder, "TYPES_AT_A_TIME_ON_CPU", size)
         together = encoder.encode_types(ids)
     for row, vector in zip(ids, together, strict=True):
-        torch.testing.assert_close(encoder.encode_types(row[None])[0], vector, atol=1e-6, rtol=1e-5)
+        assert_near(encoder.encode_types(row[None])[0], vector)
 
 
 def test_gradients_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from tests.bilm.io.model_folder import (
     write_model,
 )
 from tests.bilm.paths import PATHS, ComputePath, take
+from tests.close import assert_near
 
 NO_CLIPS = network(encoder={"cell_clip": None, "proj_clip": 0, "n_layers": 3})
 KINDS = {"both": None, "only words": ONLY_WORDS, "only characters": ONLY_CHARACTERS, "no clips": NO_CLIPS}
@@ -36,7 +37,7 @@ def test_activations_are_those_of_the_formulas(kind: str, tmp_path: Path) -> Non
     bilm = load_bilm(str(folder))
     assert not bilm.training and not any(parameter.requires_grad for parameter in bilm.parameters())
     for sentence, layers in zip(SENTENCES, bilm.embed(SENTENCES), strict=True):
-        torch.testing.assert_close(layers.double(), recomputation.layers(sentence), atol=1e-5, rtol=1e-5)
+        assert_near(layers, recomputation.layers(sentence))
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path.precision == "float32"], ids=str)
@@ -44,7 +45,7 @@ def test_every_recurrence_gives_the_same_layers(path: ComputePath, folder: Path)
     recomputation = Recomputation(folder)
     for sentence, layers in zip(SENTENCES, take(load_bilm(str(folder)), path).embed(SENTENCES), strict=True):
         expected = recomputation.layers(sentence)
-        torch.testing.assert_close(layers.cpu().double(), expected, atol=1e-5, rtol=1e-5)
+        assert_near(layers.cpu(), expected)
 
 
 def test_gradients_reach_all_weights(folder: Path) -> None:
@@ -54,7 +55,7 @@ def test_gradients_reach_all_weights(folder: Path) -> None:
     layers = bilm(ids).layers
     for row, sentence in enumerate(SENTENCES):
         expected = Recomputation(folder).layers(sentence)
-        torch.testing.assert_close(layers[:, row, : len(sentence)].double(), expected, atol=1e-5, rtol=1e-5)
+        assert_near(layers[:, row, : len(sentence)], expected)
     layers.square().sum().backward()
     for name, parameter in bilm.named_parameters():
         assert parameter.grad is not None and parameter.grad.any(), name

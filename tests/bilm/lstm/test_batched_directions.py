@@ -9,6 +9,7 @@ from elmo_plugin.bilm.lstm import RECURRENCES, LstmState, ProjectedLstmLayer, Re
 from elmo_plugin.bilm.lstm import recurrence as recurrence_module
 from elmo_plugin.bilm.lstm.recurrence import LayerOutput
 from tests.bilm.paths import ComputePath, skip_if_not_here
+from tests.close import assert_near
 
 INPUT_DIM, DIM, PROJECTION_DIM = 6, 7, 5
 CLIPS = [(None, None), (0.5, 0.4), (100.0, 100.0)]
@@ -190,8 +191,8 @@ def test_int8_gives_what_the_sequential_recurrence_gives(directions: int) -> Non
     outputs, ends = _run(layers, inputs, batch_sizes, states, "int8")
     packed = SEQUENTIAL.pack(layers, PRECISIONS["int8"])
     expected, expected_ends = SEQUENTIAL.run(packed, inputs, batch_sizes, states)
-    torch.testing.assert_close(outputs, expected, rtol=0, atol=1e-5)
-    torch.testing.assert_close(ends, expected_ends, rtol=0, atol=1e-5)
+    assert_near(outputs, expected)
+    assert_near(ends, expected_ends)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -291,7 +291,7 @@ def test_mistakes_are_found_before_anything_is_trained(
         sweep([*configs, configs[0]], runs, 1)
     with pytest.raises(ConfigurationError, match=r"name after \+ or -, such as \+accuracy, not 'accuracy'"):
         sweep(configs, runs, 1, metric="accuracy")
-    with pytest.raises(ConfigurationError, match="on which ner_small is not evaluated; .* evaluate_on_test"):
+    with pytest.raises(ConfigurationError, match=r"on which ner_small is not evaluated; .* evaluate_on"):
         sweep(configs, runs, 1, '{"test_data_path": "test.txt"}', metric="+test_f1-measure-overall")
     other = config_file(tmp_path, "other", validation_metric="-loss")
     with pytest.raises(
