@@ -22,8 +22,8 @@ from elmo_plugin.encoders import (
     variational_bilstm,
 )
 from elmo_plugin.language_model import registered
-from elmo_plugin.sweeps import updates
-from elmo_plugin.tasks import coref, fraction_reader, ner, snli, squad, srl, sst, training, vocabulary
+from elmo_plugin.sweeps import fraction_reader, updates
+from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, training, vocabulary
 from elmo_plugin.tasks import ensemble as ensemble_model
 
 shims.apply()

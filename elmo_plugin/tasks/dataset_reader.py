@@ -5,11 +5,11 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance, TokenIndexer
-from allennlp.data.fields import Field, ListField, MetadataField, TextField
+from allennlp.data import DatasetReader, Instance, TokenIndexer, Vocabulary
+from allennlp.data.fields import Field, ListField, MetadataField, SequenceLabelField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
@@ -17,6 +17,9 @@ from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.text_files import decode, read_lines
 
 logger = logging.getLogger(__name__)
+
+UNKNOWN_TAG = -100
+"""The index of a tag that the vocabulary lacks: no model predicts it, and it has no part in the loss."""
 
 
 class Line(NamedTuple):
@@ -125,3 +128,12 @@ def read_text_lines(file_path: str) -> Iterator[Line]:
     with as_configuration_error():
         for number, line in enumerate(read_lines(file_path), start=1):
             yield Line(decode(line, f"{file_path}, line {number}"), file_path, number)
+
+
+class TagsField(SequenceLabelField):
+    """A tag for each word. The tags of other data than the vocabulary's may be unknown: `UNKNOWN_TAG`."""
+
+    @overrides
+    def index(self, vocab: Vocabulary) -> None:
+        indices = vocab.get_token_to_index_vocabulary(self._label_namespace)
+        self._indexed_labels = [indices.get(cast(str, tag), UNKNOWN_TAG) for tag in self.labels]

@@ -40,11 +40,7 @@ class OwnModel(Model):
         self.scores = nn.Linear(embedder.get_output_dim(), vocab.get_vocab_size("labels"))
 
     def forward(
-<<<<<<< HEAD
         self, tokens: TextFieldTensors, tags: LongTensor | None = None, **_: Any
-=======
-        self, tokens: TextFieldTensors, tags: LongTensor | None = None, **_: list[list[str]]
->>>>>>> sweeps
     ) -> dict[str, Tensor]:
         scores = self.scores(self.embedder(tokens))
         output = {"scores": scores}

@@ -9,9 +9,8 @@ from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import MetadataField, TextField
 from allennlp.data.tokenizers import Token
 
-from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, sentence_fields
+from elmo_plugin.tasks.dataset_reader import Line, TagsField, TaskDatasetReader, sentence_fields
 from elmo_plugin.tasks.ner.tags import PREFIXES, spans_to_tags, tags_to_spans, validate_tags
-from elmo_plugin.tasks.tags_field import TagsField
 
 DOCUMENT_START = "-DOCSTART-"
 

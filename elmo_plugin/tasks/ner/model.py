@@ -14,9 +14,9 @@ from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.encoders import ContextualEncoder
+from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import tags_to_spans
-from elmo_plugin.tasks.tags_field import UNKNOWN_TAG
 from elmo_plugin.tasks.task_model import TaskModel, in_float32
 
 

@@ -9,10 +9,15 @@ from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import IndexField, MetadataField, SequenceLabelField, TextField
 from allennlp.data.tokenizers import Token
 
-from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines, sentence_fields
+from elmo_plugin.tasks.dataset_reader import (
+    Line,
+    TagsField,
+    TaskDatasetReader,
+    read_text_lines,
+    sentence_fields,
+)
 from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2005, parse_conll2012
 from elmo_plugin.tasks.srl.spans import arguments_to_tags
-from elmo_plugin.tasks.tags_field import TagsField
 
 _PATTERNS = {
     "conll2012": ("*gold_conll", "*gold_conll.gz", "*gold_conll.zst"),

@@ -11,8 +11,8 @@ from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import Token
 
+from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.srl import SrlPredicatesReader, SrlReader
-from elmo_plugin.tasks.tags_field import UNKNOWN_TAG
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "srl" / "sentences.gold_conll"
 INDEXERS = {"tokens": SingleIdTokenIndexer()}

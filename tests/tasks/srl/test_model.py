@@ -13,10 +13,10 @@ from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.nn.util import sequence_cross_entropy_with_logits
 
 from elmo_plugin.encoders import ContextualEncoder, HighwayLstm
+from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.srl import SrlHighwayLstm, SrlReader
 from elmo_plugin.tasks.srl.model import describe
 from elmo_plugin.tasks.srl.spans import arguments_to_tags, tags_to_arguments
-from elmo_plugin.tasks.tags_field import UNKNOWN_TAG
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "srl" / "sentences.gold_conll"
 
