@@ -4,8 +4,8 @@
 //            vectors.
 // Here:      an LSTM of 100 cells, layers of 64, spans of at most 8 words, three of them for ten words, 50 antecedents,
 //            and 20 sentences of a document at a time, so that it trains in minutes; no pretrained word vectors, so
-//            that there is nothing to download; the small data set of this repository, or any other by
-//            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
+//            that there is nothing to download; genres as OntoGUM names them; the small data set of this repository, or
+//            any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
 // Expected:  docs/results/coref.json: OntoGUM.
 // Hardware:  one CPU core, about three minutes.
 local coref = import '../training_config/lib/coref.libsonnet';

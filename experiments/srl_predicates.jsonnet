@@ -7,7 +7,7 @@
 // Here:      one biLSTM layer of 100 cells and the biLM `tiny`; the small data set of this repository, or any other by
 //            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
 // Expected:  docs/results/examples.json: the data here, F1 of predicates.
-// Hardware:  one CPU core, about two minutes.
+// Hardware:  one CPU core, under a minute.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 local srl_predicates = import '../training_config/lib/srl_predicates.libsonnet';
 

@@ -5,7 +5,7 @@
 //            LSTMs of 300 cells and GloVe vectors; training_config/sst.jsonnet is closer to that.
 // Here:      the biLM `tiny`, of 2 x 512 cells; the rest is in sst_baseline.jsonnet.
 // Expected:  docs/results/sst.json: the sentences of the whole treebank, three seeds.
-// Hardware:  one CPU core, about two minutes.
+// Hardware:  one CPU core, about a minute.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 
 (import 'sst_baseline.jsonnet')
