@@ -41,7 +41,7 @@ class OwnModel(Model):
         self.scores = nn.Linear(embedder.get_output_dim(), vocab.get_vocab_size("labels"))
 
     def forward(
-        self, tokens: TextFieldTensors, tags: LongTensor | None = None, **_: list[list[str]]
+        self, tokens: TextFieldTensors, tags: LongTensor | None = None, **_: Any
     ) -> dict[str, Tensor]:
         scores = self.scores(self.embedder(tokens))
         output = {"scores": scores}
