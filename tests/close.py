@@ -11,8 +11,8 @@ ROUNDINGS = 32
 """
 Processors add in different orders. A sum of n terms then differs by about sqrt(n) roundings of the size of
 its largest terms: by 8 where a small network of these tests adds up 64 products. A few such sums follow one
-another, in layers and in time, for which four times 8 leaves room. With AVX-512, AVX2 and SSE4.1 up to 9 were
-found.
+another, in layers and in time, for which four times 8 leaves room. Up to 9 were found, with AVX-512, AVX2 and
+SSE4.1.
 """
 
 
@@ -35,8 +35,8 @@ def assert_near(actual: Nested, expected: Nested, roundings: float = ROUNDINGS) 
         assert isinstance(actual, Tensor) and expected.dtype in (actual.dtype, torch.double)
         bound = 0.0
         if actual.is_floating_point() and expected.numel():
-            of_type = torch.finfo(actual.dtype)  # numbers below its `tiny` have fewer digits, or are 0
-            bound = roundings * of_type.eps * max(expected.detach().abs().max().item(), of_type.tiny)
+            info = torch.finfo(actual.dtype)  # below `tiny`, the last place is that of `tiny`
+            bound = roundings * info.eps * max(expected.detach().abs().max().item(), info.tiny)
         torch.testing.assert_close(actual.to(expected.dtype), expected, rtol=0, atol=bound)
         return
     assert len(actual) == len(expected)

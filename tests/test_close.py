@@ -23,6 +23,12 @@ def test_the_largest_number_says_how_near(dtype: torch.dtype, size: float, of_fl
             assert_near(actual.to(dtype), wanted, roundings=3)
 
 
+def test_what_a_type_is_too_short_for_is_zero() -> None:
+    assert_near(torch.zeros(2), torch.tensor([1e-60, 0.0], dtype=torch.double))
+    with pytest.raises(AssertionError):
+        assert_near(torch.zeros(2), torch.tensor([1e-40, 0.0], dtype=torch.double))
+
+
 def test_all_tensors_of_a_nesting_are_compared() -> None:
     mask, vector = torch.tensor([True, False]), torch.ones(2)
     expected = (mask, {"a": [vector, vector]})
