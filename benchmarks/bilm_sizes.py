@@ -54,7 +54,7 @@ def main() -> None:
         "BILM_VALIDATION_DATA_PATH": args.validation or "",
         "BILM_VOCABULARY": args.vocabulary,
     }
-    config = json.loads(_jsonnet.evaluate_file(str(CONFIG), ext_vars=variables))
+    config = json.loads(_jsonnet.evaluate_file(str(args.config), ext_vars=variables))
     vocab = Vocabulary.from_files(args.vocabulary)
     with tempfile.TemporaryDirectory() as folder:
         loader = make_loader(config["data_loader"], args.data, folder)
@@ -86,6 +86,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--vocabulary", required=True, help="a folder that `allennlp elmo-vocab` wrote")
     parser.add_argument("--validation", help="for the perplexity: the held-out text")
     parser.add_argument("--speeds", type=Path, help="for the perplexity: what the first command wrote")
+    parser.add_argument("--config", type=Path, default=CONFIG)
     parser.add_argument("--seconds", type=float, default=600.0, help="of processor time (default: 600)")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     args = parser.parse_args()
