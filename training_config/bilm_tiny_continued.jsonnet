@@ -1,4 +1,5 @@
-// Goes on with `tiny` where bilm_tiny.jsonnet ended. bilm_tiny.sh has all of its trainings, in their order.
+// Goes on with `tiny` where bilm_tiny.jsonnet ended. bilm_tiny.sh has all of its trainings, in their order;
+// bilm_base.sh goes on with `base` by it.
 //
 // Paper:     one training of 10 epochs, with dropout 0.1.
 // Here:      two more epochs with the moving average of the weights. Other seeds, and dropout or none, lead to other
