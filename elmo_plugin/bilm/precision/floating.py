@@ -3,6 +3,9 @@
 bfloat16 rounds the factors and the result; products are summed in float32.
 """
 
+import faulthandler
+import sys
+import threading
 from collections.abc import Sequence
 
 import torch
@@ -81,6 +84,7 @@ class OneDnnLinear:
     ROWS = 32  # the number of input rows that the layout is chosen for; it fits others as well
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        handle_signals_on_another_stack()
         self._dtype = weight.dtype
         self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), self.ROWS)
         self._bias = bias
@@ -109,6 +113,18 @@ class FloatDirections:
             torch.bmm(inputs, weights, out=out)
         else:
             torch.baddbmm(added, inputs, weights, out=out)
+
+
+def handle_signals_on_another_stack() -> None:
+    """
+    Gives the main thread an alternate stack for signal handlers. Some of oneDNN's float32 kernels use the
+    stack pointer as a general register, so a signal that arrives during a product, such as that of Ctrl-C,
+    would overwrite the heap (seen with torch 2.11, oneDNN with AVX2 and AVX-512). Python's handlers run on an
+    alternate stack where there is one (`SA_ONSTACK`), and `faulthandler` makes one.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if in_main_thread and sys.__stderr__ is not None and not faulthandler.is_enabled():
+        faulthandler.enable(sys.__stderr__)
 
 
 def pack_for_training(weight: Tensor, dtype: torch.dtype) -> PackedLinear:

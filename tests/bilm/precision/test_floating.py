@@ -1,4 +1,7 @@
-"""Products without oneDNN, and those of training."""
+"""Products without oneDNN, those of training, and signals that arrive during a product."""
+
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -60,3 +63,30 @@ def test_training_is_in_the_type_of_autocast_or_in_its_own() -> None:
             with torch.autocast("cpu", enabled=False):
                 assert autocast_dtype(like) == own
         assert autocast_dtype(like) == own
+
+
+MULTIPLY_UNDER_SIGNALS = """
+import signal, time, torch
+from elmo_plugin.bilm import PRECISIONS
+
+torch.set_num_threads(1)
+signal.signal(signal.SIGALRM, lambda *_: None)
+shapes = [(64, 512, 128), (64, 128, 2048), (64, 256, 1024)]
+inputs = [torch.randn(rows, size) for rows, size, _ in shapes]
+linears = [PRECISIONS["float32"].pack(torch.randn(outputs, size), None) for _, size, outputs in shapes]
+expected = [linear(given) for linear, given in zip(linears, inputs)]
+signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+end = time.process_time() + 8
+while time.process_time() < end:
+    for linear, given, result in zip(linears, inputs, expected):
+        assert torch.equal(linear(given), result)
+signal.setitimer(signal.ITIMER_REAL, 0)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no interval timers")
+def test_signals_during_products_leave_the_heap_whole() -> None:
+    """Without an alternate stack a product is wrong, or the process ends with "corrupted size"."""
+    run = subprocess.run([sys.executable, "-c", MULTIPLY_UNDER_SIGNALS], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
