@@ -78,8 +78,7 @@ class ContextualEncoder(nn.Module, Registrable):
         if self.feedforward is not None:
             dim = self.feedforward.get_output_dim()
         dim += feature_dim
-        # AllenNLP's encoders call the size of their input by one of these two names.
-        self.encoder = encoder.construct(input_size=dim, input_dim=dim) if encoder else None
+        self.encoder = construct_encoder(encoder, dim) if encoder else None
         self.output_elmo = output_elmo
         self.feature_dim = feature_dim
         self._encoding_dim = dim if self.encoder is None else self.encoder.get_output_dim()
@@ -189,3 +188,8 @@ class ContextualEncoder(nn.Module, Registrable):
 
 
 ContextualEncoder.register(ContextualEncoder.default_implementation)(ContextualEncoder)
+
+
+def construct_encoder(encoder: Lazy[Seq2SeqEncoder], dim: int) -> Seq2SeqEncoder:
+    """Constructs an encoder for inputs of size `dim`, which AllenNLP's encoders call by one of two names."""
+    return encoder.construct(input_size=dim, input_dim=dim)

@@ -1,6 +1,6 @@
 """What the classifiers share: from the logits of labels to loss, accuracy and predictions in words."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from allennlp.data import Vocabulary
 from allennlp.training.metrics import CategoricalAccuracy
@@ -9,7 +9,7 @@ from torch import LongTensor, Tensor
 from torch.nn import functional
 
 from elmo_plugin.tasks.ensemble import average_probabilities
-from elmo_plugin.tasks.task_model import TaskModel
+from elmo_plugin.tasks.task_model import TaskModel, in_float32
 
 
 class Classifier(TaskModel):
@@ -18,7 +18,6 @@ class Classifier(TaskModel):
     A subclass has `compute_logits`.
     """
 
-    renamed_modules: ClassVar = {"label_scores": "output_logits"}
     average_logits = staticmethod(average_probabilities)
 
     def __init__(self, vocab: Vocabulary, **kwargs: Any) -> None:
@@ -44,6 +43,7 @@ class Classifier(TaskModel):
             `logits` and `probs`, both of shape (batch, labels), `words` if they are given, and `loss`, the
             mean cross entropy, if the right labels are given.
         """
+        logits = in_float32(logits)
         output: dict[str, Any] = {} if words is None else {"words": words}
         output |= {"logits": logits, "probs": logits.softmax(dim=-1)}
         if label is not None:

@@ -1,9 +1,9 @@
-"""What all task models share: how they are called, initialized, and loaded from older archives."""
+"""What all task models share: how they are called, initialized, and loaded."""
 
 import inspect
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import torch
 from allennlp.models import Model
@@ -25,14 +25,11 @@ class TaskModel(Model):
     compute_logits: returns all that an ensemble averages, in whatever form
     average_logits: returns one such form from those of several models; often `average_probabilities`
     decode: returns the output for logits, and updates the metrics where the right answers are given
-
-    `renamed_modules` has the names of modules in older archives, and the names that they have now.
     """
 
     compute_logits: Callable[..., Any]
     average_logits: Callable[..., Any]
     decode: Callable[..., dict[str, Any]]
-    renamed_modules: ClassVar[Mapping[str, str]] = {}
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns what `decode` does. The fields are those of a batch."""
@@ -60,9 +57,6 @@ class TaskModel(Model):
         initializer(cast(nn.Module, SimpleNamespace(named_parameters=lambda: parameters)))
 
     def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:
-        for old, new in self.renamed_modules.items():
-            for name in [name for name in state_dict if name.startswith(f"{prefix}{old}.")]:
-                state_dict[f"{prefix}{new}{name.removeprefix(prefix + old)}"] = state_dict.pop(name)
         with as_configuration_error():
             check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
         super()._load_from_state_dict(state_dict, prefix, *args)

@@ -10,16 +10,16 @@ from elmo_plugin.tasks.counting import of_all_processes, precision_recall_f1
 from elmo_plugin.tasks.ner.tags import tags_to_spans
 
 
-class NerScores:
+class ChunkScores:
     """
-    Counts entities by type. An entity is correct if its first word, its last word and its type are.
+    Counts words and chunks, such as entities, by type.
 
     # Attributes
 
     words, correct_tags : `int`
-        How many were added.
+        How many there are.
     gold, found, correct : `Counter[str]`
-        How many entities of each type there are, a system found, and are the same in both.
+        How many chunks of each type there are, a system found, and are the same in both.
     """
 
     def __init__(self) -> None:
@@ -28,26 +28,7 @@ class NerScores:
         self.found: Counter[str] = Counter()
         self.correct: Counter[str] = Counter()
 
-    def add(self, gold: Sequence[str], predicted: Sequence[str], encoding: str) -> None:
-        """
-        Counts a sentence.
-
-        # Parameters
-
-        gold : `Sequence[str]`
-            The right tag of each word.
-        predicted : `Sequence[str]`
-            The tag that a system gave to each word.
-        encoding : `str`
-            That of the tags, "BIO" or "BIOUL".
-        """
-        right, found = (set(tags_to_spans(list(tags), encoding)) for tags in (gold, predicted))
-        self.words += len(gold)
-        self.correct_tags += sum(one == other for one, other in zip(gold, predicted, strict=True))
-        for counter, spans in ((self.gold, right), (self.found, found), (self.correct, right & found)):
-            counter.update(kind for kind, _ in spans)
-
-    def update(self, other: "NerScores") -> None:
+    def update(self, other: "ChunkScores") -> None:
         """Adds what another counted."""
         self.words += other.words
         self.correct_tags += other.correct_tags
@@ -55,12 +36,13 @@ class NerScores:
         self.found.update(other.found)
         self.correct.update(other.correct)
 
-    def figures(self) -> dict[str, tuple[float, float, float]]:
-        """Returns precision, recall and F1, from 0 to 1: "overall", and of each type by its name."""
+    def figures(self, whole: float = 1.0) -> dict[str, tuple[float, float, float]]:
+        """Returns precision, recall and F1, from 0 to `whole`: "overall", and of each type by its name."""
         kinds = sorted(self.gold.keys() | self.found.keys())
         counters = self.correct, self.found, self.gold
-        return {"overall": precision_recall_f1(*(counter.total() for counter in counters))} | {
-            kind: precision_recall_f1(*(counter[kind] for counter in counters)) for kind in kinds
+        overall = precision_recall_f1(*(counter.total() for counter in counters), whole)
+        return {"overall": overall} | {
+            kind: precision_recall_f1(*(counter[kind] for counter in counters), whole) for kind in kinds
         }
 
 
@@ -81,7 +63,7 @@ class NerF1(Metric):
 
     def __init__(self, tag_encoding: str = "BIOUL") -> None:
         self._tag_encoding = tag_encoding
-        self._scores = NerScores()
+        self._scores = ChunkScores()
 
     def __call__(  # type: ignore[override]
         self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]
@@ -97,7 +79,16 @@ class NerF1(Metric):
         for found, right in zip(predicted, gold, strict=True):
             if len(found) != len(right):
                 raise ValueError(f"ner_f1: {len(found)} tags were predicted for {len(right)} words")
-            self._scores.add(right, found, self._tag_encoding)
+            self._add(right, found)
+
+    def _add(self, gold: Sequence[str], found: Sequence[str]) -> None:
+        gold_spans, found_spans = (set(tags_to_spans(list(t), self._tag_encoding)) for t in (gold, found))
+        scores = self._scores
+        scores.words += len(gold)
+        scores.correct_tags += sum(one == other for one, other in zip(gold, found, strict=True))
+        scores.gold.update(kind for kind, _ in gold_spans)
+        scores.found.update(kind for kind, _ in found_spans)
+        scores.correct.update(kind for kind, _ in gold_spans & found_spans)
 
     @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
@@ -116,4 +107,4 @@ class NerF1(Metric):
 
     @overrides
     def reset(self) -> None:
-        self._scores = NerScores()
+        self._scores = ChunkScores()

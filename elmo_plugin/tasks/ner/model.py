@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -58,7 +58,6 @@ class NerBiLstmCrf(TaskModel):
     """
 
     default_predictor = "elmo_ner"
-    renamed_modules: ClassVar = {"tag_scores": "tag_projection"}
 
     def __init__(
         self,

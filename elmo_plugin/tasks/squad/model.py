@@ -13,7 +13,7 @@ from allennlp.nn import InitializerApplicator
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
-from elmo_plugin.encoders import ContextualEncoder, take_rows
+from elmo_plugin.encoders import ContextualEncoder, construct_encoder, take_rows
 from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
 from elmo_plugin.tasks.squad.metrics import SquadEmAndF1
 from elmo_plugin.tasks.squad.spans import (
@@ -101,10 +101,10 @@ class SquadBidafSelfAttention(TaskModel):
         self.residual_block = None
         if self_attention_encoder is not None and self_attention_projection is not None:
             self.residual_block = ResidualSelfAttention(
-                _encoder(self_attention_encoder, dim), self_attention_projection, dropout
+                construct_encoder(self_attention_encoder, dim), self_attention_projection, dropout
             )
-        self.start_encoder = _encoder(start_encoder, dim)
-        self.end_encoder = _encoder(end_encoder, dim + self.start_encoder.get_output_dim())
+        self.start_encoder = construct_encoder(start_encoder, dim)
+        self.end_encoder = construct_encoder(end_encoder, dim + self.start_encoder.get_output_dim())
         self.start_logits = nn.Linear(self.start_encoder.get_output_dim(), 1, bias=False)
         self.end_logits = nn.Linear(self.end_encoder.get_output_dim(), 1, bias=False)
         self.dropout = InputVariationalDropout(dropout)
@@ -150,25 +150,42 @@ class SquadBidafSelfAttention(TaskModel):
         # Returns
 
         `dict[str, Any]`
-            The `id` of each question and, except in training, `answers`: the best ones, each with its `text`,
-            the place of its `characters`, and the `probability` that both of its ends are right. Where the
-            right answers are given, `loss`.
+            The `id` and the `paragraph` of each question and, except in training, the best `spans`: the first
+            and the last word of each, and the probability that both are right. Where the right answers are
+            given, `loss`.
         """
-        output: dict[str, Any] = {"id": [each["question"].id for each in metadata]}
+        output: dict[str, Any] = {
+            "id": [each["question"].id for each in metadata],
+            "paragraph": [each["paragraph"] for each in metadata],
+        }
         if not self.training:
             max_words = self._max_answer_words or logits.mask.size(1)
-            spans = best_spans(logits, max_words, self._num_answers)
-            output["answers"] = [
-                [_describe(each["paragraph"], *span) for span in row]
-                for each, row in zip(metadata, spans, strict=True)
-            ]
+            output["spans"] = best_spans(logits, max_words, self._num_answers)
         if answers is not None:
             output["loss"] = span_loss(logits, answers if self._train_on == "all" else answers[:, :1])
             if not self.training:
-                for each, predicted in zip(metadata, output["answers"], strict=True):
+                for each, spans in zip(metadata, output["spans"], strict=True):
                     right = [answer.text for answer in each["question"].answers]
-                    self._em_and_f1(predicted[0]["text"], right)
+                    self._em_and_f1(_describe(each["paragraph"], *spans[0])["text"], right)
         return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """
+        Puts `answer` in the place of paragraph and spans, with the place of its `characters` in the paragraph
+        and its `probability`, and the next best ones as `others`. In training there are no answers.
+        """
+        paragraphs = output_dict.pop("paragraph")
+        if "spans" not in output_dict:
+            return output_dict
+        answers = [
+            [_describe(paragraph, *span) for span in spans]
+            for paragraph, spans in zip(paragraphs, output_dict.pop("spans"), strict=True)
+        ]
+        output_dict["answer"] = [best["text"] for best, *_ in answers]
+        for name in ("characters", "probability"):
+            output_dict[name] = [best[name] for best, *_ in answers]
+        output_dict["others"] = [others for _, *others in answers]
+        return output_dict
 
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -201,11 +218,6 @@ class ResidualSelfAttention(nn.Module):
         """Returns what is added to the words, of their shape (batch, time, dim)."""
         encoded = self.dropout(self.encoder(self.dropout(words), mask))
         return self.projection(self.attention(encoded, mask))
-
-
-def _encoder(encoder: Lazy[Seq2SeqEncoder], dim: int) -> Seq2SeqEncoder:
-    # AllenNLP's encoders call the size of their input by one of these two names.
-    return encoder.construct(input_size=dim, input_dim=dim)
 
 
 def _distinct(texts: Sequence[str]) -> tuple[list[int], list[int]]:

@@ -48,6 +48,13 @@ def tensors_of(instances: list[Instance], model: Model) -> dict[str, Any]:
     return batch.as_tensor_dict()
 
 
+def answers_of(model: Model, instance: Instance) -> list[dict[str, Any]]:
+    """The best answer and the others."""
+    output = model.forward_on_instance(instance)
+    best = {"text": output["answer"], **{name: output[name] for name in ("characters", "probability")}}
+    return [best, *output["others"]]
+
+
 def test_a_paragraph_is_encoded_once_for_all_of_its_questions(instances: list[Instance]) -> None:
     model = model_of(instances).eval()
     rows: list[int] = []
@@ -61,7 +68,7 @@ def test_an_answer_is_no_longer_than_it_may_be(instances: list[Instance]) -> Non
     for most in (1, 3, None):
         model = model_of(instances, max_answer_words=most, other_answers=400).eval()
         for instance in instances:
-            answers = model.forward_on_instance(instance)["answers"]
+            answers = answers_of(model, instance)
             lengths = {len(reader.tokenize(answer["text"]).tokens) for answer in answers}
             length = len(instance["paragraph"])
             assert max(lengths) == min(most or length, length)
@@ -70,11 +77,11 @@ def test_an_answer_is_no_longer_than_it_may_be(instances: list[Instance]) -> Non
 def test_answers_are_the_text_at_their_characters(instances: list[Instance]) -> None:
     model = model_of(instances).eval()
     for instance in instances:
-        output = model.forward_on_instance(instance)
+        answers = answers_of(model, instance)
         text = instance["metadata"].metadata["paragraph"].text
-        probabilities = [answer["probability"] for answer in output["answers"]]
+        probabilities = [answer["probability"] for answer in answers]
         assert len(probabilities) == 5 and probabilities == sorted(probabilities, reverse=True)
-        assert all(text[slice(*answer["characters"])] == answer["text"] for answer in output["answers"])
+        assert all(text[slice(*answer["characters"])] == answer["text"] for answer in answers)
 
 
 def test_training_is_on_all_answers_or_on_the_first(instances: list[Instance]) -> None:
@@ -95,7 +102,7 @@ def test_metrics_are_those_of_the_best_answers(instances: list[Instance]) -> Non
     right = [20.0 * torch.nn.functional.one_hot(each, length) for each in (first, last)]
     mask = tensors["paragraph"]["tokens"]["tokens"] > 0
     output = model.decode(BoundaryLogits(*right, mask), tensors["metadata"], tensors["answers"])
-    assert output["answers"][1][0]["text"] == "Mira Koll"
+    assert model.make_output_human_readable(output)["answer"][1] == "Mira Koll"
     assert model.get_metrics(reset=True) == {"em": 1.0, "f1": 1.0}
     model.train()(**tensors)
     assert model.get_metrics() == {}
@@ -121,7 +128,7 @@ def test_the_least_probable_answer_is_still_an_answer(instances: list[Instance])
     # The answer starts at the last word and ends at the first: no span is anywhere near as probable.
     start = torch.arange(logits.start.size(1)).masked_fill(~logits.mask, -1).float() * 120
     output = model.decode(BoundaryLogits(start, -start, logits.mask), tensors["metadata"], tensors["answers"])
-    assert all(answers[0]["text"] for answers in output["answers"])
+    assert all(model.make_output_human_readable(output)["answer"])
 
 
 @pytest.mark.slow
@@ -132,4 +139,4 @@ def test_a_paragraph_of_ten_thousand_words_is_predicted(instances: list[Instance
     assert len(paragraph.tokens) > 10_000
     instance = reader.text_to_instance(paragraph, Question("", "When?", []))
     reader.apply_token_indexers(instance)
-    assert model.forward_on_instance(instance)["answers"]
+    assert model.forward_on_instance(instance)["answer"]
