@@ -43,7 +43,7 @@ class CharacterCnn(TokenEmbedder):
     dropout : `float`, optional (default=0.0)
         Of the characters' vectors, number by number. All occurrences of a word in a batch lose the same ones.
 
-    Raises `ConfigurationError` where there is no filter, or one that sees no character.
+    Raises `ConfigurationError` where there are no filters, or a filter's width is below 1.
     """
 
     def __init__(

@@ -82,8 +82,8 @@ class HighwayLstmLayer(nn.Module):
 class HighwayLstm(Seq2SeqEncoder):
     """
     LSTM layers with highway connections, of which the first reads forward, the second backward, and so on
-    (He et al., 2017). Computes what AllenNLP's `alternating_lstm` does but for recurrent dropout, faster, and
-    loads its weights.
+    (He et al., 2017). Computes faster what AllenNLP's `alternating_lstm` does, except for recurrent
+    dropout, and loads its weights.
 
     Registered as a `Seq2SeqEncoder` with name "highway_lstm".
 
@@ -101,7 +101,7 @@ class HighwayLstm(Seq2SeqEncoder):
         See `HighwayLstmLayer`. AllenNLP's `use_input_projection_bias`, which is true unless a configuration
         sets it.
 
-    Raises `ConfigurationError` where there is no layer.
+    Raises `ConfigurationError` where there are no layers.
     """
 
     def __init__(

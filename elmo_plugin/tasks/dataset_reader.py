@@ -46,7 +46,7 @@ class TaskDatasetReader(DatasetReader):
     are compressed.
 
     A subclass turns lines into examples by `read_examples`, and an example into an instance by
-    `text_to_instance`, whose arguments an example is. Error messages call an example by `example_name`. Where
+    `text_to_instance`, whose arguments an example is. Error messages use `example_names`. Where
     it has `folder_patterns`, such as `("*.txt", "*.txt.gz")`, a folder stands for all files of such names in
     it and in its folders; a line of the log counts those without an example.
 
@@ -59,7 +59,7 @@ class TaskDatasetReader(DatasetReader):
     folder where it holds no example.
     """
 
-    example_name = "sentence"
+    example_names = "sentences"
     folder_patterns: Sequence[str] = ()
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
@@ -86,9 +86,9 @@ class TaskDatasetReader(DatasetReader):
                 empty.append(file)
         if len(empty) == len(files):
             kind = "file" if files == [str(file_path)] else "folder"
-            raise ConfigurationError(f"{file_path}: there is no {self.example_name} in this {kind}")
+            raise ConfigurationError(f"{file_path}: this {kind} has no {self.example_names}")
         if empty:
-            logger.info("%d of %d files have no %s: %s", len(empty), len(files), self.example_name, empty)
+            logger.info("%d of %d files have no %s: %s", len(empty), len(files), self.example_names, empty)
 
     def _files(self, file_path: str) -> list[str]:
         """Returns the files of a folder, in order of their paths, or the one file."""

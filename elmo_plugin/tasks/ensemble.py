@@ -43,7 +43,7 @@ class Ensemble(Model):
         if len(classes) != 1:
             raise ConfigurationError(f"ensemble: members must be models of one class, not {names}")
         if not isinstance(members[0], TaskModel):
-            raise ConfigurationError(f"ensemble: members must be task models, and {names} is no `TaskModel`")
+            raise ConfigurationError(f"ensemble: {names} is not a `TaskModel`")
         self.members = torch.nn.ModuleList(members)
         share_frozen_bilms(self.members)
 

@@ -86,7 +86,7 @@ class SentencePredictor(TaskPredictor):
     max_words
         See `TaskPredictor`.
 
-    Raises `ConfigurationError` where the input has none of the keys, no word, or something else than text.
+    Raises `ConfigurationError` where the input has none of these keys, no words, or a value that is not text.
     """
 
     name: ClassVar[str]
@@ -118,7 +118,7 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
     Returns the words of "words", "tokens" or "sentence", of which the first that is there counts. Only a
     sentence is tokenised. `name` is the predictor's, for errors.
 
-    Raises `ConfigurationError` where there is no word.
+    Raises `ConfigurationError` where there are no words.
     """
     key = _first_key(json_dict, ("words", "tokens", "sentence"), name)
     value = json_dict[key]
@@ -131,7 +131,7 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
     else:
         raise ConfigurationError(f'{name}: "{key}" must be a list of words that are not empty, not {value!r}')
     if not tokens:
-        raise ConfigurationError(f"{name}: there is no word in the input {json_dict!r}")
+        raise ConfigurationError(f"{name}: there are no words in the input {json_dict!r}")
     return tokens
 
 
@@ -139,7 +139,7 @@ def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
     """
     Returns the text of the first of `keys` that the input has. `name` is the predictor's, for errors.
 
-    Raises `ConfigurationError` where there is none, and where it is blank or no text.
+    Raises `ConfigurationError` where there is none, and where it is blank or not text.
     """
     key = _first_key(json_dict, keys, name)
     text = json_dict[key]

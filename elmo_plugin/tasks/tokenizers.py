@@ -26,7 +26,7 @@ class PennTreebankTokenizer(Tokenizer):
 class SpacyRulesTokenizer(Tokenizer):
     """
     Splits a sentence by spaCy's rules for English, which need no trained model, unlike those of AllenNLP's
-    `SpacyTokenizer`. Spaces are no tokens.
+    `SpacyTokenizer`. Spaces are not tokens.
     """
 
     def __init__(self) -> None:

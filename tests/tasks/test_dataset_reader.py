@@ -16,7 +16,7 @@ from elmo_plugin.tasks import Line, TaskDatasetReader, sentence_fields
 
 
 class WordsReader(TaskDatasetReader):
-    example_name = "line with a word"
+    example_names = "lines with a word"
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token]]]:
         for line in lines:
@@ -55,7 +55,7 @@ def test_all_texts_are_indexed_those_in_lists_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b" \n", ": there is no line with a word in this file"),
+        (b" \n", ": this file has no lines with a word"),
         (b"good\ncaf\xe9\n", ", line 2: not UTF-8 text"),
         (b"good\n\nbad\n", ", line 3: bad"),
     ],

@@ -6,7 +6,7 @@
 //
 // data:          the folder of `train`, `dev` and, if there is one, `test`, each a file or a folder of files.
 // source_format: of these files, 'conll2012' or 'conll2005'.
-// verbs_only:    whether predicates that are no verbs are left out.
+// verbs_only:    whether predicates that are not verbs are left out.
 // words:         the word vectors, from words.libsonnet.
 // num_layers:    of the LSTM, which reads forward, backward, forward, …; hidden is the number of cells of each.
 // predicate_dim: the size of the vectors that say which word is the predicate.

@@ -70,7 +70,7 @@ def read_both_ways(
 
 
 def read_by_torch(layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor) -> Tensor:
-    """Does the same by torch's own code."""
+    """Computes the same with torch's own operations."""
     # It cannot run over nothing: a row of padding alone counts as one step, and is blanked below.
     lengths = mask.sum(dim=1).clamp(min=1).cpu()
     packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)

@@ -72,7 +72,7 @@ def _brackets(row: int, label: str) -> Iterator[tuple[bool, str, bool]]:
     for part in label.split("|"):
         match = _BRACKET.fullmatch(part)
         if match is None or not (match["opens"] or match["closes"]):
-            raise ClusterError(row, f"{label!r} is no label of coreference such as (12, 12), (12)|(3 or -")
+            raise ClusterError(row, f"{label!r} is not a coreference label such as (12, 12), (12)|(3 or -")
         brackets.append((bool(match["opens"]), match["cluster"], bool(match["closes"])))
     yield from (bracket for bracket in brackets if bracket[0] and bracket[2])
     yield from (bracket for bracket in brackets if not bracket[2])

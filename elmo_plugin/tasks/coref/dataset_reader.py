@@ -56,7 +56,7 @@ class CorefReader(TaskDatasetReader):
     no document.
     """
 
-    example_name = "document"
+    example_names = "documents"
     folder_patterns: Sequence[str] = ("*gold_conll", "*gold_conll.gz", "*gold_conll.zst")
 
     def __init__(
@@ -66,7 +66,7 @@ class CorefReader(TaskDatasetReader):
         try:
             self._genre_pattern = re.compile(genre_pattern) if genre_pattern else None
         except re.error as error:
-            raise ConfigurationError(f"genre_pattern: {genre_pattern!r} is no regex: {error}") from None
+            raise ConfigurationError(f"genre_pattern: {genre_pattern!r} is not a regex: {error}") from None
         if self._genre_pattern is not None and not self._genre_pattern.groups:
             raise ConfigurationError(f"genre_pattern: {genre_pattern!r} has no group, which is the genre")
 

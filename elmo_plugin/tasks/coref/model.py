@@ -45,7 +45,7 @@ class CorefSpanRanking(TaskModel):
 
     The loss is the marginal log-likelihood of the right antecedents: the sum over the spans of a document,
     and the mean over documents. In training, a document that is longer than `max_training_sentences` counts
-    with a window of so many sentences, another one each time. Metrics are those of the reference scorer of
+    with a new random window of that many sentences each time. Metrics are those of the reference scorer of
     CoNLL-2012; there are none in training.
 
     An ensemble averages the probabilities of antecedents, over all spans that one of its members keeps. A

@@ -53,7 +53,7 @@ def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
     """
     scores = count_chunks(parse_tagged(read_text_lines(path)))
     if not scores.words:
-        raise ConfigurationError(f"{path}: there is no word in this file")
+        raise ConfigurationError(f"{path}: this file has no words")
     table = _table(scores)
     return table, {"raw": table, **_figures(scores)}
 
@@ -83,7 +83,7 @@ def _parse_tag(text: str, line: Line) -> Tag:
     prefix, _, kind = text.partition("-")
     if prefix not in _PREFIXES:
         raise ConfigurationError(
-            f"{line.location}: {text!r} is no tag; its prefix is none of B, I, E, S and O"
+            f"{line.location}: {text!r} is not a tag: its prefix must be B, I, E, S or O"
         )
     return Tag(prefix, kind)
 

@@ -92,7 +92,7 @@ class Conll2003Reader(TaskDatasetReader):
 
 
 def _columns(line: Line) -> list[str]:
-    """Returns the four columns of a line with a word, or none."""
+    """Returns the four columns of a line with a word, or `None`."""
     columns = line.columns
     if not columns or columns[0] == DOCUMENT_START:
         return []

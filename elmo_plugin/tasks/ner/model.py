@@ -135,7 +135,7 @@ class NerBiLstmCrf(TaskModel):
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
         Adds `entities`: for each its `type`, its `text`, the index `start` of its first word and `end` of the
-        word after its last. In training there are no tags, and nothing is added.
+        word after its last. In training, where no tags are predicted, adds nothing.
         """
         if "tags" not in output_dict:
             return output_dict

@@ -55,7 +55,7 @@ def validate_tags(tags: list[str], encoding: str) -> tuple[int, str] | None:
     before = ("START", "")
     for word, tag in enumerate(tags):
         if not tag_format.fullmatch(tag):
-            return word, f"{tag!r} is no {encoding} tag"
+            return word, f"{tag!r} is not {'an' if encoding == 'IOB1' else 'a'} {encoding} tag"
         if not is_transition_allowed(encoding, *before, tag[0], tag[1:]):
             location = f"after {tags[word - 1]!r}" if word else "at the start of a sentence"
             return word, f"the tag {tag!r} cannot be {location} in {encoding}"

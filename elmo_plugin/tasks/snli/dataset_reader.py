@@ -41,11 +41,11 @@ class SnliReader(TaskDatasetReader):
     tokenizer : `Tokenizer`, optional (default = `PennTreebankTokenizer()`)
         How sentences become words. The default splits them like the text that biLMs are trained on.
 
-    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8, is no JSON object,
+    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8 or not a JSON object,
     lacks one of the three keys or has an unknown label, and where a file holds no pair to learn from.
     """
 
-    example_name = "pair of sentences with a label"
+    example_names = "pairs of sentences with a label"
 
     def __init__(
         self, token_indexers: dict[str, TokenIndexer], *, tokenizer: Tokenizer = None, **kwargs: Any

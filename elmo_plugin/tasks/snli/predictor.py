@@ -24,7 +24,7 @@ class SnliPredictor(TaskPredictor):
 
     Registered as a `Predictor` with name "elmo_snli".
 
-    Raises `ConfigurationError` where one of the sentences is not there, is no text or is blank.
+    Raises `ConfigurationError` where one of the sentences is missing, blank, or not text.
     """
 
     def predict(self, premise: str, hypothesis: str) -> JsonDict:

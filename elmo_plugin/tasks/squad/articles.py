@@ -71,7 +71,7 @@ def read_squad(
         The paragraphs of all articles. A question has no answers only where the file has none for it.
 
     Raises `ConfigurationError`, naming the file and, as far as there are, line, article and question, where
-    the file is no JSON or of another shape, an answer is not where it should be, and where a question is
+    the file is not JSON or has another shape, an answer is not where it should be, and where a question is
     unanswerable.
     """
     options = {"repair_offsets": repair_offsets, "skip_unanswerable": skip_unanswerable}
@@ -81,7 +81,7 @@ def read_squad(
 def parse_squad(
     lines: Iterable[Line], *, repair_offsets: bool = False, skip_unanswerable: bool = False
 ) -> Iterator[Paragraph]:
-    """Yields the paragraphs of the lines of a file, see `read_squad`. Without a line there are none."""
+    """Yields the paragraphs of the lines of a file, see `read_squad`. An empty file has none."""
     lines = list(lines)
     if not lines:
         return
@@ -134,7 +134,7 @@ class _SquadParser:
     def _check_unanswerable(self, location: str) -> None:
         if not self._skip_unanswerable:
             raise ConfigurationError(
-                f"{location}: SQuAD 2.0's questions without an answer are none of this task; leave them out "
+                f"{location}: SQuAD 2.0's unanswerable questions are not part of this task; leave them out "
                 "by skip_unanswerable"
             )
         self.skipped += 1

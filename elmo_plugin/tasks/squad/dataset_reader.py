@@ -57,7 +57,7 @@ class SquadReader(TaskDatasetReader):
     Raises `ConfigurationError`, naming file, article and question, where something is not as it should be.
     """
 
-    example_name = "question"
+    example_names = "questions"
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ def words_of(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, int]:
         index for index, (first, last) in enumerate(paragraph.places) if first < end and answer.start < last
     ]
     if not touched:
-        raise ConfigurationError(f"the answer {answer.text!r} at {answer.start} is none of the words")
+        raise ConfigurationError(f"the answer {answer.text!r} at {answer.start} does not match any words")
     return touched[0], touched[-1]
 
 

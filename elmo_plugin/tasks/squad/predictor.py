@@ -30,7 +30,7 @@ class SquadPredictor(TaskPredictor):
 
     Registered as a `Predictor` with name "elmo_squad".
 
-    Raises `ConfigurationError` where the passage or the question is not there, is no text or is blank.
+    Raises `ConfigurationError` where the passage or the question is missing, blank, or not text.
     """
 
     def predict(self, passage: str, question: str) -> JsonDict:

@@ -109,7 +109,7 @@ def score_squad(data_path: str, predictions_path: str) -> tuple[list[str], dict[
                 raise ConfigurationError(f"{paragraph.location}, question {question.id}: it has no answer")
             scores.add(predictions.get(question.id), [answer.text for answer in question.answers])
     if not scores.total:
-        raise ConfigurationError(f"{data_path}: there is no question in this file")
+        raise ConfigurationError(f"{data_path}: this file has no questions")
     figures = {**scores.figures(), "missing": scores.missing}
     lines = [
         f"Questions    {scores.total:,}, of which {scores.missing:,} without a prediction",

@@ -45,7 +45,7 @@ class SrlSentenceReader(TaskDatasetReader):
     source_format : `str`, optional (default = `"conll2012"`)
         "conll2012" or "conll2005".
     verbs_only : `bool`, optional (default = `False`)
-        Whether to leave out predicates that are no verbs: nouns, adjectives, auxiliaries and others.
+        Whether to leave out predicates that are not verbs: nouns, adjectives, auxiliaries and others.
 
     Raises `ConfigurationError`, naming file and line, where a line is not UTF-8 or not in the format, and
     where there is no example.
@@ -100,7 +100,7 @@ class SrlReader(SrlSentenceReader):
         Whether predicates without any argument are examples.
     """
 
-    example_name = "predicate"
+    example_names = "predicates"
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from overrides import overrides
 from elmo_plugin.tasks.counting import of_all_processes, precision_recall_f1
 from elmo_plugin.tasks.srl.spans import Argument, tags_to_arguments
 
-VERB = "V"  # the predicate itself, which is no argument: it is counted, but not overall
+VERB = "V"  # the predicate itself; it is not an argument, so it is left out of the overall figures
 Pieces = tuple[tuple[int, int], ...]  # start and end of each part of an argument
 
 

@@ -99,14 +99,14 @@ def tags_to_arguments(tags: Sequence[str]) -> list[Argument]:
     `list[Argument]`
         From left to right.
 
-    Raises `LabelError` where there is no BIO tag.
+    Raises `LabelError` where a tag is not a BIO tag.
     """
     arguments: list[Argument] = []
     before = None  # the role of the word before
     for row, tag in enumerate(tags):
         match = _TAG.fullmatch(tag)
         if match is None:
-            raise LabelError(row, f"{tag!r} is no BIO tag")
+            raise LabelError(row, f"{tag!r} is not a BIO tag")
         if match["prefix"] == "I" and match["role"] == before:
             arguments[-1] = arguments[-1]._replace(end=row + 1)
         elif match["prefix"]:

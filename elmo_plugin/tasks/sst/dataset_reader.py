@@ -57,7 +57,7 @@ class SstTreesReader(TaskDatasetReader):
         super().__init__(token_indexers, **kwargs)
         if min_phrase_length is not None and min_phrase_length < 1:
             raise ConfigurationError(f"sst_trees: min_phrase_length is 1 or more, not {min_phrase_length}")
-        self.example_name = "tree that is not neutral" if binary else "tree"
+        self.example_names = "trees that are not neutral" if binary else "trees"
         self._labels = BINARY_LABELS if binary else FINE_LABELS
         self._min_phrase_length = math.inf if min_phrase_length is None else min_phrase_length
 

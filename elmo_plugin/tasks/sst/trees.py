@@ -34,7 +34,7 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
     `list[Phrase]`
         All subtrees, each before those that it has: the first is the sentence. Words are spelled plainly.
 
-    Raises `ConfigurationError` where `tree` is no tree or has a label that cannot be there.
+    Raises `ConfigurationError` where `tree` is malformed or has an invalid label.
     """
     phrases: list[Phrase] = []
     unclosed: list[Phrase] = []

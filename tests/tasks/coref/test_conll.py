@@ -144,7 +144,7 @@ QUOTE = "bn/news 1 0 `` `` * - - - - * -\n"
     [
         (TWO.replace("* 0)", "* -"), 2, r"'\(0' opens a mention of cluster 0 that is never closed"),
         (TWO.replace("(0\n", "-\n"), 4, r"'0\)' closes a mention of cluster 0, but none is open"),
-        (TWO.replace("(0\n", "(0*\n"), 2, r"'\(0\*' is no label of coreference"),
+        (TWO.replace("(0\n", "(0*\n"), 2, r"'\(0\*' is not a coreference label"),
         (TWO.replace("* 0)", "0)"), 4, "expected 12 columns of CoNLL-2012, .* but found 11"),
         (TWO.replace("(V*) 1)", "1)"), 7, "expected 14 columns of CoNLL-2012, .* but found 13"),
         ("#begin document (a); part 000\na 0 0 b (0)", 2, "expected 12 columns"),

@@ -69,7 +69,7 @@ ROW = "a 0 {} w XX * - - - - * {}\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "there is no document in this file"),
+        ("", "this file has no documents"),
         ("a 0 0 w XX * - - - - * -\n", "line 1: expected #begin document"),
         ("#begin document (a); part 000\n#end document\n", "line 1: .* has no words"),
         ("#begin document (a); part 000\n" + ROW.format(0, "-"), "line 1: .* has no #end document"),
@@ -84,7 +84,7 @@ ROW = "a 0 {} w XX * - - - - * {}\n"
         ),
         (
             "#begin document (a); part 000\n" + ROW.format(0, "((0)") + "#end document\n",
-            "line 2: .* no label",
+            "line 2: .* not a coreference label",
         ),
     ],
 )

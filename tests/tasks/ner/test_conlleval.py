@@ -196,10 +196,10 @@ def test_sentences_end_at_blank_lines_and_boundaries(tmp_path: Path, text: str) 
         (b"a O O\n\nb O\n", ", line 3: expected 3 columns, as before, found 2"),
         (b"a O O\nb x O O\n", ", line 2: expected 3 columns, as before, found 4"),
         (b"\na\n", ", line 2: expected a gold tag and a system's tag, found 1 column"),
-        (b"a O O\nb U-X O\n", ", line 2: 'U-X' is no tag; its prefix is none of B, I, E, S and O"),
-        (b"a O PER\n", ", line 1: 'PER' is no tag"),
+        (b"a O O\nb U-X O\n", ", line 2: 'U-X' is not a tag: its prefix must be B, I, E, S or O"),
+        (b"a O PER\n", ", line 1: 'PER' is not a tag"),
         (b"a O O\n\xe9 O O\n", ", line 2: not UTF-8 text"),
-        (b" \n\n-X- O O\n", ": there is no word in this file"),
+        (b" \n\n-X- O O\n", ": this file has no words"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: bytes, message: str) -> None:

@@ -88,12 +88,12 @@ def test_a_word_may_hold_a_space_that_is_not_ascii(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", ": there is no sentence in this file"),
-        (b"\n\n-DOCSTART- -X- O O\n\n", ": there is no sentence in this file"),
+        (b"", ": this file has no sentences"),
+        (b"\n\n-DOCSTART- -X- O O\n\n", ": this file has no sentences"),
         (b"a _ _ O\nb O\n", ", line 2: expected 4 columns .*, found 2"),
         (b"a b _ _ O\n", ", line 1: expected 4 columns .*, found 5"),
         (b"a _ _ O\n\nb _ _ O\nc _ _ I-PER\n", ", line 4: the tag 'I-PER' cannot be after 'O' in BIO"),
-        (b"-DOCSTART- -X- O O\n\na _ _ person\n", ", line 3: 'person' is no BIO tag"),
+        (b"-DOCSTART- -X- O O\n\na _ _ person\n", ", line 3: 'person' is not a BIO tag"),
         (b"a _ _ O\ncaf\xe9 _ _ O\n", ", line 2: not UTF-8 text"),
     ],
 )

@@ -43,9 +43,9 @@ def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ({"sentence": ""}, "there is no word in"),
-        ({"sentence": "  \n\t"}, "there is no word in"),
-        ({"tokens": []}, "there is no word in"),
+        ({"sentence": ""}, "there are no words in"),
+        ({"sentence": "  \n\t"}, "there are no words in"),
+        ({"tokens": []}, "there are no words in"),
         ({"text": "Ada"}, 'expected "words" or "tokens" or "sentence" in'),
         ({"sentence": 3}, '"sentence" must be text, not 3'),
         ({"tokens": "Ada"}, "\"tokens\" must be a list of words .*, not 'Ada'"),

@@ -64,7 +64,7 @@ def test_a_compressed_file_is_read(tmp_path: Path) -> None:
             "'rained' is not at .* 4, .* 'ained.'; repair",
         ),
         (squad(answers=[{"text": "rained", "answer_start": -7}]), "'rained' is not at"),
-        (squad(is_impossible=True, answers=[]), "question q1: SQuAD 2.0's questions without an answer"),
+        (squad(is_impossible=True, answers=[]), "question q1: SQuAD 2.0's unanswerable questions"),
     ],
 )
 def test_what_is_malformed_names_the_file_and_the_question(

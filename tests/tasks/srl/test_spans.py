@@ -105,7 +105,7 @@ def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, messag
 
 @pytest.mark.parametrize("tag", ["", "A0", "B-", "I", "O-A0", "L-A0"])
 def test_what_is_no_bio_tag_is_refused(tag: str) -> None:
-    with pytest.raises(LabelError, match=f"'{tag}' is no BIO tag") as caught:
+    with pytest.raises(LabelError, match=f"'{tag}' is not a BIO tag") as caught:
         tags_to_arguments(["O", tag])
     assert caught.value.row == 1
 

@@ -95,8 +95,8 @@ def test_a_gzipped_file_is_read_like_a_plain_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", ": there is no tree in this file"),
-        (b"\n \n", ": there is no tree in this file"),
+        (b"", ": this file has no trees"),
+        (b"\n \n", ": this file has no trees"),
         (b"(2 a)\n\n(2 (2 b)\n", ", line 3: brackets are not balanced, 1 are never closed"),
         (b"(2 a)\r\n(7 b)\r\n", ", line 2: a label is a number from 0 to 4, not '7'"),
         (b"(2 a)\n(2 caf\xe9)\n", ", line 2: not UTF-8 text"),

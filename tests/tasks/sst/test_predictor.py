@@ -71,9 +71,9 @@ def test_another_tokenizer_may_be_given(predictor: SstPredictor) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ({"sentence": ""}, "there is no word in"),
-        ({"sentence": "  \n\t"}, "there is no word in"),
-        ({"words": []}, "there is no word in"),
+        ({"sentence": ""}, "there are no words in"),
+        ({"sentence": "  \n\t"}, "there are no words in"),
+        ({"words": []}, "there are no words in"),
         ({"text": "Superb"}, 'expected "words" or "tokens" or "sentence" in'),
         ({"sentence": 3}, '"sentence" must be text, not 3'),
         ({"words": "Superb"}, "\"words\" must be a list of words .*, not 'Superb'"),

@@ -37,7 +37,7 @@ def score_coref(key_path: str, response_path: str) -> tuple[list[str], dict[str,
     """
     keys, responses = _by_title(key_path), _by_title(response_path)
     if not keys:
-        raise ConfigurationError(f"{key_path}: there is no document in this file")
+        raise ConfigurationError(f"{key_path}: this file has no documents")
     scores = CorefScores()
     for title, key in keys.items():
         response = responses.pop(title, None)

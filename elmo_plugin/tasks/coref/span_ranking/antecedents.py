@@ -21,7 +21,7 @@ class AntecedentScorer(nn.Module):
 
     The first layer is a sum over these parts, so the vectors of pairs are never made: those of one span are
     computed once for each span, and the product by `ProductLayer`. Of a pair's own there are only the
-    features, whose dropout is another one for each pair.
+    features, with a dropout mask of its own for each pair.
 
     # Parameters
 
@@ -34,7 +34,7 @@ class AntecedentScorer(nn.Module):
     feature_dim : `int`
         The size of the vector of each feature.
     num_genres : `int`
-        The size of the vocabulary of genres; 0 where they are no feature.
+        The size of the vocabulary of genres; 0 where genre is not a feature.
     use_speakers : `bool`
         Whether the speakers are a feature.
     dropout : `float`

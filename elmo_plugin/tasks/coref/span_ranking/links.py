@@ -37,7 +37,8 @@ class Link(NamedTuple):
 def marginal_loss(logits: AntecedentLogits, clusters: Sequence[Sequence[Mention]]) -> Tensor:
     """
     Computes the negative logarithm of the probability that each span has one of its right antecedents, which
-    for spans without one is no antecedent. The sum over spans (Lee et al., 2017, equation 1 and section 5).
+    for spans without one is the empty antecedent: the sum over spans (Lee et al., 2017, equation 1 and
+    section 5).
     """
     cluster_of = {
         mention: number for number, mention_list in enumerate(clusters, 1) for mention in mention_list

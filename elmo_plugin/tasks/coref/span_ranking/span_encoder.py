@@ -18,7 +18,7 @@ class SpanEncoder(nn.Module):
 
     There are many more spans than words, so `project` never makes the vectors of all: a linear layer of them
     is the sum of one of each part, and those of the ends and of the head are computed once for each word. Of
-    a span's own there is only the vector of its width, whose dropout is another one for each span.
+    a span's own there is only the vector of its width, with a dropout mask of its own for each span.
 
     # Parameters
 

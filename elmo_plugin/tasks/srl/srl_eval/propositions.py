@@ -42,7 +42,7 @@ def score_props(gold_path: str, system_path: str) -> tuple[list[str], dict[str, 
             raise ConfigurationError(f"{present.location()}: sentence {sentences} is missing in {lacking}")
         add_sentence(scores, gold, system)
     if not sentences:
-        raise ConfigurationError(f"{gold_path}: there is no sentence in this file")
+        raise ConfigurationError(f"{gold_path}: this file has no sentences")
     return table(scores, sentences), figures(scores)
 
 
@@ -69,7 +69,7 @@ def add_sentence(scores: SrlScores, gold: PropsSentence, system: PropsSentence) 
         scores.add(arguments, [])
     for place, proposition in found.items():
         logger.warning(
-            "%s: %s is no predicate in %s; it is skipped",
+            "%s: %s is not a predicate in %s; it is skipped",
             system.location(place),
             proposition.lemma,
             gold.location(place),

@@ -94,7 +94,7 @@ def test_files_that_do_not_fit_are_an_error_with_file_and_line(
 
 
 def test_a_key_without_documents_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"key\.conll: there is no document in this file"):
+    with pytest.raises(ConfigurationError, match=r"key\.conll: this file has no documents"):
         score(tmp_path, "\n", A)
 
 
