@@ -1,4 +1,4 @@
-"""The folder next to an output in which its chunks gather until it is whole, and from which a run resumes."""
+"""The folder of an output's chunks, from which a stopped run resumes."""
 
 import json
 import logging
@@ -16,39 +16,39 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_stop
 from elmo_plugin.common.files import remove_leftovers, replace_when_written, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.embed_files.text import Passage
+from elmo_plugin.embed_files.text import Segment
 
 _MANIFEST = "manifest.json"
-_ARRAYS = ("passage", "made_by", "sentences", "texts", "lengths", "vectors")
+_ARRAYS = ("segment", "made_by", "sentences", "texts", "lengths", "vectors")
 
 logger = logging.getLogger(__name__)
 
 
 def write_chunk(
-    path: Path, passage: Passage, words: Sequence[Sequence[str]], vectors: np.ndarray, made_by: str = ""
+    path: Path, segment: Segment, words: Sequence[Sequence[str]], vectors: np.ndarray, made_by: str = ""
 ) -> None:
     """
-    Writes what was embedded of a passage, whole or not at all. Raises `OSError` where it cannot.
+    Writes the vectors of a segment, whole or not at all. Raises `OSError` if that fails.
 
     # Parameters
 
     path : `Path`
-        An `.npz` file, whatever its name.
-    passage : `Passage`
-        Which has the `sentences` as they are in the text.
+        An `.npz` file of any name.
+    segment : `Segment`
+        The `sentences` as they are in the text.
     words : `Sequence[Sequence[str]]`
-        Of each sentence: their number is in `lengths`, and they are in `texts`, with a space between them.
+        Of each sentence: their number is stored as `lengths`, and they as `texts`, with spaces between them.
     vectors : `np.ndarray`
         Of all words, shape (words, num_layers, dim) or (words, dim).
     made_by : `str`
-        Tells chunks that are made otherwise from this one, see `Chunks`.
+        See `Chunks`.
     """
     with replace_when_written(path) as temporary, temporary.open("wb") as file:
         np.savez(
             file,
-            passage=np.array(passage.digest()),
+            segment=np.array(segment.digest()),
             made_by=np.array(made_by),
-            sentences=_to_bytes(passage.sentences),
+            sentences=_to_bytes(segment.sentences),
             texts=_to_bytes([" ".join(each) for each in words]),
             lengths=np.array([len(each) for each in words]),
             vectors=vectors,
@@ -57,13 +57,12 @@ def write_chunk(
 
 def read_array(path: Path, name: str) -> np.ndarray:
     """
-    Returns one array of a chunk, and reads no other. Raises `BiLmError` where it is not what was written:
-    each has a checksum, which is compared when it is read to its end.
+    Reads one array of a chunk. Raises `BiLmError` if it is damaged, which its checksum tells.
     """
     try:
         with np.load(path) as arrays:
             return arrays[name]
-    except Exception as error:  # damage can make the reader stumble over anything
+    except Exception as error:  # a damaged file can make the reader raise anything
         raise_stop(error)
         message = f"{path} is damaged ({error or type(error).__name__}): remove it and start again to go on"
         raise BiLmError(message) from None
@@ -80,14 +79,14 @@ def _to_bytes(lines: Sequence[str]) -> np.ndarray:
 
 class Chunks:
     """
-    The chunks, in a folder, of an output that is not whole yet.
+    The chunks of an unfinished output.
 
     # Parameters
 
     folder : `Path`
-        Where they are.
+        Where they are stored.
     made_by : `str`
-        A hash of how they are made. Each chunk has it.
+        A hash of the description of the output, stored in each chunk.
     """
 
     def __init__(self, folder: Path, made_by: str = "") -> None:
@@ -95,15 +94,15 @@ class Chunks:
         self.made_by = made_by
 
     def path(self, number: int) -> Path:
-        """Returns where the chunk of the passage with this number is."""
+        """Returns the path of the chunk of this segment."""
         return self.folder / f"{number:08d}.part"
 
-    def has(self, passage: Passage) -> bool:
+    def has(self, segment: Segment) -> bool:
         """
-        Reads the chunk of a passage, if there is one, to its end. Returns false where it is damaged. Raises
-        `BiLmError` where it is of another passage, or made otherwise.
+        Reads the chunk of a segment. Returns whether it is there and undamaged. Raises `BiLmError` if it is
+        of another segment, or was made with other arguments.
         """
-        path = self.path(passage.number)
+        path = self.path(segment.number)
         if not path.exists():
             return False
         try:
@@ -113,8 +112,8 @@ class Chunks:
             return False
         if str(arrays["made_by"]) != self.made_by:
             raise BiLmError(f"{path} was made with other arguments: give those, or remove it to begin again")
-        if str(arrays["passage"]) != passage.digest():
-            first, last = passage.first_line + 1, passage.first_line + len(passage.sentences)
+        if str(arrays["segment"]) != segment.digest():
+            first, last = segment.first_line + 1, segment.first_line + len(segment.sentences)
             raise BiLmError(
                 f"{self.folder} was begun with another text, which differs in lines {first} to {last}: give "
                 "that text, or remove it to begin again"
@@ -125,16 +124,16 @@ class Chunks:
 @contextmanager
 def unfinished_chunks(output: Path, description: dict[str, Any]) -> Iterator[Chunks]:
     """
-    Yields the chunks of an output, for this process alone. They are removed when the block succeeds.
+    Yields the chunks of an output, locked for this process. Removes them when the block succeeds.
 
     # Parameters
 
     output : `Path`
-        What is to be written.
+        The file to be written.
     description : `dict[str, Any]`
-        How it is made. Chunks that were made otherwise are not taken.
+        How it is made.
 
-    Raises `BiLmError` where there are such chunks, and where another process writes the same output.
+    Raises `BiLmError` if there are chunks of another description, or another process writes the same output.
     """
     made_by = blake2b(json.dumps(description, sort_keys=True).encode(), digest_size=16).hexdigest()
     folder = output.with_name(f"{output.name}.unfinished")
@@ -159,7 +158,7 @@ def unfinished_chunks(output: Path, description: dict[str, Any]) -> Iterator[Chu
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:
-    """Returns `None` where there is none, or it is damaged: the chunks tell, too, how they were made."""
+    """Returns `None` if it is missing or damaged, as the chunks have a hash of it, too."""
     try:
         return read_json_object(path, str(path))
     except BiLmError as error:
@@ -169,7 +168,7 @@ def _read_manifest(path: Path) -> dict[str, Any] | None:
 
 
 def check_description(found: dict[str, Any], expected: dict[str, Any], path: Path) -> None:
-    """Raises `BiLmError` where what is at `path` was made otherwise than is asked for."""
+    """Raises `BiLmError` unless `path` was made as expected."""
     differences = [
         f"{name.replace('_', ' ')} was {found.get(name)}, not {value}"
         for name, value in expected.items()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from elmo_plugin.bilm import load_bilm
-from elmo_plugin.embed_files import Settings, embed_file
+from elmo_plugin.embed_files import EmbedSettings, embed_file
 from elmo_plugin.embed_files import run as embed_run
 from elmo_plugin.embedding.cache import SqliteCache
 from elmo_plugin.embedding.cache.sqlite_store import NAME
@@ -37,7 +37,7 @@ class Stopped(Exception):
 def test_chunks_of_an_embedding_that_was_stopped(
     material: Material, tmp_path: Path, outcomes: Outcomes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("elmo_plugin.embed_files.embedder.PASSAGE_VECTOR_BYTES", 2**12)
+    monkeypatch.setattr("elmo_plugin.embed_files.embedder.SEGMENT_VECTOR_BYTES", 2**12)
 
     def stop(*_: object) -> None:
         raise Stopped
@@ -47,9 +47,9 @@ def test_chunks_of_an_embedding_that_was_stopped(
     with monkeypatch.context() as patch:
         patch.setattr(embed_run, "write_hdf5", stop)
         with pytest.raises(Stopped):
-            embed_file(material.text, begun, Settings(material.pair), show_progress=False)
+            embed_file(material.text, begun, EmbedSettings(material.pair), show_progress=False)
     whole = tmp_path / "whole.hdf5"
-    embed_file(material.text, whole, Settings(material.pair), show_progress=False)
+    embed_file(material.text, whole, EmbedSettings(material.pair), show_progress=False)
     generator = random_of(21)
     for case in times(70):
         folder = tmp_path / "case"
@@ -62,7 +62,7 @@ def test_chunks_of_an_embedding_that_was_stopped(
         if case % 7 == 0:
             (unfinished / "manifest.json").unlink()
         dtype = "float16" if case % 10 == 7 else "float32"
-        settings = Settings(material.pair, dtype=dtype)
+        settings = EmbedSettings(material.pair, dtype=dtype)
         work = partial(embed_file, material.text, folder / "out.hdf5", settings, show_progress=False)
         outcomes.run(
             f"chunk {case} of {file.name}, {dtype}",

@@ -1,6 +1,7 @@
 """An index has the vectors of all words of a corpus, and their sentences."""
 
 import gzip
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 
 from elmo_plugin.analysis.neighbors import CorpusIndex, Occurrence, open_index, unit_length
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.common.files import write_json
 
 SENTENCES = [["They", "saw", "a", "play", "."], ["naïve"], ["He", "made", "a", "good", "play"]]
 
@@ -87,4 +89,11 @@ def test_a_flipped_bit_is_named(tmp_path: Path, bilm: BiLm, corpus: str, name: s
     content[-6] ^= 1
     (folder / name).write_bytes(content)
     with pytest.raises(BiLmError, match=rf"index .*{folder.name}: .*delete it"):
+        CorpusIndex(folder)
+
+
+def test_an_index_of_another_version_is_named(tmp_path: Path, bilm: BiLm, corpus: str) -> None:
+    folder = open_index(tmp_path / "index", bilm, corpus, 1).folder
+    write_json(folder / "index.json", {**json.loads((folder / "index.json").read_text()), "version": 2})
+    with pytest.raises(BiLmError, match=rf"{folder.name}: has format version 2, not 1; delete it"):
         CorpusIndex(folder)
