@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from elmo_plugin.analysis import Representation, controls, layer_combinations
-from elmo_plugin.analysis.probes import GuessedTags, ProbeScore, TaggedSentence, probe_layers, read_tagged
+from elmo_plugin.analysis.probes import ProbeScore, TaggedSentence, guess_tags, probe_layers, read_tagged
 from elmo_plugin.bilm import BiLmError, load_bilm
 from elmo_plugin.commands.command import BILM_HELP, Command, add_json, check_at_least_one
 from elmo_plugin.embedding.cache import SqliteCache
@@ -46,8 +46,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             representation, train, test, seeds=range(1, args.seeds + 1), epochs=args.epochs
         )
     ]
-    guessed = GuessedTags(train)
-    without = {"majority": guessed.accuracy_of_majority(test), "word": guessed.accuracy_of_words(test)}
+    without = guess_tags(train, test)
     print(table(without, scores))
     layers = {score.name: {"accuracies": score.accuracies, "control": score.control} for score in scores}
     return {**without, "layers": layers}

@@ -1,4 +1,4 @@
-"""Lines to words and their vectors, in the layout that was asked for."""
+"""Tokenises and embeds lines of text."""
 
 from collections.abc import Callable
 from hashlib import blake2b
@@ -77,7 +77,7 @@ class Embedder:
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """The shape of what is written of a word."""
+        """The shape of a word's vectors in the output."""
         layers = (self._bilm.num_layers,) if self._settings.layout == "all" else ()
         return (*layers, self._bilm.output_dim)
 

@@ -3,9 +3,8 @@
 import json
 import logging
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,20 @@ from filelock import FileLock, Timeout
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_stop
-from elmo_plugin.common.files import remove_leftovers, replace_when_written, write_json
-from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.files import remove_leftovers, replace_when_written
 from elmo_plugin.embed_files.text import Segment
 
-_MANIFEST = "manifest.json"
-_ARRAYS = ("segment", "made_by", "sentences", "texts", "lengths", "vectors")
+_ARRAYS = ("segment", "description", "sentences", "texts", "lengths", "vectors")
 
 logger = logging.getLogger(__name__)
 
 
 def write_chunk(
-    path: Path, segment: Segment, words: Sequence[Sequence[str]], vectors: np.ndarray, made_by: str = ""
+    path: Path,
+    segment: Segment,
+    words: Sequence[Sequence[str]],
+    vectors: np.ndarray,
+    description: Mapping[str, Any],
 ) -> None:
     """
     Writes the vectors of a segment, whole or not at all. Raises `OSError` if that fails.
@@ -40,14 +41,14 @@ def write_chunk(
         Of each sentence: their number is stored as `lengths`, and they as `texts`, with spaces between them.
     vectors : `np.ndarray`
         Of all words, shape (words, num_layers, dim) or (words, dim).
-    made_by : `str`
-        See `Chunks`.
+    description : `Mapping[str, Any]`
+        How the output is made.
     """
     with replace_when_written(path) as temporary, temporary.open("wb") as file:
         np.savez(
             file,
             segment=np.array(segment.digest()),
-            made_by=np.array(made_by),
+            description=np.array(json.dumps(description)),
             sentences=_to_bytes(segment.sentences),
             texts=_to_bytes([" ".join(each) for each in words]),
             lengths=np.array([len(each) for each in words]),
@@ -85,13 +86,10 @@ class Chunks:
 
     folder : `Path`
         Where they are stored.
-    made_by : `str`
-        A hash of the description of the output, stored in each chunk.
     """
 
-    def __init__(self, folder: Path, made_by: str = "") -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.made_by = made_by
 
     def path(self, number: int) -> Path:
         """Returns the path of the chunk of this segment."""
@@ -100,7 +98,7 @@ class Chunks:
     def has(self, segment: Segment) -> bool:
         """
         Reads the chunk of a segment. Returns whether it is there and undamaged. Raises `BiLmError` if it is
-        of another segment, or was made with other arguments.
+        of another segment.
         """
         path = self.path(segment.number)
         if not path.exists():
@@ -110,8 +108,6 @@ class Chunks:
         except BiLmError:
             logger.warning("%s is damaged: its lines are embedded again", path)
             return False
-        if str(arrays["made_by"]) != self.made_by:
-            raise BiLmError(f"{path} was made with other arguments: give those, or remove it to begin again")
         if str(arrays["segment"]) != segment.digest():
             first, last = segment.first_line + 1, segment.first_line + len(segment.sentences)
             raise BiLmError(
@@ -122,7 +118,7 @@ class Chunks:
 
 
 @contextmanager
-def unfinished_chunks(output: Path, description: dict[str, Any]) -> Iterator[Chunks]:
+def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[Chunks]:
     """
     Yields the chunks of an output, locked for this process. Removes them when the block succeeds.
 
@@ -130,25 +126,20 @@ def unfinished_chunks(output: Path, description: dict[str, Any]) -> Iterator[Chu
 
     output : `Path`
         The file to be written.
-    description : `dict[str, Any]`
+    description : `Mapping[str, Any]`
         How it is made.
 
     Raises `BiLmError` if there are chunks of another description, or another process writes the same output.
     """
-    made_by = blake2b(json.dumps(description, sort_keys=True).encode(), digest_size=16).hexdigest()
     folder = output.with_name(f"{output.name}.unfinished")
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(str(folder / "lock"), timeout=0):
             try:
                 remove_leftovers(folder, "*")
-                manifest = folder / _MANIFEST
-                found = _read_manifest(manifest)
-                if found is not None:
-                    check_description(found, description, folder)
-                else:
-                    write_json(manifest, description)
-                yield Chunks(folder, made_by)
+                for chunk in folder.glob("*.part"):
+                    check_description(_read_description(chunk) or description, description, folder)
+                yield Chunks(folder)
                 shutil.rmtree(folder)
             finally:
                 if folder.exists() and not any(folder.glob("*.part")):
@@ -157,17 +148,16 @@ def unfinished_chunks(output: Path, description: dict[str, Any]) -> Iterator[Chu
         raise BiLmError(f"another process is writing {output}") from None
 
 
-def _read_manifest(path: Path) -> dict[str, Any] | None:
-    """Returns `None` if it is missing or damaged, as the chunks have a hash of it, too."""
+def _read_description(chunk: Path) -> dict[str, Any] | None:
+    """Returns `None` for a damaged chunk."""
     try:
-        return read_json_object(path, str(path))
-    except BiLmError as error:
-        if path.exists():
-            logger.warning("%s; it is written again", error)
+        description: dict[str, Any] = json.loads(str(read_array(chunk, "description")))
+        return description
+    except (BiLmError, OSError):
         return None
 
 
-def check_description(found: dict[str, Any], expected: dict[str, Any], path: Path) -> None:
+def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], path: Path) -> None:
     """Raises `BiLmError` unless `path` was made as expected."""
     differences = [
         f"{name.replace('_', ' ')} was {found.get(name)}, not {value}"

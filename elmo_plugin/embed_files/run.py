@@ -83,18 +83,18 @@ def embed_file(
             digests: list[str] = []
             bar_options = {"total": _size(source), "disable": not show_progress, **_BAR}
             with progress_bar(progress_as_lines, **bar_options) as bar:
-                jobs = _missing(text, chunks, settings, digests, bar)
+                jobs = _missing(text, chunks, settings, description, digests, bar)
                 words, start = 0, time.monotonic()
                 for segment, number in write_chunks(jobs, embedder, settings, devices):
                     words += number
                     rate = words / (time.monotonic() - start)
                     bar.set_postfix_str(f"{rate:,.0f} tokens/s", refresh=False)
                     bar.update(segment.num_bytes)
-            description["text"] = digest_of(digests)
+            described = description | {"text": digest_of(digests)}
             paths = [chunks.path(number) for number in range(len(digests))]
             whole = chunks.folder / output.name
             with replace_when_written(whole) as temporary:
-                OUTPUT_FORMATS[name].write(temporary, paths, settings, embedder.row_shape, description)
+                OUTPUT_FORMATS[name].write(temporary, paths, settings, embedder.row_shape, described)
             os.replace(whole, output)
     except OSError as error:
         if error.errno not in NO_ROOM:
@@ -150,7 +150,12 @@ def _check_keys(segment: Segment) -> None:
 
 
 def _missing(
-    text: Iterable[Segment], chunks: Chunks, settings: EmbedSettings, digests: list[str], bar: tqdm
+    text: Iterable[Segment],
+    chunks: Chunks,
+    settings: EmbedSettings,
+    description: dict[str, Any],
+    digests: list[str],
+    bar: tqdm,
 ) -> Iterator[Job]:
     """
     Yields the segments without a chunk, and appends the digests of all segments to `digests`. Chunks of
@@ -161,7 +166,7 @@ def _missing(
             _check_keys(segment)
         digests.append(segment.digest())
         if not chunks.has(segment):
-            yield Job(segment, chunks.path(segment.number), chunks.made_by)
+            yield Job(segment, chunks.path(segment.number), description)
             continue
         if not bar.disable:
             bar.initial += segment.num_bytes

@@ -6,13 +6,13 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -28,14 +28,14 @@ _SEGMENTS_AHEAD = 2  # of each worker, read before they are needed
 
 class Job(NamedTuple):
     """
-    segment: what is embedded
-    path: where its chunk is written
-    made_by: see `Chunks`
+    segment: to be embedded
+    path: of its chunk
+    description: how the output is made
     """
 
     segment: Segment
     path: Path
-    made_by: str = ""
+    description: Mapping[str, Any]
 
 
 def write_chunks(
@@ -87,7 +87,7 @@ def write_chunks(
 def embed_segment(embedder: Embedder, job: Job) -> int:
     """Writes the chunk of a segment. Returns the number of its words."""
     words, vectors = embedder.embed(job.segment)
-    write_chunk(job.path, job.segment, words, vectors, job.made_by)
+    write_chunk(job.path, job.segment, words, vectors, job.description)
     return len(vectors)
 
 

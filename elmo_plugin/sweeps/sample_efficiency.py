@@ -17,15 +17,15 @@ Curve = Mapping[float, Sequence[float]]  # of each fraction, the scores of its s
 
 class Reach(NamedTuple):
     """
-    What a configuration needs for the score that another one has with most of the data.
+    What a configuration needs to reach the score of another with most of the data.
 
     name: of the configuration
-    other: the other one
+    other: the other configuration
     score: of the other, the mean of its seeds
-    fraction: the part of the data that is needed; `None` where no part is enough
+    fraction: the part of the data that is needed; `None` if no part is enough
     most: the largest part
-    updates: of each seed, with the largest part; `None` where it never comes there; empty where the score is
-        of the test data
+    updates: of each seed, with the largest part; `None` if it never reaches the score; empty for a score of
+        the test data
     """
 
     name: str
@@ -56,7 +56,7 @@ def curves_of_results(results: Mapping[str, Any]) -> dict[str, dict[float, list[
 
 
 def find_reaches(trainings: Sequence[Training], curves: Mapping[str, Curve], metric: Metric) -> list[Reach]:
-    """Returns what each configuration needs for the score of each other one; reads the finished trainings."""
+    """Returns what each configuration needs to reach each other, from the files of the trainings."""
     reaches = []
     for name, other in itertools.permutations(curves, 2):
         most = max(curves[name])
@@ -102,9 +102,8 @@ def curve_table(curves: Mapping[str, Curve], metric: str) -> str:
 
 def fraction_to_reach(curve: Curve, score: float, higher_is_better: bool) -> float | None:
     """
-    Returns the part of the data with which the mean score is `score`: interpolated between the two fractions
-    around it, on a logarithmic axis; the smallest fraction where that is better already, `None` where no
-    fraction is as good.
+    Returns the part of the data with which the mean score is `score`, interpolated between two fractions on a
+    logarithmic axis: the smallest fraction if that is better, `None` if no fraction is as good.
     """
     sign = 1 if higher_is_better else -1
     last: tuple[float, float] | None = None
@@ -125,7 +124,7 @@ def draw_curves(curves: Mapping[str, Curve], metric: str, path: str | Path) -> N
     Draws the mean score of each configuration over the part of the data, on a logarithmic axis, and how far
     its seeds spread.
 
-    Raises `BiLmError` where matplotlib is not installed.
+    Raises `BiLmError` if matplotlib is not installed.
     """
     figure = new_figure(6, 4)
     axes = figure.add_subplot()

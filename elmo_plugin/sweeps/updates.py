@@ -1,4 +1,4 @@
-"""How many updates of the weights a training took, epoch by epoch."""
+"""The numbers of updates of the weights in a training, epoch by epoch."""
 
 import json
 from pathlib import Path
@@ -49,21 +49,21 @@ class UpdatesCallback(TrainerCallback):
 class Progress(NamedTuple):
     """
     updates: after each epoch
-    scores: on the validation data, after each epoch, as `Metric.score` has them
+    scores: on the validation data after each epoch, see `Metric.score`
     """
 
     updates: list[int]
     scores: list[float]
 
     def updates_to_reach(self, score: float, metric: Metric) -> int | None:
-        """Returns after how many updates the score was at least as good; `None` where it never was."""
+        """Returns after how many updates the score was first as good, or `None` if it never was."""
         sign = 1 if metric.higher_is_better else -1
         reached = (at for at, own in zip(self.updates, self.scores, strict=True) if sign * (own - score) >= 0)
         return next(reached, None)
 
 
 def read_progress(folder: Path, metric: Metric) -> Progress:
-    """Reads what `UpdatesCallback` wrote in a training; raises `ConfigurationError` where it did not."""
+    """Reads the files of `UpdatesCallback`. Raises `ConfigurationError` if they are missing."""
     try:
         updates = json.loads((folder / UPDATES).read_text(encoding="utf-8"))
         of_epochs = [

@@ -44,7 +44,7 @@ def make_part(seed: int, sentences: list[str], num_layers: int = 3) -> Part:
 
 def write_part(path: Path, part: Part) -> None:
     rows = np.concatenate([np.moveaxis(vectors, -2, 0) for vectors in part.vectors])
-    write_chunk(path, Segment(0, 0, part.sentences, 0), part.words, rows)
+    write_chunk(path, Segment(0, 0, part.sentences, 0), part.words, rows, {})
 
 
 def write(name: str, path: Path, chunks: list[Path], settings: EmbedSettings) -> None:

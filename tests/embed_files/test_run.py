@@ -175,7 +175,6 @@ def test_what_was_begun_goes_on_to_the_same_bytes(
     content = bytearray((folder / "00000001.part").read_bytes())
     content[-500] ^= 1
     (folder / "00000001.part").write_bytes(bytes(content))
-    (folder / "manifest.json").write_text("{damaged")
     (folder / ".00000003.part.abcd").mkdir()  # half-written by a process that was killed
     done = []
     embed_segment = workers.embed_segment
@@ -351,12 +350,3 @@ def test_the_bar_tells_the_speed_and_what_was_done_before(
     assert "100%" in last and "tokens/s" in last
     embed_file(text, tmp_path / "quiet.hdf5", settings, show_progress=False)
     assert capsys.readouterr().err == ""
-
-
-def test_chunks_that_were_made_otherwise_are_not_taken_without_the_manifest(
-    settings: EmbedSettings, text: Path, tmp_path: Path, short_segments: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
-    (tmp_path / "out.hdf5.unfinished" / "manifest.json").unlink()
-    with pytest.raises(BiLmError, match=r"00000000\.part was made with other arguments"):
-        embed_file(text, tmp_path / "out.hdf5", replace(settings, dtype="float16"))

@@ -1,11 +1,11 @@
-"""The vectors of all words of a corpus in a folder: built once, mapped into memory, searched often."""
+"""The vectors of all words of a corpus, in a folder: built once and mapped into memory."""
 
 import os
 import tempfile
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,16 +25,6 @@ BATCHES_UNTIL_FREED = 4
 _DESCRIPTION, _SENTENCES, _STARTS, _VECTORS = "index.json", "sentences.txt", "starts.npy", "vectors.npy"
 
 
-class Occurrence(NamedTuple):
-    """
-    words: of a sentence of the corpus
-    position: of the word in it
-    """
-
-    words: list[str]
-    position: int
-
-
 class CorpusIndex:
     """
     Opens an index: a folder with
@@ -42,7 +32,7 @@ class CorpusIndex:
     - `vectors.npy`, the vectors of all words, of length 1, in half precision. Shape (words, dim).
     - `sentences.txt`, the sentences, and `starts.npy`, where each begins: the byte in that file and the row
       among the vectors. Shape (sentences + 1, 2).
-    - `index.json`, which says what it was made of.
+    - `index.json`, a description.
 
     # Parameters
 
@@ -78,11 +68,11 @@ class CorpusIndex:
                 numbers = np.fromfile(file, np.float16, min(rows, num_words - start) * dim)
                 yield numbers.reshape(-1, dim)
 
-    def occurrence(self, row: int) -> Occurrence:
-        """Returns the word that has this row among the vectors."""
+    def occurrence(self, row: int) -> tuple[list[str], int]:
+        """Returns the sentence of the word with this row among the vectors, and its position there."""
         number = int(np.searchsorted(self._starts[:, 1], row, side="right")) - 1
         (start, first_row), (end, _) = self._starts[number : number + 2].tolist()
-        return Occurrence(self._text[start:end].tobytes().decode().split(), row - first_row)
+        return self._text[start:end].tobytes().decode().split(), row - first_row
 
 
 def open_index(folder: Path, bilm: BiLm, corpus: str, layer: int) -> CorpusIndex:
@@ -109,7 +99,7 @@ def open_index(folder: Path, bilm: BiLm, corpus: str, layer: int) -> CorpusIndex
     place = folder / f"{Path(corpus).name.partition('.')[0]}-{digest.hexdigest()}"
     if not place.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        # Renamed when it is whole: what a kill leaves is not taken for an index.
+        # Renamed when it is complete, so that a kill leaves no partial index.
         with tempfile.TemporaryDirectory(dir=folder, prefix=f".{place.name}.") as temporary:
             _build(Path(temporary) / place.name, bilm, corpus, layer)
             os.replace(Path(temporary) / place.name, place)
@@ -144,7 +134,7 @@ def _build(folder: Path, bilm: BiLm, corpus: str, layer: int) -> None:
 
 
 def _write_sentences(path: Path, corpus: str) -> np.ndarray:
-    """Writes the sentences of a corpus and returns where they start; empty lines are left out."""
+    """Writes the sentences of a corpus without empty lines, and returns their starts."""
     starts = [(0, 0)]
     with open(path, "wb") as file:
         for number, line in enumerate(read_lines(corpus), start=1):
@@ -172,5 +162,5 @@ def _batches(sentences: Path) -> Iterator[list[list[str]]]:
 
 
 def unit_length(vectors: Tensor) -> Tensor:
-    """Returns vectors of length 1; those of zeros stay as they are."""
+    """Returns vectors of length 1. Vectors of zeros stay zeros."""
     return torch.nn.functional.normalize(vectors.float(), dim=-1)

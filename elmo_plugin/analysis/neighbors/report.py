@@ -26,7 +26,7 @@ class Neighbor(NamedTuple):
     """
     words: of the sentence
     position: of the neighbour in it
-    cosine: between the vectors of the neighbour and of the word that was asked for
+    cosine: between the vectors of the neighbour and of the query
     """
 
     words: list[str]
@@ -37,10 +37,9 @@ class Neighbor(NamedTuple):
 class Query(NamedTuple):
     """
     words: of the sentence
-    position: of the word that was asked for
+    position: of the query's word in it
     neighbors: the nearest first
-    static: the neighbours of the word by static vectors, with their cosines; `None` where they lack the word
-        or there are none
+    static: the neighbours of the word by static vectors, with their cosines; `None` without such a vector
     """
 
     words: list[str]
@@ -48,14 +47,9 @@ class Query(NamedTuple):
     neighbors: list[Neighbor]
     static: list[tuple[str, float]] | None
 
-    @property
-    def word(self) -> str:
-        """The word that was asked for."""
-        return self.words[self.position]
-
 
 def as_text(queries: Sequence[Query]) -> str:
-    """Returns lines to read, each word marked by brackets."""
+    """Returns lines of text, each word in brackets."""
     lines = []
     for query in queries:
         lines.append(_mark(query.words, query.position))
@@ -71,7 +65,7 @@ def _mark(words: list[str], position: int) -> str:
 
 
 def as_json(queries: Sequence[Query]) -> list[dict[str, Any]]:
-    """Returns an object for each query: its word, its `neighbors` and, where there are any, `static` ones."""
+    """Returns an object for each query: its word, its `neighbors` and, if there are any, `static` ones."""
     objects = []
     for query in queries:
         about: dict[str, Any] = {"words": query.words, "position": query.position}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from elmo_plugin.analysis.neighbors import CorpusIndex, Occurrence, open_index, unit_length
+from elmo_plugin.analysis.neighbors import CorpusIndex, open_index, unit_length
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 from elmo_plugin.common.files import write_json
 
@@ -30,7 +30,7 @@ def test_each_word_has_its_vector_and_its_sentence(tmp_path: Path, bilm: BiLm, c
     index = open_index(tmp_path / "index", bilm, corpus, layer=1)
     occurrences = [index.occurrence(row) for row in range(len(index.vectors))]
     assert occurrences == [
-        Occurrence(words, position) for words in SENTENCES for position in range(len(words))
+        (words, position) for words in SENTENCES for position in range(len(words))
     ]
     expected = torch.cat([unit_length(bilm.embed([words])[0][1]) for words in SENTENCES])
     torch.testing.assert_close(torch.from_numpy(np.array(index.vectors)).float(), expected, atol=2e-4, rtol=0)
