@@ -46,7 +46,6 @@ def draw_mixes(models: Sequence[tuple[str, Sequence[Mix]]]) -> "Figure":
 
 
 def _draw_panel(panel: "Axes", columns: Sequence[tuple[str, Mix]], num_layers: int) -> "AxesImage":
-    """Draws a column for each model and its mix."""
     weights = np.full((num_layers, len(columns)), np.nan)
     for column, (_, mix) in enumerate(columns):
         for layer, weight in zip(mix.layers, mix.normalized_weights, strict=True):

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -18,27 +17,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", action=OutputFile, required=True, help="the archive that is written")
 
 
-def average(archives: Sequence[str | Path], output: str | Path) -> None:
-    """
-    Averages the weights of several biLMs.
-
-    # Parameters
-
-    archives : `Sequence[str | Path]`
-        Two or more archives of `bilm` models of the same sizes with the same vocabulary.
-    output : `str | Path`
-        The archive of their mean, which is the first one with other weights.
-
-    Raises `BiLmError`, and writes nothing, if they are not such archives.
-    """
-    models = {str(path): read_archive(path) for path in archives}
+def run(args: argparse.Namespace) -> None:
+    models = {str(path): read_archive(path) for path in args.archives}
     if len(models) < 2:
         raise BiLmError(f"elmo-average takes two archives or more, but was given {', '.join(models)}")
     softmaxes = [_matching_softmax(path, models) for path in models]
     weights = [weights for _, weights, _ in models.values()]
     replace_weights(
         next(iter(models)),
-        output,
+        args.output,
         {name: mean([each[name] for each in weights]) for name in weights[0]},
         SoftmaxWeights(
             mean([softmax.weight for softmax in softmaxes]),
@@ -46,7 +33,7 @@ def average(archives: Sequence[str | Path], output: str | Path) -> None:
             softmaxes[0].words,
         ),
     )
-    print(f"wrote {output}, the mean of {len(models)} biLMs")
+    print(f"wrote {args.output}, the mean of {len(models)} biLMs")
 
 
 def _matching_softmax(path: str, models: Mapping[str, ArchivedBiLm]) -> SoftmaxWeights:
@@ -71,5 +58,5 @@ COMMAND = Command(
     description="Write the archive of the mean of several biLMs that went on from the same one. It often has "
     "a lower perplexity than any of them. Its configuration is that of the first.",
     add_arguments=add_arguments,
-    run=lambda args: average(args.archives, args.output),
+    run=run,
 )

@@ -21,11 +21,11 @@ from elmo_plugin.sweeps import (
     Reach,
     Training,
     curve_table,
+    curves_of_results,
     draw,
     draw_curves,
     find_reaches,
     find_trainings,
-    learning_curves,
     reaches_text,
     read_metrics,
     table,
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
     picture = args.plot or folder / "table.svg"
     reaches: list[Reach] = []
     if args.fractions:
-        curves = learning_curves(trainings, complete)
+        curves = curves_of_results({name: {"scores": values} for name, values in complete.items()})
         reaches = find_reaches(trainings, curves, metric)
         _write_table(f"{curve_table(curves, str(metric))}\n{reaches_text(reaches)}", folder)
         _draw(lambda: draw_curves(curves, str(metric), picture))

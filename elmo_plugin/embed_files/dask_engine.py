@@ -67,7 +67,6 @@ def embed_shards(
 
 
 def _outputs(pattern: str, folder: Path, output_format: str) -> dict[str, Path]:
-    """Returns the output of each file."""
     sources = [path for path in map(Path, sorted(glob(pattern, recursive=True))) if path.is_file()]
     if not sources:
         raise BiLmError(f"no file matches {pattern}")

@@ -78,49 +78,37 @@ def _to_bytes(lines: Sequence[str]) -> np.ndarray:
     return np.frombuffer("\n".join(lines).encode(), np.uint8)
 
 
-class Chunks:
+def chunk_path(folder: Path, number: int) -> Path:
+    """Returns the path of the chunk of a segment."""
+    return folder / f"{number:08d}.part"
+
+
+def has_chunk(folder: Path, segment: Segment) -> bool:
     """
-    The chunks of an unfinished output.
-
-    # Parameters
-
-    folder : `Path`
-        Where they are stored.
+    Reads the chunk of a segment. Returns whether it is there and undamaged. Raises `BiLmError` if it is of
+    another segment.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def path(self, number: int) -> Path:
-        """Returns the path of the chunk of this segment."""
-        return self.folder / f"{number:08d}.part"
-
-    def has(self, segment: Segment) -> bool:
-        """
-        Reads the chunk of a segment. Returns whether it is there and undamaged. Raises `BiLmError` if it is
-        of another segment.
-        """
-        path = self.path(segment.number)
-        if not path.exists():
-            return False
-        try:
-            arrays = {name: read_array(path, name) for name in _ARRAYS}
-        except BiLmError:
-            logger.warning("%s is damaged: its lines are embedded again", path)
-            return False
-        if str(arrays["segment"]) != segment.digest():
-            first, last = segment.first_line + 1, segment.first_line + len(segment.sentences)
-            raise BiLmError(
-                f"{self.folder} was begun with another text, which differs in lines {first} to {last}: give "
-                "that text, or remove it to begin again"
-            )
-        return True
+    path = chunk_path(folder, segment.number)
+    if not path.exists():
+        return False
+    try:
+        arrays = {name: read_array(path, name) for name in _ARRAYS}
+    except BiLmError:
+        logger.warning("%s is damaged: its lines are embedded again", path)
+        return False
+    if str(arrays["segment"]) != segment.digest():
+        first, last = segment.first_line + 1, segment.first_line + len(segment.sentences)
+        raise BiLmError(
+            f"{folder} was begun with another text, which differs in lines {first} to {last}: give that "
+            "text, or remove it to begin again"
+        )
+    return True
 
 
 @contextmanager
-def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[Chunks]:
+def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[Path]:
     """
-    Yields the chunks of an output, locked for this process. Removes them when the block succeeds.
+    Yields the folder of an output's chunks, locked for this process. Removes it when the block succeeds.
 
     # Parameters
 
@@ -139,7 +127,7 @@ def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[
                 remove_leftovers(folder, "*")
                 for chunk in folder.glob("*.part"):
                     check_description(_read_description(chunk) or description, description, folder)
-                yield Chunks(folder)
+                yield folder
                 shutil.rmtree(folder)
             finally:
                 if folder.exists() and not any(folder.glob("*.part")):

@@ -16,7 +16,7 @@ from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.embed_files import hdf5_output, safetensors_output
 from elmo_plugin.embed_files.embedder import Embedder
 from elmo_plugin.embed_files.hdf5_output import LONGEST_KEY, sentence_key
-from elmo_plugin.embed_files.resume import Chunks, check_description, unfinished_chunks
+from elmo_plugin.embed_files.resume import check_description, chunk_path, has_chunk, unfinished_chunks
 from elmo_plugin.embed_files.settings import EmbedSettings, check_settings, max_processes
 from elmo_plugin.embed_files.text import STANDARD_INPUT, Segment, digest_of, read_segments
 from elmo_plugin.embed_files.workers import Job, write_chunks
@@ -76,14 +76,14 @@ def embed_file(
         made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
         description = {"version": VERSION} | settings.description() | made_by
         text = read_segments(source, embedder.segment_bytes)
-        with unfinished_chunks(output, description) as chunks:
+        with unfinished_chunks(output, description) as folder:
             if output.exists():
                 _check_finished(output, name, description, text)
                 return False
             digests: list[str] = []
             bar_options = {"total": _size(source), "disable": not show_progress, **_BAR}
             with progress_bar(progress_as_lines, **bar_options) as bar:
-                jobs = _missing(text, chunks, settings, description, digests, bar)
+                jobs = _missing(text, folder, settings, description, digests, bar)
                 words, start = 0, time.monotonic()
                 for segment, number in write_chunks(jobs, embedder, settings, devices):
                     words += number
@@ -91,8 +91,8 @@ def embed_file(
                     bar.set_postfix_str(f"{rate:,.0f} tokens/s", refresh=False)
                     bar.update(segment.num_bytes)
             described = description | {"text": digest_of(digests)}
-            paths = [chunks.path(number) for number in range(len(digests))]
-            whole = chunks.folder / output.name
+            paths = [chunk_path(folder, number) for number in range(len(digests))]
+            whole = folder / output.name
             with replace_when_written(whole) as temporary:
                 OUTPUT_FORMATS[name].write(temporary, paths, settings, embedder.row_shape, described)
             os.replace(whole, output)
@@ -151,7 +151,7 @@ def _check_keys(segment: Segment) -> None:
 
 def _missing(
     text: Iterable[Segment],
-    chunks: Chunks,
+    folder: Path,
     settings: EmbedSettings,
     description: dict[str, Any],
     digests: list[str],
@@ -165,8 +165,8 @@ def _missing(
         if settings.keys == "sentence":
             _check_keys(segment)
         digests.append(segment.digest())
-        if not chunks.has(segment):
-            yield Job(segment, chunks.path(segment.number), description)
+        if not has_chunk(folder, segment):
+            yield Job(segment, chunk_path(folder, segment.number), description)
             continue
         if not bar.disable:
             bar.initial += segment.num_bytes

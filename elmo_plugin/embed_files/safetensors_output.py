@@ -58,7 +58,6 @@ def read_description(path: Path) -> dict[str, Any] | None:
 
 
 def _starts(lengths: list[int]) -> np.ndarray:
-    """Returns the start of each, and the end of the last."""
     return np.cumsum([0, *lengths])
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from elmo_plugin.common.plotting import new_figure, save_figure
 from elmo_plugin.sweeps.scores import Metric, summary
 from elmo_plugin.sweeps.trainings import Training
-from elmo_plugin.sweeps.updates import read_progress
+from elmo_plugin.sweeps.updates import updates_to_reach
 
 Curve = Mapping[float, Sequence[float]]  # of each fraction, the scores of its seeds
 
@@ -36,17 +36,8 @@ class Reach(NamedTuple):
     updates: list[int | None]
 
 
-def learning_curves(trainings: Sequence[Training], scores: Mapping[str, Sequence[float]]) -> dict[str, Curve]:
-    """Returns the curve of each configuration, from the scores of its `Training.full_name`s."""
-    curves: dict[str, dict[float, Sequence[float]]] = {}
-    for training in trainings:
-        if training.fraction is not None and training.full_name in scores:
-            curves.setdefault(training.name, {})[training.fraction] = scores[training.full_name]
-    return dict(curves)
-
-
 def curves_of_results(results: Mapping[str, Any]) -> dict[str, dict[float, list[float]]]:
-    """Returns the curve of each configuration from what `--json` wrote under names as `ner_elmo@0.1`."""
+    """Returns the curve of each configuration from results, as of `--json`, with names such as `ner@0.1`."""
     curves: dict[str, dict[float, list[float]]] = {}
     for name, entry in results.items():
         configuration, _, fraction = name.partition("@")
@@ -62,7 +53,7 @@ def find_reaches(trainings: Sequence[Training], curves: Mapping[str, Curve], met
         most = max(curves[name])
         score = round(statistics.mean(curves[other][max(curves[other])]), 4)
         updates = [
-            read_progress(training.folder, metric).updates_to_reach(score, metric)
+            updates_to_reach(training.folder, score, metric)
             for training in trainings
             if (training.name, training.fraction) == (name, most) and not metric.is_of_test
         ]

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
+from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.io.training_archive import read_archive
-from elmo_plugin.commands.average import average, mean
+from elmo_plugin.commands.average import mean
 from tests.commands.run import run
 from tests.small_bilm import small_options
 from tests.trained_bilm import random_bilm, write_training
@@ -23,9 +24,7 @@ def write_scaled(folder: Path, factor: float) -> Path:
     return write_training(folder, bilm)
 
 
-def test_each_weight_is_the_mean_of_those_of_the_archives(
-    tmp_path: Path
-) -> None:
+def test_each_weight_is_the_mean_of_those_of_the_archives(tmp_path: Path) -> None:
     archives = [write_scaled(tmp_path / str(factor), factor) for factor in (1.0, 2.0, 6.0)]
     output = tmp_path / "new" / "mean.tar.gz"
     run("average", *archives, "-o", output)
@@ -42,7 +41,7 @@ def test_each_weight_is_the_mean_of_those_of_the_archives(
 
 def test_all_but_the_weights_is_that_of_the_first(tmp_path: Path) -> None:
     archives = [write_scaled(tmp_path / str(factor), factor) for factor in (1.0, 3.0)]
-    average(archives, tmp_path / "mean.tar.gz")
+    run("average", *archives, "-o", tmp_path / "mean.tar.gz")
 
     def members(path: Path) -> dict[str, bytes]:
         with tarfile.open(path) as archive:
@@ -67,7 +66,7 @@ def test_the_options_that_weights_keep_stay_with_them(tmp_path: Path) -> None:
             for member, file in {"config.json": "config.json", "best.th": "weights.th"}.items():
                 archive.add(tmp_path / name / member, arcname=file)
             archive.add(tmp_path / name / "vocabulary", arcname="vocabulary")
-    average(archives, tmp_path / "mean.tar.gz")
+    run("average", *archives, "-o", tmp_path / "mean.tar.gz")
     assert read_archive(tmp_path / "mean.tar.gz")[0] == BiLmOptions.from_dict(small_options())
 
 
@@ -90,12 +89,12 @@ def test_bilms_that_do_not_fit_each_other_are_refused(
 ) -> None:
     first = write_training(tmp_path / "a", random_bilm())
     other = write_training(tmp_path / "b", bilm, words and Vocabulary({"words": words}))
-    with pytest.raises(BiLmError, match=rf"archive .*b/model\.tar\.gz: .*{message}"):
-        average([first, other], tmp_path / "mean.tar.gz")
+    with pytest.raises(ConfigurationError, match=rf"archive .*b/model\.tar\.gz: .*{message}"):
+        run("average", first, other, "-o", tmp_path / "mean.tar.gz")
     assert not (tmp_path / "mean.tar.gz").exists()
 
 
 def test_one_archive_is_too_few(tmp_path: Path) -> None:
     archive = write_training(tmp_path / "a", random_bilm())
-    with pytest.raises(BiLmError, match="two archives or more"):
-        average([archive, archive], tmp_path / "mean.tar.gz")
+    with pytest.raises(ConfigurationError, match="two archives or more"):
+        run("average", archive, archive, "-o", tmp_path / "mean.tar.gz")

@@ -48,9 +48,7 @@ def _datasets(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_a_trained_model_is_exported_with_its_softmax(
-    bilm_config: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_trained_model_is_exported_with_its_softmax(bilm_config: dict[str, Any], tmp_path: Path) -> None:
     model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
     run("export", tmp_path / "run" / "model.tar.gz", tmp_path / "out")
     exported = _load(tmp_path / "out")
@@ -237,9 +235,7 @@ def test_a_flipped_byte_of_an_export_is_noticed(archive: Path, tmp_path: Path) -
     assert noticed > 20
 
 
-def test_a_folder_for_a_hub_has_a_card_that_says_what_is_in_it(
-    archive: Path, tmp_path: Path
-) -> None:
+def test_a_folder_for_a_hub_has_a_card_that_says_what_is_in_it(archive: Path, tmp_path: Path) -> None:
     folder = tmp_path / "my-elmo"
     run("export", archive, "--hf", folder)
     assert {path.name for path in folder.iterdir()} == {"README.md", "options.json", "weights.hdf5"}

@@ -124,9 +124,7 @@ def test_files_without_sentences_are_an_error(tmp_path: Path) -> None:
         run("score", "srl", tmp_path / "f.props", tmp_path / "f.props")
 
 
-def test_files_that_cannot_be_read_are_named(
-    gold: Path, tmp_path: Path
-) -> None:
+def test_files_that_cannot_be_read_are_named(gold: Path, tmp_path: Path) -> None:
     for absent in (tmp_path / "absent.props", tmp_path):
         with pytest.raises(ConfigurationError, match=f"{re.escape(str(absent))}: "):
             run("score", "srl", gold, absent)

@@ -20,7 +20,7 @@ from elmo_plugin.embed_files import (
     resume,
     sentence_key,
 )
-from elmo_plugin.embed_files.resume import Chunks, write_chunk
+from elmo_plugin.embed_files.resume import chunk_path, has_chunk, write_chunk
 from elmo_plugin.embed_files.text import Segment
 
 DIM = 4
@@ -173,12 +173,12 @@ def test_the_description_is_read_back_and_a_damaged_file_has_none(name: str, tmp
 
 @pytest.mark.parametrize("size", [0, 20, -20])
 def test_a_chunk_is_there_if_it_is_whole(size: int, tmp_path: Path) -> None:
-    chunks, segment = Chunks(tmp_path), Segment(0, 0, ["a"], 2)
-    assert not chunks.has(segment)
-    write_part(chunks.path(0), make_part(0, ["a"]))
-    assert chunks.has(segment)
-    chunks.path(0).write_bytes(chunks.path(0).read_bytes()[:size])
-    assert not chunks.has(segment)
+    segment, path = Segment(0, 0, ["a"], 2), chunk_path(tmp_path, 0)
+    assert not has_chunk(tmp_path, segment)
+    write_part(path, make_part(0, ["a"]))
+    assert has_chunk(tmp_path, segment)
+    path.write_bytes(path.read_bytes()[:size])
+    assert not has_chunk(tmp_path, segment)
 
 
 @pytest.mark.parametrize("name", OUTPUT_FORMATS)

@@ -60,8 +60,8 @@ def as_text(queries: Sequence[Query]) -> str:
     return "\n".join(lines).rstrip("\n")
 
 
-def _mark(words: list[str], position: int) -> str:
-    return " ".join([*words[:position], f"[{words[position]}]", *words[position + 1 :]])
+def _mark(words: list[str], position: int, left: str = "[", right: str = "]") -> str:
+    return " ".join([*words[:position], f"{left}{words[position]}{right}", *words[position + 1 :]])
 
 
 def as_json(queries: Sequence[Query]) -> list[dict[str, Any]]:
@@ -93,6 +93,4 @@ def as_html(queries: Sequence[Query]) -> str:
 
 
 def _highlight(words: list[str], position: int) -> str:
-    escaped = [escape(word) for word in words]
-    escaped[position] = f"<mark>{escaped[position]}</mark>"
-    return " ".join(escaped)
+    return _mark([escape(word) for word in words], position, "<mark>", "</mark>")

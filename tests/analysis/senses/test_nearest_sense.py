@@ -49,9 +49,7 @@ def vector(bilm: BiLm, sentence: SenseSentence, target: Target, mix: tuple[Tenso
     return words[target.first : target.first + target.length].mean(dim=0)
 
 
-def restated(
-    bilm: BiLm, sentence: SenseSentence, target: Target, mix: tuple[Tensor, Tensor]
-) -> str | None:
+def restated(bilm: BiLm, sentence: SenseSentence, target: Target, mix: tuple[Tensor, Tensor]) -> str | None:
     """Table 5 of the paper: the mean vector of each sense, and the nearest of those of the lemma."""
     examples: dict[str, list[Tensor]] = {}
     for each in TRAIN:
