@@ -49,7 +49,7 @@ def export(
     weights then stay what they were.
     """
     folder = Path(output_directory)
-    stored = read_checkpoint(source, with_softmax)
+    stored = read_checkpoint(source, with_softmax=with_softmax)
     stored = stored._replace(weights=dict(stored.weights).items(), dtype=dtype or stored.dtype)
     options_file, weights_file = write_files(folder, stored)
     if with_card and not (folder / CARD_NAME).exists():
@@ -66,8 +66,13 @@ def _write_card(folder: Path, stored: Checkpoint) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def run(args: argparse.Namespace) -> None:
+    folder = args.output_directory
+    export(args.source, folder, args.dtype, with_softmax=not args.no_softmax, with_card=args.hf)
+
+
 COMMAND = Command(
     description="Write a biLM as the options.json and weights.hdf5 of published ELMo models.",
     add_arguments=add_arguments,
-    run=lambda args: export(args.source, args.output_directory, args.dtype, not args.no_softmax, args.hf),
+    run=run,
 )
