@@ -19,7 +19,7 @@ from machine import MEGABYTE, in_fresh_process, peak_memory, seconds, status
 from material import SIZES, Sentences, model_files, read_sentences, write_model
 
 from elmo_plugin.common.files import write_json
-from elmo_plugin.embed_files import DTYPES, FORMATS, LAYOUTS, Settings
+from elmo_plugin.embed_files import DTYPES, LAYOUTS, OUTPUT_FORMATS, EmbedSettings
 
 
 def main() -> None:
@@ -48,7 +48,7 @@ def read_arguments() -> argparse.Namespace:
     add("--size", choices=SIZES, default="tiny", help="of the biLM; all but tiny: random weights")
     add("--layout", choices=[layout for layout in LAYOUTS if layout != "mix"], default="average")
     add("--dtype", choices=DTYPES, default="float32")
-    add("--format", choices=FORMATS, default="hdf5")
+    add("--format", choices=OUTPUT_FORMATS, default="hdf5")
     add("--threads", type=int, default=1, help="of each worker")
     add("--folder", type=Path, help="with room for twice the output (default: the system's)")
     add("--json", type=Path, help="where to write the figures")
@@ -77,7 +77,7 @@ def embed_alone(args: argparse.Namespace) -> dict[str, float]:
 
     text, output = args.alone / "text.txt", args.alone / "output"
     options, weights = map(str, model_files(args.alone))
-    settings = Settings(
+    settings = EmbedSettings(
         {"options": options, "weights": weights},
         layout=args.layout,
         dtype=args.dtype,

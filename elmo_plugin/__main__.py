@@ -1,4 +1,4 @@
-"""`python -m elmo_plugin` does what the command `elmo` does."""
+"""`python -m elmo_plugin` is the command `elmo`."""
 
 from elmo_plugin.commands.main import main
 

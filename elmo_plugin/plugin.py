@@ -10,9 +10,6 @@ except ModuleNotFoundError as error:
 from elmo_plugin import guards, shims, training
 from elmo_plugin.analysis import callback
 from elmo_plugin.commands import endings, subcommands
-from elmo_plugin.commands.analysis import probe, senses
-from elmo_plugin.commands.bilm import vocab
-from elmo_plugin.commands.models import answer, ensemble, score, sweep, weights
 from elmo_plugin.embedding import indexer, token_embedder
 from elmo_plugin.encoders import (
     bidirectional_gru,

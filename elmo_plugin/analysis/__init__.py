@@ -1,7 +1,11 @@
 """What a biLM knows, by layer, and how much each layer counts in trained models."""
 
-from elmo_plugin.analysis.mixes import LayerMixes, layer_mixes
 from elmo_plugin.analysis.mixing_figure import draw_mixes
-from elmo_plugin.analysis.subjects import CachedVectors, EmbedsWords, Subject, controls
+from elmo_plugin.analysis.representations import (
+    LayerCombinations,
+    Representation,
+    controls,
+    layer_combinations,
+)
 
-__all__ = ["CachedVectors", "EmbedsWords", "LayerMixes", "Subject", "controls", "draw_mixes", "layer_mixes"]
+__all__ = ["LayerCombinations", "Representation", "controls", "draw_mixes", "layer_combinations"]

@@ -17,10 +17,9 @@ logger = logging.getLogger(__name__)
 class ElmoWeightsCallback(TrainerCallback):
     """
     Logs, after each epoch, gamma and the normalised weight of each layer of the biLM at each place where ELMo
-    enters the model: as a line, and as scalars wherever a callback of the training logs such, like
-    `tensorboard`. Those of the last epoch go into `metrics.json`, as `elmo_input_gamma`, `elmo_input_token`,
-    `elmo_input_LSTM_1` and so on. Where the trainer has a moving average they are of the averaged weights, as
-    in validation and in the archive.
+    enters the model: as a line, and as scalars of log writers such as `tensorboard`. Those of the last epoch
+    go into `metrics.json`, as `elmo_input_gamma`, `elmo_input_token`, `elmo_input_LSTM_1` and so on. If the
+    trainer has a moving average, they are those of the averaged weights, as in validation and in the archive.
 
     Registered as a `TrainerCallback` with name "elmo_weights".
 
@@ -54,7 +53,7 @@ class ElmoWeightsCallback(TrainerCallback):
 
 
 def _read_mixes(trainer: GradientDescentTrainer) -> list[Mix]:
-    """Reads them from the weights that an archive of this moment would have."""
+    """Reads the mixes of the weights that an archive would have now."""
     average = trainer._moving_average
     if average is None:
         return read_mixes(trainer.model.state_dict())

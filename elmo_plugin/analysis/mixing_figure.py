@@ -21,14 +21,14 @@ def draw_mixes(models: Sequence[tuple[str, Sequence[Mix]]]) -> "Figure":
     # Parameters
 
     models : `Sequence[tuple[str, Sequence[Mix]]]`
-        The name of each model and its mixes, at least one in all.
+        The name of each model and its mixes.
 
     # Returns
 
     `Figure`
         In each panel a column for each model and a row for each layer, the token layer at the bottom.
 
-    Raises `BiLmError` where matplotlib is not installed.
+    Raises `BiLmError` if matplotlib is not installed.
     """
     columns: dict[str, list[tuple[str, Mix]]] = {}  # of each placement
     for name, mixes in models:
@@ -46,7 +46,6 @@ def draw_mixes(models: Sequence[tuple[str, Sequence[Mix]]]) -> "Figure":
 
 
 def _draw_panel(panel: "Axes", columns: Sequence[tuple[str, Mix]], num_layers: int) -> "AxesImage":
-    """Draws a column for each model and its mix."""
     weights = np.full((num_layers, len(columns)), np.nan)
     for column, (_, mix) in enumerate(columns):
         for layer, weight in zip(mix.layers, mix.normalized_weights, strict=True):

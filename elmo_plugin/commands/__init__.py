@@ -1,1 +1,1 @@
-"""The commands: some run as `elmo NAME` and as `allennlp elmo-NAME`, the others need AllenNLP."""
+"""The commands `elmo NAME` and `allennlp elmo-NAME`, one file each."""

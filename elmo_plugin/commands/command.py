@@ -1,67 +1,104 @@
-"""What a command is, whether `elmo` or `allennlp` runs it, and which there are."""
+"""What a command is, for `elmo NAME` and `allennlp elmo-NAME` alike, and which commands there are."""
 
 import argparse
+import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import write_json
+
+WITHOUT_ALLENNLP = {
+    "embed": "Write the vectors of a text to HDF5 or safetensors.",
+    "export": "Export a biLM to options.json and weights.hdf5.",
+    "average": "Average the weights of several trainings of a biLM.",
+    "perplexity": "Perplexity of text under a biLM.",
+    "neighbors": "The words of a corpus that are the most similar to a word in its sentence.",
+    "weights": "Show how much each layer of the biLM counts in trained models.",
+}
+WITH_ALLENNLP = {
+    "vocab": "Make the vocabulary of a biLM from text.",
+    "sweep": "Train configurations with several seeds and compare them.",
+    "ensemble": "Put several trained models of a task into one archive.",
+    "senses": "How well a biLM's layers tell the senses of words.",
+    "probe": "What a linear classifier finds in each layer of a biLM.",
+    "score": "Score the output of a system as a task's official scorer does.",
+    "answer": "Answer the questions of a file of SQuAD.",
+}
+COMMANDS = WITHOUT_ALLENNLP | WITH_ALLENNLP
+"""What `--help` says of each command. The command itself is in the module of its name, as `COMMAND`."""
+
+BILM_HELP = "tiny, original, …, the archive of a trained biLM, or a folder"
 
 
 class Command(NamedTuple):
     """
     # Parameters
 
-    name : `str`
-        `elmo NAME`, or `allennlp elmo-NAME`.
     description : `str`
-        What it does, for its own `--help`.
+        The head of the command's own `--help`.
     add_arguments : `Callable`
-        Adds its arguments to a parser.
+        Adds the arguments to a parser.
     run : `Callable`
-        Does it, with the arguments that were parsed. Raises `BiLmError` where the user is mistaken.
-    kept : `Callable`
-        Returns the file or folder in which a run that was stopped has kept its work, if there is one; then
-        the same command goes on.
+        Runs the command with the parsed arguments. Returns the content for `--json`, if the command has
+        `add_json`. Raises `BiLmError` for a user's mistake.
+    kept : `Callable`, optional
+        Returns the file or folder in which a stopped run has kept its work, from which the same command
+        resumes, or `None`.
     """
 
-    name: str
     description: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], None]
+    run: Callable[[argparse.Namespace], Any]
     kept: Callable[[argparse.Namespace], Path | None] = lambda args: None
 
-
-class Entry(NamedTuple):
-    """
-    A line in the list of commands. What a command needs, torch above all, takes seconds to import, so its
-    module is imported when it is called.
-
-    # Parameters
-
-    module : `str`
-        Has the command as `COMMAND`.
-    help : `str`
-        What the list says of it.
-    """
-
-    module: str
-    help: str
-
-    def load(self) -> Command:
-        """Imports the command."""
-        command: Command = import_module(self.module).COMMAND
-        return command
+    def execute(self, args: argparse.Namespace) -> None:
+        """Checks the outputs, runs the command, and writes `--json`."""
+        for option, path in getattr(args, "outputs", {}).items():
+            _check_output(option, Path(path))
+        content = self.run(args)
+        if content is not None and args.json:
+            write_json(args.json, content)
 
 
-COMMANDS = {
-    "embed": Entry("elmo_plugin.commands.embed", "Write the vectors of a text to HDF5 or safetensors."),
-    "export": Entry("elmo_plugin.commands.bilm.export", "Export a biLM to options.json and weights.hdf5."),
-    "average": Entry(
-        "elmo_plugin.commands.bilm.average", "Average the weights of several trainings of a biLM."
-    ),
-    "perplexity": Entry("elmo_plugin.commands.bilm.perplexity", "Perplexity of text under a biLM."),
-    "neighbors": Entry(
-        "elmo_plugin.commands.analysis.neighbors",
-        "The words of a corpus that are the most similar to a word in its sentence.",
-    ),
-}
+def load_command(name: str) -> Command:
+    """Imports a command. It may need torch or AllenNLP, so this takes seconds."""
+    command: Command = import_module(f"elmo_plugin.commands.{name}").COMMAND
+    return command
+
+
+class OutputFile(argparse.Action):
+    """Stores the name of a file to be written. `Command.execute` checks it before the work begins."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, values)
+        namespace.outputs = {**getattr(namespace, "outputs", {}), option_string: values}
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Adds `--json`, for what `Command.run` returns."""
+    parser.add_argument("--json", action=OutputFile, metavar="FILE", help="what is printed, as JSON")
+
+
+def check_at_least_one(args: argparse.Namespace, *options: str) -> None:
+    """Raises `BiLmError` if the value of one of these options, such as `--batch-size`, is below 1."""
+    for option in options:
+        value = getattr(args, option.lstrip("-").replace("-", "_"))
+        if value is not None and value < 1:
+            raise BiLmError(f"{option} must be at least 1, not {value}")
+
+
+def _check_output(option: str, path: Path) -> None:
+    if path.is_dir():
+        raise BiLmError(f"{option}: {path} is a directory; name a file to be written")
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise BiLmError(f"{option}: {path} cannot be written, as {folder} is not a folder to write to")

@@ -1,64 +1,57 @@
-"""`elmo embed`, `allennlp elmo-embed`: the biLM's vectors of a text, in a file."""
+"""`elmo embed`: writes the biLM's vectors of a text to a file."""
 
 import argparse
 from pathlib import Path
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, PRECISIONS, BiLmError
-from elmo_plugin.commands.command import Command
-from elmo_plugin.embed_files import DTYPES, FORMATS, TOKENIZERS, Settings, embed_file, embed_shards
+from elmo_plugin.commands.command import BILM_HELP, Command
+from elmo_plugin.embed_files import (
+    DTYPES,
+    OUTPUT_FORMATS,
+    TOKENIZERS,
+    EmbedSettings,
+    embed_file,
+    embed_shards,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds what says which biLM embeds which text in which way into which file."""
     add = parser.add_argument
     add("input", metavar="INPUT", help="a sentence a line (plain, .gz or .zst); - for standard input")
     add("output", metavar="OUTPUT", help="a file, .hdf5 or .safetensors; with --engine a folder")
-    _add_layouts(parser)
-    _add_bilm(parser)
-    _add_text(parser)
-    _add_file(parser)
-    _add_machine(parser)
 
-
-def _add_layouts(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is written of a sentence (one of these)")
-    layouts = group.add_mutually_exclusive_group(required=True)
-    layouts.add_argument("--all", action="store_true", help="all layers: (layers, words, dim)")
-    layouts.add_argument("--top", action="store_true", help="the top layer: (words, dim)")
-    layouts.add_argument("--average", action="store_true", help="the average of the layers: (words, dim)")
-    layouts.add_argument(
-        "--mix", metavar="ARCHIVE", help="the mixture that a trained task model has learned: (words, dim)"
-    )
+    add = group.add_mutually_exclusive_group(required=True).add_argument
+    layouts = {"all": "all layers: (layers, words, dim)", "top": "the top layer: (words, dim)"}
+    layouts["average"] = "the average of the layers: (words, dim)"
+    for layout, about in layouts.items():
+        add(f"--{layout}", dest="layout", action="store_const", const=layout, help=about)
+    add("--mix", metavar="ARCHIVE", help="the mixture that a trained task model has learned: (words, dim)")
     group.add_argument("--placement", help="for --mix: which, if ARCHIVE has several (see elmo-weights)")
 
-
-def _add_bilm(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the biLM (for --mix it is that of ARCHIVE)").add_argument
-    add("--bilm", metavar="NAME", help="tiny, original, …, the archive of a trained biLM, or a folder")
+    add("--bilm", metavar="NAME", help=BILM_HELP)
     add("--options-file", metavar="FILE", help="options.json, path or URL, with --weight-file")
     add("--weight-file", metavar="FILE", help="weights.hdf5, path or URL, with --options-file")
-    add("--precision", choices=PRECISIONS, default="float32", help="that of the biLM's products")
+    add("--precision", choices=PRECISIONS, default="float32", help="in which the biLM computes")
 
-
-def _add_text(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the text").add_argument
-    about = "whitespace: tokenised already (default); spacy: by spaCy's rules, with no model"
+    about = "whitespace: already tokenised (default); spacy: by spaCy's rules, without a model"
     add("--tokenizer", choices=TOKENIZERS, default=TOKENIZERS[0], help=about)
     add("--max-words", type=int, default=100_000, metavar="N", help="refuse longer lines (default: 100000)")
     add("--language", default="en", metavar="CODE", help="of spaCy's rules (default: en)")
 
-
-def _add_file(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the file").add_argument
-    add("--format", choices=FORMATS, help="default: what the suffix of OUTPUT says")
+    add("--format", choices=OUTPUT_FORMATS, help="default: by the suffix of OUTPUT")
     add("--dtype", choices=DTYPES, default=DTYPES[0], help="of the vectors (default: float32)")
     add("--compression", choices=["gzip"], help="compress the vectors of HDF5")
     add("--compression-level", type=int, default=4, metavar="N", help="1 to 9 (default: 4)")
-    add("--forget-sentences", action="store_true", help="leave the sentences out")
-    add("--use-sentence-keys", action="store_true", help="name HDF5's datasets by sentence, not by line")
+    about = "leave the sentences out"
+    add("--forget-sentences", dest="keep_sentences", action="store_false", help=about)
+    about = "name HDF5's datasets by sentence, not by line"
+    add("--use-sentence-keys", dest="keys", action="store_const", const="sentence", help=about)
+    parser.set_defaults(layout="mix", keys="line")
 
-
-def _add_machine(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the work").add_argument
     add("--batch-size", type=int, default=64, metavar="N", help="sentences at a time (default: 64)")
     about = f"words at a time, padding included (default: {MAX_BATCH_TOKENS})"
@@ -72,8 +65,7 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes the file, or one for each file of a pattern."""
-    settings, devices = settings_of(args), _cuda_devices(args.cuda_device)
+    settings, devices = _settings(args), _cuda_devices(args.cuda_device)
     if args.engine is None:
         if args.scheduler is not None:
             raise BiLmError("--scheduler goes with --engine dask")
@@ -88,31 +80,20 @@ def run(args: argparse.Namespace) -> None:
         )
         print(f"wrote {args.output}" if is_new else f"{args.output} is whole already")
     else:
-        file_format, workers = args.format or next(iter(FORMATS)), args.workers or 1
+        output_format, workers = args.format or next(iter(OUTPUT_FORMATS)), args.workers or 1
         outputs = embed_shards(
-            args.input, args.output, settings, file_format, args.scheduler, workers, devices
+            args.input, args.output, settings, output_format, args.scheduler, workers, devices
         )
         print(f"{args.output} has {len(outputs)} files")
 
 
-def settings_of(args: argparse.Namespace) -> Settings:
-    """Raises `BiLmError` where the arguments do not say one biLM."""
-    layout = next((name for name in ("all", "top", "average") if getattr(args, name)), "mix")
-    return Settings(
+def _settings(args: argparse.Namespace) -> EmbedSettings:
+    """Raises `BiLmError` unless the arguments name exactly one biLM."""
+    same_names = EmbedSettings.__dataclass_fields__.keys() & vars(args).keys() - {"bilm"}
+    return EmbedSettings(
         bilm=_bilm(args),
-        layout=layout,
-        placement=args.placement,
-        tokenizer=args.tokenizer,
-        language=args.language,
-        precision=args.precision,
-        batch_size=args.batch_size,
-        max_batch_tokens=args.max_batch_tokens,
-        threads=args.threads,
-        dtype=args.dtype,
         gzip=args.compression_level if args.compression else None,
-        keys="sentence" if args.use_sentence_keys else "line",
-        keep_sentences=not args.forget_sentences,
-        max_words=args.max_words,
+        **{name: getattr(args, name) for name in same_names},
     )
 
 
@@ -135,13 +116,11 @@ def _cuda_devices(text: str) -> tuple[int, ...]:
 
 
 def kept(args: argparse.Namespace) -> Path | None:
-    """Returns where a run that was stopped has what it embedded."""
     unfinished = Path(args.output if args.engine else f"{args.output}.unfinished")
     return unfinished if unfinished.exists() else None
 
 
 COMMAND = Command(
-    name="embed",
     description="Write the vectors of each line of a text. A run that was stopped goes on when you start it "
     "again, and writes the same file.",
     add_arguments=add_arguments,

@@ -1,28 +1,32 @@
-"""`elmo`, or `python -m elmo_plugin`: the commands that need no AllenNLP."""
+"""`elmo`, or `python -m elmo_plugin`."""
 
 import argparse
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from elmo_plugin import __version__
-from elmo_plugin.commands.command import COMMANDS
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.commands.command import COMMANDS, WITH_ALLENNLP, Command, load_command
+from elmo_plugin.common.errors import NEEDS_ALLENNLP, BiLmError
 
-EPILOG = "`allennlp --help` lists the commands that train and evaluate task models, as elmo-..."
+EPILOG = "`allennlp elmo-COMMAND` is the same command. `allennlp --help` lists those that train and evaluate."
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command that the arguments name. A user's mistake ends it with one sentence, and status 1."""
+    """Runs a command. A user's mistake ends it with one sentence and status 1."""
     parser = argparse.ArgumentParser("elmo", description="ELMo on files of text.", epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"elmo_plugin {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    parsers = {name: commands.add_parser(name, help=entry.help) for name, entry in COMMANDS.items()}
+    parsers = {
+        name: commands.add_parser(name, help=f"{about} (needs AllenNLP)" if name in WITH_ALLENNLP else about)
+        for name, about in COMMANDS.items()
+    }
     given = sys.argv[1:] if arguments is None else arguments
     name = next((word for word in given if not word.startswith("-")), "")
     if name not in COMMANDS:
         parser.parse_args(given)  # which ends with the list of commands, or the version
-    command = COMMANDS[name].load()
+    command = _load(name)
     parsers[name].description = command.description
     command.add_arguments(parsers[name])
     args = parser.parse_args(given)
@@ -30,12 +34,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         # SIGTERM ends it as Ctrl-C does: workers end, and temporary files go.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        command.run(args)
-    except (BiLmError, OSError) as error:
-        sys.exit(f"elmo {command.name}: {error}")
+        command.execute(args)
+    except _mistakes() as error:
+        sys.exit(f"elmo {name}: {error}")
     except KeyboardInterrupt:
         kept = command.kept(args)
         how = f"{kept} keeps what was done, and the same command goes on" if kept else "nothing was written"
-        sys.exit(f"elmo {command.name}: stopped; {how}")
+        sys.exit(f"elmo {name}: stopped; {how}")
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _load(name: str) -> Command:
+    """Imports a command, after the plugin and the user's own plugins if it needs AllenNLP."""
+    if name in WITH_ALLENNLP:
+        try:
+            from allennlp.common.plugins import import_plugins
+        except ModuleNotFoundError:
+            sys.exit(f"elmo {name} {NEEDS_ALLENNLP}")
+        import_module("elmo_plugin.plugin")
+        import_plugins()
+    return load_command(name)
+
+
+def _mistakes() -> tuple[type[Exception], ...]:
+    """Returns the errors that are a user's mistake. AllenNLP's is one only where AllenNLP was imported."""
+    checks = sys.modules.get("allennlp.common.checks")
+    return (BiLmError, OSError, *([checks.ConfigurationError] if checks else []))

@@ -1,30 +1,35 @@
-"""`allennlp elmo-...`: the commands of `elmo`, for who has AllenNLP."""
+"""`allennlp elmo-NAME`: registers the commands with AllenNLP."""
 
 import argparse
+from functools import partial
 
 from allennlp.commands.subcommand import Subcommand
+from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.commands.command import COMMANDS, Command
-from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.commands.command import COMMANDS, Command, load_command
+from elmo_plugin.common.errors import BiLmError
 
 
-def register(command: Command, about: str) -> None:
-    """Makes a command a subcommand of `allennlp`."""
+def _register(name: str) -> None:
+    command = load_command(name)
 
-    def run(args: argparse.Namespace) -> None:
-        with as_configuration_error():
-            command.run(args)
-
-    @Subcommand.register(f"elmo-{command.name}")
+    @Subcommand.register(f"elmo-{name}")
     class ElmoSubcommand(Subcommand):
         @overrides
         def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-            subparser = parser.add_parser(self.name, description=command.description, help=about)
+            subparser = parser.add_parser(self.name, description=command.description, help=COMMANDS[name])
             command.add_arguments(subparser)
-            subparser.set_defaults(func=run)
+            subparser.set_defaults(func=partial(_run, command), kept=command.kept)
             return subparser
 
 
-for entry in COMMANDS.values():
-    register(entry.load(), entry.help)
+def _run(command: Command, args: argparse.Namespace) -> None:
+    try:
+        command.execute(args)
+    except (BiLmError, OSError) as error:
+        raise ConfigurationError(str(error)) from None
+
+
+for name in COMMANDS:
+    _register(name)

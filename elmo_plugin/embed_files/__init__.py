@@ -2,15 +2,15 @@
 
 from elmo_plugin.embed_files.dask_engine import embed_shards
 from elmo_plugin.embed_files.hdf5_output import sentence_key
-from elmo_plugin.embed_files.run import embed_file
-from elmo_plugin.embed_files.settings import DTYPES, FORMATS, LAYOUTS, TOKENIZERS, Settings
+from elmo_plugin.embed_files.run import OUTPUT_FORMATS, embed_file
+from elmo_plugin.embed_files.settings import DTYPES, LAYOUTS, TOKENIZERS, EmbedSettings
 
 __all__ = [
     "DTYPES",
-    "FORMATS",
     "LAYOUTS",
+    "OUTPUT_FORMATS",
     "TOKENIZERS",
-    "Settings",
+    "EmbedSettings",
     "embed_file",
     "embed_shards",
     "sentence_key",

@@ -1,73 +1,35 @@
-"""Lines to words and their vectors, in the layout that was asked for."""
+"""Tokenises and embeds lines of text."""
 
+from collections.abc import Callable
 from hashlib import blake2b
 from itertools import accumulate
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
-from elmo_plugin.embed_files.settings import Settings
-from elmo_plugin.embed_files.text import Passage, make_tokenizer
-from elmo_plugin.embedding import ScalarMix, chosen_layers, load_mixes
+from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.embed_files.settings import EmbedSettings
+from elmo_plugin.embed_files.text import Segment, make_tokenizer
+from elmo_plugin.embedding import TrainedMix, chosen_layers, load_mixes
 
-PASSAGE_VECTOR_BYTES = 2**27  # that the layers of a passage take, about
+SEGMENT_VECTOR_BYTES = 2**27  # for the layers of a segment, about
 _BYTES_OF_WORD = 4  # of text, the space after it included; in most languages it has more
 
 
-class AllLayers(nn.Module):
-    def forward(self, layers: Tensor) -> Tensor:
-        return layers
+_LAYOUTS: dict[str, Callable[[Tensor], Tensor]] = {
+    "all": lambda layers: layers,
+    "top": lambda layers: layers[-1],
+    "average": lambda layers: layers.mean(dim=0),
+}
+"""From the layers of words, shape (num_layers, words, dim), to what is written. A trained mix is one more."""
 
 
-class TopLayer(nn.Module):
-    def forward(self, layers: Tensor) -> Tensor:
-        return layers[-1]
-
-
-class AverageOfLayers(nn.Module):
-    def forward(self, layers: Tensor) -> Tensor:
-        return layers.mean(dim=0)
-
-
-_LAYOUTS = {"all": AllLayers, "top": TopLayer, "average": AverageOfLayers}
-
-
-class Mixture(nn.Module):
+def load_mix(archive: str, placement: str | None) -> TrainedMix:
     """
-    Mixes layers as `Elmo` does, without dropout.
+    Loads a task model, on the CPU, for the mix that it has learned. For the parameters see `EmbedSettings`.
 
-    # Parameters
-
-    layer_numbers : `list[int]`
-        Which layers are mixed.
-    layer_norm : `bool`
-        Whether each vector of each layer is normalised before.
-    scalar_mix : `ScalarMix`
-        Weighs them.
-    """
-
-    def __init__(self, layer_numbers: list[int], layer_norm: bool, scalar_mix: ScalarMix) -> None:
-        super().__init__()
-        self.layer_numbers = layer_numbers
-        self.layer_norm = layer_norm
-        self.scalar_mix = scalar_mix
-
-    def extra_repr(self) -> str:
-        return f"layer_numbers={self.layer_numbers}, layer_norm={self.layer_norm}"
-
-    def forward(self, layers: Tensor) -> Tensor:
-        """Returns shape (words, dim), from (num_layers, words, dim)."""
-        return self.scalar_mix(chosen_layers(layers, self.layer_numbers, self.layer_norm))
-
-
-def load_mixture(archive: str, placement: str | None, precision: str) -> tuple[BiLm, Mixture]:
-    """
-    Loads a task model for its biLM and the mixture that it has learned, frozen and on the CPU. `archive` is a
-    `model.tar.gz`, or the directory of a training; for `placement` and `precision` see `Settings`.
-
-    Raises `BiLmError` where the model has no ELMo, or not at that place.
+    Raises `BiLmError` if the model has no ELMo, or none at that place.
     """
     mixes = load_mixes(archive)
     names = [mix.placement for mix in mixes]
@@ -77,10 +39,7 @@ def load_mixture(archive: str, placement: str | None, precision: str) -> tuple[B
         raise BiLmError(f"{model_has} ELMo at several places, {places}; name one as --placement")
     if placement not in (None, *names):
         raise BiLmError(f"{model_has} no ELMo at {placement!r}, but at {', '.join(names)}")
-    _, elmo, scalar_mix = mixes[0 if placement is None else names.index(placement)]
-    bilm = elmo.bilm.float().eval().requires_grad_(False)
-    bilm.precision = precision
-    return bilm, Mixture(elmo.layer_numbers, elmo.layer_norm, scalar_mix.requires_grad_(False))
+    return mixes[0 if placement is None else names.index(placement)]
 
 
 class Embedder:
@@ -89,55 +48,57 @@ class Embedder:
 
     # Parameters
 
-    bilm : `BiLm`
-        Frozen.
-    layout : `nn.Module`
-        From layers, shape (num_layers, words, dim), to what is written of them, shape (..., words, dim).
-    settings : `Settings`
-        The tokenizer, how sentences are put into batches, and the type of the vectors.
+    settings : `EmbedSettings`
+        The biLM, the tokenizer, how sentences are put into batches, and the type of the vectors.
+    device : `torch.device | str`, optional (default = `"cpu"`)
+        Where the biLM computes.
+
+    Raises `BiLmError` if the settings name no usable biLM, mix or tokenizer.
     """
 
-    def __init__(self, bilm: BiLm, layout: nn.Module, settings: Settings) -> None:
-        bilm.max_batch_tokens = settings.max_batch_tokens
-        self._bilm, self._layout, self._settings = bilm, layout, settings
+    def __init__(self, settings: EmbedSettings, device: torch.device | str = "cpu") -> None:
+        self._settings = settings
         self._tokenize = make_tokenizer(settings.tokenizer, settings.language)
-
-    @classmethod
-    def load(cls, settings: Settings, device: torch.device | str = "cpu") -> "Embedder":
-        """Raises `BiLmError` where the settings name no usable biLM."""
-        layout: nn.Module
         if settings.layout == "mix":
-            bilm, layout = load_mixture(str(settings.bilm), settings.placement, settings.precision)
+            _, elmo, scalar_mix = load_mix(str(settings.bilm), settings.placement)
+            scalar_mix.requires_grad_(False).to(device)
+            self._bilm = elmo.bilm.float().eval().requires_grad_(False).to(device)
+            self._bilm.precision = settings.precision
+            weights = {name: tensor.tolist() for name, tensor in scalar_mix.state_dict().items()}
+            self._mix_description = f"{elmo.layer_numbers} {elmo.layer_norm} {weights}"
+            self._layout = lambda layers: scalar_mix(
+                chosen_layers(layers, elmo.layer_numbers, elmo.layer_norm)
+            )
         else:
-            bilm, layout = load_bilm(settings.bilm, settings.precision), _LAYOUTS[settings.layout]()
-        return cls(bilm.to(device), layout.to(device), settings)
+            self._bilm = load_bilm(settings.bilm, settings.precision).to(device)
+            self._mix_description = ""
+            self._layout = _LAYOUTS[settings.layout]
+        self._bilm.max_batch_tokens = settings.max_batch_tokens
 
     @property
     def row_shape(self) -> tuple[int, ...]:
-        """The shape of what is written of a word."""
+        """The shape of a word's vectors in the output."""
         layers = (self._bilm.num_layers,) if self._settings.layout == "all" else ()
         return (*layers, self._bilm.output_dim)
 
     @property
-    def passage_bytes(self) -> int:
-        """How much text is embedded at a time, so that its vectors are about `PASSAGE_VECTOR_BYTES`."""
+    def segment_bytes(self) -> int:
+        """The size of a segment of text whose vectors take about `SEGMENT_VECTOR_BYTES`."""
         bytes_of_vectors = 4 * self._bilm.num_layers * self._bilm.output_dim
-        return max(PASSAGE_VECTOR_BYTES * _BYTES_OF_WORD // bytes_of_vectors, 1)
+        return max(SEGMENT_VECTOR_BYTES * _BYTES_OF_WORD // bytes_of_vectors, 1)
 
     def digest(self) -> str:
-        """Returns a hash of the biLM's content, and of what a task has learned of the layout."""
-        learned = {name: tensor.tolist() for name, tensor in self._layout.state_dict().items()}
-        of_layout = f"{self._layout} {learned}".encode()
-        return blake2b(self._bilm.digest() + of_layout, digest_size=16).hexdigest()
+        """Returns a hash of the biLM's content, and of the mix."""
+        return blake2b(self._bilm.digest() + self._mix_description.encode(), digest_size=16).hexdigest()
 
     @torch.no_grad()
-    def embed(self, passage: Passage) -> tuple[list[list[str]], np.ndarray]:
+    def embed(self, segment: Segment) -> tuple[list[list[str]], np.ndarray]:
         """
-        Returns the same bits for the same passage, whatever was embedded before.
+        Returns the same bits for the same segment, whatever was embedded before.
 
         # Parameters
 
-        passage : `Passage`
+        segment : `Segment`
             Its sentences are tokenised and embedded.
 
         # Returns
@@ -147,16 +108,16 @@ class Embedder:
         `np.ndarray`
             The vectors of all words, shape (words, num_layers, dim) or (words, dim).
 
-        Raises `BiLmError`, naming the line, where a sentence is too long, or its vectors have numbers that
-        are infinite or none in the type of the settings.
+        Raises `BiLmError`, naming the line, if a sentence is too long, or its vectors are NaN or infinite in
+        the type of the settings.
         """
-        self._bilm.clear_type_cache()  # which were encoded in other batches, that is with other rounding
-        sentences = [self._tokenize(line) for line in passage.sentences]
+        self._bilm.clear_type_cache()  # as types of other batches are rounded otherwise
+        sentences = [self._tokenize(line) for line in segment.sentences]
         lengths = [len(sentence) for sentence in sentences]
         for number, length in enumerate(lengths):
             if length > self._settings.max_words:
                 raise BiLmError(
-                    f"{passage.location(number)}: the sentence has {length:,} words, more than "
+                    f"{segment.location(number)}: the sentence has {length:,} words, more than "
                     f"--max-words {self._settings.max_words}; is there a sentence on each line?"
                 )
         ends = list(accumulate(lengths))
@@ -169,7 +130,7 @@ class Embedder:
             for number, layers in zip(batch, of_sentences, strict=True):
                 rows = self._layout(layers).movedim(-2, 0).to(dtype).cpu().numpy()
                 if not np.isfinite(rows).all():
-                    raise BiLmError(self._not_finite(layers, passage.location(number)))
+                    raise BiLmError(self._not_finite(layers, segment.location(number)))
                 vectors[ends[number] - len(rows) : ends[number]] = rows
         return sentences, vectors
 
@@ -177,4 +138,4 @@ class Embedder:
         most = layers.abs().max().item()
         if np.isfinite(most) and self._settings.dtype == "float16":
             return f"{location}: the biLM gives {most:g}, which float16 cannot hold: give --dtype float32"
-        return f"{location}: the biLM gives numbers that are infinite or none"
+        return f"{location}: the biLM gives numbers that are NaN or infinite"

@@ -11,35 +11,43 @@ import numpy as np
 
 from elmo_plugin.common.formats.hdf5_files import DeferringFile, new_hdf5
 from elmo_plugin.embed_files.resume import read_array, read_strings
-from elmo_plugin.embed_files.settings import Settings
+from elmo_plugin.embed_files.settings import EmbedSettings
 
 logger = logging.getLogger(__name__)
 
+SUFFIXES = (".hdf5", ".h5")
 SENTENCE_TO_INDEX = "sentence_to_index"
 _DESCRIPTION = "elmo_embed"  # an attribute of the file
-LONGEST_KEY = 2**16 - 1  # bytes: what is longer is no name
-_LONGEST_STRING = 2**31 - 1  # that numpy can read
+LONGEST_KEY = 2**16 - 1  # bytes of a name
+_LONGEST_STRING = 2**31 - 1  # bytes that numpy can read
 _VERSION = ("v108", "v108")  # of HDF5's format: groups with very many members, and readable since 2008
 
 
-def write_hdf5(path: Path, chunks: Sequence[Path], settings: Settings, description: dict[str, Any]) -> None:
+def write(
+    path: Path,
+    chunks: Sequence[Path],
+    settings: EmbedSettings,
+    row_shape: tuple[int, ...],
+    description: dict[str, Any],
+) -> None:
     """
     Writes a dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the key of
-    each sentence, in UTF-8. Without sentences, and where they are the keys themselves, there is no such
-    dataset.
+    each sentence, in UTF-8. It is left out without sentences, and if they are the keys themselves.
 
     # Parameters
 
     path : `Path`
         The file.
     chunks : `Sequence[Path]`
-        What is in it. The vectors of one chunk are in memory at a time.
-    settings : `Settings`
-        Which keys and which compression.
+        Its content. The vectors of one chunk are in memory at a time.
+    settings : `EmbedSettings`
+        The keys, the compression, the type of the vectors, and whether sentences are kept.
+    row_shape : `tuple[int, ...]`
+        The shape of a word's vectors, (num_layers, dim) or (dim,).
     description : `dict[str, Any]`
         How it was made, for `read_description`.
 
-    Raises `OSError` where it cannot be written.
+    Raises `OSError` if it cannot be written.
     """
     with new_hdf5(path, libver=_VERSION) as (file, target):
         file.attrs[_DESCRIPTION] = json.dumps(description, sort_keys=True)
@@ -47,7 +55,7 @@ def write_hdf5(path: Path, chunks: Sequence[Path], settings: Settings, descripti
 
 
 def read_description(path: Path) -> dict[str, Any] | None:
-    """Returns `None` where the file is damaged, or not such a file."""
+    """Returns the description in a file, or `None` if it is damaged or of another kind."""
     try:
         with h5py.File(path, "r") as file:
             return json.loads(file.attrs[_DESCRIPTION])
@@ -57,9 +65,9 @@ def read_description(path: Path) -> dict[str, Any] | None:
 
 def sentence_key(sentence: str) -> str:
     r"""
-    Returns the name of a sentence's dataset where sentences are keys: the sentence itself, but for what HDF5
-    cannot have in a name. A slash is written `\s`, a NUL `\0`, a sentence of a single dot `\.`, and a
-    backslash, which would look like one of these, `\\`.
+    Returns the name of a sentence's dataset if sentences are keys: the sentence itself, with escapes for what
+    HDF5 forbids in a name. A slash is written `\s`, a NUL `\0`, a sentence of a single dot `\.`, and a
+    backslash `\\`.
     """
     if sentence == ".":
         return r"\."
@@ -67,7 +75,7 @@ def sentence_key(sentence: str) -> str:
 
 
 def _write_sentences(
-    file: h5py.File, target: DeferringFile, chunks: Sequence[Path], settings: Settings
+    file: h5py.File, target: DeferringFile, chunks: Sequence[Path], settings: EmbedSettings
 ) -> None:
     has_index = settings.keep_sentences and settings.keys == "line"
     index = bytearray()  # takes as much memory as the sentences, six bytes a word

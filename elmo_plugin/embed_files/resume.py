@@ -1,11 +1,10 @@
-"""The folder next to an output in which its chunks gather until it is whole, and from which a run resumes."""
+"""The folder of an output's chunks, from which a stopped run resumes."""
 
 import json
 import logging
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -14,41 +13,43 @@ from filelock import FileLock, Timeout
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_stop
-from elmo_plugin.common.files import remove_leftovers, replace_when_written, write_json
-from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.embed_files.text import Passage
+from elmo_plugin.common.files import remove_leftovers, replace_when_written
+from elmo_plugin.embed_files.text import Segment
 
-_MANIFEST = "manifest.json"
-_ARRAYS = ("passage", "made_by", "sentences", "texts", "lengths", "vectors")
+_ARRAYS = ("segment", "description", "sentences", "texts", "lengths", "vectors")
 
 logger = logging.getLogger(__name__)
 
 
 def write_chunk(
-    path: Path, passage: Passage, words: Sequence[Sequence[str]], vectors: np.ndarray, made_by: str = ""
+    path: Path,
+    segment: Segment,
+    words: Sequence[Sequence[str]],
+    vectors: np.ndarray,
+    description: Mapping[str, Any],
 ) -> None:
     """
-    Writes what was embedded of a passage, whole or not at all. Raises `OSError` where it cannot.
+    Writes the vectors of a segment, whole or not at all. Raises `OSError` if that fails.
 
     # Parameters
 
     path : `Path`
-        An `.npz` file, whatever its name.
-    passage : `Passage`
-        Which has the `sentences` as they are in the text.
+        An `.npz` file of any name.
+    segment : `Segment`
+        The `sentences` as they are in the text.
     words : `Sequence[Sequence[str]]`
-        Of each sentence: their number is in `lengths`, and they are in `texts`, with a space between them.
+        Of each sentence: their number is stored as `lengths`, and they as `texts`, with spaces between them.
     vectors : `np.ndarray`
         Of all words, shape (words, num_layers, dim) or (words, dim).
-    made_by : `str`
-        Tells chunks that are made otherwise from this one, see `Chunks`.
+    description : `Mapping[str, Any]`
+        How the output is made.
     """
     with replace_when_written(path) as temporary, temporary.open("wb") as file:
         np.savez(
             file,
-            passage=np.array(passage.digest()),
-            made_by=np.array(made_by),
-            sentences=_to_bytes(passage.sentences),
+            segment=np.array(segment.digest()),
+            description=np.array(json.dumps(description)),
+            sentences=_to_bytes(segment.sentences),
             texts=_to_bytes([" ".join(each) for each in words]),
             lengths=np.array([len(each) for each in words]),
             vectors=vectors,
@@ -57,13 +58,12 @@ def write_chunk(
 
 def read_array(path: Path, name: str) -> np.ndarray:
     """
-    Returns one array of a chunk, and reads no other. Raises `BiLmError` where it is not what was written:
-    each has a checksum, which is compared when it is read to its end.
+    Reads one array of a chunk. Raises `BiLmError` if it is damaged, which its checksum tells.
     """
     try:
         with np.load(path) as arrays:
             return arrays[name]
-    except Exception as error:  # damage can make the reader stumble over anything
+    except Exception as error:  # a damaged file can make the reader raise anything
         raise_stop(error)
         message = f"{path} is damaged ({error or type(error).__name__}): remove it and start again to go on"
         raise BiLmError(message) from None
@@ -78,78 +78,56 @@ def _to_bytes(lines: Sequence[str]) -> np.ndarray:
     return np.frombuffer("\n".join(lines).encode(), np.uint8)
 
 
-class Chunks:
+def chunk_path(folder: Path, number: int) -> Path:
+    """Returns the path of the chunk of a segment."""
+    return folder / f"{number:08d}.part"
+
+
+def has_chunk(folder: Path, segment: Segment) -> bool:
     """
-    The chunks, in a folder, of an output that is not whole yet.
-
-    # Parameters
-
-    folder : `Path`
-        Where they are.
-    made_by : `str`
-        A hash of how they are made. Each chunk has it.
+    Reads the chunk of a segment. Returns whether it is there and undamaged. Raises `BiLmError` if it is of
+    another segment.
     """
-
-    def __init__(self, folder: Path, made_by: str = "") -> None:
-        self.folder = folder
-        self.made_by = made_by
-
-    def path(self, number: int) -> Path:
-        """Returns where the chunk of the passage with this number is."""
-        return self.folder / f"{number:08d}.part"
-
-    def has(self, passage: Passage) -> bool:
-        """
-        Reads the chunk of a passage, if there is one, to its end. Returns false where it is damaged. Raises
-        `BiLmError` where it is of another passage, or made otherwise.
-        """
-        path = self.path(passage.number)
-        if not path.exists():
-            return False
-        try:
-            arrays = {name: read_array(path, name) for name in _ARRAYS}
-        except BiLmError:
-            logger.warning("%s is damaged: its lines are embedded again", path)
-            return False
-        if str(arrays["made_by"]) != self.made_by:
-            raise BiLmError(f"{path} was made with other arguments: give those, or remove it to begin again")
-        if str(arrays["passage"]) != passage.digest():
-            first, last = passage.first_line + 1, passage.first_line + len(passage.sentences)
-            raise BiLmError(
-                f"{self.folder} was begun with another text, which differs in lines {first} to {last}: give "
-                "that text, or remove it to begin again"
-            )
-        return True
+    path = chunk_path(folder, segment.number)
+    if not path.exists():
+        return False
+    try:
+        arrays = {name: read_array(path, name) for name in _ARRAYS}
+    except BiLmError:
+        logger.warning("%s is damaged: its lines are embedded again", path)
+        return False
+    if str(arrays["segment"]) != segment.digest():
+        first, last = segment.first_line + 1, segment.first_line + len(segment.sentences)
+        raise BiLmError(
+            f"{folder} was begun with another text, which differs in lines {first} to {last}: give that "
+            "text, or remove it to begin again"
+        )
+    return True
 
 
 @contextmanager
-def unfinished_chunks(output: Path, description: dict[str, Any]) -> Iterator[Chunks]:
+def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[Path]:
     """
-    Yields the chunks of an output, for this process alone. They are removed when the block succeeds.
+    Yields the folder of an output's chunks, locked for this process. Removes it when the block succeeds.
 
     # Parameters
 
     output : `Path`
-        What is to be written.
-    description : `dict[str, Any]`
-        How it is made. Chunks that were made otherwise are not taken.
+        The file to be written.
+    description : `Mapping[str, Any]`
+        How it is made.
 
-    Raises `BiLmError` where there are such chunks, and where another process writes the same output.
+    Raises `BiLmError` if there are chunks of another description, or another process writes the same output.
     """
-    made_by = blake2b(json.dumps(description, sort_keys=True).encode(), digest_size=16).hexdigest()
     folder = output.with_name(f"{output.name}.unfinished")
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(str(folder / "lock"), timeout=0):
             try:
                 remove_leftovers(folder, "*")
-                manifest = folder / _MANIFEST
-                found = _read_manifest(manifest)
-                if found is not None:
-                    check_description(found, description, folder)
-                else:
-                    write_json(manifest, description)
-                yield Chunks(folder, made_by)
+                for chunk in folder.glob("*.part"):
+                    check_description(_read_description(chunk) or description, description, folder)
+                yield folder
                 shutil.rmtree(folder)
             finally:
                 if folder.exists() and not any(folder.glob("*.part")):
@@ -158,18 +136,17 @@ def unfinished_chunks(output: Path, description: dict[str, Any]) -> Iterator[Chu
         raise BiLmError(f"another process is writing {output}") from None
 
 
-def _read_manifest(path: Path) -> dict[str, Any] | None:
-    """Returns `None` where there is none, or it is damaged: the chunks tell, too, how they were made."""
+def _read_description(chunk: Path) -> dict[str, Any] | None:
+    """Returns `None` for a damaged chunk."""
     try:
-        return read_json_object(path, str(path))
-    except BiLmError as error:
-        if path.exists():
-            logger.warning("%s; it is written again", error)
+        description: dict[str, Any] = json.loads(str(read_array(chunk, "description")))
+        return description
+    except (BiLmError, OSError):
         return None
 
 
-def check_description(found: dict[str, Any], expected: dict[str, Any], path: Path) -> None:
-    """Raises `BiLmError` where what is at `path` was made otherwise than is asked for."""
+def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], path: Path) -> None:
+    """Raises `BiLmError` unless `path` was made as expected."""
     differences = [
         f"{name.replace('_', ' ')} was {found.get(name)}, not {value}"
         for name, value in expected.items()

@@ -1,4 +1,4 @@
-"""A file of text to a file of vectors."""
+"""Embeds a file of text."""
 
 import os
 import time
@@ -15,20 +15,21 @@ from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.embed_files import hdf5_output, safetensors_output
 from elmo_plugin.embed_files.embedder import Embedder
-from elmo_plugin.embed_files.hdf5_output import LONGEST_KEY, sentence_key, write_hdf5
-from elmo_plugin.embed_files.resume import Chunks, check_description, unfinished_chunks
-from elmo_plugin.embed_files.safetensors_output import write_safetensors
-from elmo_plugin.embed_files.settings import FORMATS, Settings, check_settings, format_of, max_processes
-from elmo_plugin.embed_files.text import STANDARD_INPUT, Passage, digest_of, read_passages
+from elmo_plugin.embed_files.hdf5_output import LONGEST_KEY, sentence_key
+from elmo_plugin.embed_files.resume import check_description, chunk_path, has_chunk, unfinished_chunks
+from elmo_plugin.embed_files.settings import EmbedSettings, check_settings, max_processes
+from elmo_plugin.embed_files.text import STANDARD_INPUT, Segment, digest_of, read_segments
 from elmo_plugin.embed_files.workers import Job, write_chunks
 
+VERSION = 1  # of chunks and outputs
+OUTPUT_FORMATS = {"hdf5": hdf5_output, "safetensors": safetensors_output}
 _BAR = {"unit": "B", "unit_scale": True, "smoothing": 0, "desc": "embedding"}
 
 
 def embed_file(
     source: str | Path,
     output: str | Path,
-    settings: Settings,
+    settings: EmbedSettings,
     output_format: str | None = None,
     workers: int | None = None,
     cuda_devices: tuple[int, ...] = (),
@@ -36,8 +37,8 @@ def embed_file(
     progress_as_lines: bool | None = None,
 ) -> bool:
     """
-    Embeds each line of a text. The output is there when it is whole. Until then its chunks are in the folder
-    `OUTPUT.unfinished`, from which the same call goes on after a kill, to the same output, byte for byte.
+    Embeds each line of a text. Until the output is complete its chunks are in the folder `OUTPUT.unfinished`.
+    After a kill the same call resumes from there, to the same output, byte for byte.
 
     # Parameters
 
@@ -45,14 +46,14 @@ def embed_file(
         A file of UTF-8 text with a sentence a line, plain, `.gz` or `.zst`; `-` for the standard input.
     output : `str | Path`
         The file to be written.
-    settings : `Settings`
+    settings : `EmbedSettings`
         The biLM, and what is written.
     output_format : `str`, optional
-        "hdf5" or "safetensors"; by default what the suffix of the output says.
+        "hdf5" or "safetensors"; by default by the suffix of the output.
     workers : `int`, optional
         How many processes embed. The output does not depend on it. By default one for each GPU, or one.
     cuda_devices : `tuple[int, ...]`
-        The numbers of GPUs; none for the CPU.
+        The numbers of GPUs; empty for the CPU.
     show_progress : `bool`
         Whether there is a bar.
     progress_as_lines : `bool | None`
@@ -61,42 +62,39 @@ def embed_file(
     # Returns
 
     `bool`
-        False where the output was whole already.
+        False if the output was complete already.
 
-    Raises `BiLmError` where an argument is wrong, the text is not UTF-8, or the output or its chunks
-    were made otherwise; `OSError` where it cannot be written.
+    Raises `BiLmError` if an argument is wrong, the text is not UTF-8, or the output or its chunks were made
+    with other arguments; `OSError` if it cannot be written.
     """
     source, output = str(source), Path(output)
     try:
         name = _check_files(source, output, output_format)
         check_settings(settings, name)
         devices = _devices(workers, cuda_devices)
-        embedder = Embedder.load(settings, devices[0] if len(devices) == 1 else "cpu")
+        embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
         made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
-        description = settings.description() | made_by
-        text = read_passages(source, embedder.passage_bytes)
-        with unfinished_chunks(output, description) as chunks:
+        description = {"version": VERSION} | settings.description() | made_by
+        text = read_segments(source, embedder.segment_bytes)
+        with unfinished_chunks(output, description) as folder:
             if output.exists():
                 _check_finished(output, name, description, text)
                 return False
             digests: list[str] = []
             bar_options = {"total": _size(source), "disable": not show_progress, **_BAR}
             with progress_bar(progress_as_lines, **bar_options) as bar:
-                jobs = _missing(text, chunks, settings, digests, bar)
+                jobs = _missing(text, folder, settings, description, digests, bar)
                 words, start = 0, time.monotonic()
-                for passage, number in write_chunks(jobs, embedder, settings, devices):
+                for segment, number in write_chunks(jobs, embedder, settings, devices):
                     words += number
                     rate = words / (time.monotonic() - start)
                     bar.set_postfix_str(f"{rate:,.0f} tokens/s", refresh=False)
-                    bar.update(passage.num_bytes)
-            description["text"] = digest_of(digests)
-            paths = [chunks.path(number) for number in range(len(digests))]
-            whole = chunks.folder / output.name
+                    bar.update(segment.num_bytes)
+            described = description | {"text": digest_of(digests)}
+            paths = [chunk_path(folder, number) for number in range(len(digests))]
+            whole = folder / output.name
             with replace_when_written(whole) as temporary:
-                if name == "hdf5":
-                    write_hdf5(temporary, paths, settings, description)
-                else:
-                    write_safetensors(temporary, paths, settings, embedder.row_shape, description)
+                OUTPUT_FORMATS[name].write(temporary, paths, settings, embedder.row_shape, described)
             os.replace(whole, output)
     except OSError as error:
         if error.errno not in NO_ROOM:
@@ -107,11 +105,13 @@ def embed_file(
 
 
 def _check_files(source: str, output: Path, output_format: str | None) -> str:
-    """Returns the format. Raises `BiLmError` where there is no text, or the output cannot be a file."""
-    name = output_format or format_of(output)
+    """Returns the format. Raises `BiLmError` if there is no text, or the output cannot be a file."""
+    by_suffix = {suffix: name for name, each in OUTPUT_FORMATS.items() for suffix in each.SUFFIXES}
+    name = output_format or by_suffix.get(output.suffix)
     if name is None:
-        suffixes = ", ".join(suffix for suffixes in FORMATS.values() for suffix in suffixes)
-        raise BiLmError(f"{output}: name a format, or a file that ends in {suffixes}")
+        raise BiLmError(f"{output}: name a format, or a file that ends in {', '.join(by_suffix)}")
+    if name not in OUTPUT_FORMATS:
+        raise BiLmError(f"the format is one of {', '.join(OUTPUT_FORMATS)}, not {name!r}")
     if source != STANDARD_INPUT and "://" not in source and not Path(source).exists():
         raise BiLmError(f"{source}: there is no such file")
     for path in (Path(source), output):
@@ -121,7 +121,7 @@ def _check_files(source: str, output: Path, output_format: str | None) -> str:
 
 
 def _devices(workers: int | None, cuda_devices: tuple[int, ...]) -> list[str]:
-    """Returns the device of each worker; raises `BiLmError` where there is no such GPU."""
+    """Returns the device of each worker. Raises `BiLmError` if a GPU is missing."""
     if workers is not None and not 1 <= workers <= max_processes():
         raise BiLmError(f"the number of workers is from 1 to {max_processes()}, not {workers}")
     for number in cuda_devices:
@@ -134,46 +134,50 @@ def _devices(workers: int | None, cuda_devices: tuple[int, ...]) -> list[str]:
 
 
 def _size(source: str) -> int | None:
-    """Returns the bytes of a text, where they are known before it is read."""
+    """Returns the bytes of a text, if they are known before it is read."""
     path = Path(source)
     return path.stat().st_size if path.is_file() and not compression(source) else None
 
 
-def _check_keys(passage: Passage) -> None:
-    """Raises `BiLmError` where a sentence is too long to be the name of its vectors."""
-    for number, sentence in enumerate(passage.sentences):
+def _check_keys(segment: Segment) -> None:
+    """Raises `BiLmError` if a sentence is too long to be the name of its vectors."""
+    for number, sentence in enumerate(segment.sentences):
         if len(sentence) > LONGEST_KEY // 8 and len(sentence_key(sentence).encode()) > LONGEST_KEY:
             raise BiLmError(
-                f"{passage.location(number)}: the sentence is longer than the {LONGEST_KEY:,} bytes that a "
+                f"{segment.location(number)}: the sentence is longer than the {LONGEST_KEY:,} bytes that a "
                 "name in HDF5 may have: leave out --use-sentence-keys"
             )
 
 
 def _missing(
-    text: Iterable[Passage], chunks: Chunks, settings: Settings, digests: list[str], bar: tqdm
+    text: Iterable[Segment],
+    folder: Path,
+    settings: EmbedSettings,
+    description: dict[str, Any],
+    digests: list[str],
+    bar: tqdm,
 ) -> Iterator[Job]:
     """
-    Yields what earlier processes have left to do, and notes the digests of all passages. What earlier
-    processes did does not count for the bar's speed.
+    Yields the segments without a chunk, and appends the digests of all segments to `digests`. Chunks of
+    earlier processes do not count for the bar's speed.
     """
-    for passage in text:
+    for segment in text:
         if settings.keys == "sentence":
-            _check_keys(passage)
-        digests.append(passage.digest())
-        if not chunks.has(passage):
-            yield Job(passage, chunks.path(passage.number), chunks.made_by)
+            _check_keys(segment)
+        digests.append(segment.digest())
+        if not has_chunk(folder, segment):
+            yield Job(segment, chunk_path(folder, segment.number), description)
             continue
         if not bar.disable:
-            bar.initial += passage.num_bytes
-        bar.update(passage.num_bytes)
+            bar.initial += segment.num_bytes
+        bar.update(segment.num_bytes)
 
 
-def _check_finished(output: Path, name: str, description: dict[str, Any], text: Iterable[Passage]) -> None:
-    """Raises `BiLmError` where the output is not what would be written now."""
-    file_format = hdf5_output if name == "hdf5" else safetensors_output
-    found = file_format.read_description(output)
+def _check_finished(output: Path, name: str, description: dict[str, Any], text: Iterable[Segment]) -> None:
+    """Raises `BiLmError` unless the output is what would be written now."""
+    found = OUTPUT_FORMATS[name].read_description(output)
     if found is None:
         raise BiLmError(f"{output} is there already; remove it or name another file")
     check_description(found, description, output)
-    if found["text"] != digest_of([passage.digest() for passage in text]):
+    if found["text"] != digest_of([segment.digest() for segment in text]):
         raise BiLmError(f"{output} was made from another text; remove it or name another file")

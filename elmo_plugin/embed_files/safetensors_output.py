@@ -10,18 +10,19 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from elmo_plugin.embed_files.resume import read_array, read_strings
-from elmo_plugin.embed_files.settings import Settings
+from elmo_plugin.embed_files.settings import EmbedSettings
 
+SUFFIXES = (".safetensors",)
 _DESCRIPTION = "elmo_embed"  # in the file's metadata
 _TYPES = {"float32": "F32", "float16": "F16", "int64": "I64", "uint8": "U8"}  # as the format calls them
 
 Tensor = tuple[str, tuple[int, ...], Iterable[np.ndarray]]  # its type, its shape, and its rows
 
 
-def write_safetensors(
+def write(
     path: Path,
     chunks: Sequence[Path],
-    settings: Settings,
+    settings: EmbedSettings,
     row_shape: tuple[int, ...],
     description: dict[str, Any],
 ) -> None:
@@ -30,8 +31,7 @@ def write_safetensors(
     shape (sentences + 1,): sentence i has the vectors from `starts[i]` to `starts[i + 1]`. Its words, with a
     space between them, are the UTF-8 bytes of `text` from `text_starts[i]` to `text_starts[i + 1]`.
 
-    For the parameters, and what it raises, see `write_hdf5`. The settings say whether sentences are kept, and
-    the type of the vectors; `row_shape` is that of a word, (num_layers, dim) or (dim,).
+    For the parameters and errors see `hdf5_output.write`.
     """
     starts = _starts([length for chunk in chunks for length in read_array(chunk, "lengths")])
     vectors = (read_array(chunk, "vectors") for chunk in chunks)
@@ -45,11 +45,11 @@ def write_safetensors(
         tensors |= {"vectors": rows, "text": ("uint8", text.shape, [text])}
     else:
         tensors["vectors"] = rows
-    _write(path, tensors, description)
+    _write_tensors(path, tensors, description)
 
 
 def read_description(path: Path) -> dict[str, Any] | None:
-    """Returns `None` where the file is damaged, or not such a file."""
+    """Returns the description in a file, or `None` if it is damaged or of another kind."""
     try:
         with safe_open(path, "np") as file:
             return json.loads(file.metadata()[_DESCRIPTION])
@@ -58,11 +58,10 @@ def read_description(path: Path) -> dict[str, Any] | None:
 
 
 def _starts(lengths: list[int]) -> np.ndarray:
-    """Returns where each one starts, and where the last one ends."""
     return np.cumsum([0, *lengths])
 
 
-def _write(path: Path, tensors: dict[str, Tensor], description: dict[str, Any]) -> None:
+def _write_tensors(path: Path, tensors: dict[str, Tensor], description: dict[str, Any]) -> None:
     """Writes the header, then the tensors piece by piece. The library would need all of them in memory."""
     header: dict[str, Any] = {"__metadata__": {_DESCRIPTION: json.dumps(description, sort_keys=True)}}
     end = 0

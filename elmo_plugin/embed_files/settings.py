@@ -1,35 +1,32 @@
-"""What decides the content of an output, and whether it can be had."""
+"""The settings that decide the content of an output."""
 
 import os
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLmError, get_precision
-from elmo_plugin.embed_files.text import make_tokenizer
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLmError
 
 LAYOUTS = ("all", "top", "average", "mix")
 DTYPES = ("float32", "float16")
 TOKENIZERS = ("whitespace", "spacy")
 KEYS = ("line", "sentence")
-FORMATS = {"hdf5": (".hdf5", ".h5"), "safetensors": (".safetensors",)}  # with the suffixes of their files
 
 
 @dataclass(frozen=True)
-class Settings:
+class EmbedSettings:
     """
     # Parameters
 
     bilm : `str | dict[str, str]`
-        Which biLM, see `load_bilm`; for the layout "mix" the archive of a trained task model with ELMo.
+        See `load_bilm`; for the layout "mix" the archive of a trained task model with ELMo.
     layout : `str`
-        What is written of each sentence: "all" layers, the "top" one, the "average" of all, or the "mix" that
-        a task has learned.
+        What is written of each sentence: "all" layers, the "top" layer, the "average" of all, or the "mix"
+        that a task has learned.
     placement : `str`, optional
-        For "mix": where in the task model, as `allennlp elmo-weights` names it. It may be left out where ELMo
-        is at one place.
+        For "mix": the place in the task model, as `elmo weights` names it. Not needed if ELMo is at one
+        place.
     tokenizer : `str`
-        "whitespace" for text that is tokenised already, or "spacy" for the rules of a language.
+        "whitespace" for tokenised text, or "spacy" for the rules of a language.
     language : `str`
         The code of the language of spaCy's rules.
     precision : `str`
@@ -43,11 +40,11 @@ class Settings:
     gzip : `int`, optional
         The level, 1 to 9, at which HDF5 compresses vectors.
     keys : `str`
-        HDF5's names of sentences: the "line", or the "sentence" itself.
+        The names of sentences in HDF5: the number of the "line", or the "sentence" itself.
     keep_sentences : `bool`
-        Whether the output has the sentences.
+        Whether the sentences are written, too.
     max_words : `int`
-        A sentence with more words is refused: its text has hardly a sentence a line.
+        Longer sentences are refused, as the text has probably not one sentence a line.
     """
 
     bilm: str | dict[str, str]
@@ -66,22 +63,17 @@ class Settings:
     max_words: int = 100_000
 
     def description(self) -> dict[str, Any]:
-        """Returns all but the name of the biLM, whose content counts, and the limit of words."""
+        """Returns what decides the output, except for the content of the biLM."""
         return {name: value for name, value in asdict(self).items() if name not in ("bilm", "max_words")}
 
 
 def max_processes() -> int:
-    """Returns how many threads or workers may be asked for: more than that end in a crash, not in speed."""
+    """Returns the largest number of threads or workers. More would end in a crash."""
     return max(256, os.cpu_count() or 1)
 
 
-def format_of(path: str | Path) -> str | None:
-    """Returns the format that the suffix of a file's name says, if any."""
-    return next((name for name, suffixes in FORMATS.items() if Path(path).suffix in suffixes), None)
-
-
-def check_settings(settings: Settings, output_format: str) -> None:
-    """Raises `BiLmError` where settings are wrong, or do not fit one another or the format."""
+def check_settings(settings: EmbedSettings, output_format: str) -> None:
+    """Raises `BiLmError` if settings are wrong, or fit neither each other nor the format."""
     choices = {"layout": LAYOUTS, "tokenizer": TOKENIZERS, "dtype": DTYPES, "keys": KEYS}
     for name, values in choices.items():
         _require(getattr(settings, name) in values, f"{name} is one of {', '.join(values)}", settings, name)
@@ -90,16 +82,12 @@ def check_settings(settings: Settings, output_format: str) -> None:
     most = max_processes()
     _require(settings.threads <= most, f"threads are at most {most}", settings, "threads")
     _require(settings.gzip in (None, *range(1, 10)), "the level of gzip is from 1 to 9", settings, "gzip")
-    if output_format not in FORMATS:
-        raise BiLmError(f"the format is one of {', '.join(FORMATS)}, not {output_format!r}")
     if output_format != "hdf5" and (settings.gzip is not None or settings.keys != "line"):
         raise BiLmError(f"compression and keys are for hdf5, not for {output_format}")
     if settings.placement is not None and settings.layout != "mix":
         raise BiLmError("a placement is for the mixture of a trained model")
-    get_precision(settings.precision)
-    make_tokenizer(settings.tokenizer, settings.language)
 
 
-def _require(is_fine: bool, rule: str, settings: Settings, name: str) -> None:
+def _require(is_fine: bool, rule: str, settings: EmbedSettings, name: str) -> None:
     if not is_fine:
         raise BiLmError(f"{rule}, not {getattr(settings, name)!r}")

@@ -1,4 +1,4 @@
-"""A text, cut into passages that are embedded one by one, and its lines, cut into words."""
+"""Reads a text in segments, and tokenises its lines."""
 
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
@@ -8,20 +8,20 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
 
 STANDARD_INPUT = "-"
-_LINE_BYTES = 8  # counted for a line in addition to its text: blank lines take room, too
-# spaCy keeps each string that it has seen, with some 400 bytes: after 50 MB its rules are made anew (0.3 s).
+_LINE_BYTES = 8  # counted for each line besides its text, as blank lines take room, too
+# spaCy keeps all strings that it has seen, each in 400 bytes: after 50 MB its rules are loaded again (0.3 s).
 _MAX_STRINGS = 2**17
 
 
-class Passage(NamedTuple):
+class Segment(NamedTuple):
     """
     Consecutive lines of a text.
 
-    number: of the passage, from 0
-    first_line: the number, from 0, of its first line in the text
-    sentences: its lines, without the white space around them
-    num_bytes: how many bytes of the text it is
-    source: what error messages call the text
+    number: of the segment, from 0
+    first_line: the number of its first line in the text, from 0
+    sentences: its lines, stripped
+    num_bytes: its size in the text
+    source: the name of the text in error messages
     """
 
     number: int
@@ -31,7 +31,7 @@ class Passage(NamedTuple):
     source: str = "the text"
 
     def location(self, sentence: int) -> str:
-        """Returns the text and the line of the sentence with this number in the passage."""
+        """Returns the text and the line of the sentence with this number in the segment."""
         return f"{self.source}, line {self.first_line + sentence + 1}"
 
     def digest(self) -> str:
@@ -39,19 +39,18 @@ class Passage(NamedTuple):
         return blake2b("\n".join(self.sentences).encode(), digest_size=16).hexdigest()
 
 
-def read_passages(source: str, passage_bytes: int) -> Iterator[Passage]:
+def read_segments(source: str, segment_bytes: int) -> Iterator[Segment]:
     """
-    Reads a text, passage by passage.
+    Reads a text in segments.
 
     # Parameters
 
     source : `str`
         A file of UTF-8 text with a sentence a line, plain, `.gz` or `.zst`; `-` for the standard input.
-    passage_bytes : `int`
-        A passage ends with the line that makes it at least this long. Where passages end depends on nothing
-        but the text before.
+    segment_bytes : `int`
+        A segment ends with the line that makes it at least this long, whatever the text after it.
 
-    Raises `BiLmError` where a line is not UTF-8 text, or a compressed file is damaged.
+    Raises `BiLmError` if a line is not UTF-8 text, or a compressed file is damaged.
     """
     is_file = source != STANDARD_INPUT
     name = source if is_file else "standard input"
@@ -60,24 +59,23 @@ def read_passages(source: str, passage_bytes: int) -> Iterator[Passage]:
     for line_number, line in enumerate(lines, 1):
         sentences.append(decode(line, f"{name}, line {line_number}").strip())
         num_bytes += len(line)
-        if num_bytes + _LINE_BYTES * len(sentences) >= passage_bytes:
-            yield Passage(number, first_line, sentences, num_bytes, name)
+        if num_bytes + _LINE_BYTES * len(sentences) >= segment_bytes:
+            yield Segment(number, first_line, sentences, num_bytes, name)
             number, first_line, num_bytes, sentences = number + 1, line_number, 0, []
     if sentences:
-        yield Passage(number, first_line, sentences, num_bytes, name)
+        yield Segment(number, first_line, sentences, num_bytes, name)
 
 
-def digest_of(passages: Sequence[str]) -> str:
-    """Returns a hash of the text whose passages have these hashes."""
-    return blake2b("".join(passages).encode(), digest_size=16).hexdigest()
+def digest_of(segments: Sequence[str]) -> str:
+    """Returns a hash of a text from the hashes of its segments."""
+    return blake2b("".join(segments).encode(), digest_size=16).hexdigest()
 
 
 def make_tokenizer(name: str, language: str) -> Callable[[str], list[str]]:
     """
-    Returns a function from a line to its words. For `name` and `language` see `Settings`; the rules of spaCy
-    need no model.
+    Returns a function from a line to its words. For `name` and `language` see `EmbedSettings`.
 
-    Raises `BiLmError` where spaCy has no such rules, or they need a package that is not there.
+    Raises `BiLmError` if spaCy is missing, or has no rules for the language.
     """
     return str.split if name == "whitespace" else SpacyTokenizer(language)
 
@@ -97,7 +95,7 @@ class SpacyTokenizer:
 
     def _load_rules(self) -> None:
         try:
-            import spacy  # takes a second, for which tokenised text does not wait
+            import spacy  # here, as it takes a second
         except ImportError:
             raise BiLmError("the tokenizer spacy needs spaCy: install elmo_plugin[spacy]") from None
         try:

@@ -6,7 +6,6 @@ from elmo_plugin.sweeps.sample_efficiency import (
     curves_of_results,
     draw_curves,
     find_reaches,
-    learning_curves,
     reaches_text,
 )
 from elmo_plugin.sweeps.scores import Metric, draw, summary, table
@@ -22,7 +21,6 @@ __all__ = [
     "draw_curves",
     "find_reaches",
     "find_trainings",
-    "learning_curves",
     "reaches_text",
     "read_metrics",
     "summary",

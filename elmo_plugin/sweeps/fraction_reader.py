@@ -16,8 +16,8 @@ from overrides import overrides
 @DatasetReader.register("fraction")
 class FractionReader(DatasetReader):
     """
-    Reads a random part of what another reader reads, in its order. With the same seed a smaller part is
-    within a larger one. Of instances with a field `label` it takes the same part of each label.
+    Reads a random part of what another reader reads, in order. With the same seed, a larger part contains a
+    smaller one. Of instances with a field `label` it takes the same part of each label.
 
     Registered as a `DatasetReader` with name "fraction".
 
@@ -28,7 +28,7 @@ class FractionReader(DatasetReader):
     fraction : `float`
         How much is taken, above 0 and at most 1; of each label at least one instance.
     seed : `int`, optional (default = `1`)
-        Which part it is.
+        Which part is taken.
     """
 
     def __init__(self, base_reader: DatasetReader, fraction: float, seed: int = 1, **kwargs: Any) -> None:
@@ -41,7 +41,7 @@ class FractionReader(DatasetReader):
 
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
-        # What workers and processes divide among them is the part, so the base reader reads the whole.
+        # Workers and processes divide the part among them, so the base reader reads the whole.
         instances = list(islice(self._base_reader._read(file_path), self._base_reader.max_instances))
         by_label: dict[Hashable, list[int]] = defaultdict(list)
         for number, instance in enumerate(instances):

@@ -10,22 +10,22 @@ from typing import Any, NamedTuple
 from elmo_plugin.common.plotting import new_figure, save_figure
 from elmo_plugin.sweeps.scores import Metric, summary
 from elmo_plugin.sweeps.trainings import Training
-from elmo_plugin.sweeps.updates import read_progress
+from elmo_plugin.sweeps.updates import updates_to_reach
 
 Curve = Mapping[float, Sequence[float]]  # of each fraction, the scores of its seeds
 
 
 class Reach(NamedTuple):
     """
-    What a configuration needs for the score that another one has with most of the data.
+    What a configuration needs to reach the score of another with most of the data.
 
     name: of the configuration
-    other: the other one
+    other: the other configuration
     score: of the other, the mean of its seeds
-    fraction: the part of the data that is needed; `None` where no part is enough
+    fraction: the part of the data that is needed; `None` if no part is enough
     most: the largest part
-    updates: of each seed, with the largest part; `None` where it never comes there; empty where the score is
-        of the test data
+    updates: of each seed, with the largest part; `None` if it never reaches the score; empty for a score of
+        the test data
     """
 
     name: str
@@ -36,17 +36,8 @@ class Reach(NamedTuple):
     updates: list[int | None]
 
 
-def learning_curves(trainings: Sequence[Training], scores: Mapping[str, Sequence[float]]) -> dict[str, Curve]:
-    """Returns the curve of each configuration, from the scores of its `Training.full_name`s."""
-    curves: dict[str, dict[float, Sequence[float]]] = {}
-    for training in trainings:
-        if training.fraction is not None and training.full_name in scores:
-            curves.setdefault(training.name, {})[training.fraction] = scores[training.full_name]
-    return dict(curves)
-
-
 def curves_of_results(results: Mapping[str, Any]) -> dict[str, dict[float, list[float]]]:
-    """Returns the curve of each configuration from what `--json` wrote under names as `ner_elmo@0.1`."""
+    """Returns the curve of each configuration from results, as of `--json`, with names such as `ner@0.1`."""
     curves: dict[str, dict[float, list[float]]] = {}
     for name, entry in results.items():
         configuration, _, fraction = name.partition("@")
@@ -56,13 +47,13 @@ def curves_of_results(results: Mapping[str, Any]) -> dict[str, dict[float, list[
 
 
 def find_reaches(trainings: Sequence[Training], curves: Mapping[str, Curve], metric: Metric) -> list[Reach]:
-    """Returns what each configuration needs for the score of each other one; reads the finished trainings."""
+    """Returns what each configuration needs to reach each other, from the files of the trainings."""
     reaches = []
     for name, other in itertools.permutations(curves, 2):
         most = max(curves[name])
         score = round(statistics.mean(curves[other][max(curves[other])]), 4)
         updates = [
-            read_progress(training.folder, metric).updates_to_reach(score, metric)
+            updates_to_reach(training.folder, score, metric)
             for training in trainings
             if (training.name, training.fraction) == (name, most) and not metric.is_of_test
         ]
@@ -102,9 +93,8 @@ def curve_table(curves: Mapping[str, Curve], metric: str) -> str:
 
 def fraction_to_reach(curve: Curve, score: float, higher_is_better: bool) -> float | None:
     """
-    Returns the part of the data with which the mean score is `score`: interpolated between the two fractions
-    around it, on a logarithmic axis; the smallest fraction where that is better already, `None` where no
-    fraction is as good.
+    Returns the part of the data with which the mean score is `score`, interpolated between two fractions on a
+    logarithmic axis: the smallest fraction if that is better, `None` if no fraction is as good.
     """
     sign = 1 if higher_is_better else -1
     last: tuple[float, float] | None = None
@@ -125,7 +115,7 @@ def draw_curves(curves: Mapping[str, Curve], metric: str, path: str | Path) -> N
     Draws the mean score of each configuration over the part of the data, on a logarithmic axis, and how far
     its seeds spread.
 
-    Raises `BiLmError` where matplotlib is not installed.
+    Raises `BiLmError` if matplotlib is not installed.
     """
     figure = new_figure(6, 4)
     axes = figure.add_subplot()

@@ -29,7 +29,7 @@ class Metric(NamedTuple):
 
     @property
     def is_of_test(self) -> bool:
-        """Whether it is of the test data, on which only the finished model is evaluated."""
+        """Whether it is of the test data, which are evaluated only once, after training."""
         return self.name.startswith("test_")
 
     @classmethod
@@ -40,7 +40,7 @@ class Metric(NamedTuple):
         return cls(text[1:], text[0] == "+")
 
     def score(self, metrics: Mapping[str, Any]) -> float:
-        """Returns its value in the `metrics.json` of a training; `ConfigurationError` where it has none."""
+        """Returns its value in a training's `metrics.json`. Raises `ConfigurationError` if it is missing."""
         prefix = "best_validation_"
         value = metrics.get(self.name if self.is_of_test else prefix + self.name)
         if value is None:
@@ -72,7 +72,7 @@ def draw(scores: Scores, metric: str, path: str | Path) -> None:
     """
     Draws a row for each configuration: a dot for each seed, and a line at their mean.
 
-    Raises `BiLmError` where matplotlib is not installed.
+    Raises `BiLmError` if matplotlib is not installed.
     """
     figure = new_figure(7, 1 + 0.3 * len(scores))
     axes = figure.add_subplot()

@@ -1,4 +1,4 @@
-"""Trainings of several configurations with several seeds, each of which is done once."""
+"""Trains several configurations with several seeds, each once."""
 
 import copy
 import fnmatch
@@ -23,10 +23,10 @@ class Training(NamedTuple):
     One training of a sweep.
 
     name: of the configuration
-    seed: which the configuration has in it
-    config: the whole configuration
-    folder: that it is for
-    fraction: of the training data; `None` where the sweep takes no parts of it
+    seed: of all libraries
+    config: the whole configuration, with the seed
+    folder: of the finished training
+    fraction: of the training data; `None` for all of it
     """
 
     name: str
@@ -70,17 +70,16 @@ def with_fraction(config: dict[str, Any], fraction: float, seed: int) -> dict[st
 
 def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = False) -> dict[str, Any]:
     """
-    Trains, unless that is done. A training is in `FOLDER.unfinished` until it has ended, so that what a kill
-    leaves is not taken for a finished one; and it ends as if there had been no kill. With the trainer `bilm`
-    it goes on from its last checkpoint. With others it starts anew: what AllenNLP recovers has other random
-    numbers, and may lack the best weights.
+    Trains, unless that is done. A training is in `FOLDER.unfinished` until it ends. After a kill it ends as
+    if there had been none: with the trainer `bilm` it resumes from its last checkpoint, with others it starts
+    again, as what AllenNLP recovers has other random numbers, and may lack the best weights.
 
     # Parameters
 
     config : `dict[str, Any]`
         The whole configuration.
     folder : `Path`
-        Where the finished training is.
+        The folder of the finished training.
     file_friendly_logging : `bool`, optional (default = `False`)
         See `allennlp train`.
 
@@ -89,12 +88,12 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
     `dict[str, Any]`
         Its metrics.
 
-    Raises `ConfigurationError` where `folder` has another training.
+    Raises `ConfigurationError` if `folder` has another training.
     """
     if not folder.exists():
         unfinished = folder.with_name(f"{folder.name}.unfinished")
         recover = config.get("trainer", {}).get("type") == "bilm" and (unfinished / CONFIG_NAME).is_file()
-        gc.collect()  # frees the model of the training before: two may not fit in memory
+        gc.collect()  # frees the model of the last training, as two may not fit in memory
         train_model(
             Params(copy.deepcopy(config)),
             unfinished,
@@ -107,7 +106,7 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
 
 
 def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Returns the metrics of a finished training; `ConfigurationError` where the folder has another one."""
+    """Returns the metrics of a finished training. Raises `ConfigurationError` if the folder has another."""
     try:
         found = json.loads((folder / CONFIG_NAME).read_text())
         metrics = json.loads((folder / "metrics.json").read_text())
@@ -137,7 +136,7 @@ def find_trainings(
     sources : `Sequence[str]`
         See `read_configs`.
     folder : `Path`
-        Has the training with seed 2 of the configuration `ner_elmo` in `ner_elmo/2`.
+        The folder of all: the training with seed 2 of the configuration `ner_elmo` is in `ner_elmo/2`.
     seeds : `int`
         Each configuration is trained with the seeds from 1 to this.
     overrides : `str`, optional (default = `""`)
@@ -146,7 +145,7 @@ def find_trainings(
         Parts of the training data: each configuration is trained on each of them, in `ner_elmo@0.1/2`. They
         depend on the seed, and are the same for all configurations.
 
-    Raises `ConfigurationError` where two configurations have the same name.
+    Raises `ConfigurationError` if two configurations have the same name.
     """
     trainings = []
     names: set[str] = set()
@@ -166,13 +165,13 @@ def find_trainings(
 
 def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     """
-    Reads the configurations that `source` names.
+    Reads configurations.
 
     # Parameters
 
     source : `str`
-        A file, whose name without its ending becomes that of the configuration; or `FILE:VARIANT`, where the
-        file has an object with a configuration for each variant. `FILE:sst_*` names all variants that match.
+        A file, whose name without its suffix becomes that of the configuration; or `FILE:VARIANT`, a field of
+        the object in a file. `FILE:sst_*` names all variants that match.
     overrides : `str`, optional (default = `""`)
         Of each configuration, as for `allennlp train`.
 
@@ -181,7 +180,7 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     `dict[str, dict[str, Any]]`
         The configurations by their names.
 
-    Raises `ConfigurationError` where the file has no such variant.
+    Raises `ConfigurationError` if the file has no such variant.
     """
     file, _, pattern = source.rpartition(":")
     if not file or "/" in pattern:  # no colon, or that of a URL

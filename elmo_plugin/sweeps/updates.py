@@ -1,8 +1,8 @@
-"""How many updates of the weights a training took, epoch by epoch."""
+"""The numbers of updates of the weights in a training, epoch by epoch."""
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.callbacks import TrainerCallback
@@ -46,31 +46,18 @@ class UpdatesCallback(TrainerCallback):
             write_json(Path(self.serialization_dir) / UPDATES, self._updates)
 
 
-class Progress(NamedTuple):
+def updates_to_reach(folder: Path, score: float, metric: Metric) -> int | None:
     """
-    updates: after each epoch
-    scores: on the validation data, after each epoch, as `Metric.score` has them
+    Returns after how many updates of a training the score on the validation data was first as good, or `None`
+    if it never was. Raises `ConfigurationError` if the files of `UpdatesCallback` are missing.
     """
-
-    updates: list[int]
-    scores: list[float]
-
-    def updates_to_reach(self, score: float, metric: Metric) -> int | None:
-        """Returns after how many updates the score was at least as good; `None` where it never was."""
-        sign = 1 if metric.higher_is_better else -1
-        reached = (at for at, own in zip(self.updates, self.scores, strict=True) if sign * (own - score) >= 0)
-        return next(reached, None)
-
-
-def read_progress(folder: Path, metric: Metric) -> Progress:
-    """Reads what `UpdatesCallback` wrote in a training; raises `ConfigurationError` where it did not."""
+    sign = 1 if metric.higher_is_better else -1
+    name = f"validation_{metric.name}"
     try:
-        updates = json.loads((folder / UPDATES).read_text(encoding="utf-8"))
-        of_epochs = [
-            json.loads((folder / f"metrics_epoch_{epoch}.json").read_text(encoding="utf-8"))
-            for epoch in range(len(updates))
-        ]
+        for epoch, updates in enumerate(json.loads((folder / UPDATES).read_text(encoding="utf-8"))):
+            metrics = json.loads((folder / f"metrics_epoch_{epoch}.json").read_text(encoding="utf-8"))
+            if sign * (metric.score({f"best_{name}": metrics.get(name)}) - score) >= 0:
+                return int(updates)
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{folder}: cannot tell its updates and scores ({error})") from None
-    name = f"validation_{metric.name}"
-    return Progress(updates, [metric.score({f"best_{name}": each.get(name)}) for each in of_epochs])
+    return None

@@ -1,7 +1,8 @@
-"""The commands of `elmo`, which are those of `allennlp elmo-...` and need no AllenNLP."""
+"""`elmo NAME` and `allennlp elmo-NAME` are the same commands, with the same errors."""
 
 import argparse
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -11,15 +12,15 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin import __version__
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.commands import embed, subcommands
-from elmo_plugin.commands.command import COMMANDS
+from elmo_plugin.commands import embed
+from elmo_plugin.commands.command import COMMANDS, WITH_ALLENNLP, load_command
 from elmo_plugin.commands.main import main
 from elmo_plugin.language_model import measure_perplexity
+from tests.commands.run import run as run_in_allennlp
 from tests.conftest import REPOSITORY
 from tests.trained_bilm import random_bilm, write_training
 
@@ -134,8 +135,84 @@ def test_however_a_command_ends_sigterm_does_what_it_did_before(
         signal.signal(signal.SIGTERM, before)
 
 
-def test_each_command_has_the_name_in_the_list() -> None:
-    assert {name: entry.load().name for name, entry in COMMANDS.items()} == {name: name for name in COMMANDS}
+def test_a_command_that_needs_allennlp_says_so_where_it_is_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setitem(sys.modules, "allennlp.common.plugins", None)
+    for name in WITH_ALLENNLP:
+        with pytest.raises(SystemExit, match=rf"^elmo {name} needs AllenNLP: pip install"):
+            main([name, "--help"])
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    marked = {line.split()[0] for line in capsys.readouterr().out.splitlines() if "needs AllenNLP)" in line}
+    assert marked == WITH_ALLENNLP.keys()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_the_same_options_under_both_names(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("allennlp.common.plugins.import_plugins", lambda: None)
+    found = []
+    for program in (main, run_as_allennlp):
+        with pytest.raises(SystemExit, match="0"):
+            program([name, "--help"])
+        found.append(capsys.readouterr().out)
+    options = [set(re.findall(r"--[a-z][a-z-]*", text)) for text in found]
+    assert options[0] == options[1]
+    assert " ".join(load_command(name).description.split()) in " ".join(found[0].split())
+
+
+def run_as_allennlp(arguments: list[str]) -> None:
+    run_in_allennlp(*arguments)
+
+
+def test_elmo_runs_a_command_that_needs_allennlp_and_names_its_mistakes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported = []
+    monkeypatch.setattr("allennlp.common.plugins.import_plugins", lambda: imported.append("plugins"))
+    (tmp_path / "tagged.txt").write_text("Ada B-PER B-PER\n")
+    main(["score", "ner", str(tmp_path / "tagged.txt"), "--json", str(tmp_path / "scores.json")])
+    assert "accuracy: 100.00%" in capsys.readouterr().out and (tmp_path / "scores.json").exists()
+    assert imported == ["plugins"], "those of the user's project, too"
+    with pytest.raises(SystemExit, match=r"^elmo score: .*absent.txt"):
+        main(["score", "ner", str(tmp_path / "absent.txt")])
+    with pytest.raises(SystemExit, match=r"^elmo sweep: a metric is its name after"):
+        main(["sweep", str(write_config(tmp_path)), "-s", str(tmp_path / "runs"), "--metric", "accuracy"])
+
+
+def write_config(folder: Path) -> Path:
+    (folder / "config.json").write_text('{"dataset_reader": {}}')
+    return folder / "config.json"
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [(".", "is a directory; name a file to be written"), ("text.txt/out", "text.txt is not a folder")],
+)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["perplexity", "absent.tar.gz", "text.txt", "--json"],
+        ["perplexity", "absent.tar.gz", "text.txt", "--per-sentence"],
+        ["average", "absent.tar.gz", "absent.tar.gz", "-o"],
+        ["neighbors", "absent", "text.txt", "--query", "a", "--word", "a", "--html"],
+        ["answer", "absent.tar.gz", "absent.json", "-o"],
+        ["ensemble", "absent.tar.gz", "-o"],
+        ["weights", "absent.tar.gz", "--json"],
+        ["sweep", "absent.jsonnet", "-s", "runs", "--plot"],
+        ["score", "ner", "absent.txt", "--json"],
+    ],
+    ids=lambda arguments: f"{arguments[0]} {arguments[-1]}",
+)
+def test_an_output_that_cannot_be_written_is_refused_before_anything_is_read(
+    arguments: list[str], place: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "text.txt").touch()
+    with pytest.raises(ConfigurationError, match=f"^{arguments[-1]}: {tmp_path}/?.*{message}"):
+        run_in_allennlp(*arguments, tmp_path / place)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["embet", "text.txt"]])
@@ -157,11 +234,6 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == f"elmo_plugin {__version__}\n"
 
 
-def test_each_command_is_a_subcommand_of_allennlp_whose_mistakes_are_its_errors(tmp_path: Path) -> None:
-    assert subcommands.COMMANDS is COMMANDS
-    assert {f"elmo-{name}" for name in COMMANDS} <= set(Subcommand.list_available())
-    parser = argparse.ArgumentParser()
-    Subcommand.by_name("elmo-export")().add_subparser(parser.add_subparsers())
-    args = parser.parse_args(["elmo-export", "huge", str(tmp_path)])
+def test_a_mistake_is_allennlps_error_in_its_command(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="there is no biLM 'huge'"):
-        args.func(args)
+        run_in_allennlp("export", "huge", tmp_path)

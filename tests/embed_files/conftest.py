@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.embed_files import Settings, embedder
+from elmo_plugin.embed_files import EmbedSettings, embedder
 from tests.small_bilm import loud_bilm, write_pair
 
 LINES = [
@@ -39,8 +39,8 @@ def bilm_files(bilm: BiLm, tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def settings(bilm_files: dict[str, str]) -> Settings:
-    return Settings(bilm_files)
+def settings(bilm_files: dict[str, str]) -> EmbedSettings:
+    return EmbedSettings(bilm_files)
 
 
 @pytest.fixture
@@ -49,6 +49,6 @@ def text(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def short_passages(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a line or two, so that there are many chunks."""
-    monkeypatch.setattr(embedder, "PASSAGE_VECTOR_BYTES", 2000)
+    monkeypatch.setattr(embedder, "SEGMENT_VECTOR_BYTES", 2000)

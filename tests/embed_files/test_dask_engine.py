@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.embed_files import Settings, embed_file, embed_shards
+from elmo_plugin.embed_files import EmbedSettings, embed_file, embed_shards
 from tests.embed_files.conftest import LINES, write_text
 
 
@@ -33,7 +33,7 @@ def scheduler() -> Iterator[str]:
 
 @pytest.mark.parametrize("output_format", ["hdf5", "safetensors"])
 def test_each_file_has_the_output_that_one_process_writes(
-    output_format: str, corpus: Path, settings: Settings, tmp_path: Path
+    output_format: str, corpus: Path, settings: EmbedSettings, tmp_path: Path
 ) -> None:
     with scheduler() as address:
         outputs = embed_shards(f"{corpus}/*", tmp_path / "out", settings, output_format, address)
@@ -46,7 +46,9 @@ def test_each_file_has_the_output_that_one_process_writes(
         (tmp_path / "expected").unlink()
 
 
-def test_finished_files_are_left_and_others_go_on(corpus: Path, settings: Settings, tmp_path: Path) -> None:
+def test_finished_files_are_left_and_others_go_on(
+    corpus: Path, settings: EmbedSettings, tmp_path: Path
+) -> None:
     with scheduler() as address:
         first, *_ = embed_shards(f"{corpus}/*", tmp_path / "out", settings, scheduler=address)
         written = first.stat().st_mtime_ns
@@ -58,7 +60,7 @@ def test_finished_files_are_left_and_others_go_on(corpus: Path, settings: Settin
 
 
 def test_the_error_of_a_file_is_raised_when_the_others_are_done(
-    corpus: Path, settings: Settings, tmp_path: Path
+    corpus: Path, settings: EmbedSettings, tmp_path: Path
 ) -> None:
     (corpus / "a.txt").write_bytes(b"\xff\n")
     with scheduler() as address, pytest.raises(BiLmError, match=r"a\.txt, line 1: not UTF-8"):
@@ -68,7 +70,7 @@ def test_the_error_of_a_file_is_raised_when_the_others_are_done(
 
 @pytest.mark.slow
 def test_without_a_scheduler_processes_of_this_machine_do_it(
-    corpus: Path, settings: Settings, tmp_path: Path
+    corpus: Path, settings: EmbedSettings, tmp_path: Path
 ) -> None:
     pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")
     outputs = embed_shards(f"{corpus}/*", tmp_path / "out", settings, workers=2)
@@ -76,7 +78,7 @@ def test_without_a_scheduler_processes_of_this_machine_do_it(
 
 
 def test_files_that_cannot_be_told_apart_or_are_not_there_are_named(
-    corpus: Path, settings: Settings, tmp_path: Path
+    corpus: Path, settings: EmbedSettings, tmp_path: Path
 ) -> None:
     pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")
     with pytest.raises(BiLmError, match=r"no file matches .*\.txt\.zst"):
@@ -88,7 +90,7 @@ def test_files_that_cannot_be_told_apart_or_are_not_there_are_named(
 
 
 def test_without_dask_the_extra_is_named(
-    corpus: Path, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: Path, settings: EmbedSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
     with pytest.raises(BiLmError, match=r"needs Dask: install elmo_plugin\[cluster\]"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_plugin.embed_files import Settings, embed_file
+from elmo_plugin.embed_files import EmbedSettings, embed_file
 from tests.embed_files.conftest import LINES, write_text
 
 # A process that is forked from one that has used a GPU cannot embed.
@@ -17,12 +17,12 @@ PROCESSES = multiprocessing.get_context("spawn" if torch.cuda.is_available() els
 MINUTES = 600.0  # long enough for any end
 
 
-def embed_silently(source: Path, output: Path, settings: Settings, workers: int) -> None:
+def embed_silently(source: Path, output: Path, settings: EmbedSettings, workers: int) -> None:
     sys.stdout = sys.stderr = open(output.with_suffix(".log"), "a", buffering=1)  # noqa: SIM115
     embed_file(source, output, settings, workers=workers)
 
 
-def ends_within(seconds: float, source: Path, output: Path, settings: Settings, workers: int) -> bool:
+def ends_within(seconds: float, source: Path, output: Path, settings: EmbedSettings, workers: int) -> bool:
     """Whether a process does, and well; if not, it is killed."""
     process = PROCESSES.Process(target=embed_silently, args=(source, output, settings, workers))
     process.start()
@@ -36,7 +36,7 @@ def ends_within(seconds: float, source: Path, output: Path, settings: Settings, 
 
 
 def check_kills(
-    name: str, settings: Settings, folder: Path, seed: int, kills: int, workers: int = 1, repeat: int = 6
+    name: str, settings: EmbedSettings, folder: Path, seed: int, kills: int, workers: int = 1, repeat: int = 6
 ) -> None:
     """Starts, kills and starts again, until there were this many kills; what is whole is begun once more."""
     text = write_text(folder / "text.txt", [f"{line} {number}" for number in range(repeat) for line in LINES])
@@ -59,7 +59,7 @@ def check_kills(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
 def test_kills_at_random_moments_change_no_byte(
-    name: str, settings: Settings, tmp_path: Path, short_passages: None
+    name: str, settings: EmbedSettings, tmp_path: Path, short_segments: None
 ) -> None:
     check_kills(name, settings, tmp_path, seed=5, kills=2)
 
@@ -68,13 +68,13 @@ def test_kills_at_random_moments_change_no_byte(
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
 def test_many_kills_change_no_byte(
-    name: str, seed: int, settings: Settings, tmp_path: Path, short_passages: None
+    name: str, seed: int, settings: EmbedSettings, tmp_path: Path, short_segments: None
 ) -> None:
     check_kills(name, settings, tmp_path, seed, kills=20, repeat=15)
 
 
 @pytest.mark.slow
 def test_kills_with_two_workers_change_no_byte(
-    settings: Settings, tmp_path: Path, short_passages: None
+    settings: EmbedSettings, tmp_path: Path, short_segments: None
 ) -> None:
     check_kills("out.hdf5", settings, tmp_path, seed=0, kills=5, workers=2, repeat=15)

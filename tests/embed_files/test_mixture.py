@@ -10,7 +10,7 @@ from allennlp.models import Model
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.embed_files import Settings, embed_file
+from elmo_plugin.embed_files import EmbedSettings, embed_file
 from elmo_plugin.embedding import Elmo, ScalarMix
 from tests.embed_files.conftest import LINES
 from tests.embed_files.test_run import vectors_in
@@ -44,7 +44,7 @@ def test_the_vectors_are_those_that_the_model_feeds_to_its_layers(
     elmos = [module for module in model.modules() if isinstance(module, Elmo)]
     found = {}
     for placement in ("input", "output"):
-        settings = Settings(str(tmp_path / "run" / "model.tar.gz"), "mix", placement)
+        settings = EmbedSettings(str(tmp_path / "run" / "model.tar.gz"), "mix", placement)
         embed_file(text, tmp_path / f"{placement}.hdf5", settings)
         found[placement] = vectors_in(tmp_path / f"{placement}.hdf5")
     for elmo, vectors in zip(elmos, found.values(), strict=True):
@@ -59,9 +59,9 @@ def test_a_model_with_several_placements_needs_one_named(
     trained(bilm_files, tmp_path / "run")
     archive = str(tmp_path / "run" / "model.tar.gz")
     with pytest.raises(BiLmError, match="several places, input, output; name one as --placement"):
-        embed_file(text, tmp_path / "out.hdf5", Settings(archive, "mix"))
+        embed_file(text, tmp_path / "out.hdf5", EmbedSettings(archive, "mix"))
     with pytest.raises(BiLmError, match="no ELMo at 'middle', but at input, output"):
-        embed_file(text, tmp_path / "out.hdf5", Settings(archive, "mix", "middle"))
+        embed_file(text, tmp_path / "out.hdf5", EmbedSettings(archive, "mix", "middle"))
 
 
 def test_a_model_without_elmo_has_no_mixture(text: Path, tmp_path: Path) -> None:
@@ -69,13 +69,13 @@ def test_a_model_without_elmo_has_no_mixture(text: Path, tmp_path: Path) -> None
     del config["dataset_reader"]["token_indexers"]["elmo"]
     train(config, tmp_path / "run")
     with pytest.raises(BiLmError, match="its model has no ELMo of elmo_plugin"):
-        embed_file(text, tmp_path / "out.hdf5", Settings(str(tmp_path / "run"), "mix"))
+        embed_file(text, tmp_path / "out.hdf5", EmbedSettings(str(tmp_path / "run"), "mix"))
 
 
 def test_another_mixture_of_the_same_bilm_cannot_go_on(
     bilm_files: dict[str, str], text: Path, tmp_path: Path
 ) -> None:
-    settings = Settings(str(tmp_path / "run"), "mix", "input")
+    settings = EmbedSettings(str(tmp_path / "run"), "mix", "input")
     model = trained(bilm_files, tmp_path / "run")
     embed_file(text, tmp_path / "out.hdf5", settings)
     next(module for module in model.modules() if isinstance(module, ScalarMix)).gamma.data += 1

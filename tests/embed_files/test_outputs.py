@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,19 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors import safe_open
 
-from elmo_plugin.embed_files import FORMATS, Settings, hdf5_output, resume, safetensors_output, sentence_key
-from elmo_plugin.embed_files.hdf5_output import write_hdf5
-from elmo_plugin.embed_files.resume import Chunks, write_chunk
-from elmo_plugin.embed_files.safetensors_output import write_safetensors
-from elmo_plugin.embed_files.settings import format_of
-from elmo_plugin.embed_files.text import Passage
+from elmo_plugin.embed_files import (
+    OUTPUT_FORMATS,
+    EmbedSettings,
+    hdf5_output,
+    resume,
+    sentence_key,
+)
+from elmo_plugin.embed_files.resume import chunk_path, has_chunk, write_chunk
+from elmo_plugin.embed_files.text import Segment
 
 DIM = 4
-DEFAULTS = Settings("")
-READ_DESCRIPTION: dict[str, Callable[[Path], Any]] = {
-    "hdf5": hdf5_output.read_description,
-    "safetensors": safetensors_output.read_description,
-}
+DEFAULTS = EmbedSettings("")
 
 
 class Part(NamedTuple):
@@ -46,17 +44,14 @@ def make_part(seed: int, sentences: list[str], num_layers: int = 3) -> Part:
 
 def write_part(path: Path, part: Part) -> None:
     rows = np.concatenate([np.moveaxis(vectors, -2, 0) for vectors in part.vectors])
-    write_chunk(path, Passage(0, 0, part.sentences, 0), part.words, rows)
+    write_chunk(path, Segment(0, 0, part.sentences, 0), part.words, rows, {})
 
 
-def write(name: str, path: Path, chunks: list[Path], settings: Settings) -> None:
-    if name == "hdf5":
-        write_hdf5(path, chunks, settings, {"text": "all"})
-    else:
-        write_safetensors(path, chunks, settings, (3, DIM), {"text": "all"})
+def write(name: str, path: Path, chunks: list[Path], settings: EmbedSettings) -> None:
+    OUTPUT_FORMATS[name].write(path, chunks, settings, (3, DIM), {"text": "all"})
 
 
-def joined(name: str, parts: list[Part], folder: Path, settings: Settings = DEFAULTS) -> Path:
+def joined(name: str, parts: list[Part], folder: Path, settings: EmbedSettings = DEFAULTS) -> Path:
     paths = [folder / f"{number}.part" for number in range(len(parts))]
     for path, part in zip(paths, parts, strict=True):
         write_part(path, part)
@@ -68,16 +63,6 @@ def content(path: Path) -> dict[str, Any]:
     """All datasets of an HDF5 file."""
     with h5py.File(path) as file:
         return {key: file[key][()] for key in file}
-
-
-def test_the_end_of_the_name_says_the_format() -> None:
-    assert [format_of(name) for name in ("a.hdf5", "a.h5", "a.safetensors", "a.txt", "a")] == [
-        "hdf5",
-        "hdf5",
-        "safetensors",
-        None,
-        None,
-    ]
 
 
 def test_hdf5_has_a_dataset_for_each_line_and_the_last_line_of_each_sentence(tmp_path: Path) -> None:
@@ -111,7 +96,7 @@ def test_hdf5_leaves_out_an_index_that_could_not_be_read(
 
 def test_hdf5_keyed_by_sentence_has_each_sentence_once_and_no_blank_lines(tmp_path: Path) -> None:
     parts = [make_part(0, ["a / b", "", ".", "a / b"]), make_part(4, ["a / b", "sentence_to_index", "\\s"])]
-    datasets = content(joined("hdf5", parts, tmp_path, Settings("", keys="sentence")))
+    datasets = content(joined("hdf5", parts, tmp_path, EmbedSettings("", keys="sentence")))
     assert datasets.keys() == {r"a \s b", r"\.", "sentence_to_index", r"\\s"}
     np.testing.assert_array_equal(datasets[sentence_key("a / b")], parts[0].vectors[0])
 
@@ -123,7 +108,7 @@ def test_different_sentences_have_different_keys_without_a_slash(one: str, other
 
 
 def test_hdf5_forgets_sentences(tmp_path: Path) -> None:
-    settings = Settings("", keep_sentences=False)
+    settings = EmbedSettings("", keep_sentences=False)
     assert content(joined("hdf5", [make_part(0, ["a", ""])], tmp_path, settings)).keys() == {"0", "1"}
 
 
@@ -132,7 +117,7 @@ def test_gzip_compresses_hdf5_and_changes_no_number(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     (tmp_path / "compressed").mkdir()
     plain = joined("hdf5", [part], tmp_path / "plain")
-    compressed = joined("hdf5", [part], tmp_path / "compressed", Settings("", gzip=9))
+    compressed = joined("hdf5", [part], tmp_path / "compressed", EmbedSettings("", gzip=9))
     assert compressed.stat().st_size < plain.stat().st_size / 4
     np.testing.assert_equal(content(compressed), content(plain))
     with h5py.File(compressed) as file:
@@ -144,7 +129,7 @@ def test_safetensors_has_the_rows_of_all_sentences_and_where_they_begin(dtype: s
     parts = [make_part(0, ["a b", "", "ü  c"]), make_part(3, [""]), make_part(4, ["d/e f"])]
     for part in parts:
         part.vectors[:] = [vectors.astype(dtype) for vectors in part.vectors]
-    with safe_open(joined("safetensors", parts, tmp_path, Settings("", dtype=dtype)), "np") as file:
+    with safe_open(joined("safetensors", parts, tmp_path, EmbedSettings("", dtype=dtype)), "np") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     assert tensors.keys() == {"vectors", "starts", "text", "text_starts"}
     assert tensors["vectors"].dtype == dtype and tensors["vectors"].shape == (6, 3, DIM)
@@ -160,12 +145,12 @@ def test_safetensors_has_the_rows_of_all_sentences_and_where_they_begin(dtype: s
 
 
 def test_safetensors_forgets_sentences(tmp_path: Path) -> None:
-    settings = Settings("", keep_sentences=False)
+    settings = EmbedSettings("", keep_sentences=False)
     with safe_open(joined("safetensors", [make_part(0, ["a", ""])], tmp_path, settings), "np") as file:
         assert set(file.keys()) == {"vectors", "starts"}
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", OUTPUT_FORMATS)
 def test_no_chunks_are_an_empty_file(name: str, tmp_path: Path) -> None:
     path = joined(name, [], tmp_path)
     if name == "hdf5":
@@ -176,27 +161,27 @@ def test_no_chunks_are_an_empty_file(name: str, tmp_path: Path) -> None:
             assert file.get_tensor("starts").tolist() == [0]
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", OUTPUT_FORMATS)
 def test_the_description_is_read_back_and_a_damaged_file_has_none(name: str, tmp_path: Path) -> None:
     path = joined(name, [make_part(0, ["a"])], tmp_path)
-    assert READ_DESCRIPTION[name](path) == {"text": "all"}
+    assert OUTPUT_FORMATS[name].read_description(path) == {"text": "all"}
     path.write_bytes(path.read_bytes()[:20])
-    assert READ_DESCRIPTION[name](path) is None
+    assert OUTPUT_FORMATS[name].read_description(path) is None
     path.write_bytes(b"")
-    assert READ_DESCRIPTION[name](path) is None
+    assert OUTPUT_FORMATS[name].read_description(path) is None
 
 
 @pytest.mark.parametrize("size", [0, 20, -20])
 def test_a_chunk_is_there_if_it_is_whole(size: int, tmp_path: Path) -> None:
-    chunks, passage = Chunks(tmp_path), Passage(0, 0, ["a"], 2)
-    assert not chunks.has(passage)
-    write_part(chunks.path(0), make_part(0, ["a"]))
-    assert chunks.has(passage)
-    chunks.path(0).write_bytes(chunks.path(0).read_bytes()[:size])
-    assert not chunks.has(passage)
+    segment, path = Segment(0, 0, ["a"], 2), chunk_path(tmp_path, 0)
+    assert not has_chunk(tmp_path, segment)
+    write_part(path, make_part(0, ["a"]))
+    assert has_chunk(tmp_path, segment)
+    path.write_bytes(path.read_bytes()[:size])
+    assert not has_chunk(tmp_path, segment)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", OUTPUT_FORMATS)
 def test_the_same_chunks_give_the_same_bytes(name: str, tmp_path: Path) -> None:
     files = []
     for folder in (tmp_path / "one", tmp_path / "other"):
@@ -210,12 +195,12 @@ needs_dev_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="nee
 
 
 @needs_dev_full
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", OUTPUT_FORMATS)
 def test_a_full_disk_is_an_error_and_not_the_end_of_the_process(name: str, tmp_path: Path) -> None:
     part = make_part(0, [f"w{number} " * 50 for number in range(100)])
     write_part(tmp_path / "part", part)
     with pytest.raises(OSError, match="No space left on device"):
-        write(name, Path("/dev/full"), [tmp_path / "part"], Settings(""))
+        write(name, Path("/dev/full"), [tmp_path / "part"], EmbedSettings(""))
 
 
 @needs_dev_full

@@ -7,14 +7,14 @@ import pytest
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import Checkpoint, write_files
-from elmo_plugin.embed_files import Settings, embed_file
+from elmo_plugin.embed_files import EmbedSettings, embed_file
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_line_that_is_too_long_is_named(settings: Settings, tmp_path: Path) -> None:
+def test_a_line_that_is_too_long_is_named(settings: EmbedSettings, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("a b\nc d e f\n")
     with pytest.raises(BiLmError, match=r"text\.txt, line 2: the sentence has 4 words, .*--max-words 3"):
         embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", replace(settings, max_words=3))
@@ -25,7 +25,7 @@ def test_a_line_that_is_too_long_is_named(settings: Settings, tmp_path: Path) ->
 
 
 def test_vectors_that_float16_cannot_hold_are_refused_by_their_line(
-    bilm: BiLm, settings: Settings, text: Path, tmp_path: Path
+    bilm: BiLm, settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     large = BiLm(bilm.options).requires_grad_(False)
     large.load_state_dict(bilm.state_dict())
@@ -42,7 +42,7 @@ def test_vectors_that_float16_cannot_hold_are_refused_by_their_line(
     [({"threads": 100_000}, "threads are at most"), ({"max_words": 0}, "max words is at least 1, not 0")],
 )
 def test_numbers_that_would_end_in_a_crash_are_refused(
-    change: dict[str, int], message: str, settings: Settings, text: Path, tmp_path: Path
+    change: dict[str, int], message: str, settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(BiLmError, match=message):
         embed_file(text, tmp_path / "out.hdf5", replace(settings, **change))

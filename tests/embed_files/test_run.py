@@ -1,5 +1,6 @@
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ from safetensors import safe_open
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm import bilm as bilm_module
-from elmo_plugin.embed_files import Settings, embed_file, run, workers
+from elmo_plugin.embed_files import EmbedSettings, embed_file, run, workers
 from elmo_plugin.embed_files.embedder import Embedder
 from elmo_plugin.embed_files.workers import Job
 from tests.embed_files.conftest import LINES, write_text
 
+FULL = Path("/dev/full")
 EVERY_FORMAT = pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
 
 
@@ -31,7 +33,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("layout", ["all", "top", "average"])
 def test_each_line_has_the_vectors_of_its_words(
-    layout: str, bilm: BiLm, settings: Settings, text: Path, tmp_path: Path, short_passages: None
+    layout: str, bilm: BiLm, settings: EmbedSettings, text: Path, tmp_path: Path, short_segments: None
 ) -> None:
     assert embed_file(text, tmp_path / "out.hdf5", replace(settings, layout=layout))
     found = vectors_in(tmp_path / "out.hdf5")
@@ -45,7 +47,7 @@ def test_each_line_has_the_vectors_of_its_words(
 
 
 def test_both_formats_have_the_same_vectors(
-    settings: Settings, text: Path, tmp_path: Path, short_passages: None
+    settings: EmbedSettings, text: Path, tmp_path: Path, short_segments: None
 ) -> None:
     for name in ("out.hdf5", "out.safetensors"):
         embed_file(text, tmp_path / name, settings)
@@ -55,7 +57,9 @@ def test_both_formats_have_the_same_vectors(
         np.testing.assert_array_equal(rows[starts[line] : starts[line + 1]].swapaxes(0, 1), vectors)
 
 
-def test_half_precision_is_that_of_the_file_alone(settings: Settings, text: Path, tmp_path: Path) -> None:
+def test_half_precision_is_that_of_the_file_alone(
+    settings: EmbedSettings, text: Path, tmp_path: Path
+) -> None:
     embed_file(text, tmp_path / "single.hdf5", settings)
     embed_file(text, tmp_path / "half.hdf5", replace(settings, dtype="float16"))
     pairs = zip(vectors_in(tmp_path / "single.hdf5"), vectors_in(tmp_path / "half.hdf5"), strict=True)
@@ -64,7 +68,7 @@ def test_half_precision_is_that_of_the_file_alone(settings: Settings, text: Path
         np.testing.assert_array_equal(single.astype(np.float16), half)
 
 
-def test_raw_text_is_tokenised(bilm: BiLm, settings: Settings, tmp_path: Path) -> None:
+def test_raw_text_is_tokenised(bilm: BiLm, settings: EmbedSettings, tmp_path: Path) -> None:
     text = write_text(tmp_path / "text.txt", ["Don't go."])
     embed_file(text, tmp_path / "out.hdf5", replace(settings, tokenizer="spacy"))
     expected = bilm.embed([["Do", "n't", "go", "."]])[0]
@@ -72,7 +76,7 @@ def test_raw_text_is_tokenised(bilm: BiLm, settings: Settings, tmp_path: Path) -
 
 
 def test_batches_hold_no_more_than_asked_for(
-    settings: Settings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shapes = []
     run_sentences = bilm_module.run_sentences
@@ -88,7 +92,7 @@ def test_batches_hold_no_more_than_asked_for(
     assert max(n for n, _ in shapes) == 2
 
 
-def test_an_empty_text_has_an_empty_output(settings: Settings, tmp_path: Path) -> None:
+def test_an_empty_text_has_an_empty_output(settings: EmbedSettings, tmp_path: Path) -> None:
     embed_file(write_text(tmp_path / "text.txt", []), tmp_path / "out.hdf5", settings)
     assert vectors_in(tmp_path / "out.hdf5") == []
 
@@ -97,7 +101,9 @@ def test_an_empty_text_has_an_empty_output(settings: Settings, tmp_path: Path) -
 
 
 @EVERY_FORMAT
-def test_a_whole_output_is_left_as_it_is(name: str, settings: Settings, text: Path, tmp_path: Path) -> None:
+def test_a_whole_output_is_left_as_it_is(
+    name: str, settings: EmbedSettings, text: Path, tmp_path: Path
+) -> None:
     assert embed_file(text, tmp_path / name, settings)
     before = (tmp_path / name).stat().st_mtime_ns
     (tmp_path / f"{name}.unfinished").mkdir()  # of a process that was killed at the very end
@@ -108,7 +114,7 @@ def test_a_whole_output_is_left_as_it_is(name: str, settings: Settings, text: Pa
 
 @pytest.mark.parametrize("content", [b"", b"somebody's own"])
 def test_another_file_is_not_overwritten(
-    content: bytes, settings: Settings, text: Path, tmp_path: Path
+    content: bytes, settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "out.hdf5").write_bytes(content)
     with pytest.raises(BiLmError, match=r"out\.hdf5 is there already"):
@@ -118,7 +124,7 @@ def test_another_file_is_not_overwritten(
 
 
 def test_an_output_of_other_arguments_or_text_is_not_taken_for_this_one(
-    settings: Settings, text: Path, tmp_path: Path
+    settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     embed_file(text, tmp_path / "out.hdf5", settings)
     with pytest.raises(BiLmError, match=r"made with other arguments \(layout was all, not top"):
@@ -136,29 +142,29 @@ class Killed(BaseException):
     """Takes the place of a kill."""
 
 
-def begin(source: Path, output: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Embeds three passages, and no more."""
+def begin(source: Path, output: Path, settings: EmbedSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Embeds three segments, and no more."""
     done = []
-    embed_passage = workers.embed_passage
+    embed_segment = workers.embed_segment
 
     def stop(embedder: Embedder, job: Job) -> int:
         if len(done) == 3:
             raise Killed
         done.append(job)
-        return embed_passage(embedder, job)
+        return embed_segment(embedder, job)
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(workers, "embed_passage", stop)
+        patch.setattr(workers, "embed_segment", stop)
         embed_file(source, output, settings)
 
 
 @EVERY_FORMAT
 def test_what_was_begun_goes_on_to_the_same_bytes(
     name: str,
-    settings: Settings,
+    settings: EmbedSettings,
     text: Path,
     tmp_path: Path,
-    short_passages: None,
+    short_segments: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     embed_file(text, tmp_path / f"whole_{name}", settings)
@@ -169,16 +175,15 @@ def test_what_was_begun_goes_on_to_the_same_bytes(
     content = bytearray((folder / "00000001.part").read_bytes())
     content[-500] ^= 1
     (folder / "00000001.part").write_bytes(bytes(content))
-    (folder / "manifest.json").write_text("{damaged")
     (folder / ".00000003.part.abcd").mkdir()  # half-written by a process that was killed
     done = []
-    embed_passage = workers.embed_passage
+    embed_segment = workers.embed_segment
 
     def note(embedder: Embedder, job: Job) -> int:
-        done.append(job.passage.number)
-        return embed_passage(embedder, job)
+        done.append(job.segment.number)
+        return embed_segment(embedder, job)
 
-    monkeypatch.setattr(workers, "embed_passage", note)
+    monkeypatch.setattr(workers, "embed_segment", note)
     embed_file(text, tmp_path / name, settings)
     assert done[:3] == [0, 1, 3]
     assert (tmp_path / name).read_bytes() == (tmp_path / f"whole_{name}").read_bytes()
@@ -198,10 +203,10 @@ def test_what_was_begun_goes_on_to_the_same_bytes(
 def test_other_arguments_cannot_go_on(
     change: dict[str, Any],
     message: str,
-    settings: Settings,
+    settings: EmbedSettings,
     text: Path,
     tmp_path: Path,
-    short_passages: None,
+    short_segments: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
@@ -212,7 +217,7 @@ def test_other_arguments_cannot_go_on(
 
 
 def test_another_text_cannot_go_on(
-    settings: Settings, text: Path, tmp_path: Path, short_passages: None, monkeypatch: pytest.MonkeyPatch
+    settings: EmbedSettings, text: Path, tmp_path: Path, short_segments: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
     text.write_text(text.read_text().replace("why", "how").replace("Ein", "Kein"))
@@ -221,14 +226,16 @@ def test_another_text_cannot_go_on(
 
 
 def test_the_same_bilm_at_another_place_goes_on(
-    settings: Settings, text: Path, tmp_path: Path, short_passages: None, monkeypatch: pytest.MonkeyPatch
+    settings: EmbedSettings, text: Path, tmp_path: Path, short_segments: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
     (tmp_path / "bilm").rename(tmp_path / "elsewhere")
     assert embed_file(text, tmp_path / "out.hdf5", replace(settings, bilm=str(tmp_path / "elsewhere")))
 
 
-def test_two_processes_do_not_write_the_same_output(settings: Settings, text: Path, tmp_path: Path) -> None:
+def test_two_processes_do_not_write_the_same_output(
+    settings: EmbedSettings, text: Path, tmp_path: Path
+) -> None:
     (tmp_path / "out.hdf5.unfinished").mkdir()
     with (
         FileLock(tmp_path / "out.hdf5.unfinished" / "lock"),
@@ -241,7 +248,7 @@ def test_two_processes_do_not_write_the_same_output(settings: Settings, text: Pa
 
 
 def test_bad_text_leaves_what_is_done_and_nothing_where_nothing_is_done(
-    settings: Settings, tmp_path: Path, short_passages: None
+    settings: EmbedSettings, tmp_path: Path, short_segments: None
 ) -> None:
     (tmp_path / "text.txt").write_bytes(b"\xff\n")
     with pytest.raises(BiLmError, match=r"text\.txt, line 1: not UTF-8 text"):
@@ -258,16 +265,15 @@ def test_bad_text_leaves_what_is_done_and_nothing_where_nothing_is_done(
 @EVERY_FORMAT
 def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
     name: str,
-    settings: Settings,
+    settings: EmbedSettings,
     text: Path,
     tmp_path: Path,
-    short_passages: None,
+    short_segments: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as patch:
-        for function in ("write_hdf5", "write_safetensors"):
-            write = getattr(run, function)
-            patch.setattr(run, function, lambda _, *args, write=write: write(Path("/dev/full"), *args))
+        for output in run.OUTPUT_FORMATS.values():
+            patch.setattr(output, "write", partial(lambda write, _, *args: write(FULL, *args), output.write))
         with pytest.raises(OSError, match=rf"could not write .*{name}: the disk is full; make room"):
             embed_file(text, tmp_path / name, settings)
     assert names(tmp_path) == ["bilm", f"{name}.unfinished", "text.txt"]
@@ -289,14 +295,14 @@ def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
     ],
 )
 def test_wrong_settings_are_named(
-    change: dict[str, Any], message: str, settings: Settings, text: Path, tmp_path: Path
+    change: dict[str, Any], message: str, settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(BiLmError, match=message):
         embed_file(text, tmp_path / "out.hdf5", replace(settings, **change))
     assert names(tmp_path) == ["bilm", "text.txt"]
 
 
-def test_wrong_files_and_numbers_are_named(settings: Settings, text: Path, tmp_path: Path) -> None:
+def test_wrong_files_and_numbers_are_named(settings: EmbedSettings, text: Path, tmp_path: Path) -> None:
     wrong: list[tuple[str, Path, Path, dict[str, Any]]] = [
         ("there is no such file", tmp_path / "absent", tmp_path / "out.hdf5", {}),
         ("is a directory", text, tmp_path / "bilm", {"output_format": "hdf5"}),
@@ -313,7 +319,7 @@ def test_wrong_files_and_numbers_are_named(settings: Settings, text: Path, tmp_p
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="is about machines without a GPU")
-def test_a_gpu_that_is_not_there_is_named(settings: Settings, text: Path, tmp_path: Path) -> None:
+def test_a_gpu_that_is_not_there_is_named(settings: EmbedSettings, text: Path, tmp_path: Path) -> None:
     with pytest.raises(BiLmError, match="no GPU 0: this machine has 0"):
         embed_file(text, tmp_path / "out.hdf5", settings, cuda_devices=(0,))
 
@@ -330,10 +336,10 @@ def test_the_size_is_known_of_a_plain_file_only(tmp_path: Path) -> None:
 
 
 def test_the_bar_tells_the_speed_and_what_was_done_before(
-    settings: Settings,
+    settings: EmbedSettings,
     text: Path,
     tmp_path: Path,
-    short_passages: None,
+    short_segments: None,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -344,12 +350,3 @@ def test_the_bar_tells_the_speed_and_what_was_done_before(
     assert "100%" in last and "tokens/s" in last
     embed_file(text, tmp_path / "quiet.hdf5", settings, show_progress=False)
     assert capsys.readouterr().err == ""
-
-
-def test_chunks_that_were_made_otherwise_are_not_taken_without_the_manifest(
-    settings: Settings, text: Path, tmp_path: Path, short_passages: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
-    (tmp_path / "out.hdf5.unfinished" / "manifest.json").unlink()
-    with pytest.raises(BiLmError, match=r"00000000\.part was made with other arguments"):
-        embed_file(text, tmp_path / "out.hdf5", replace(settings, dtype="float16"))

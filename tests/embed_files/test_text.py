@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.embed_files import text
-from elmo_plugin.embed_files.text import digest_of, make_tokenizer, read_passages
+from elmo_plugin.embed_files.text import digest_of, make_tokenizer, read_segments
 
 TEXT = "one two\n\n  Wörter 辞書 \nlast".encode()
 SENTENCES = ["one two", "", "Wörter 辞書", "last"]
 
 
-def sentences(source: str, passage_bytes: int = 10) -> list[str]:
-    return [sentence for passage in read_passages(source, passage_bytes) for sentence in passage.sentences]
+def sentences(source: str, segment_bytes: int = 10) -> list[str]:
+    return [sentence for segment in read_segments(source, segment_bytes) for sentence in segment.sentences]
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_a_pipe_is_read_like_a_file(tmp_path: Path) -> None:
     assert sentences(str(tmp_path / "pipe")) == SENTENCES
 
 
-@pytest.mark.parametrize("passage_bytes", [1, 1000])
+@pytest.mark.parametrize("segment_bytes", [1, 1000])
 def test_what_is_not_utf8_is_named_by_file_and_line(
-    passage_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    segment_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.txt").write_bytes(b"one\ntwo\n\xff\n")
     with pytest.raises(BiLmError, match=r"a\.txt, line 3: not UTF-8 text"):
-        sentences(str(tmp_path / "a.txt"), passage_bytes)
+        sentences(str(tmp_path / "a.txt"), segment_bytes)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
     with pytest.raises(BiLmError, match="standard input, line 1: not UTF-8 text"):
         sentences("-")
@@ -84,36 +84,36 @@ def test_what_is_no_text_is_named(content: bytes, message: str, tmp_path: Path) 
 LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\0\ufeff")), max_size=30)
 
 
-@given(lines=LINES, passage_bytes=st.integers(1, 300))
-def test_passages_are_the_lines_in_order(
-    lines: list[str], passage_bytes: int, tmp_path_factory: pytest.TempPathFactory
+@given(lines=LINES, segment_bytes=st.integers(1, 300))
+def test_segments_are_the_lines_in_order(
+    lines: list[str], segment_bytes: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("text") / "a.txt"
     path.write_bytes("".join(f"{line}\n" for line in lines).encode())
-    passages = list(read_passages(str(path), passage_bytes))
-    assert [sentence for passage in passages for sentence in passage.sentences] == [
+    segments = list(read_segments(str(path), segment_bytes))
+    assert [sentence for segment in segments for sentence in segment.sentences] == [
         line.strip() for line in lines
     ]
-    assert [passage.number for passage in passages] == list(range(len(passages)))
-    assert sum(passage.num_bytes for passage in passages) == path.stat().st_size
+    assert [segment.number for segment in segments] == list(range(len(segments)))
+    assert sum(segment.num_bytes for segment in segments) == path.stat().st_size
     first_line = 0
-    for passage in passages:
-        assert passage.first_line == first_line
-        first_line += len(passage.sentences)
+    for segment in segments:
+        assert segment.first_line == first_line
+        first_line += len(segment.sentences)
         longest = max(len(sentence.encode()) for sentence in lines) + 9
-        assert passage.num_bytes < passage_bytes + longest
+        assert segment.num_bytes < segment_bytes + longest
 
 
-@given(lines=LINES, rest=LINES, passage_bytes=st.integers(1, 300))
-def test_where_a_passage_ends_does_not_depend_on_the_text_after_it(
-    lines: list[str], rest: list[str], passage_bytes: int, tmp_path_factory: pytest.TempPathFactory
+@given(lines=LINES, rest=LINES, segment_bytes=st.integers(1, 300))
+def test_where_a_segment_ends_does_not_depend_on_the_text_after_it(
+    lines: list[str], rest: list[str], segment_bytes: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("text")
-    passages = []
+    segments = []
     for name, content in (("a.txt", lines), ("b.txt", lines + rest)):
         (folder / name).write_bytes("".join(f"{line}\n" for line in content).encode())
-        passages.append([passage[:4] for passage in read_passages(str(folder / name), passage_bytes)])
-    short, long = passages
+        segments.append([segment[:4] for segment in read_segments(str(folder / name), segment_bytes)])
+    short, long = segments
     assert long[: len(short[:-1])] == short[:-1]
 
 
@@ -121,8 +121,8 @@ def test_the_digest_tells_texts_from_one_another(tmp_path: Path) -> None:
     digests = set()
     for content in (b"a b\nc\n", b"a b\nd\n", b"a b\nc\n\n", b"a\nb\nc\n"):
         (tmp_path / "a.txt").write_bytes(content)
-        passages = read_passages(str(tmp_path / "a.txt"), 4)
-        digests.add(digest_of([passage.digest() for passage in passages]))
+        segments = read_segments(str(tmp_path / "a.txt"), 4)
+        digests.add(digest_of([segment.digest() for segment in segments]))
     assert len(digests) == 4
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import elmo_plugin
 from elmo_plugin.common.heap import keep_large_blocks_apart
-from elmo_plugin.embed_files import Settings, embed_file
+from elmo_plugin.embed_files import EmbedSettings, embed_file
 from tests.embed_files.conftest import LINES, write_text
 from tests.embed_files.test_kills import PROCESSES, embed_silently
 
@@ -29,7 +29,11 @@ def children_of(process: int) -> set[int]:
 # To start a process anew ("spawn") takes long: it imports torch again.
 @pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_two_workers_write_the_bytes_of_one(
-    method: str, settings: Settings, tmp_path: Path, short_passages: None, monkeypatch: pytest.MonkeyPatch
+    method: str,
+    settings: EmbedSettings,
+    tmp_path: Path,
+    short_segments: None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if method == "fork":
         monkeypatch.setattr(multiprocessing, "get_context", lambda _: PROCESSES)
@@ -67,7 +71,7 @@ def test_workers_do_not_wait_for_allennlp() -> None:
 
 
 @pytest.mark.slow
-def test_the_error_of_a_worker_is_raised(settings: Settings, text: Path, tmp_path: Path) -> None:
+def test_the_error_of_a_worker_is_raised(settings: EmbedSettings, text: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out.hdf5.unfinished"
     (folder / "00000000.part").mkdir(parents=True)
     with pytest.raises(OSError, match=r"00000000\.part"):
@@ -77,7 +81,7 @@ def test_the_error_of_a_worker_is_raised(settings: Settings, text: Path, tmp_pat
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads Linux's /proc")
 def test_workers_end_when_the_process_that_started_them_is_killed(
-    settings: Settings, tmp_path: Path, short_passages: None
+    settings: EmbedSettings, tmp_path: Path, short_segments: None
 ) -> None:
     text = write_text(tmp_path / "text.txt", LINES * 300)
     process = PROCESSES.Process(target=embed_silently, args=(text, tmp_path / "out.hdf5", settings, 2))
@@ -97,7 +101,7 @@ def test_workers_end_when_the_process_that_started_them_is_killed(
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_is_named_and_the_rest_goes_on(
-    settings: Settings, tmp_path: Path, short_passages: None
+    settings: EmbedSettings, tmp_path: Path, short_segments: None
 ) -> None:
     text = write_text(tmp_path / "text.txt", LINES * 300)
     output = tmp_path / "out.hdf5"

@@ -21,7 +21,7 @@ from torch import LongTensor, Tensor, nn
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.io.pretrained import MODELS
 from elmo_plugin.bilm.precision import int8_is_exact
-from elmo_plugin.commands.bilm.export import export
+from elmo_plugin.commands.export import export
 from elmo_plugin.common.downloads import download_directory
 from tests.small_bilm import small_options
 from tests.trained_bilm import random_bilm, write_training

@@ -13,8 +13,8 @@ from allennlp.models import Model, load_archive
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOutput
-from elmo_plugin.commands.models.sweep import sweep
 from elmo_plugin.embedding.cache import sqlite_store
+from tests.commands.run import run
 from tests.embedding.test_archive_restore import predictions
 from tests.trained_bilm import random_bilm, write_training
 from tests.trained_tagger import SENTENCES, tagger_config, train
@@ -57,7 +57,7 @@ def test_all_trainings_of_a_sweep_compute_each_sentence_once(
     for name, options in {"all": {}, "top": {"layers": "top", "layer_norm": True}}.items():
         files.append(str(tmp_path / f"{name}.json"))
         Path(files[-1]).write_text(json.dumps(cached_config(bilm, tmp_path, **options)))
-    sweep(files, tmp_path / "runs", seeds=1, metric="-loss")
+    run("sweep", *files, "-s", tmp_path / "runs", "--seeds", 1, "--metric=-loss")
     blocks = {block for block in SENTENCES.read_text().strip().split("\n\n") if "-DOCSTART-" not in block}
     assert len(read) == len(blocks) and set(read.values()) == {1}
 

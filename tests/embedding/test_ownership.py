@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_plugin.embed_files import Settings
+from elmo_plugin.embed_files import EmbedSettings
 from elmo_plugin.embed_files.embedder import Embedder
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.embedding.placements import HYPOTHESIS, PREMISE, assert_same, placements, vectors
@@ -50,10 +50,10 @@ def test_two_embedders_of_one_source_have_nothing_to_do_with_each_other(
 def test_files_are_embedded_in_another_precision_beside_a_model(bilm_files: dict[str, str]) -> None:
     model = placements(bilm_files).eval()
     expected = vectors(model, PREMISE)
-    embedder = Embedder.load(Settings(bilm_files, precision="int8", max_batch_tokens=3))
+    embedder = Embedder(EmbedSettings(bilm_files, precision="int8", max_batch_tokens=3))
     assert embedder._bilm.precision == "int8"
     assert_same(vectors(model, PREMISE), expected)
-    other = Embedder.load(Settings(bilm_files))
+    other = Embedder(EmbedSettings(bilm_files))
     assert other._bilm.precision == "float32" and embedder._bilm.precision == "int8"
 
 

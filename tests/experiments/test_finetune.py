@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from elmo_plugin.bilm import load_bilm
-from elmo_plugin.commands.bilm.export import export
+from elmo_plugin.commands.export import export
 from elmo_plugin.sweeps import trainings
 from tests.experiments.programs import experiment_module
 from tests.trained_bilm import random_bilm, write_training

@@ -13,8 +13,8 @@ from allennlp.predictors import Predictor
 
 from elmo_plugin.bilm import BiLm, load_bilm
 from elmo_plugin.bilm.io import Source
-from elmo_plugin.commands.bilm.export import export
-from elmo_plugin.embed_files import Settings, embed_file
+from elmo_plugin.commands.export import export
+from elmo_plugin.embed_files import EmbedSettings, embed_file
 from tests.conftest import BILM_SENTENCES, small_bilm_config
 from tests.small_bilm import loud_bilm
 from tests.trained_bilm import write_training
@@ -64,7 +64,7 @@ def make_material(folder: Path) -> Material:
     text = folder / "text.txt"
     text.write_text("".join(f"{line}\n" for line in LINES))
     embedded = folder / "out.hdf5"
-    embed_file(text, embedded, Settings(pair(folder / "exported")), show_progress=False)
+    embed_file(text, embedded, EmbedSettings(pair(folder / "exported")), show_progress=False)
     tagger = folder / "tagger" / "model.tar.gz"
     return Material(
         folder, archive, folder / "exported", tagger, text, embedded, vectors_of(bilm), tags_of(tagger)

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from elmo_plugin.bilm import load_bilm
-from elmo_plugin.embed_files import Settings, embed_file
-from elmo_plugin.embed_files import run as embed_run
+from elmo_plugin.embed_files import EmbedSettings, embed_file, hdf5_output
 from elmo_plugin.embedding.cache import SqliteCache
 from elmo_plugin.embedding.cache.sqlite_store import NAME
 from elmo_plugin.language_model.corpus import prepare_corpus
@@ -37,7 +36,7 @@ class Stopped(Exception):
 def test_chunks_of_an_embedding_that_was_stopped(
     material: Material, tmp_path: Path, outcomes: Outcomes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("elmo_plugin.embed_files.embedder.PASSAGE_VECTOR_BYTES", 2**12)
+    monkeypatch.setattr("elmo_plugin.embed_files.embedder.SEGMENT_VECTOR_BYTES", 2**12)
 
     def stop(*_: object) -> None:
         raise Stopped
@@ -45,24 +44,22 @@ def test_chunks_of_an_embedding_that_was_stopped(
     begun = tmp_path / "begun" / "out.hdf5"
     begun.parent.mkdir()
     with monkeypatch.context() as patch:
-        patch.setattr(embed_run, "write_hdf5", stop)
+        patch.setattr(hdf5_output, "write", stop)
         with pytest.raises(Stopped):
-            embed_file(material.text, begun, Settings(material.pair), show_progress=False)
+            embed_file(material.text, begun, EmbedSettings(material.pair), show_progress=False)
     whole = tmp_path / "whole.hdf5"
-    embed_file(material.text, whole, Settings(material.pair), show_progress=False)
+    embed_file(material.text, whole, EmbedSettings(material.pair), show_progress=False)
     generator = random_of(21)
     for case in times(70):
         folder = tmp_path / "case"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(begun.parent, folder)
         unfinished = folder / "out.hdf5.unfinished"
-        files = sorted(unfinished.glob("*.part")) if case % 5 else [unfinished / "manifest.json"]
+        files = sorted(unfinished.glob("*.part"))
         file = files[int(generator.integers(len(files)))]
         file.write_bytes(damaged(file.read_bytes(), generator))
-        if case % 7 == 0:
-            (unfinished / "manifest.json").unlink()
         dtype = "float16" if case % 10 == 7 else "float32"
-        settings = Settings(material.pair, dtype=dtype)
+        settings = EmbedSettings(material.pair, dtype=dtype)
         work = partial(embed_file, material.text, folder / "out.hdf5", settings, show_progress=False)
         outcomes.run(
             f"chunk {case} of {file.name}, {dtype}",

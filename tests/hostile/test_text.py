@@ -13,7 +13,7 @@ import pytest
 import zstandard
 from allennlp.data import DatasetReader
 
-from elmo_plugin.embed_files.text import read_passages
+from elmo_plugin.embed_files.text import read_segments
 from elmo_plugin.language_model.corpus.shards import read_sentences
 from tests.hostile.fork_server import allennlp
 from tests.hostile.material import Material, damaged, random_of, times
@@ -29,7 +29,7 @@ def words_of_bilm_text(path: Path) -> list[list[str]]:
 
 
 def words_of_embedding(path: Path) -> list[list[str]]:
-    lines = [line for passage in read_passages(str(path), 1000) for line in passage.sentences]
+    lines = [line for segment in read_segments(str(path), 1000) for line in segment.sentences]
     return [line.split() for line in lines if line.split()]
 
 

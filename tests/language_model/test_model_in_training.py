@@ -12,7 +12,7 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model
 
 from elmo_plugin.bilm.io import options_from_state
-from elmo_plugin.commands.bilm.export import export
+from elmo_plugin.commands.export import export
 from elmo_plugin.language_model import model as model_module
 from tests.language_model.small_models import gradients_of, make_model, random_batch
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training

@@ -14,7 +14,7 @@ from allennlp.data import Vocabulary
 from allennlp.models import Model, load_archive
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.commands.bilm.export import export
+from elmo_plugin.commands.export import export
 from elmo_plugin.language_model import MatmulPrecision
 from tests.language_model.small_models import evaluate, make_loader
 from tests.trained_bilm import random_bilm, write_training

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights, write_weights
-from elmo_plugin.commands.bilm.export import export
+from elmo_plugin.commands.export import export
 from elmo_plugin.language_model.warm_start import (
     adapt_softmax,
     read_warm_start,

@@ -12,11 +12,10 @@ from elmo_plugin.sweeps import (
     curve_table,
     curves_of_results,
     find_reaches,
-    learning_curves,
     reaches_text,
 )
 from elmo_plugin.sweeps.sample_efficiency import fraction_to_reach
-from elmo_plugin.sweeps.updates import Progress, read_progress
+from elmo_plugin.sweeps.updates import updates_to_reach
 
 ACCURACY, LOSS = Metric("accuracy", True), Metric("loss", False)
 
@@ -35,19 +34,20 @@ def test_curves_are_read_from_the_results_that_name_a_part() -> None:
     assert curves_of_results(results) == {"a": {0.1: [1.0, 2.0], 1.0: [4.0]}, "b": {0.1: [3.0]}}
 
 
-def test_a_score_is_reached_at_the_first_epoch_that_has_it() -> None:
-    assert Progress([5, 10, 15], [20, 50, 40]).updates_to_reach(40, ACCURACY) == 10
-    assert Progress([5, 10, 15], [20, 50, 40]).updates_to_reach(60, ACCURACY) is None
-    assert Progress([5, 10, 15], [3, 2, 1]).updates_to_reach(2, LOSS) == 10
-
-
 def write_training(folder: Path, accuracies: list[float]) -> Path:
     folder.mkdir(parents=True)
     (folder / "updates.json").write_text(json.dumps([7 * (epoch + 1) for epoch in range(len(accuracies))]))
     for epoch, accuracy in enumerate(accuracies):
-        metrics = {"validation_accuracy": accuracy, "best_validation_accuracy": max(accuracies)}
+        metrics = {"validation_accuracy": accuracy, "validation_loss": 1 - epoch / 4}
         (folder / f"metrics_epoch_{epoch}.json").write_text(json.dumps(metrics))
     return folder
+
+
+def test_a_score_is_reached_at_the_first_epoch_that_has_it(tmp_path: Path) -> None:
+    folder = write_training(tmp_path / "1", [0.2, 0.5, 0.4])
+    assert updates_to_reach(folder, 40, ACCURACY) == 14
+    assert updates_to_reach(folder, 60, ACCURACY) is None
+    assert updates_to_reach(folder, 0.5, LOSS) == 21
 
 
 def test_two_configurations_are_compared_by_what_they_need(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_two_configurations_are_compared_by_what_they_need(tmp_path: Path) -> No
         Training("elmo", 1, {}, write_training(tmp_path / "elmo@1" / "1", [0.4, 0.7]), 1.0),
         Training("baseline", 1, {}, write_training(tmp_path / "baseline@1" / "1", [0.6, 0.3]), 1.0),
     ]
-    curves = learning_curves(trainings, {"elmo@0.1": [50.0], "elmo@1": [70.0], "baseline@1": [60.0]})
+    curves = {"elmo": {0.1: [50.0], 1.0: [70.0]}, "baseline": {1.0: [60.0]}}
     of_elmo, of_baseline = find_reaches(trainings, curves, ACCURACY)
     assert of_elmo.fraction == pytest.approx(10**-0.5)
     assert (of_elmo.other, of_elmo.score, of_elmo.most, of_elmo.updates) == ("baseline", 60.0, 1.0, [14])
@@ -73,7 +73,7 @@ def test_two_configurations_are_compared_by_what_they_need(tmp_path: Path) -> No
 
 def test_scores_on_test_data_are_compared_without_updates(tmp_path: Path) -> None:
     trainings = [Training(name, 1, {}, tmp_path / name, 1.0) for name in ("elmo", "baseline")]
-    curves = learning_curves(trainings, {"elmo@1": [70.0], "baseline@1": [60.0]})
+    curves = {"elmo": {1.0: [70.0]}, "baseline": {1.0: [60.0]}}
     reaches = find_reaches(trainings, curves, Metric("test_accuracy", True))
     assert [reach.updates for reach in reaches] == [[], []]
     elmo, baseline = reaches_text(reaches).splitlines()
@@ -83,4 +83,4 @@ def test_scores_on_test_data_are_compared_without_updates(tmp_path: Path) -> Non
 
 def test_a_training_without_its_updates_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=str(tmp_path)):
-        read_progress(tmp_path, ACCURACY)
+        updates_to_reach(tmp_path, 50, ACCURACY)

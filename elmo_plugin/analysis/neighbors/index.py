@@ -1,16 +1,15 @@
-"""The vectors of all words of a corpus in a folder: built once, mapped into memory, searched often."""
+"""The vectors of all words of a corpus, in a folder: built once and mapped into memory."""
 
 import os
 import tempfile
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import BiLmError
@@ -18,20 +17,12 @@ from elmo_plugin.common.files import checksum, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import decode, read_lines
 from elmo_plugin.common.heap import give_back_freed_memory
+from elmo_plugin.common.progress import progress_bar
 
+VERSION = 1  # of the format
 WORDS_AT_ONCE = 10_000  # fewer take less memory and more time
 BATCHES_UNTIL_FREED = 4
 _DESCRIPTION, _SENTENCES, _STARTS, _VECTORS = "index.json", "sentences.txt", "starts.npy", "vectors.npy"
-
-
-class Occurrence(NamedTuple):
-    """
-    words: of a sentence of the corpus
-    position: of the word in it
-    """
-
-    words: list[str]
-    position: int
 
 
 class CorpusIndex:
@@ -41,14 +32,14 @@ class CorpusIndex:
     - `vectors.npy`, the vectors of all words, of length 1, in half precision. Shape (words, dim).
     - `sentences.txt`, the sentences, and `starts.npy`, where each begins: the byte in that file and the row
       among the vectors. Shape (sentences + 1, 2).
-    - `index.json`, which says what it was made of.
+    - `index.json`, a description.
 
     # Parameters
 
     folder : `Path`
         See `open_index`, which makes it.
 
-    Raises `BiLmError` where the folder is no whole index.
+    Raises `BiLmError` if the index is damaged, or of another version of the format.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -59,6 +50,9 @@ class CorpusIndex:
             self._text: np.ndarray = np.memmap(folder / _SENTENCES, mode="r")
         except (OSError, ValueError, BiLmError) as error:
             raise BiLmError(f"index {folder}: damaged; delete it and try again ({error})") from None
+        version = self.description.get("version")
+        if version != VERSION:
+            raise BiLmError(f"index {folder}: has format version {version}, not {VERSION}; delete it")
         if self.description.get("checksum") != checksum(self._text, self._starts) or (
             self._starts[-1].tolist() != [len(self._text), len(self.vectors)]
         ):
@@ -66,7 +60,7 @@ class CorpusIndex:
         self.folder = folder
 
     def blocks(self, rows: int) -> Iterator[np.ndarray]:
-        """Reads all vectors, so many rows at a time. No more of them than these are in memory."""
+        """Yields all vectors, `rows` at a time, which are all that is in memory."""
         num_words, dim = self.vectors.shape
         with open(self.folder / _VECTORS, "rb") as file:
             file.seek(-self.vectors.nbytes, os.SEEK_END)
@@ -74,21 +68,21 @@ class CorpusIndex:
                 numbers = np.fromfile(file, np.float16, min(rows, num_words - start) * dim)
                 yield numbers.reshape(-1, dim)
 
-    def occurrence(self, row: int) -> Occurrence:
-        """Returns the word that has this row among the vectors."""
+    def occurrence(self, row: int) -> tuple[list[str], int]:
+        """Returns the sentence of the word with this row among the vectors, and its position there."""
         number = int(np.searchsorted(self._starts[:, 1], row, side="right")) - 1
         (start, first_row), (end, _) = self._starts[number : number + 2].tolist()
-        return Occurrence(self._text[start:end].tobytes().decode().split(), row - first_row)
+        return self._text[start:end].tobytes().decode().split(), row - first_row
 
 
 def open_index(folder: Path, bilm: BiLm, corpus: str, layer: int) -> CorpusIndex:
     """
-    Opens the index of a corpus, which is made where there is none.
+    Opens the index of a corpus, which is made if it is missing.
 
     # Parameters
 
     folder : `Path`
-        Has a folder for each corpus, biLM and layer, named after what they hold.
+        Has a folder for each corpus, biLM and layer, named after their content.
     bilm : `BiLm`
         Gives the vectors.
     corpus : `str`
@@ -96,7 +90,7 @@ def open_index(folder: Path, bilm: BiLm, corpus: str, layer: int) -> CorpusIndex
     layer : `int`
         Whose vectors; 0 is the token layer.
 
-    Raises `BiLmError` where the corpus cannot be read or has no word.
+    Raises `BiLmError` if the corpus has no words, or is not UTF-8 text.
     """
     digest = blake2b(bilm.digest() + layer.to_bytes(4, "big"), digest_size=8)
     with open(corpus, "rb") as file:
@@ -105,7 +99,7 @@ def open_index(folder: Path, bilm: BiLm, corpus: str, layer: int) -> CorpusIndex
     place = folder / f"{Path(corpus).name.partition('.')[0]}-{digest.hexdigest()}"
     if not place.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        # Renamed when it is whole: what a kill leaves is not taken for an index.
+        # Renamed when it is complete, so that a kill leaves no partial index.
         with tempfile.TemporaryDirectory(dir=folder, prefix=f".{place.name}.") as temporary:
             _build(Path(temporary) / place.name, bilm, corpus, layer)
             os.replace(Path(temporary) / place.name, place)
@@ -118,7 +112,7 @@ def _build(folder: Path, bilm: BiLm, corpus: str, layer: int) -> None:
     np.save(folder / _STARTS, starts)
     num_words, dim = int(starts[-1, 1]), bilm.output_dim
     header = {"descr": np.dtype(np.float16).str, "fortran_order": False, "shape": (num_words, dim)}
-    progress = tqdm(total=num_words, unit=" words", unit_scale=True, desc=f"index of {corpus}")
+    progress = progress_bar(total=num_words, unit=" words", unit_scale=True, desc=f"index of {corpus}")
     with progress, open(folder / _VECTORS, "wb") as file:  # not mapped, as that would count as memory in use
         np.lib.format.write_array_header_1_0(file, header)
         for number, batch in enumerate(_batches(folder / _SENTENCES), start=1):
@@ -128,6 +122,7 @@ def _build(folder: Path, bilm: BiLm, corpus: str, layer: int) -> None:
             if number % BATCHES_UNTIL_FREED == 0:
                 give_back_freed_memory()
     description: dict[str, Any] = {
+        "version": VERSION,
         "corpus": corpus,
         "bilm": bilm.digest().hex(),
         "layer": layer,
@@ -139,7 +134,7 @@ def _build(folder: Path, bilm: BiLm, corpus: str, layer: int) -> None:
 
 
 def _write_sentences(path: Path, corpus: str) -> np.ndarray:
-    """Writes the sentences of a corpus and returns where they start; empty lines are left out."""
+    """Writes the sentences of a corpus without empty lines, and returns their starts."""
     starts = [(0, 0)]
     with open(path, "wb") as file:
         for number, line in enumerate(read_lines(corpus), start=1):
@@ -167,5 +162,5 @@ def _batches(sentences: Path) -> Iterator[list[list[str]]]:
 
 
 def unit_length(vectors: Tensor) -> Tensor:
-    """Returns vectors of length 1; those of zeros stay as they are."""
+    """Returns vectors of length 1. Vectors of zeros stay zeros."""
     return torch.nn.functional.normalize(vectors.float(), dim=-1)

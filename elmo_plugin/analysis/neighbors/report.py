@@ -26,7 +26,7 @@ class Neighbor(NamedTuple):
     """
     words: of the sentence
     position: of the neighbour in it
-    cosine: between the vectors of the neighbour and of the word that was asked for
+    cosine: between the vectors of the neighbour and of the query
     """
 
     words: list[str]
@@ -37,10 +37,9 @@ class Neighbor(NamedTuple):
 class Query(NamedTuple):
     """
     words: of the sentence
-    position: of the word that was asked for
+    position: of the query's word in it
     neighbors: the nearest first
-    static: the neighbours of the word by static vectors, with their cosines; `None` where they lack the word
-        or there are none
+    static: the neighbours of the word by static vectors, with their cosines; `None` without such a vector
     """
 
     words: list[str]
@@ -48,14 +47,9 @@ class Query(NamedTuple):
     neighbors: list[Neighbor]
     static: list[tuple[str, float]] | None
 
-    @property
-    def word(self) -> str:
-        """The word that was asked for."""
-        return self.words[self.position]
-
 
 def as_text(queries: Sequence[Query]) -> str:
-    """Returns lines to read, each word marked by brackets."""
+    """Returns lines of text, each word in brackets."""
     lines = []
     for query in queries:
         lines.append(_mark(query.words, query.position))
@@ -66,12 +60,12 @@ def as_text(queries: Sequence[Query]) -> str:
     return "\n".join(lines).rstrip("\n")
 
 
-def _mark(words: list[str], position: int) -> str:
-    return " ".join([*words[:position], f"[{words[position]}]", *words[position + 1 :]])
+def _mark(words: list[str], position: int, left: str = "[", right: str = "]") -> str:
+    return " ".join([*words[:position], f"{left}{words[position]}{right}", *words[position + 1 :]])
 
 
 def as_json(queries: Sequence[Query]) -> list[dict[str, Any]]:
-    """Returns an object for each query: its word, its `neighbors` and, where there are any, `static` ones."""
+    """Returns an object for each query: its word, its `neighbors` and, if there are any, `static` ones."""
     objects = []
     for query in queries:
         about: dict[str, Any] = {"words": query.words, "position": query.position}
@@ -99,6 +93,4 @@ def as_html(queries: Sequence[Query]) -> str:
 
 
 def _highlight(words: list[str], position: int) -> str:
-    escaped = [escape(word) for word in words]
-    escaped[position] = f"<mark>{escaped[position]}</mark>"
-    return " ".join(escaped)
+    return _mark([escape(word) for word in words], position, "<mark>", "</mark>")

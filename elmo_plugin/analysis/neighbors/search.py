@@ -1,4 +1,4 @@
-"""Which vectors of a corpus are the most similar to one, by cosine."""
+"""Finds the vectors of a corpus that are the most similar to one, by cosine."""
 
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,10 +12,10 @@ from elmo_plugin.analysis.neighbors.report import Neighbor
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import replace_when_written
 
-ROWS_AT_ONCE = 8_192  # what the caches of a processor hold
-MIN_ROWS_OF_FAISS = 10_000  # fewer do not train its codes, and are searched at once anyway
+ROWS_AT_ONCE = 8_192  # fit into a processor's caches
+MIN_ROWS_OF_FAISS = 10_000  # fewer do not train its codes
 _LISTS_PROBED = 32
-_CANDIDATES = 20  # for each neighbour that is asked for
+_CANDIDATES = 20  # for each neighbour
 
 
 class Search(Protocol):
@@ -53,15 +53,15 @@ class ExactSearch:
 class ApproximateSearch:
     """
     Asks faiss for candidates, and compares with these: for corpora of hundreds of millions of words. Vectors
-    are in lists by their nearest centre, of which the nearest 32 are searched, with a code of a byte for each
-    four dimensions. What faiss needs is built once and lies in the index's folder.
+    are in lists by their nearest centre, with a code of a byte for each four dimensions. The nearest 32 lists
+    are searched. The index of faiss is built once, in the index's folder.
 
     # Parameters
 
     index : `CorpusIndex`
         Of at least 10,000 words.
 
-    Raises `BiLmError` where faiss is not installed, or the corpus is too small for it.
+    Raises `BiLmError` if faiss is not installed, or the corpus is too small for it.
     """
 
     def __init__(self, index: CorpusIndex) -> None:
@@ -122,7 +122,7 @@ def find_neighbors(
     k : `int`
         At most this many are returned.
     leave_out : `list[str]`
-        A sentence that is no neighbour, wherever the corpus has it: that of the word itself.
+        A sentence to skip, wherever it is in the corpus: that of the word itself.
     """
     wanted = k
     while True:

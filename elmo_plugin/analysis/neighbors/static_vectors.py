@@ -33,7 +33,7 @@ class StaticVectors:
         that of word2vec begins with a line that has the number of words and of dimensions. The file may be
         compressed.
 
-        Raises `BiLmError`, naming file and line, where a line is not like the first.
+        Raises `BiLmError`, naming file and line, if a line has another form than the first.
         """
         words: list[str] = []
         vectors: list[np.ndarray] = []
@@ -52,8 +52,8 @@ class StaticVectors:
 
     def nearest(self, word: str, k: int) -> list[tuple[str, float]] | None:
         """
-        Returns the `k` nearest other words with their cosines, the nearest first; nothing for a word that has
-        no vector. A word that has none as it is written is looked for in lower case.
+        Returns the `k` nearest other words with their cosines, the nearest first, or `None` for a word
+        without a vector. A word without a vector as it is written is looked up in lower case.
         """
         row = self._rows.get(word, self._rows.get(word.lower()))
         if row is None:

@@ -3,17 +3,17 @@
 from elmo_plugin.analysis.probes.layers import ProbeScore, probe_layers, word_vectors
 from elmo_plugin.analysis.probes.linear_probes import LinearProbes
 from elmo_plugin.analysis.probes.tagged_words import (
-    GuessedTags,
     TaggedSentence,
+    guess_tags,
     read_tagged,
     with_control_tags,
 )
 
 __all__ = [
-    "GuessedTags",
     "LinearProbes",
     "ProbeScore",
     "TaggedSentence",
+    "guess_tags",
     "probe_layers",
     "read_tagged",
     "with_control_tags",

@@ -10,18 +10,17 @@ MIN_STEPS = 2000
 
 class LinearProbes:
     """
-    Classify vectors by a linear layer and a softmax, trained by Adam on vectors whose features have a mean
-    of 0 and a variance of 1 over the training data. Each kind of vectors has a layer of its own for each
-    task, which learns what it would learn alone: all begin with the same weights, and see the words in the
-    same order.
+    Classify vectors by a linear layer and a softmax, trained by Adam on features with a mean of 0 and a
+    variance of 1 over the training data. Each kind of vectors has a layer of its own for each task, which
+    learns what it would learn alone: all have the same initial weights, and see the words in the same order.
 
     # Parameters
 
     num_classes : `int`
         The number of classes of each task.
     epochs : `int`, optional (default = `10`)
-        How often the training data are seen; more often where they are few, so that there are `MIN_STEPS`.
-        The learning rate falls to 0 in a straight line.
+        How often the training data are seen; more often if there would be fewer than `MIN_STEPS` steps. The
+        learning rate decreases linearly to 0.
     learning_rate : `float`, optional (default = `0.005`)
         That of the first step.
     """
@@ -33,8 +32,8 @@ class LinearProbes:
 
     def fit(self, vectors: Tensor, labels: Tensor, seed: int) -> "LinearProbes":
         """
-        Trains on vectors of shape (kinds, words, dim) and labels of shape (tasks, words). The seed is that of
-        the initial weights and of the order of the words.
+        Trains on vectors of shape (kinds, words, dim) and labels of shape (tasks, words). The seed decides
+        the initial weights and the order of the words.
         """
         (kinds, words, dim), tasks = vectors.shape, len(labels)
         generator = torch.Generator().manual_seed(seed)
@@ -55,7 +54,7 @@ class LinearProbes:
                 optimizer.zero_grad()
                 logits = self._logits(vectors[:, rows])
                 wanted = labels[:, rows].t().expand(kinds, -1, -1)  # Shape: (kinds, batch, tasks)
-                # The loss of each layer is its mean over the batch, and no layer's gradient knows the others.
+                # The loss of each layer is its mean over the batch, independent of the others.
                 loss = functional.cross_entropy(logits.flatten(0, 2), wanted.flatten(), reduction="sum")
                 (loss / len(rows)).backward()
                 optimizer.step()
@@ -65,8 +64,8 @@ class LinearProbes:
     @torch.no_grad()
     def accuracies(self, vectors: Tensor, labels: Tensor) -> Tensor:
         """
-        Returns the part of the vectors whose label is the most probable one, shape (kinds, tasks). Labels may
-        be unknown: -1.
+        Returns the part of the vectors whose label is the most probable class, shape (kinds, tasks). Unknown
+        labels are -1.
         """
         right = [
             (self._logits(some).argmax(dim=3) == of_some.t()).sum(dim=1)

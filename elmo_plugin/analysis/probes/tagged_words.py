@@ -1,4 +1,4 @@
-"""Sentences of words with tags, and what may be guessed of a tag without vectors."""
+"""Sentences of words with tags, guesses without vectors, and tags of a control task."""
 
 import os
 import random
@@ -26,7 +26,7 @@ def read_tagged(path: str | os.PathLike[str]) -> Iterator[TaggedSentence]:
     Reads a word and its tag from each line, its first and its last column; blank lines separate sentences.
     The file may be compressed.
 
-    Raises `ConfigurationError`, naming file and line, where a line has one column.
+    Raises `ConfigurationError`, naming file and line, if a line has one column.
     """
     words: list[str] = []
     tags: list[str] = []
@@ -44,33 +44,22 @@ def read_tagged(path: str | os.PathLike[str]) -> Iterator[TaggedSentence]:
         yield TaggedSentence(words, tags)
 
 
-class GuessedTags:
+def guess_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> dict[str, float]:
     """
-    Guesses tags without vectors: the most frequent one of the training data, or that of each word.
-
-    # Parameters
-
-    sentences : `Sequence[TaggedSentence]`
-        The training data, of one word at least.
+    Returns the accuracies of guesses without vectors: the `majority` tag of the training data, and the most
+    frequent tag there of each `word`.
     """
-
-    def __init__(self, sentences: Sequence[TaggedSentence]) -> None:
-        counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for sentence in sentences:
-            for word, tag in zip(sentence.words, sentence.tags, strict=True):
-                counts[word][tag] += 1
-        self.majority = sum(counts.values(), Counter()).most_common(1)[0][0]
-        self._of_word = {word: tags.most_common(1)[0][0] for word, tags in counts.items()}
-
-    def accuracy_of_majority(self, sentences: Sequence[TaggedSentence]) -> float:
-        """Returns the part of the words that have the most frequent tag."""
-        tags = [tag for sentence in sentences for tag in sentence.tags]
-        return sum(tag == self.majority for tag in tags) / len(tags)
-
-    def accuracy_of_words(self, sentences: Sequence[TaggedSentence]) -> float:
-        """Returns the part of the words that have the most frequent tag of the same word in training."""
-        pairs = [pair for each in sentences for pair in zip(each.words, each.tags, strict=True)]
-        return sum(self._of_word.get(word, self.majority) == tag for word, tag in pairs) / len(pairs)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for sentence in train:
+        for word, tag in zip(sentence.words, sentence.tags, strict=True):
+            counts[word][tag] += 1
+    majority = sum(counts.values(), Counter()).most_common(1)[0][0]
+    of_word = {word: tags.most_common(1)[0][0] for word, tags in counts.items()}
+    pairs = [pair for each in test for pair in zip(each.words, each.tags, strict=True)]
+    return {
+        "majority": sum(majority == tag for _, tag in pairs) / len(pairs),
+        "word": sum(of_word.get(word, majority) == tag for word, tag in pairs) / len(pairs),
+    }
 
 
 def with_control_tags(

@@ -1,7 +1,7 @@
 """Word senses by the nearest mean vector of a biLM (Peters et al., 2018, section 5.3, table 5)."""
 
 from elmo_plugin.analysis.senses.corpus import SenseSentence, Target, read_senses
-from elmo_plugin.analysis.senses.first_senses import WordNetFirstSenses, read_first_senses
+from elmo_plugin.analysis.senses.first_senses import read_first_senses, wordnet_first_senses
 from elmo_plugin.analysis.senses.nearest_sense import TIES, NearestSense, SenseScore, score_senses
 
 __all__ = [
@@ -10,8 +10,8 @@ __all__ = [
     "SenseScore",
     "SenseSentence",
     "Target",
-    "WordNetFirstSenses",
     "read_first_senses",
     "read_senses",
     "score_senses",
+    "wordnet_first_senses",
 ]

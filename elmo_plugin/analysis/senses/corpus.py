@@ -1,4 +1,4 @@
-"""Sentences whose words have senses, from the two formats that people have."""
+"""Sentences whose words have senses, in two formats."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ class Target(NamedTuple):
     length: the number of its words
     lemma: in lower case, with "_" for spaces
     part_of_speech: n, v, a or r
-    senses: those that are right, as keys of WordNet
+    senses: all right ones, as keys of WordNet
     """
 
     first: int
@@ -32,23 +32,21 @@ class Target(NamedTuple):
 
     @property
     def entry(self) -> tuple[str, str]:
-        """Lemma and part of speech, whose senses are to be told apart."""
+        """Its lemma and part of speech."""
         return self.lemma, self.part_of_speech
 
 
 class SenseSentence(NamedTuple):
     """
     words: of the sentence
-    targets: those that have a sense
+    targets: the words with a sense
     """
 
     words: list[str]
     targets: list[Target]
 
 
-def read_senses(
-    path: str | os.PathLike[str], keys: str | os.PathLike[str] | None = None
-) -> Iterator[SenseSentence]:
+def read_senses(path: str | os.PathLike[str]) -> Iterator[SenseSentence]:
     """
     Reads sentences with senses.
 
@@ -56,21 +54,19 @@ def read_senses(
 
     path : `str | PathLike`
         JSON lines with `tokens` and `targets` (`index`, `length`, `lemma`, `pos` and `senses`), plain or
-        compressed; or, where its name ends in `.xml`, a corpus of the unified evaluation framework of
-        Raganato et al. (2017).
-    keys : `str | PathLike`, optional (default = `None`)
-        The senses of the XML: lines with the id of an instance and its keys. By default the file next to it
-        whose name ends in `.gold.key.txt` in place of `.data.xml`.
+        compressed; or, if its name ends in `.data.xml`, a corpus of the unified evaluation framework of
+        Raganato et al. (2017). The senses of the XML are in the file next to it whose name ends in
+        `.gold.key.txt` instead: lines with the id of an instance and its keys.
 
     # Returns
 
     `Iterator[SenseSentence]`
         The sentences, also those without a target.
 
-    Raises `ConfigurationError`, naming file and line, where a file is not as it should be.
+    Raises `ConfigurationError`, naming file and line, if a file is malformed.
     """
     if str(path).endswith(".xml"):
-        gold = Path(keys) if keys else Path(str(path).removesuffix(".data.xml") + ".gold.key.txt")
+        gold = Path(str(path).removesuffix(".data.xml") + ".gold.key.txt")
         yield from _read_xml(str(path), _read_keys(gold))
     else:
         yield from map(_parse_line, (line for line in read_text_lines(str(path)) if line.text.strip()))

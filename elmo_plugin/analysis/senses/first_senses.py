@@ -1,21 +1,21 @@
 """The first sense of each lemma, which WordNet has ordered by frequency."""
 
 import os
+from collections.abc import Callable
 
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks import read_text_lines
 
-FirstSenses = dict[tuple[str, str], str]
-"""The key of the first sense of each lemma and part of speech (n, v, a or r)."""
+Entry = tuple[str, str]  # a lemma and its part of speech (n, v, a or r)
 
 
-def read_first_senses(path: str | os.PathLike[str]) -> FirstSenses:
+def read_first_senses(path: str | os.PathLike[str]) -> dict[Entry, str]:
     """
     Reads first senses from a file with a sense a line: lemma, part of speech, rank, key, and anything else,
     with tabs between them. It may be compressed.
 
-    Raises `ConfigurationError`, naming file and line, where there are fewer columns.
+    Raises `ConfigurationError`, naming file and line, if there are fewer columns.
     """
     senses = {}
     for line in read_text_lines(str(path)):
@@ -30,26 +30,27 @@ def read_first_senses(path: str | os.PathLike[str]) -> FirstSenses:
     return senses
 
 
-class WordNetFirstSenses:
-    """The first senses of the WordNet that nltk has. Raises `ConfigurationError` where it has none."""
+def wordnet_first_senses() -> Callable[[Entry], str | None]:
+    """
+    Returns a function from a lemma and part of speech to the key of its first sense in nltk's WordNet, or to
+    `None` for a lemma that is not there. Raises `ConfigurationError` if nltk's WordNet is not installed.
+    """
+    from nltk.corpus import wordnet  # here: it looks for its data
 
-    def __init__(self) -> None:
-        from nltk.corpus import wordnet  # here: it looks for its data
+    try:
+        wordnet.ensure_loaded()
+    except LookupError:
+        raise ConfigurationError(
+            "nltk has no WordNet: download it by `python -m nltk.downloader wordnet`, or name a file of "
+            "first senses"
+        ) from None
 
-        try:
-            wordnet.ensure_loaded()
-        except LookupError:
-            raise ConfigurationError(
-                "nltk has no WordNet: download it by `python -m nltk.downloader wordnet`, or name a file of "
-                "first senses"
-            ) from None
-        self._wordnet = wordnet
-
-    def get(self, entry: tuple[str, str]) -> str | None:
-        """Returns the key of the first sense of a lemma and part of speech, if WordNet has the lemma."""
+    def first_sense(entry: Entry) -> str | None:
         lemma, part_of_speech = entry
-        for synset in self._wordnet.synsets(lemma, part_of_speech)[:1]:
+        for synset in wordnet.synsets(lemma, part_of_speech)[:1]:
             for each in synset.lemmas():
                 if each.name().lower() == lemma:
                     return str(each.key())
         return None
+
+    return first_sense

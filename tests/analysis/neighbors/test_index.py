@@ -1,14 +1,16 @@
 """An index has the vectors of all words of a corpus, and their sentences."""
 
 import gzip
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from elmo_plugin.analysis.neighbors import CorpusIndex, Occurrence, open_index, unit_length
+from elmo_plugin.analysis.neighbors import CorpusIndex, open_index, unit_length
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.common.files import write_json
 
 SENTENCES = [["They", "saw", "a", "play", "."], ["naïve"], ["He", "made", "a", "good", "play"]]
 
@@ -28,7 +30,7 @@ def test_each_word_has_its_vector_and_its_sentence(tmp_path: Path, bilm: BiLm, c
     index = open_index(tmp_path / "index", bilm, corpus, layer=1)
     occurrences = [index.occurrence(row) for row in range(len(index.vectors))]
     assert occurrences == [
-        Occurrence(words, position) for words in SENTENCES for position in range(len(words))
+        (words, position) for words in SENTENCES for position in range(len(words))
     ]
     expected = torch.cat([unit_length(bilm.embed([words])[0][1]) for words in SENTENCES])
     torch.testing.assert_close(torch.from_numpy(np.array(index.vectors)).float(), expected, atol=2e-4, rtol=0)
@@ -87,4 +89,11 @@ def test_a_flipped_bit_is_named(tmp_path: Path, bilm: BiLm, corpus: str, name: s
     content[-6] ^= 1
     (folder / name).write_bytes(content)
     with pytest.raises(BiLmError, match=rf"index .*{folder.name}: .*delete it"):
+        CorpusIndex(folder)
+
+
+def test_an_index_of_another_version_is_named(tmp_path: Path, bilm: BiLm, corpus: str) -> None:
+    folder = open_index(tmp_path / "index", bilm, corpus, 1).folder
+    write_json(folder / "index.json", {**json.loads((folder / "index.json").read_text()), "version": 2})
+    with pytest.raises(BiLmError, match=rf"{folder.name}: has format version 2, not 1; delete it"):
         CorpusIndex(folder)

@@ -1,18 +1,18 @@
-"""The vectors that are probed are those of the mixes, normalised layers among them."""
+"""The vectors that are probed are those of the combinations, normalised layers among them."""
 
 import torch
 
-from elmo_plugin.analysis import LayerMixes
+from elmo_plugin.analysis import LayerCombinations, Representation
 from elmo_plugin.analysis.probes import TaggedSentence, word_vectors
 from tests.small_bilm import loud_bilm
 
 
-def test_all_words_have_the_vectors_of_each_mix() -> None:
+def test_all_words_have_the_vectors_of_each_combination() -> None:
     bilm = loud_bilm().eval().requires_grad_(False)
     sentences = [TaggedSentence(words.split(), []) for words in ("the play ended .", "hello")]
     weights = torch.tensor([[0.2, 0.5, 0.3], [0.2, 0.5, 0.3]])
-    mixes = LayerMixes(["a", "b"], weights, torch.tensor([False, True]))
-    plain, normalized = word_vectors(bilm, mixes, sentences)
+    combinations = LayerCombinations(["a", "b"], weights, torch.tensor([False, True]))
+    plain, normalized = word_vectors(Representation(bilm.embed, combinations), sentences)
     layers = torch.cat([bilm.embed([each.words])[0] for each in sentences], dim=1).double()
     variance = layers.var(dim=2, correction=0, keepdim=True)
     standard = (layers - layers.mean(dim=2, keepdim=True)) / (variance + 1e-5).sqrt()

@@ -48,12 +48,6 @@ def test_xml_and_json_lines_give_the_same_sentences(tmp_path: Path) -> None:
     assert list(read_senses(write_xml(tmp_path))) == [SENTENCE]
 
 
-def test_the_file_of_keys_may_be_named(tmp_path: Path) -> None:
-    file = write_xml(tmp_path)
-    (tmp_path / "x.gold.key.txt").rename(tmp_path / "other.txt")
-    assert list(read_senses(file, keys=tmp_path / "other.txt")) == [SENTENCE]
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_plugin.analysis import LayerMixes, layer_mixes
+from elmo_plugin.analysis import LayerCombinations, Representation, layer_combinations
 from elmo_plugin.analysis.senses import (
     NearestSense,
     SenseScore,
@@ -49,9 +49,7 @@ def vector(bilm: BiLm, sentence: SenseSentence, target: Target, mix: tuple[Tenso
     return words[target.first : target.first + target.length].mean(dim=0)
 
 
-def restated(
-    bilm: BiLm, sentence: SenseSentence, target: Target, mix: tuple[Tensor, Tensor]
-) -> str | None:
+def restated(bilm: BiLm, sentence: SenseSentence, target: Target, mix: tuple[Tensor, Tensor]) -> str | None:
     """Table 5 of the paper: the mean vector of each sense, and the nearest of those of the lemma."""
     examples: dict[str, list[Tensor]] = {}
     for each in TRAIN:
@@ -70,15 +68,15 @@ def restated(
 
 def test_each_mix_gives_the_sense_of_the_nearest_mean(bilm: BiLm, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest_sense, "WORDS_AT_ONCE", 5)
-    layers = layer_mixes(bilm)
+    layers = layer_combinations(bilm)
     weights = torch.cat([layers.weights, torch.tensor([[0.2, 0.7, 0.1], [0, 0.5, 0.5]])])
-    mixes = LayerMixes([*layers.names, "a", "b"], weights, torch.arange(6) >= 4)
-    model = NearestSense(bilm, mixes)
+    combinations = LayerCombinations([*layers.names, "a", "b"], weights, torch.arange(6) >= 4)
+    model = NearestSense(Representation(bilm.embed, combinations))
     assert model.fit(TRAIN) == 5
     places = [(sentence, target) for sentence in TEST for target in sentence.targets]
     for (sentence, expected), (target, found) in zip(places, model.predict(TEST), strict=True):
         assert target == expected
-        pairs = zip(mixes.weights, mixes.layer_norm, strict=True)
+        pairs = zip(combinations.weights, combinations.layer_norm, strict=True)
         assert (found or [None] * 6) == [restated(bilm, sentence, target, pair) for pair in pairs]
 
 
@@ -93,17 +91,16 @@ def test_equally_near_senses_are_ordered_by_a_rule(
         SenseSentence([*["a"] * length, lemma], [Target(length, 1, lemma, "n", [each])])
         for length, each in enumerate("ababcabbbaacbbbab")
     ]
-    model = NearestSense(bilm, layer_mixes(bilm), ties)
+    model = NearestSense(Representation(bilm.embed, layer_combinations(bilm)), ties)
     model.fit(train)
     for _, found in model.predict(train):
         assert found is not None and found[0] == sense
 
 
 def test_lemmas_that_were_not_trained_on_have_their_first_sense(bilm: BiLm) -> None:
-    mixes = layer_mixes(bilm)
-    model = NearestSense(bilm, mixes)
+    model = NearestSense(Representation(bilm.embed, layer_combinations(bilm)))
     model.fit(TRAIN)
-    first, *layers = score_senses(model, mixes.names, TEST, FIRST)
+    first, *layers = score_senses(model, TEST, FIRST.get)
     assert first == SenseScore("first sense", correct=2, answered=3, total=5)
     assert [score.name for score in layers] == ["token", "LSTM 1", "LSTM 2", "mean"]
     for score in layers:  # the dog by its first sense, the verb by its one sense, the city by a wrong one

@@ -1,1 +1,0 @@
-"""Commands on what a biLM knows: word senses, and what its layers tell of words."""

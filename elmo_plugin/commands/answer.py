@@ -1,0 +1,47 @@
+"""`elmo answer`: answers all questions of a file of SQuAD."""
+
+import argparse
+
+import torch
+from allennlp.models import load_archive
+from allennlp.predictors import Predictor
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.commands.command import Command, OutputFile, check_at_least_one
+from elmo_plugin.common.files import write_json
+from elmo_plugin.common.progress import progress_bar
+from elmo_plugin.tasks.squad import SquadPredictor
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("archive", metavar="ARCHIVE", help="the model.tar.gz of a model of SQuAD, or an ensemble")
+    add("data", metavar="DATA", help="the questions, in SQuAD 1.1's JSON (plain, .gz or .zst)")
+    about = 'gets {"id": "answer", ...}'
+    add("-o", "--output", action=OutputFile, required=True, metavar="FILE", help=about)
+    add("--batch-size", type=int, default=32, help="questions in a batch (default: %(default)s)")
+    add("--cuda-device", type=int, default=-1, help="the number of a GPU, or -1 (default) for the CPU")
+
+
+def run(args: argparse.Namespace) -> None:
+    check_at_least_one(args, "--batch-size")
+    predictor = Predictor.from_archive(load_archive(args.archive, cuda_device=args.cuda_device))
+    if not isinstance(predictor, SquadPredictor):
+        raise BiLmError(f"{args.archive}: the model is of another task than SQuAD")
+    instances = list(predictor._dataset_reader.read(args.data))
+    answers: dict[str, str] = {}
+    with torch.inference_mode(), progress_bar(total=len(instances), unit="question") as bar:
+        for start in range(0, len(instances), args.batch_size):
+            batch = instances[start : start + args.batch_size]
+            answers |= {each["id"]: each["answer"] for each in predictor.predict_batch_instance(batch)}
+            bar.update(len(batch))
+    write_json(args.output, answers)
+    print(f"{args.output}: {len(answers):,} answers")
+
+
+COMMAND = Command(
+    description="Answer all questions of a file of SQuAD 1.1, and write the answers by the ids of the "
+    "questions, as its official script and `elmo score squad` read them. DATA needs no answers.",
+    add_arguments=add_arguments,
+    run=run,
+)

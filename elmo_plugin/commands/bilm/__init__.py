@@ -1,1 +1,0 @@
-"""Commands on biLMs: their vocabulary, their perplexity, their average, and the published format."""

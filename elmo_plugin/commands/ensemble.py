@@ -1,0 +1,81 @@
+"""`elmo ensemble`: makes one archive from those of several trained models of a task."""
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+from allennlp.common import Params
+from allennlp.common.meta import META_NAME, Meta
+from allennlp.common.params import remove_keys_from_params
+from allennlp.models import Archive, archive_model, load_archive
+from allennlp.models.archival import CONFIG_NAME
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.commands.command import Command, OutputFile
+from elmo_plugin.common.files import errors_name, replace_when_written
+from elmo_plugin.common.formats.torch_files import save_tensors
+from elmo_plugin.tasks import Ensemble
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("archives", nargs="+", metavar="ARCHIVE", help="the model.tar.gz of each training")
+    add("-o", "--output", action=OutputFile, required=True, help="the archive that is written")
+
+
+def run(args: argparse.Namespace) -> None:
+    archives = args.archives
+    if len(archives) < 2:
+        raise BiLmError(f"elmo-ensemble takes two archives or more, but was given {archives[0]}")
+    loaded = [load_archive(archive) for archive in archives]
+    for path, archive in zip(archives[1:], loaded[1:], strict=True):
+        _check_same(archives[0], loaded[0], path, archive)
+    ensemble = Ensemble(loaded[0].model.vocab, [archive.model for archive in loaded])
+    with errors_name(args.output), tempfile.TemporaryDirectory() as folder:
+        Params(_config(loaded)).to_file(f"{folder}/{CONFIG_NAME}")
+        Meta.new().to_file(f"{folder}/{META_NAME}")
+        ensemble.vocab.save_to_files(f"{folder}/vocabulary")
+        save_tensors(ensemble.state_dict(), f"{folder}/best.th")
+        with replace_when_written(args.output) as temporary:
+            archive_model(folder, archive_path=temporary)
+    print(f"wrote {args.output}, an ensemble of {len(archives)} models")
+
+
+def _config(archives: Sequence[Archive]) -> dict[str, Any]:
+    members = [archive.config["model"] for archive in archives]
+    for member in members:
+        remove_keys_from_params(member)  # files for training alone, which AllenNLP does not find in lists
+    model = {"type": "ensemble", "members": [member.as_dict(quiet=True) for member in members]}
+    return {**archives[0].config.as_dict(quiet=True), "model": model}
+
+
+def _check_same(first_path: str, first: Archive, path: str, archive: Archive) -> None:
+    """Raises `BiLmError` if a model cannot be in one ensemble with the first."""
+    configs = [each.config.as_dict(quiet=True) for each in (first, archive)]
+    types = [config["model"]["type"] for config in configs]
+    if types[0] != types[1]:
+        raise BiLmError(
+            f"archive {path}: its model is a {types[1]}, but that of {first_path} a {types[0]}"
+        )
+    for reader in ("dataset_reader", "validation_dataset_reader"):
+        if configs[0].get(reader) != configs[1].get(reader):
+            raise BiLmError(f"archive {path}: its {reader} is not that of {first_path}")
+    words = [
+        {name: vocab.get_index_to_token_vocabulary(name) for name in vocab.get_namespaces()}
+        for vocab in (first.model.vocab, archive.model.vocab)
+    ]
+    for namespace in sorted(words[0].keys() | words[1].keys()):
+        if words[0].get(namespace) != words[1].get(namespace):
+            raise BiLmError(
+                f"archive {path}: its vocabulary has other {namespace} than {first_path}"
+            )
+
+
+COMMAND = Command(
+    description="Write an archive that predicts what several trained models of one task predict on average, "
+    "for `allennlp evaluate` and `allennlp predict`. Their vocabularies and dataset readers must be the "
+    "same, as they are when the seed is all that differs.",
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -1,1 +1,0 @@
-"""Commands on task models: trainings with several seeds, ensembles, scores, answers and layer weights."""

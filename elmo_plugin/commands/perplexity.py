@@ -1,0 +1,58 @@
+"""`elmo perplexity`: measures how well a biLM predicts a text."""
+
+import argparse
+from typing import Any
+
+from elmo_plugin.bilm import PRECISIONS
+from elmo_plugin.commands.command import Command, OutputFile, add_json
+from elmo_plugin.language_model import STATES, measure_perplexity
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    about = "model.tar.gz, or the directory, of a trained `bilm` model; or what elmo-export made of it"
+    add("archive", metavar="ARCHIVE", help=about)
+    add("texts", nargs="+", metavar="TEXT", help="a file (plain, .gz or .zst), or a quoted pattern")
+    add(
+        "--state",
+        choices=STATES,
+        default=STATES[0],
+        help="carry: sentence follows sentence in blocks, as in training; "
+        "reset: each sentence is read by itself, as applications do",
+    )
+    about = "for carry: a block is the fewest sentences that have at least N words (default: 1000)"
+    add("--block-words", type=int, default=1000, metavar="N", help=about)
+    add("--batch-size", type=int, default=128, metavar="N", help="blocks in parallel (default: 128)")
+    about = "JSON lines with the scores of each sentence"
+    add("--per-sentence", action=OutputFile, metavar="FILE", help=about)
+    add_json(parser)
+    add("--cuda-device", type=int, default=-1, metavar="N", help="number of a GPU (default: the CPU)")
+    add("--precision", choices=PRECISIONS, default="float32", help="in which the biLM computes")
+    add("--cache-directory", metavar="D", help="for tokenised text (default: $ELMO_PLUGIN_CACHE)")
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    figures = measure_perplexity(
+        args.archive,
+        args.texts,
+        args.state,
+        args.block_words,
+        args.batch_size,
+        args.per_sentence,
+        args.cuda_device,
+        args.precision,
+        args.cache_directory,
+    )
+    for name, figure in figures.items():
+        layout = {float: ",.3f", int: ","}.get(type(figure), "")
+        print(f"{name.replace('_', ' ')}: {figure:{layout}}")
+    return figures
+
+
+COMMAND = Command(
+    description="Score text, one tokenised sentence a line, with both language models of a biLM and their "
+    "full softmax. The perplexity is over all words and the end of each sentence. It compares with that of "
+    "another biLM only if both have the same vocabulary, whose unknown words count as one word.",
+    add_arguments=add_arguments,
+    run=run,
+)

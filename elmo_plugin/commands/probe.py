@@ -1,0 +1,83 @@
+"""`elmo probe`: measures what a linear classifier finds in each layer of a biLM."""
+
+import argparse
+import statistics
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from elmo_plugin.analysis import Representation, controls, layer_combinations
+from elmo_plugin.analysis.probes import ProbeScore, TaggedSentence, guess_tags, probe_layers, read_tagged
+from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.commands.command import BILM_HELP, Command, add_json, check_at_least_one
+from elmo_plugin.embedding.cache import SqliteCache
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("bilm", metavar="BILM", help=BILM_HELP)
+    about = "a word and its tag a line, blank lines between sentences (plain, .gz or .zst)"
+    add("train", metavar="TRAIN", help=f"what is trained on: {about}")
+    add("test", metavar="TEST", help="what is scored, in the same format")
+    add("--seeds", type=int, default=3, metavar="N", help="train with the seeds 1 to N (default: 3)")
+    add("--epochs", type=int, default=10, metavar="N", help="of each training (default: 10)")
+    add("--mix", metavar="ARCHIVE", nargs="+", default=[], help="models whose mixes are probed, too")
+    about = "probe a random biLM of the same sizes, and the counts of a word's characters, too"
+    add("--controls", action="store_true", help=about)
+    about = "where the biLM's vectors are kept for the next time (see docs/cache.md)"
+    add("--cache", metavar="DIR", help=about)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    check_at_least_one(args, "--seeds", "--epochs")
+    train, test = _read(args.train), _read(args.test)
+    if len({tag for sentence in train for tag in sentence.tags}) == 1:
+        raise BiLmError(f"{args.train}: all words have the same tag; there is nothing to be learned")
+    bilm = load_bilm(args.bilm)
+    combinations = layer_combinations(bilm, args.mix)
+    cache = SqliteCache(args.cache) if args.cache else None
+    representations = [Representation(partial(bilm.embed, cache=cache), combinations)]
+    representations += controls(bilm, combinations) if args.controls else []
+    scores = [
+        score
+        for representation in representations
+        for score in probe_layers(
+            representation, train, test, seeds=range(1, args.seeds + 1), epochs=args.epochs
+        )
+    ]
+    without = guess_tags(train, test)
+    print(table(without, scores))
+    layers = {score.name: {"accuracies": score.accuracies, "control": score.control} for score in scores}
+    return {**without, "layers": layers}
+
+
+def _read(path: str) -> list[TaggedSentence]:
+    sentences = list(read_tagged(path))
+    if not sentences:
+        raise BiLmError(f"{path}: there is no word in this file")
+    return sentences
+
+
+def table(without: dict[str, float], scores: Sequence[ProbeScore]) -> str:
+    """Returns lines with accuracies in percent, and their spread over seeds."""
+    width = max(len(score.name) for score in scores) + 2
+    lines = [f"{name:{width}}{100 * accuracy:6.2f}" for name, accuracy in without.items()]
+    lines.append(f"{'':{width}}accuracy         control  selectivity")
+    for score in scores:
+        mean = f"{100 * statistics.mean(score.accuracies):6.2f}"
+        spread = f" ± {100 * statistics.stdev(score.accuracies):.2f}" if len(score.accuracies) > 1 else ""
+        control = 100 * statistics.mean(score.control)
+        lines.append(
+            f"{score.name:{width}}{mean + spread:16} {control:7.2f}  {100 * score.selectivity:11.2f}"
+        )
+    return "\n".join(lines)
+
+
+COMMAND = Command(
+    description="Train a linear classifier of tags on the frozen vectors of each layer of a biLM and on "
+    "their mean. Prints its accuracy on other data, that of a control task with random tags for each word "
+    "(Hewitt and Liang, 2019), and how far one comes without vectors.",
+    add_arguments=add_arguments,
+    run=run,
+)

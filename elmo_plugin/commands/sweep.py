@@ -1,0 +1,181 @@
+"""`elmo sweep`: trains several configurations with several seeds."""
+
+import argparse
+import logging
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import SigTermReceived
+
+from elmo_plugin.commands.command import Command, OutputFile
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.plotting import check_plot
+from elmo_plugin.sweeps import (
+    Metric,
+    Reach,
+    Training,
+    curve_table,
+    curves_of_results,
+    draw,
+    draw_curves,
+    find_reaches,
+    find_trainings,
+    reaches_text,
+    read_metrics,
+    table,
+    train,
+)
+
+logger = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    about = "a configuration, as for `allennlp train`, or FILE:VARIANT; 'FILE:sst_*' for several"
+    add("configs", nargs="+", metavar="CONFIG", help=about)
+    add("-s", "--serialization-dir", required=True, metavar="DIR", help="gets DIR/NAME/SEED and a table")
+    add("--seeds", type=int, default=3, metavar="N", help="train with the seeds 1 to N")
+    add("-o", "--overrides", default="", help="of all configurations, as for `allennlp train`")
+    add("--metric", help="--metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)")
+    about = "train on these nested random parts of the training data, such as 0.01 0.1 1"
+    add("--fractions", type=float, nargs="+", default=[], metavar="PART", help=about)
+    about = "add the scores to this file, next to those that it has"
+    add("--json", action=OutputFile, metavar="FILE", help=about)
+    about = "where to draw, as .svg, .png or .pdf (default: DIR/table.svg)"
+    add("--plot", action=OutputFile, metavar="FILE", help=about)
+    add("--file-friendly-logging", action="store_true", help="as for `allennlp train`")
+
+
+def run(args: argparse.Namespace) -> None:
+    """
+    Finds all mistakes before anything is trained. A training that fails does not stop the others; a
+    `SystemExit` names those that failed at the end.
+    """
+    if args.seeds < 1:
+        raise BiLmError(f"--seeds is the number of seeds, 1 or more, not {args.seeds}")
+    if args.plot is not None:
+        check_plot("--plot", args.plot)
+    if args.json is not None:
+        _read_scores(Path(args.json))
+    for fraction in args.fractions:
+        if not 0 < fraction <= 1:
+            raise BiLmError(f"--fractions are above 0 and at most 1, not {fraction}")
+    folder = Path(args.serialization_dir)
+    trainings = find_trainings(args.configs, folder, args.seeds, args.overrides, sorted({*args.fractions}))
+    metric = Metric.parse(args.metric) if args.metric else _validation_metric(trainings)
+    if metric.is_of_test:
+        _check_evaluated_on_test(trainings)
+    for training in trainings:
+        if training.folder.exists():
+            read_metrics(training.config, training.folder)
+    scores, failures = _train(trainings, metric, args.file_friendly_logging)
+    complete = {name: values for name, values in scores.items() if len(values) == args.seeds}
+    picture = args.plot or folder / "table.svg"
+    reaches: list[Reach] = []
+    if args.fractions:
+        curves = curves_of_results({name: {"scores": values} for name, values in complete.items()})
+        reaches = find_reaches(trainings, curves, metric)
+        _write_table(f"{curve_table(curves, str(metric))}\n{reaches_text(reaches)}", folder)
+        _draw(lambda: draw_curves(curves, str(metric), picture))
+    else:
+        _write_table(table(scores, str(metric)), folder)
+        _draw(lambda: draw(scores, str(metric), picture))
+    if args.json is not None:
+        _add_scores(Path(args.json), complete, reaches)
+    if failures:
+        raise SystemExit("\n".join(failures))
+
+
+def _validation_metric(trainings: Sequence[Training]) -> Metric:
+    metrics = {
+        each.name: each.config.get("trainer", {}).get("validation_metric", "-loss") for each in trainings
+    }
+    metric, *others = dict.fromkeys(metrics.values())
+    if others:
+        found = ", ".join(f"{metric} of {name}" for name, metric in metrics.items())
+        raise ConfigurationError(f"give one --metric for all configurations; their own are {found}")
+    return Metric.parse(metric)
+
+
+def _check_evaluated_on_test(trainings: Sequence[Training]) -> None:
+    for training in trainings:
+        if not (training.config.get("test_data_path") and training.config.get("evaluate_on_test")):
+            raise ConfigurationError(
+                f"--metric is of the test data, on which {training.name} is not evaluated; give it "
+                "test_data_path, and evaluate_on_test: true"
+            )
+
+
+def _train(
+    trainings: Sequence[Training], metric: Metric, file_friendly_logging: bool
+) -> tuple[dict[str, list[float]], list[str]]:
+    """Returns the scores of each configuration, and a sentence for each training that failed."""
+    scores: dict[str, list[float]] = {training.full_name: [] for training in trainings}
+    failures = []
+    for number, training in enumerate(trainings, start=1):
+        print(f"\n{training}: training {number} of {len(trainings)}")
+        try:
+            metrics = train(training.config, training.folder, file_friendly_logging)
+        except SigTermReceived:
+            raise
+        except Exception as error:
+            is_mistake = isinstance(error, ConfigurationError | BiLmError)
+            logger.error("%s failed", training, exc_info=None if is_mistake else error)
+            failures.append(f"{training} failed: {type(error).__name__}: {error}")
+        else:
+            scores[training.full_name].append(metric.score(metrics))
+    return scores, failures
+
+
+def _write_table(text: str, folder: Path) -> None:
+    print(f"\n{text}")
+    with replace_when_written(folder / "table.md") as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _draw(picture: Callable[[], None]) -> None:
+    try:
+        picture()
+    except BiLmError as error:
+        print(f"no plot: {error}")
+
+
+def _read_scores(file: Path) -> dict[str, Any]:
+    """Returns the content of `--json`. Raises `BiLmError` if scores cannot be added to it."""
+    try:
+        return read_json_object(file, str(file)) if file.exists() else {}
+    except BiLmError as error:
+        raise BiLmError(f"--json: {error}") from None
+
+
+def _add_scores(file: Path, scores: dict[str, list[float]], reaches: Sequence[Reach]) -> None:
+    results = _read_scores(file)
+    program = "allennlp" if sys.argv[1:2] == ["elmo-sweep"] else "elmo"
+    command = shlex.join([program, *sys.argv[1:]])
+    for name, values in scores.items():
+        results[name] = {"scores": values, "command": command}
+    for reach in reaches:
+        about = {"score": reach.score, "fraction": reach.fraction, "updates": reach.updates}
+        results[f"{reach.name}@{reach.most:g}"].setdefault("reaches", {})[reach.other] = about
+    write_json(file, results)
+
+
+def kept(args: argparse.Namespace) -> Path | None:
+    folder = Path(args.serialization_dir)
+    return folder if folder.exists() else None
+
+
+COMMAND = Command(
+    description="Train each configuration with several seeds, one after another, and compare their scores. "
+    "What is finished in DIR is not trained again: a sweep that was stopped goes on when you start it again, "
+    "and you may add seeds and configurations.",
+    add_arguments=add_arguments,
+    run=run,
+    kept=kept,
+)

@@ -1,0 +1,69 @@
+"""`elmo vocab`: makes the vocabulary of text that a biLM is to be trained on."""
+
+import argparse
+from pathlib import Path
+
+from allennlp.data import Vocabulary
+
+from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLmError
+from elmo_plugin.commands.command import Command, check_at_least_one
+from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.language_model.corpus import BiLmTextReader, prepare_corpus, vocabulary_counts
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("text", nargs="+", metavar="TEXT", help="a file (plain, .gz or .zst), or a quoted pattern")
+    add("-o", "--output", required=True, metavar="DIRECTORY", help="where the vocabulary is written")
+    add("--min-count", type=int, default=1, metavar="N", help="leave out words that are rarer")
+    add("--max-size", type=int, metavar="N", help="keep the N most frequent words, with <S> and </S>")
+    add("--num-processes", type=int, default=1, metavar="N", help="how many files are read at a time")
+    add("--cache-directory", metavar="D", help="for tokenised text (default: $ELMO_PLUGIN_CACHE)")
+
+
+def run(args: argparse.Namespace) -> None:
+    check_at_least_one(args, "--min-count", "--max-size", "--num-processes")
+    output = Path(args.output)
+    if output.exists():
+        raise BiLmError(f"{output} is there already; remove it or name another directory")
+    reader = BiLmTextReader()
+    corpus = prepare_corpus(reader.shards(*args.text), args.cache_directory, args.num_processes)
+    counts = vocabulary_counts(corpus)
+    vocabulary = Vocabulary(
+        counter={reader.namespace: counts},
+        min_count={reader.namespace: args.min_count},
+        max_vocab_size={} if args.max_size is None else {reader.namespace: args.max_size},
+    )
+    words = set(vocabulary.get_token_to_index_vocabulary(reader.namespace)) & set(counts)
+    words -= {vocabulary._padding_token, vocabulary._oov_token}  # which may be in the text, too
+    if not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= words:
+        raise BiLmError(
+            f"--min-count {args.min_count} and --max-size {args.max_size} leave out "
+            f"{BEGIN_SENTENCE_TOKEN} or {END_SENTENCE_TOKEN}, which occur {corpus.sentences} times; take a "
+            "lower count or a larger size"
+        )
+    covered = sum(counts[word] for word in words) - 2 * corpus.sentences
+    figures = {
+        "tokens": corpus.tokens,
+        "sentences": corpus.sentences,
+        "types": len(counts) - 2,
+        "words": len(words) - 2,
+        "coverage": covered / corpus.tokens,
+    }
+    with replace_when_written(output) as temporary:
+        vocabulary.save_to_files(str(temporary))
+        write_json(output.with_name(f"{output.name}.corpus.json"), figures)
+    for name, figure in figures.items():
+        print(f"{name}: {figure:,}" if isinstance(figure, int) else f"{name}: {figure:.2%}")
+    print(f"wrote {output}")
+
+
+COMMAND = Command(
+    description="Count the words of text with one tokenised sentence a line, and write a biLM's vocabulary: "
+    "the words in the order of descending frequency. A configuration takes it by "
+    "{vocabulary: {type: 'from_files', directory: DIRECTORY}}. DIRECTORY.corpus.json gets the figures of the "
+    "text: the numbers of tokens, sentences, types (distinct words) and words in the vocabulary, and their "
+    "coverage, the fraction of the tokens that they are.",
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -1,0 +1,73 @@
+"""`elmo weights`: shows how much each layer of the biLM counts in trained models."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from elmo_plugin.analysis import draw_mixes
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.bilm.io import read_state
+from elmo_plugin.commands.command import Command, OutputFile, add_json
+from elmo_plugin.common.plotting import check_plot, save_figure
+from elmo_plugin.embedding import Mix, layer_name, read_mixes
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    about = "model.tar.gz, or the directory of the training, of any model with ELMo"
+    add("archives", nargs="+", metavar="ARCHIVE", help=about)
+    about = "where to draw, as .svg, .png or .pdf; needs matplotlib"
+    add("-o", "--output", action=OutputFile, metavar="FILE", help=about)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> list[dict[str, Any]]:
+    if args.output is not None:
+        check_plot("-o", args.output)
+    models = [(archive, _read(archive)) for archive in args.archives]
+    print(table(models))
+    if args.output is not None:
+        save_figure(draw_mixes([(_short(name), mixes) for name, mixes in models]), args.output)
+    return [{"archive": name, **mix._asdict()} for name, mixes in models for mix in mixes]
+
+
+def table(models: Sequence[tuple[str, Sequence[Mix]]]) -> str:
+    """Returns a header, and a line for each mix of each named model."""
+    layers = sorted({layer for _, mixes in models for mix in mixes for layer in mix.layers})
+    rows = [["archive", "placement", "gamma", *map(layer_name, layers)]]
+    for name, mixes in models:
+        for mix in mixes:
+            weights = dict(zip(mix.layers, mix.normalized_weights, strict=True))
+            cells = [f"{weights[layer]:.3f}" if layer in weights else "-" for layer in layers]
+            rows.append([name, mix.placement, f"{mix.gamma:.3f}", *cells])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join(lines)
+
+
+def _read(archive: str) -> list[Mix]:
+    mixes = read_mixes(read_state(archive))
+    if not mixes:
+        raise BiLmError(f"archive {archive}: its model has no ELMo of elmo_plugin")
+    return mixes
+
+
+def _short(archive: str) -> str:
+    """
+    Returns the name of the training's directory, after that of its configuration if it is a seed of a sweep;
+    or the name of an archive that is not called `model.tar.gz`.
+    """
+    path = Path(archive).absolute()
+    if path.name != "model.tar.gz" and path.is_file():
+        return path.name.removesuffix(".tar.gz")
+    training = path if path.is_dir() else path.parent
+    return f"{training.parent.name}/{training.name}" if training.name.isdecimal() else training.name
+
+
+COMMAND = Command(
+    description="Print gamma and the normalised weight of each layer of the biLM, for each place where ELMo "
+    "enters the models.",
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -1,0 +1,111 @@
+"""An archive of several archives, as `allennlp evaluate` and `allennlp predict` take it."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.commands import main
+from allennlp.common.checks import ConfigurationError
+from allennlp.models import Model, load_archive
+
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.embedding.mixing_weights import read_mixes
+from elmo_plugin.tasks.ensemble import Ensemble
+from tests.commands.run import run
+from tests.trained_tagger import SENTENCES
+
+
+def run_command(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+    monkeypatch.setattr("sys.argv", ["allennlp", *map(str, arguments)])
+    main()
+
+
+@pytest.fixture(scope="module")
+def ensemble(tagger_archives: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("ensemble") / "new" / "ensemble.tar.gz"
+    with pytest.MonkeyPatch.context() as patch:
+        run_command(patch, "elmo-ensemble", *tagger_archives, "-o", path)
+    return path
+
+
+def made_in_python(tagger_archives: list[Path]) -> tuple[Model, list[Any]]:
+    archives = [load_archive(path) for path in tagger_archives]
+    model = Ensemble(archives[0].model.vocab, [archive.model for archive in archives]).eval()
+    return model, list(archives[0].dataset_reader.read(SENTENCES))
+
+
+def test_is_evaluated(
+    tagger_archives: list[Path], ensemble: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_command(monkeypatch, "evaluate", ensemble, SENTENCES, "--output-file", tmp_path / "metrics.json")
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    model, instances = made_in_python(tagger_archives)
+    model.forward_on_instances(instances)
+    expected = model.get_metrics()
+    assert metrics["accuracy"] == pytest.approx(expected["accuracy"])
+    assert metrics["f1-measure-overall"] == pytest.approx(expected["f1-measure-overall"])
+
+
+def test_predicts_with_the_predictor_of_the_task(
+    tagger_archives: list[Path], ensemble: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, instances = made_in_python(tagger_archives)
+    expected = model.forward_on_instances(instances)
+    lines = [json.dumps({"tokens": output["words"]}) + "\n" for output in expected]
+    (tmp_path / "input.jsonl").write_text("".join(lines))
+    output_file = tmp_path / "output.jsonl"
+    run_command(monkeypatch, "predict", ensemble, tmp_path / "input.jsonl", "--output-file", output_file)
+    predictions = [json.loads(line) for line in output_file.read_text().splitlines()]
+    assert [output["tags"] for output in predictions] == [output["tags"] for output in expected]
+
+
+def test_the_bilm_of_all_members_is_in_the_archive_and_in_memory_once_and_runs_once(ensemble: Path) -> None:
+    archive = load_archive(ensemble)
+    model = archive.model.eval()
+    (bilm,) = {module for module in model.modules() if isinstance(module, BiLm)}
+    runs: list[None] = []
+    bilm.register_forward_hook(lambda *_: runs.append(None))
+    model.forward_on_instances(list(archive.dataset_reader.read(SENTENCES)))
+    assert len(runs) == 1
+    names = [mix.placement for mix in read_mixes(model.state_dict())]
+    assert names == [
+        "members.0.contextual_encoder.text_field_embedder.token_embedder_elmo",
+        "members.1.contextual_encoder.text_field_embedder.token_embedder_elmo",
+        "output",
+    ]
+
+
+def test_one_archive_is_no_ensemble(tagger_archives: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="takes two archives or more, but was given"):
+        run("ensemble", tagger_archives[0], "-o", tmp_path / "ensemble.tar.gz")
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ("model", "other: its model is a test_other, but that of .* a ner_bilstm_crf"),
+        ("dataset_reader", "other: its dataset_reader is not that of"),
+        ("labels", "other: its vocabulary has other labels than"),
+        ("tokens", "other: its vocabulary has other tokens than"),
+    ],
+)
+def test_what_does_not_fit_is_named_and_nothing_is_written(
+    part: str, message: str, tagger_archives: list[Path], tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(tagger_archives[0].parent, other)
+    config = json.loads((other / "config.json").read_text())
+    if part == "model":
+        Model.register("test_other", exist_ok=True)(load_archive(tagger_archives[0]).model.__class__)
+        config["model"]["type"] = "test_other"
+    elif part == "dataset_reader":
+        config["dataset_reader"]["token_indexers"]["tokens"]["lowercase_tokens"] = True
+    else:
+        file = other / "vocabulary" / f"{part}.txt"
+        file.write_text("\n".join(reversed(file.read_text().splitlines())) + "\n")
+    (other / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ConfigurationError, match=message):
+        run("ensemble", tagger_archives[1], other, "-o", tmp_path / "ensemble.tar.gz")
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]

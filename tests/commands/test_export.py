@@ -1,0 +1,257 @@
+import os
+import resource
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import torch
+import yaml
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.modules.elmo import Elmo, batch_to_ids
+
+from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm.io.hdf5_weights import read_softmax, write_weights
+from elmo_plugin.bilm.io.pretrained import MODELS
+from elmo_plugin.bilm.io.training_archive import read_archive
+from elmo_plugin.commands.export import export
+from tests.commands.run import run
+from tests.trained_bilm import random_bilm, random_softmax, write_training
+
+SENTENCES = [["The", "cat", "sat", "."], ["Why", "?"]]
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "bilm"
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    return write_training(tmp_path / "run", random_bilm())
+
+
+def _load(folder: Path) -> BiLm:
+    return BiLm.from_files(folder / "options.json", folder / "weights.hdf5")
+
+
+def _datasets(path: Path) -> dict[str, Any]:
+    """The type, the shape and the content of every dataset."""
+    found: dict[str, Any] = {}
+
+    def take(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            content = item[()] if item.dtype.hasobject else item[()].tobytes()
+            found[name] = item.dtype, item.shape, content.tolist() if item.dtype.hasobject else content
+
+    with h5py.File(path, "r") as file:
+        file.visititems(take)
+    return found
+
+
+@pytest.mark.slow
+def test_a_trained_model_is_exported_with_its_softmax(bilm_config: dict[str, Any], tmp_path: Path) -> None:
+    model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
+    run("export", tmp_path / "run" / "model.tar.gz", tmp_path / "out")
+    exported = _load(tmp_path / "out")
+    for name, tensor in model.bilm.state_dict().items():
+        assert torch.equal(exported.state_dict()[name], tensor), name
+    softmax = read_softmax(tmp_path / "out" / "weights.hdf5", exported.options)
+    assert softmax is not None and torch.equal(softmax.weight, model.softmax.weight)
+    assert torch.equal(softmax.bias, model.softmax.bias)
+    assert {word: number for number, word in enumerate(softmax.words)} == (
+        model.vocab.get_token_to_index_vocabulary("words")
+    )
+
+
+def test_allennlps_own_elmo_loads_the_exported_files_to_the_same_numbers(
+    archive: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    run("export", archive, out)
+    assert sorted(path.name for path in out.iterdir()) == ["options.json", "weights.hdf5"]
+    with h5py.File(out / "weights.hdf5") as file:
+        assert "softmax/W" in file
+    # An untrained mix is the mean of the layers, and the first call starts from a state of zeros.
+    peer = Elmo(str(out / "options.json"), str(out / "weights.hdf5"), 1, dropout=0.0).eval()
+    expected = peer(batch_to_ids(SENTENCES))["elmo_representations"][0]
+    for row, vectors in enumerate(BiLm.from_archive(archive).embed(SENTENCES)):
+        torch.testing.assert_close(
+            vectors.mean(dim=0), expected[row, : vectors.size(1)], atol=1e-6, rtol=1e-5
+        )
+
+
+def test_without_the_softmax_only_the_published_datasets_are_written(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    run("export", archive, tmp_path / "with")
+    assert "with a softmax over 9 words" in capsys.readouterr().out
+    run("export", archive, tmp_path / "without", "--no-softmax")
+    assert "with no softmax" in capsys.readouterr().out
+    with_softmax, without = (_datasets(tmp_path / name / "weights.hdf5") for name in ("with", "without"))
+    assert set(with_softmax) - set(without) == {"softmax/W", "softmax/b", "softmax/words"}
+    assert without == {name: with_softmax[name] for name in without}
+
+
+@pytest.mark.parametrize("name", ["elmo", "elmo_no_skip", "own", "tiny"])
+def test_an_imported_model_is_exported_to_the_same_bytes(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if name == "tiny":
+        source, weights = name, Path(MODELS["tiny"][1])
+    elif name == "own":
+        source, weights = str(FIXTURE), FIXTURE / "weights.hdf5"
+    else:
+        source = str(request.getfixturevalue("shared") / "parity" / name)
+        weights = Path(source) / "lm_weights.hdf5"
+    run("export", source, tmp_path / "out")
+    assert _datasets(tmp_path / "out" / "weights.hdf5") == _datasets(weights)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_an_export_is_exported_to_the_same_bytes_the_softmax_included(tmp_path: Path, dtype: str) -> None:
+    archive = write_training(tmp_path / "run", random_bilm())
+    export(str(archive), tmp_path / "once", dtype)
+    export(str(tmp_path / "once"), tmp_path / "twice")
+    once, twice = (_datasets(tmp_path / name / "weights.hdf5") for name in ("once", "twice"))
+    assert "softmax/words" in once and once == twice
+    assert (tmp_path / "once" / "options.json").read_bytes() == (
+        tmp_path / "twice" / "options.json"
+    ).read_bytes()
+    softmax = read_softmax(tmp_path / "twice" / "weights.hdf5", random_bilm().options)
+    expected = read_archive(archive)[2]
+    assert softmax is not None and expected is not None and softmax.words == expected.words
+
+
+def test_half_precision_is_loaded_to_nearly_the_same_numbers(archive: Path, tmp_path: Path) -> None:
+    export(str(archive), tmp_path / "out", dtype="float16")
+    half = _load(tmp_path / "out").embed(SENTENCES)
+    for one, other in zip(half, BiLm.from_archive(archive).embed(SENTENCES), strict=True):
+        torch.testing.assert_close(one, other, atol=5e-3, rtol=0)
+
+
+def test_without_an_archive_nothing_is_written(tmp_path: Path) -> None:
+    with pytest.raises(BiLmError, match=r"there is no biLM '.*absent\.tar\.gz'"):
+        export(str(tmp_path / "absent.tar.gz"), tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_cannot_be_written_is_named_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    bilm, words = random_bilm(), [f"word {number}" for number in range(9)]
+    softmax = random_softmax(words)
+    softmax.weight[0, 0] = 1e6
+    archive = write_training(tmp_path / "run", bilm, softmax=softmax)
+    with pytest.raises(BiLmError, match="softmax/W has values beyond float16"):
+        export(str(archive), tmp_path / "out", dtype="float16")
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_model_that_reads_whole_words_is_refused(tmp_path: Path) -> None:
+    bilm, pair = random_bilm(), tmp_path / "pair"
+    bilm.options.to_file(pair / "my_options.json")
+    write_weights(pair / "my_weights.hdf5", bilm.state_dict(), bilm.options)
+    with h5py.File(pair / "my_weights.hdf5", "a") as file:
+        del file["char_embed"], file["CNN"]
+        file["embedding"] = np.zeros((7, 6), dtype=np.float32)
+    with pytest.raises(BiLmError, match="reads whole words"):
+        export(str(pair), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """An export of another biLM, which is there already."""
+    export("tiny", tmp_path / "out")
+    return tmp_path / "out"
+
+
+def _content(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
+def test_where_there_is_no_room_the_earlier_export_stays(share: float, archive: Path, earlier: Path) -> None:
+    before = _content(earlier)
+    export(archive, earlier.parent / "room")
+    size = (earlier.parent / "room" / "weights.hdf5").stat().st_size
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(share * size), limits[1]))
+    try:
+        with pytest.raises(OSError, match=f"could not write {earlier}/.*larger than files may be"):
+            export(archive, earlier)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert _content(earlier) == before
+
+
+def test_where_one_file_cannot_take_its_place_neither_does(
+    archive: Path, earlier: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _content(earlier)
+    replace = os.replace
+
+    def refuse_weights(source: Path, target: Path) -> None:
+        if Path(target) == earlier / "weights.hdf5":
+            raise PermissionError(13, "Permission denied", str(target))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse_weights)
+    with pytest.raises(PermissionError, match=r"weights\.hdf5"):
+        export(archive, earlier)
+    assert _content(earlier) == before
+
+
+def test_what_a_kill_between_the_two_files_leaves_does_not_load(archive: Path, earlier: Path) -> None:
+    old_options = (earlier / "options.json").read_text()
+    export(archive, earlier)
+    _load(earlier)
+    (earlier / "options.json").write_text(old_options)
+    with pytest.raises(BiLmError, match=r"the options next to it are not .*lstm\.dim was 10, not "):
+        _load(earlier)
+    export(archive, earlier)
+    _load(earlier)
+
+
+@pytest.mark.slow
+def test_a_flipped_byte_of_an_export_is_noticed(archive: Path, tmp_path: Path) -> None:
+    export(archive, tmp_path / "out")
+    file = tmp_path / "out" / "weights.hdf5"
+    content = file.read_bytes()
+    expected = _load(tmp_path / "out").state_dict()
+    generator = np.random.default_rng(5)
+    noticed = 0
+    for place in generator.integers(0, len(content), 60).tolist():
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << int(generator.integers(8))
+        file.write_bytes(bytes(damaged))
+        try:
+            found = _load(tmp_path / "out").state_dict()
+            softmax = read_softmax(file, random_bilm().options)
+        except BiLmError as error:
+            assert str(error).startswith(f"weight file {file}: ")
+            noticed += 1
+        else:
+            assert all(torch.equal(found[name], expected[name]) for name in expected)
+            assert softmax is None or len(softmax.words) == 9
+    assert noticed > 20
+
+
+def test_a_folder_for_a_hub_has_a_card_that_says_what_is_in_it(archive: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "my-elmo"
+    run("export", archive, "--hf", folder)
+    assert {path.name for path in folder.iterdir()} == {"README.md", "options.json", "weights.hdf5"}
+    card = (folder / "README.md").read_text()
+    _, metadata, text = card.split("---\n", maxsplit=2)
+    assert yaml.safe_load(metadata)["library_name"] == "elmo_plugin"
+    bilm = _load(folder)
+    parameters = sum(parameter.numel() for parameter in bilm.parameters())
+    softmax = read_softmax(folder / "weights.hdf5", bilm.options)
+    assert text.strip().startswith("# my-elmo\n")
+    assert f"| parameters of the biLM | {parameters:,} |" in text
+    assert f"| vectors | {bilm.num_layers} layers of {bilm.output_dim} |" in text
+    assert softmax is not None and f"| softmax | {len(softmax.words)} words |" in text
+
+
+def test_a_card_that_somebody_wrote_stays(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    export("tiny", tmp_path, with_card=True)
+    assert (tmp_path / "README.md").read_text() == "mine"

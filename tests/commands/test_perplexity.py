@@ -1,0 +1,217 @@
+import gzip
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import zstandard
+from allennlp.commands import main
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+from allennlp.data import Vocabulary
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.bilm.io.hdf5_weights import write_weights
+from elmo_plugin.commands.export import export
+from elmo_plugin.language_model import measure_perplexity, perplexity
+from tests.commands.run import run
+from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
+
+SENTENCES = [
+    "the cat sat",
+    "the Wörterbuch",
+    "a cat",
+    "辞書 sat sat the dog",
+    "cat",
+    "the the the @@PADDING@@",
+]
+TOKENS, UNKNOWN = 17, 3  # of them: a, dog, @@PADDING@@
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> str:
+    return str(write_training(tmp_path / "run", random_bilm()))
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> str:
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(SENTENCES) + "\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELMO_PLUGIN_CACHE", str(tmp_path / "cache"))
+
+
+def _numbers(figures: dict[str, Any]) -> dict[str, float]:
+    return {name: figure for name, figure in figures.items() if not isinstance(figure, str)}
+
+
+def test_the_command_prints_and_writes_what_it_measures(
+    archive: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    out = tmp_path / "out" / "figures.json"
+    run("perplexity", archive, text, "--json", out, "--block-words", "5", "--batch-size", "2")
+    figures = json.loads(out.read_text())
+    assert figures == measure_perplexity(archive, [text], "carry", block_words=5, batch_size=2)
+    printed = capsys.readouterr().out.splitlines()
+    assert f"perplexity: {figures['perplexity']:.3f}" in printed
+    assert f"unknown tokens: {UNKNOWN}" in printed and "state: carry" in printed
+    forward, backward = figures["forward_perplexity"], figures["backward_perplexity"]
+    assert figures["perplexity"] == pytest.approx(math.sqrt(forward * backward))
+    counted = {name: figures[name] for name in ("sentences", "tokens", "targets", "unknown_tokens")}
+    assert counted == {"sentences": 6, "tokens": TOKENS, "targets": TOKENS + 6, "unknown_tokens": UNKNOWN}
+    assert figures["unknown_percent"] == pytest.approx(100 * UNKNOWN / TOKENS)
+    assert (figures["vocabulary_size"], figures["block_words"]) == (len(COUNTS) + 2, 5)
+
+
+@pytest.mark.parametrize("state", ["carry", "reset"])
+def test_scores_of_sentences_and_words_add_up_to_the_whole(
+    archive: str, text: str, tmp_path: Path, state: str
+) -> None:
+    out, figures_file = tmp_path / "out" / "scores.jsonl", tmp_path / "figures.json"
+    run("perplexity", archive, text, "--state", state, "--per-sentence", out, "--json", figures_file)
+    figures = json.loads(figures_file.read_text())
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [line["sentence"] for line in lines] == list(range(6))
+    assert [" ".join(line["words"]) for line in lines] == SENTENCES
+    assert [line["tokens"] for line in lines] == [3, 2, 2, 5, 1, 4]
+    assert [line["unknown"] for line in lines] == [[], [], [0], [4], [], [3]]
+    for line in lines:
+        for direction in ("forward", "backward"):
+            assert len(line[f"{direction}_nats"]) == line["tokens"] + 1
+            assert sum(line[f"{direction}_nats"]) == pytest.approx(line[direction], abs=1e-5)
+        mean = (line["forward"] + line["backward"]) / (2 * (line["tokens"] + 1))
+        assert line["perplexity"] == pytest.approx(math.exp(mean))
+    for direction in ("forward", "backward"):
+        mean = sum(line[direction] for line in lines) / figures["targets"]
+        assert figures[f"{direction}_perplexity"] == pytest.approx(math.exp(mean))
+    assert ("block_words" in figures) == (state == "carry")
+    assert [path.name for path in out.parent.iterdir()] == ["scores.jsonl"]
+
+
+@pytest.mark.parametrize("options", [{"state": "reset"}, {"block_words": 6}, {"block_words": 1000}])
+def test_the_batch_size_changes_nothing(archive: str, text: str, options: dict[str, Any]) -> None:
+    expected = measure_perplexity(archive, [text], batch_size=1, **options)
+    for batch_size in (2, 3, 128):
+        found = measure_perplexity(archive, [text], batch_size=batch_size, **options)
+        assert _numbers(found) == pytest.approx(_numbers(expected), rel=1e-6)
+
+
+def test_it_is_what_allennlp_evaluate_gives(
+    bilm_config: dict[str, Any], text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loader = {"type": "bilm_stream", "shuffle": False, "batch_size": 2, "unroll_steps": 3}
+    train_model(Params({**bilm_config, "validation_data_loader": loader}), str(tmp_path / "run"))
+    archive, out = str(tmp_path / "run" / "model.tar.gz"), tmp_path / "metrics.json"
+    for block_words in (1, 5, 1000):
+        overrides = json.dumps({"validation_data_loader.block_words": block_words})
+        arguments = ["evaluate", archive, text, "--output-file", str(out), "-o", overrides]
+        monkeypatch.setattr("sys.argv", ["allennlp", *arguments])
+        main()
+        expected = json.loads(out.read_text())
+        found = measure_perplexity(archive, [text], "reset" if block_words == 1 else "carry", block_words)
+        for name in ("forward_perplexity", "backward_perplexity", "perplexity"):
+            assert found[name] == pytest.approx(expected[name], rel=1e-6)
+
+
+def test_the_directory_of_a_training_and_its_export_give_the_same(
+    archive: str, text: str, tmp_path: Path
+) -> None:
+    export(archive, tmp_path / "exported")
+    expected = measure_perplexity(archive, [text])
+    assert measure_perplexity(str(tmp_path / "run"), [text]) == expected
+    assert measure_perplexity(str(tmp_path / "exported"), [text]) == expected
+
+
+def test_how_the_text_is_cut_into_files_changes_nothing(archive: str, text: str, tmp_path: Path) -> None:
+    parts = ["\n".join(SENTENCES[start : start + 2]).encode() for start in (0, 2, 4)]
+    (tmp_path / "part-0.txt").write_bytes(parts[0])
+    (tmp_path / "part-1.gz").write_bytes(gzip.compress(parts[1]))
+    (tmp_path / "part-2.zst").write_bytes(zstandard.ZstdCompressor().compress(parts[2]))
+    expected = _numbers(measure_perplexity(archive, [text]))
+    pattern = str(tmp_path / "part-*")
+    for texts in ([pattern], [str(tmp_path / "part-0.txt"), pattern]):
+        assert _numbers(measure_perplexity(archive, texts)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_published_vocabulary_has_another_unknown_word(archive: str, text: str, tmp_path: Path) -> None:
+    vocab = Vocabulary({"words": dict(COUNTS)})
+    words = ["<UNK>" if word == "@@UNKNOWN@@" else word for word in words_of(vocab)]
+    bilm, softmax = random_bilm(), random_softmax(words)
+    bilm.options.to_file(tmp_path / "pair" / "options.json")
+    write_weights(tmp_path / "pair" / "weights.hdf5", bilm.state_dict(), bilm.options, softmax=softmax)
+    assert measure_perplexity(str(tmp_path / "pair"), [text]) == measure_perplexity(archive, [text])
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_a_lower_precision_gives_nearly_the_same(archive: str, text: str, precision: str) -> None:
+    expected = measure_perplexity(archive, [text])["perplexity"]
+    try:
+        found = measure_perplexity(archive, [text], precision=precision)
+    except BiLmError as error:
+        pytest.skip(str(error))
+    assert found["perplexity"] == pytest.approx(expected, rel=0.02)
+    assert found["precision"] == precision
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_gives_the_same(archive: str, text: str) -> None:
+    expected = _numbers(measure_perplexity(archive, [text]))
+    found = _numbers(measure_perplexity(archive, [text], cuda_device=0))
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_bilm_without_its_softmax_is_refused(archive: str, text: str, tmp_path: Path) -> None:
+    export(archive, tmp_path / "exported", with_softmax=False)
+    with pytest.raises(BiLmError, match="exported has no softmax over a vocabulary"):
+        measure_perplexity(str(tmp_path / "exported"), [text])
+
+
+def test_a_vocabulary_without_the_special_words_is_refused(text: str, tmp_path: Path) -> None:
+    vocab = Vocabulary({"words": {"cat": 3, "<S>": 2}})
+    archive = write_training(tmp_path / "run", random_bilm(), vocab)
+    with pytest.raises(BiLmError, match=r"lacks <S>, </S> or a word for unknown ones"):
+        measure_perplexity(str(archive), [text])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"texts": ["absent-*.txt"]}, r"no file matches the data path absent-\*\.txt"),
+        ({"archive": "absent.tar.gz"}, "there is no biLM 'absent.tar.gz'"),
+        ({"batch_size": 0}, "--batch-size must be at least 1, not 0"),
+        ({"block_words": 0}, "--block-words must be at least 1, not 0"),
+        ({"state": "none"}, "the state is one of carry, reset, not 'none'"),
+        ({"cuda_device": 99}, "(?i)gpu"),
+    ],
+)
+def test_what_cannot_be_is_named_and_leaves_nothing_behind(
+    archive: str, text: str, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    out = tmp_path / "out" / "scores.jsonl"
+    with pytest.raises(BiLmError, match=message):
+        measure_perplexity(**{"archive": archive, "texts": [text], "per_sentence": str(out), **change})
+    assert not out.parent.exists()
+
+
+def test_a_failure_on_the_way_leaves_the_scores_of_before(
+    archive: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out" / "scores.jsonl"
+    measure_perplexity(archive, [text], per_sentence=str(out))
+    before = out.read_bytes()
+
+    def fails_after_one(*arguments: Any) -> Any:
+        yield next(iter(score(*arguments)))
+        raise KeyboardInterrupt
+
+    score = perplexity.score_sentences
+    monkeypatch.setattr(perplexity, "score_sentences", fails_after_one)
+    with pytest.raises(KeyboardInterrupt):
+        measure_perplexity(archive, [text], per_sentence=str(out))
+    assert [path.read_bytes() for path in out.parent.iterdir()] == [before]

@@ -1,0 +1,91 @@
+"""`elmo-senses` prints the F1 of each layer, and writes it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+
+from tests.commands.run import run
+from tests.small_bilm import loud_bilm
+from tests.trained_bilm import write_training
+from tests.trained_tagger import tagger_config
+from tests.trained_tagger import train as train_model
+
+
+def corpus(folder: Path, name: str, *places: tuple[str, int, str]) -> str:
+    lines = [
+        {
+            "tokens": words.split(),
+            "targets": [{"index": index, "lemma": "play", "pos": "n", "senses": [sense]}],
+        }
+        for words, index, sense in places
+    ]
+    (folder / name).write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return str(folder / name)
+
+
+@pytest.fixture
+def first_senses(tmp_path: Path) -> list[str]:
+    (tmp_path / "first.tsv").write_text("play\tn\t1\ta\n")
+    return ["--first-senses", str(tmp_path / "first.tsv")]
+
+
+def test_each_layer_is_scored(
+    tmp_path: Path, first_senses: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    train = corpus(tmp_path, "train.jsonl", ("the play ended .", 1, "a"), ("his play against us", 1, "b"))
+    test = corpus(tmp_path, "test.jsonl", ("the play ended .", 1, "a"), ("his play against us", 1, "b"))
+    run("senses", "tiny", train, test, *first_senses, "--json", tmp_path / "senses.json")
+    assert "first sense   50.00" in capsys.readouterr().out
+    figures = json.loads((tmp_path / "senses.json").read_text())[test]
+    assert figures["first sense"] == {"f1": 0.5, "correct": 1, "answered": 2, "total": 2}
+    assert {name: figures[name]["f1"] for name in ("LSTM 1", "LSTM 2", "mean")} == {
+        "LSTM 1": 1.0, "LSTM 2": 1.0, "mean": 1.0,
+    }  # fmt: skip
+    assert figures["token"]["f1"] == 0.5  # the word is the same: its token vector cannot tell
+
+
+def test_controls_are_scored_next_to_the_layers(tmp_path: Path, first_senses: list[str]) -> None:
+    train = corpus(tmp_path, "train.jsonl", ("the play ended .", 1, "a"), ("his play against us", 1, "b"))
+    written = tmp_path / "senses.json"
+    run("senses", "tiny", train, train, *first_senses, "--json", written, "--controls")
+    figures = json.loads(written.read_text())[train]
+    assert next(iter(figures)) == "first sense" and len(figures) == 1 + 4 + 4 + 1
+    assert figures["bag of characters"]["f1"] == figures["random biLM, token"]["f1"] == 0.5
+    assert figures["random biLM, LSTM 1"]["f1"] == 1.0  # the words around are others
+
+
+def test_the_mixes_of_models_are_scored(tmp_path: Path, first_senses: list[str]) -> None:
+    bilm = str(write_training(tmp_path / "bilm", loud_bilm()))
+    train_model(tagger_config(bilm, layer_norm=True), tmp_path / "run")
+    train = corpus(tmp_path, "train.jsonl", ("the play ended .", 1, "a"), ("his play against us", 1, "b"))
+    archive, written = str(tmp_path / "run" / "model.tar.gz"), tmp_path / "senses.json"
+    run("senses", bilm, train, train, *first_senses, "--mix", archive, "--json", written, "--controls")
+    figures = json.loads(written.read_text())[train]
+    names = [f"{archive}, {placement}" for placement in ("input", "output")]
+    assert list(figures)[5:7] == names
+    assert list(figures)[11:] == [*(f"random biLM, {name}" for name in names), "bag of characters"]
+    assert figures[names[0]]["f1"] == 1.0
+
+
+def test_ties_are_broken_as_is_asked_for(tmp_path: Path, first_senses: list[str]) -> None:
+    rare, often = ("the play ended .", 1, "a"), ("his play against us", 1, "b")
+    train = corpus(tmp_path, "train.jsonl", rare, often, often)
+    written = tmp_path / "senses.json"
+    found = {}
+    for ties in ("frequent", "first", "rare"):
+        run("senses", "tiny", train, train, *first_senses, "--json", written, "--ties", ties)
+        found[ties] = json.loads(written.read_text())[train]["token"]["correct"]
+    assert found == {"frequent": 2, "first": 1, "rare": 1}
+
+
+def test_corpora_without_senses_and_wrong_names_are_refused(tmp_path: Path, first_senses: list[str]) -> None:
+    train = corpus(tmp_path, "train.jsonl", ("the play ended .", 1, "a"))
+    (tmp_path / "empty.jsonl").write_text('{"tokens": ["a"], "targets": []}\n')
+    empty = str(tmp_path / "empty.jsonl")
+    for arguments in ((empty, train), (train, empty)):
+        with pytest.raises(ConfigurationError, match=r"empty.jsonl: there is no word with a sense"):
+            run("senses", "tiny", *arguments, *first_senses)
+    with pytest.raises(ConfigurationError, match="there is no biLM 'tinny'"):
+        run("senses", "tinny", train, train, *first_senses)

@@ -1,0 +1,349 @@
+"""Every configuration is trained with every seed, once, whatever stops the sweep; its scores are reported."""
+
+import json
+import multiprocessing
+import os
+import pkgutil
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from allennlp.commands import main
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import SigTermReceived
+
+from elmo_plugin.sweeps import trainings
+from tests.commands.run import run
+from tests.experiments.configs import BILM
+from tests.trained_tagger import tagger_config
+
+METRIC = "best_validation_f1-measure-overall"
+# A process that is forked from one that has used a GPU cannot train.
+PROCESSES = multiprocessing.get_context("spawn" if torch.cuda.is_available() else "fork")
+
+
+def config_file(folder: Path, name: str, hidden_size: int = 4, **trainer: Any) -> str:
+    """Writes the configuration of a tagger of milliseconds, with dropout, so that random numbers count."""
+    config = tagger_config(BILM, ["input"], dropout=0.5)
+    config["model"]["contextual_encoder"]["encoder"]["hidden_sizes"] = [hidden_size]
+    config["trainer"] |= {"cuda_device": -1, "validation_metric": "+f1-measure-overall", **trainer}
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(config))
+    return str(path)
+
+
+@pytest.fixture
+def configs(tmp_path: Path) -> list[str]:
+    return [config_file(tmp_path, "ner_small"), config_file(tmp_path, "ner_large", hidden_size=5)]
+
+
+def sweep(configs: list[str], folder: Path, seeds: int, overrides: str = "", *options: object) -> None:
+    run("sweep", *configs, "-s", folder, "--seeds", seeds, "-o", overrides, *options)
+
+
+class Trained(NamedTuple):
+    name: str
+    seed: int
+    recover: bool
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[Trained]:
+    """
+    Returns what was trained, by a stand-in for AllenNLP: a training scores its hidden size times its seed, in
+    per cent, and fails at 12. Nothing is drawn and no memory is freed, which takes longer than all else.
+    """
+    done = []
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+
+    def train_model(params: Params, folder: Path, recover: bool, force: bool, **_: Any) -> None:
+        assert force is not recover
+        config = params.as_dict(quiet=True)
+        (seed,) = {config[f"{library}_seed"] for library in ("random", "numpy", "pytorch")}
+        (hidden_size,) = config["model"]["contextual_encoder"]["encoder"]["hidden_sizes"]
+        done.append(Trained(folder.parent.name, seed, recover))
+        score = hidden_size * seed
+        if score == 12:
+            raise RuntimeError("out of memory")
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text(json.dumps(config))
+        (folder / "metrics.json").write_text(
+            json.dumps({METRIC: score / 100, "best_validation_loss": 1 / score})
+        )
+
+    monkeypatch.setattr(trainings, "train_model", train_model)
+    monkeypatch.setattr(trainings, "gc", SimpleNamespace(collect=lambda: None))
+    return done
+
+
+def metrics(folder: Path) -> dict[str, Any]:
+    """Of all trainings in a folder, but for times."""
+    return {
+        f"{path.parent.parent.name}/{path.parent.name}": {
+            name: value
+            for name, value in json.loads(path.read_text()).items()
+            if not name.endswith(("duration", "memory_MB"))
+        }
+        for path in sorted(folder.glob("*/*/metrics.json"))
+    }
+
+
+def sweep_silently(configs: list[str], folder: Path, dies_at: tuple[str, str] | None = None) -> None:
+    """In a process of its own, which the system kills at the second call of a method `dies_at`."""
+    torch.set_num_threads(1)
+    sys.stdout = sys.stderr = open(folder.with_suffix(".log"), "a", buffering=1)  # noqa: SIM115
+    if dies_at is not None:
+        owner, name = pkgutil.resolve_name(dies_at[0]), dies_at[1]
+        setattr(owner, name, kill_at_second_call(getattr(owner, name)))
+    sweep(configs, folder, 2)
+
+
+def kill_at_second_call(method: Callable) -> Callable:
+    calls = count(1)
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        if next(calls) == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return method(*args, **kwargs)
+
+    return counted
+
+
+def exit_status(*arguments: Any) -> int | None:
+    """Of `sweep_silently`."""
+    process = PROCESSES.Process(target=sweep_silently, args=arguments)
+    process.start()
+    process.join()
+    return process.exitcode
+
+
+def test_the_command_trains_all_and_writes_scores_table_and_plot(
+    configs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    arguments = ["elmo-sweep", *configs, "-s", str(tmp_path / "runs"), "--seeds", "2"]
+    arguments += ["--json", str(tmp_path / "out.json"), "-o", '{"trainer.num_epochs": 1}']
+    monkeypatch.setattr("sys.argv", ["allennlp", *arguments])
+    main()
+    found = metrics(tmp_path / "runs")
+    assert list(found) == ["ner_large/1", "ner_large/2", "ner_small/1", "ner_small/2"]
+    assert all(each["epoch"] == 0 for each in found.values())
+    results = json.loads((tmp_path / "out.json").read_text())
+    assert list(results) == ["ner_small", "ner_large"]
+    for name, result in results.items():
+        assert result["scores"] == [round(100 * found[f"{name}/{seed}"][METRIC], 2) for seed in (1, 2)]
+        assert result["command"].startswith("allennlp elmo-sweep ")
+        assert """-o '{"trainer.num_epochs": 1}'""" in result["command"]
+    table = (tmp_path / "runs" / "table.md").read_text()
+    assert table in capsys.readouterr().out
+    plot = (tmp_path / "runs" / "table.svg").read_text()
+    assert plot.startswith("<?xml")
+    for training in found:
+        assert (tmp_path / "runs" / training / "model.tar.gz").is_file()
+
+
+def test_a_variant_of_a_file_is_trained_under_its_name(
+    configs: list[str], trained: list[Trained], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "variants.jsonnet").write_text(
+        "{ ner_small: import 'ner_small.json', ner_large: import 'ner_large.json', other: {} }"
+    )
+    arguments = ["elmo-sweep", f"{tmp_path}/variants.jsonnet:ner_*", "-s", str(tmp_path / "runs")]
+    arguments += ["--seeds", "1", "--json", str(tmp_path / "out.json")]
+    monkeypatch.setattr("sys.argv", ["allennlp", *arguments, "-o", '{"trainer.num_epochs": 7}'])
+    main()
+    assert sorted(trained) == [("ner_large", 1, False), ("ner_small", 1, False)]
+    assert json.loads((tmp_path / "out.json").read_text())["ner_large"]["scores"] == [5.0]
+    config = json.loads((tmp_path / "runs" / "ner_large" / "1" / "config.json").read_text())
+    assert config["trainer"]["num_epochs"] == 7
+
+
+def test_all_seeds_of_a_training_are_set_and_it_is_done_once(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    sweep(configs[:1], tmp_path / "runs", 2)
+    assert trained == [("ner_small", 1, False), ("ner_small", 2, False)]
+    sweep(configs, tmp_path / "runs", 1)
+    assert trained[2:] == [("ner_large", 1, False)]
+    table = (tmp_path / "runs" / "table.md").read_text()
+    assert table.splitlines()[-2:] == ["| ner_small | 4.00 | 4.00 |", "| ner_large | 5.00 | 5.00 |"]
+
+
+def test_scores_are_added_to_those_of_other_commands(
+    configs: list[str], trained: list[Trained], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = str(tmp_path / "out.json")
+    for config in configs:
+        monkeypatch.setattr("sys.argv", ["…/allennlp", "elmo-sweep", config])
+        sweep([config], tmp_path / "runs", 1, "", "--json", file)
+    assert json.loads(Path(file).read_text()) == {
+        "ner_small": {"scores": [4.0], "command": f"allennlp elmo-sweep {configs[0]}"},
+        "ner_large": {"scores": [5.0], "command": f"allennlp elmo-sweep {configs[1]}"},
+    }
+
+
+def test_a_training_that_fails_is_named_and_the_others_are_done(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    file = tmp_path / "out.json"
+    with pytest.raises(SystemExit, match=r"^ner_small with seed 3 failed: RuntimeError: out of memory$"):
+        sweep(configs, tmp_path / "runs", 3, "", "--json", file)
+    assert len(trained) == 6
+    rows = (tmp_path / "runs" / "table.md").read_text().splitlines()[-2:]
+    assert rows == [
+        "| ner_small | 6.00 ± 2.83 | 4.00, 8.00 |",
+        "| ner_large | 10.00 ± 5.00 | 5.00, 10.00, 15.00 |",
+    ]
+    assert list(json.loads(file.read_text())) == ["ner_large"]
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SigTermReceived])
+def test_who_stops_the_sweep_stops_all_of_it(
+    stop: type[BaseException], configs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train_model(*_: Any, **__: Any) -> None:
+        raise stop
+
+    monkeypatch.setattr(trainings, "train_model", train_model)
+    with pytest.raises(stop):
+        sweep(configs, tmp_path / "runs", 1)
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.slow
+def test_a_sweep_that_is_killed_again_and_again_ends_as_if_it_had_not_been(
+    configs: list[str], tmp_path: Path
+) -> None:
+    runs, unstopped = tmp_path / "runs", tmp_path / "unstopped"
+    first, second = runs / "ner_small" / "1", runs / "ner_small" / "2"
+    config = configs[:1]
+    assert exit_status(config, runs, ("allennlp.commands.train", "archive_model")) == -signal.SIGKILL
+    assert (second.with_name("2.unfinished") / "metrics.json").exists() and not second.exists()
+    written = (first / "metrics.json").stat().st_mtime_ns
+    checkpointer = "allennlp.training.checkpointer:Checkpointer"
+    assert exit_status(config, runs, (checkpointer, "save_checkpoint")) == -signal.SIGKILL
+    assert (second.with_name("2.unfinished") / "model_state_e1_b0.th").exists() and not second.exists()
+    assert exit_status(config, runs) == exit_status(config, unstopped) == 0
+    assert not list(runs.glob("*/*.unfinished"))
+    assert (first / "metrics.json").stat().st_mtime_ns == written
+    assert metrics(runs) == metrics(unstopped)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "recovers"), [({}, False), ({"type": "bilm"}, True)], ids=["other", "bilm"]
+)
+def test_only_a_training_whose_resume_is_exact_goes_on_from_its_checkpoint(
+    trainer: dict[str, Any], recovers: bool, trained: list[Trained], tmp_path: Path
+) -> None:
+    config = config_file(tmp_path, "ner", **trainer)
+    for seed in (1, 2):
+        (tmp_path / "runs" / "ner" / f"{seed}.unfinished").mkdir(parents=True)
+    (tmp_path / "runs" / "ner" / "2.unfinished" / "config.json").touch()
+    sweep([config], tmp_path / "runs", 2)
+    assert [training.recover for training in trained] == [False, recovers]
+
+
+def test_the_metric_may_be_another_than_that_of_the_trainer(
+    configs: list[str], trained: list[Trained], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["elmo-sweep", configs[1], "-s", str(tmp_path / "runs"), "--seeds", "1", "--metric=-loss"]
+    monkeypatch.setattr("sys.argv", ["allennlp", *arguments])
+    main()
+    header, _, row = (tmp_path / "runs" / "table.md").read_text().splitlines()
+    assert "loss (lower is better)" in header
+    assert row == "| ner_large | 0.20 | 0.20 |"
+
+
+def test_without_matplotlib_there_is_a_table_and_no_plot(
+    configs: list[str],
+    trained: list[Trained],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture,
+) -> None:
+    sweep(configs, tmp_path / "runs", 1)
+    assert "no plot: drawing needs matplotlib: install elmo_plugin[figures]" in capsys.readouterr().out
+    assert sorted(path.name for path in (tmp_path / "runs").glob("table.*")) == ["table.md"]
+    with pytest.raises(ConfigurationError, match="drawing needs matplotlib"):
+        sweep(configs, tmp_path / "runs", 1, "", "--plot", "plot.png")
+
+
+def test_mistakes_are_found_before_anything_is_trained(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    for content, message in (("{", "not JSON"), ("[]", "expected a JSON object, found list")):
+        (tmp_path / "scores.json").write_text(content)
+        with pytest.raises(ConfigurationError, match=f"--json: {tmp_path}/scores.json.*: {message}"):
+            sweep(configs, runs, 1, "", "--json", tmp_path / "scores.json")
+    with pytest.raises(ConfigurationError, match=f"--json: {tmp_path} is a directory"):
+        sweep(configs, runs, 1, "", "--json", tmp_path)
+    with pytest.raises(ConfigurationError, match="--seeds is the number of seeds, 1 or more, not 0"):
+        sweep(configs, runs, 0)
+    with pytest.raises(ConfigurationError, match=r"--plot draws \.svg, \.png, \.pdf, not plot\.gif"):
+        sweep(configs, runs, 1, "", "--plot", "plot.gif")
+    with pytest.raises(ConfigurationError, match=r"nothing\.jsonnet"):
+        sweep([*configs, "nothing.jsonnet"], runs, 1)
+    with pytest.raises(ConfigurationError, match="several configurations have the name ner_small"):
+        sweep([*configs, configs[0]], runs, 1)
+    with pytest.raises(ConfigurationError, match=r"name after \+ or -, such as \+accuracy, not 'accuracy'"):
+        sweep(configs, runs, 1, "", "--metric", "accuracy")
+    with pytest.raises(ConfigurationError, match=r"on which ner_small is not evaluated; .* evaluate_on"):
+        sweep(configs, runs, 1, '{"test_data_path": "test.txt"}', "--metric=+test_f1-measure-overall")
+    other = config_file(tmp_path, "other", validation_metric="-loss")
+    with pytest.raises(
+        ConfigurationError, match=r"one --metric .*\+f1-measure-overall of ner_small, -loss of other"
+    ):
+        sweep([configs[0], other], runs, 1)
+    assert not trained
+
+
+def test_an_unknown_metric_is_an_error_that_names_the_known_ones(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigurationError, match="no metric beauty, but f1-measure-overall, loss"):
+        sweep(configs, tmp_path / "runs", 1, "", "--metric=+beauty")
+
+
+def test_another_training_in_the_folder_is_not_taken_for_this_one(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    sweep(configs, tmp_path / "runs", 1)
+    with pytest.raises(ConfigurationError, match=r"ner_small/1 has .* other trainer\.num_epochs$"):
+        sweep(configs, tmp_path / "runs", 1, '{"trainer.num_epochs": 9}')
+    (tmp_path / "runs" / "ner_small" / "1" / "metrics.json").unlink()
+    with pytest.raises(ConfigurationError, match="ner_small/1 is there, but has no finished training"):
+        sweep(configs, tmp_path / "runs", 1)
+    assert len(trained) == 2
+
+
+def test_fractions_give_a_curve_and_what_each_configuration_needs(
+    configs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    folder, scores = tmp_path / "runs", tmp_path / "out.json"
+    small = '{"trainer.num_epochs": 2}'
+    sweep(configs, folder, 1, small, "--json", scores, "--fractions", 1, 0.5)
+    printed = capsys.readouterr().out
+    assert "ner_small@0.5 with seed 1: training 1 of 4" in printed
+    assert "| 50 % |" in printed and "ner_large" in (folder / "table.md").read_text()
+    results = json.loads(scores.read_text())
+    assert set(results) == {f"{name}@{part}" for name in ("ner_small", "ner_large") for part in ("0.5", "1")}
+    reach = results["ner_small@1"]["reaches"]["ner_large"]
+    assert reach["score"] == pytest.approx(results["ner_large@1"]["scores"][0])
+    half, whole = (
+        json.loads((folder / f"ner_small@{part}" / "1" / "updates.json").read_text()) for part in ("0.5", "1")
+    )
+    assert len(whole) == 2 and whole[1] == 2 * whole[0] > half[1]
+
+
+@pytest.mark.parametrize("fraction", [0, 1.5])
+def test_a_fraction_that_is_none_is_refused(configs: list[str], tmp_path: Path, fraction: float) -> None:
+    with pytest.raises(ConfigurationError, match="--fractions are above 0 and at most 1"):
+        sweep(configs, tmp_path / "runs", 1, "", "--fractions", fraction)

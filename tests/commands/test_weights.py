@@ -1,0 +1,81 @@
+"""The command that shows the mixing weights of archives."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.commands.weights import table
+from elmo_plugin.embedding.mixing_weights import Mix, read_mixes
+from tests.commands.run import run as run_command
+from tests.trained_bilm import random_bilm, write_training
+
+
+@pytest.fixture(scope="module")
+def run(tagger_archives: list[Path]) -> Path:
+    """Returns the directory of the training of a tagger with both placements; its biLM is gone."""
+    return tagger_archives[1].parent
+
+
+def test_prints_and_writes_what_the_archives_have(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive, file = run / "model.tar.gz", tmp_path / "weights.json"
+    run_command("weights", archive, run, "--json", file)
+    mixes = read_mixes(torch.load(run / "best.th"))
+    assert [mix.placement for mix in mixes] == ["input", "output"]
+    assert capsys.readouterr().out == table([(str(archive), mixes), (str(run), mixes)]) + "\n"
+    assert json.loads(file.read_text()) == [
+        {
+            "archive": str(path),
+            "placement": mix.placement,
+            "layers": mix.layers,
+            "normalized_weights": mix.normalized_weights,
+            "gamma": mix.gamma,
+        }
+        for path in (archive, run)
+        for mix in mixes
+    ]
+
+
+def test_the_table_has_a_column_for_each_layer() -> None:
+    models = [
+        ("a.tar.gz", [Mix("input", [0, 1, 2], [0.2, 0.5, 0.3], 1.0)]),
+        ("longer.tar.gz", [Mix("output", [2], [1.0], -10.25)]),
+    ]
+    assert table(models).splitlines() == [
+        "archive        placement  gamma    token  LSTM 1  LSTM 2",
+        "a.tar.gz       input      1.000    0.200  0.500   0.300",
+        "longer.tar.gz  output     -10.250  -      -       1.000",
+    ]
+
+
+def test_draws_the_archives_by_the_names_of_their_trainings(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "other.tar.gz").write_bytes((run / "model.tar.gz").read_bytes())
+    archives = [run / "model.tar.gz", run, tmp_path / "other.tar.gz"]
+    run_command("weights", *archives, "-o", tmp_path / "figure.svg")
+    comments = (tmp_path / "figure.svg").read_text()
+    assert comments.count("<!-- tagger_1 -->") == 4, "two models in two panels"
+    assert comments.count("<!-- other -->") == 2
+
+
+def test_names_the_configuration_of_a_training_of_a_sweep(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    shutil.copytree(run, tmp_path / "ner_elmo" / "2")
+    archive = tmp_path / "ner_elmo" / "2" / "model.tar.gz"
+    run_command("weights", archive, "-o", tmp_path / "figure.svg")
+    assert "<!-- ner_elmo/2 -->" in (tmp_path / "figure.svg").read_text()
+
+
+def test_mistakes_are_reported(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"-o draws \.svg, \.png, \.pdf, not figure\.jpeg"):
+        run_command("weights", run, "-o", "figure.jpeg")
+    with pytest.raises(ConfigurationError, match="no-such: there is no such file"):
+        run_command("weights", "no-such")
+    bilm = write_training(tmp_path / "bilm", random_bilm())
+    with pytest.raises(ConfigurationError, match="its model has no ELMo"):
+        run_command("weights", bilm)
