@@ -1,15 +1,16 @@
-"""Puts the figures of `docs/results/*.json` into the tables of the README and of the documents.
+"""Fills the tables of the README and the documents from `docs/results/*.json`.
 
     python docs/update_readme.py
 
-A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for the `docs/results/NAME.json` that
-`allennlp elmo-sweep --json` wrote; several names, with spaces between them, are its columns. With `summary:`
-in place of `results:` they are its rows, each with the baseline and the model with ELMo. NAME begins with the
-task, as the names of the configurations do, and ends in `_test` where the figures are those on the test data.
-`control:` has a row for each task, too, with static vectors beside the baseline and ELMo; `examples:` has
-one for each task of a file that has several, with the baseline and the model with ELMo; `fractions:` has one
-for each part of the training data, and `paper:` one for each question of the paper's tables 2, 3 and 7,
-with the paper's figures in brackets.
+A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is `docs/results/NAME.json`, written by
+`allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on the test data.
+
+results    a row for each model, a column for each NAME
+summary    a row for each NAME: the baseline, and the model with ELMo
+control    the same, with static vectors next to them
+examples   a row for each task of one file: the baseline, and the model with ELMo
+fractions  a row for each fraction of the training data
+paper      a row for each question of the paper's tables 2, 3 and 7, with the paper's figures in brackets
 """
 
 import json
@@ -21,6 +22,8 @@ from elmo_plugin.sweeps import curves_of_results, summary
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
+# What a command has besides the training: which score is read, and where it is written.
+REPORTING = re.compile(r" (--metric=\S+|--json \S+|--file-friendly-logging)")
 BLOCK = re.compile(
     r"(<!-- (results|summary|control|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
     flags=re.DOTALL,
@@ -157,12 +160,14 @@ def paper_table(names: list[str]) -> str:
         "| mean ± sd (the paper's) | SQuAD, dev F1 | SNLI, dev accuracy | SRL, dev F1 |",
         "| --- | --- | --- | --- |",
     ]
+    commands = []
     for question, (variant, of_srl, published) in PAPER.items():
         models = f"squad_{variant}", f"snli_{variant}", f"srl_{of_srl}"
         scores = [summary(results[model]["scores"], digits=1) for model in models]
         cells = (f"{score} ({figure})" for score, figure in zip(scores, published, strict=True))
         lines.append(f"| {question} | {' | '.join(cells)} |")
-    return text_of(lines, [each["command"] for each in results.values()])
+        commands += [results[model]["command"] for model in models]
+    return text_of(lines, commands)
 
 
 def read_results(name: str) -> dict[str, Any]:
@@ -171,8 +176,8 @@ def read_results(name: str) -> dict[str, Any]:
 
 
 def text_of(lines: list[str], commands: list[str]) -> str:
-    """Returns the lines of a table, and each command once."""
-    code = [f"    {command}" for command in dict.fromkeys(commands)]
+    """Returns the lines of a table, and each training's command once, without what only reports."""
+    code = [f"    {command}" for command in dict.fromkeys(REPORTING.sub("", command) for command in commands)]
     return "".join(f"{line}\n" for line in [*lines, "", *code, *([""] if code else [])])
 
 
