@@ -123,18 +123,16 @@ def control_table(names: list[str]) -> str:
 
 
 def examples_table(names: list[str]) -> str:
-    """Returns a row for each task that the file has, and the commands."""
+    """Returns a row for each task that the file has."""
     (name,) = names
     results = read_results(name)
     lines = ["| task | dev score (%) | without ELMo | with |", "| --- | --- | --- | --- |"]
-    commands = []
     for task in DATA:
         models = [results[f"{task}_{each}"] for each in ("baseline", "elmo") if f"{task}_{each}" in results]
         if models:
             scores = [summary(model["scores"], digits=1) for model in models]
             lines.append(f"| {DATA[task].partition(' (')[0]} | {METRICS[task]} | {' | '.join(scores)} |")
-            commands += [model["command"] for model in models]
-    return text_of(lines, commands)
+    return text_of(lines, [])
 
 
 def fractions_table(names: list[str]) -> str:
