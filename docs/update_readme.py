@@ -109,17 +109,15 @@ def summary_table(names: list[str]) -> str:
 
 
 def control_table(names: list[str]) -> str:
-    """Returns a row for each of the results, and their commands."""
+    """Returns a row for each of the results, and the files that have their commands."""
     models = {"baseline": "baseline", "static": "static vectors", "elmo": "ELMo", "static_elmo": "both"}
     lines = [f"| task | mean ± sd | {' | '.join(models.values())} |", f"|{' --- |' * (2 + len(models))}"]
-    commands = []
     for name in names:
         task = name.partition("_")[0]
         results = {model.partition("@")[0]: each for model, each in read_results(name).items()}
         scores = [summary(results[f"{task}_{model}"]["scores"], digits=1) for model in models]
         lines.append(f"| {DATA[task].partition(' (')[0]} | {METRICS[task]} | {' | '.join(scores)} |")
-        commands += [each["command"] for each in results.values()]
-    return text_of(lines, commands)
+    return text_of([*lines, *files_of(names)], [])
 
 
 def examples_table(names: list[str]) -> str:
@@ -152,20 +150,23 @@ def fractions_table(names: list[str]) -> str:
 
 
 def paper_table(names: list[str]) -> str:
-    """Returns a row for each of the paper's questions and a column for each of its three tasks."""
+    """Returns a row for each of the paper's questions, a column for each of its three tasks, and the files."""
     results = {model.partition("@")[0]: each for name in names for model, each in read_results(name).items()}
     lines = [
         "| mean ± sd (the paper's) | SQuAD, dev F1 | SNLI, dev accuracy | SRL, dev F1 |",
         "| --- | --- | --- | --- |",
     ]
-    commands = []
     for question, (variant, of_srl, published) in PAPER.items():
         models = f"squad_{variant}", f"snli_{variant}", f"srl_{of_srl}"
         scores = [summary(results[model]["scores"], digits=1) for model in models]
         cells = (f"{score} ({figure})" for score, figure in zip(scores, published, strict=True))
         lines.append(f"| {question} | {' | '.join(cells)} |")
-        commands += [results[model]["command"] for model in models]
-    return text_of(lines, commands)
+    return text_of([*lines, *files_of(names)], [])
+
+
+def files_of(names: list[str]) -> list[str]:
+    """Returns the lines that name the files of a table which is made of many."""
+    return ["", f"Scores of each seed and commands: {', '.join(f'`results/{name}.json`' for name in names)}."]
 
 
 def read_results(name: str) -> dict[str, Any]:

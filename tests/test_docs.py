@@ -104,7 +104,7 @@ def test_a_control_has_static_vectors_beside_the_baseline_and_elmo(tmp_path: Pat
         "| --- | --- | --- | --- | --- | --- |",
         "| semantic roles | F1 | 1.0 | 2.0 | 3.0 | 4.0 |",
         "",
-        "    c",
+        "Scores of each seed and commands: `results/srl_static.json`.",
     ]
 
 
