@@ -1,6 +1,6 @@
 """What further training of a biLM on the text of a task does: to its perplexity there, and to the task.
 
-    python experiments/finetune.py --ner ../shared/data/ner --nli ../shared/data/nli \\
+    python experiments/finetune.py --ner DATA/ner --nli DATA/nli \\
         --bilm runs/bilm_tiny/model.tar.gz --json docs/results/finetune.json
 
 The sentences of each task become text, every distinct one once, those of dev without any of train. The biLM

@@ -1,7 +1,7 @@
 """Static word vectors of the text that a biLM has seen: what does the context add, and what more text?
 
     pip install gensim
-    PYTHONHASHSEED=1 python experiments/static_vectors.py ../shared/data/lm/train-*.txt.gz \\
+    PYTHONHASHSEED=1 python experiments/static_vectors.py DATA/lm/train-*.txt.gz \\
         --output runs/static_vectors.txt
 
 writes vectors of the size of `tiny`'s, trained by gensim on the nine files that `tiny` was trained on:

@@ -8,7 +8,7 @@
 //            the weights; products in bfloat16, which the processor does twice as fast. The words to be predicted are
 //            those of `tiny`, so that the perplexities of the two compare.
 // Expected:  perplexity below 83.3, that of `tiny`, on the same held-out text; not trained to its end yet.
-// Hardware:  one CPU core; 30 hours of it at the speed that was measured on a busy machine (docs/train_a_bilm.md).
+// Hardware:  one CPU core; 30 hours of it at the speed that was measured on a busy machine (benchmarks/README.md).
 //
 // BILM_TRAIN_DATA_PATH and BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenised sentence a line; a file or
 // a quoted pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: what `allennlp elmo-vocab` wrote.
