@@ -1,14 +1,13 @@
-"""What further training of a biLM on the text of a task does: to its perplexity there, and to the task.
+"""Measures what fine-tuning a biLM on a task's text does to its perplexity and to the task.
 
     python experiments/finetune.py --ner DATA/ner --nli DATA/nli \\
         --bilm runs/bilm_tiny/model.tar.gz --json docs/results/finetune.json
 
-The sentences of each task become text, every distinct one once, those of dev without any of train. The biLM
-learns from train by `training_config/bilm_finetune.jsonnet`, and reads dev before and after. Then
-`experiments/ner_elmo.jsonnet` is trained with the biLM of before and of after, with several seeds. A training
-that is finished in `--runs` is not done again.
+The distinct sentences of each task become text, dev without those of train. `training_config/bilm_finetune.jsonnet`
+fine-tunes the biLM on train; dev is scored before and after. Then `experiments/ner_elmo.jsonnet` is trained with
+both biLMs and several seeds. Trainings that are finished in `--runs` are not repeated.
 
-A biLM that is no training archive gets another softmax: it has no perplexity before that could be compared.
+A biLM that is not a training archive gets a new softmax, so its perplexity before has no meaning.
 """
 
 import argparse

@@ -50,6 +50,12 @@ def test_the_configurations_in_its_commands_are_there(document: Path) -> None:
             assert not pattern or pattern.split("_")[0] in (REPOSITORY / file).read_text()
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_its_commands_name_no_path_outside_the_repository(document: Path) -> None:
+    for line in document.read_text(encoding="utf-8").splitlines():
+        assert not (line.startswith("    ") and "../" in line), line
+
+
 def test_the_readme_has_results() -> None:
     assert "<!-- summary:ner" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
