@@ -2,8 +2,8 @@
 
     python docs/update_readme.py
 
-A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is `docs/results/NAME.json`, written by
-`allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on the test data.
+A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is `docs/results/NAME.json`, written
+by `allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on the test data.
 
 results    a row for each model, a column for each NAME
 summary    a row for each NAME: the baseline, and the model with ELMo
@@ -150,7 +150,7 @@ def fractions_table(names: list[str]) -> str:
 
 
 def paper_table(names: list[str]) -> str:
-    """Returns a row for each of the paper's questions, a column for each of its three tasks, and the files."""
+    """Returns a row for each of the paper's questions, with its three tasks as columns, and the files."""
     results = {model.partition("@")[0]: each for name in names for model, each in read_results(name).items()}
     lines = [
         "| mean ± sd (the paper's) | SQuAD, dev F1 | SNLI, dev accuracy | SRL, dev F1 |",

@@ -3,9 +3,10 @@
     python experiments/finetune.py --ner DATA/ner --nli DATA/nli \\
         --bilm runs/bilm_tiny/model.tar.gz --json docs/results/finetune.json
 
-The distinct sentences of each task become text, dev without those of train. `training_config/bilm_finetune.jsonnet`
-fine-tunes the biLM on train; dev is scored before and after. Then `experiments/ner_elmo.jsonnet` is trained with
-both biLMs and several seeds. Trainings that are finished in `--runs` are not repeated.
+The distinct sentences of each task become text, dev without those of train.
+`training_config/bilm_finetune.jsonnet` fine-tunes the biLM on train; dev is scored before and after. Then
+`experiments/ner_elmo.jsonnet` is trained with both biLMs and several seeds. Trainings that are finished in
+`--runs` are not repeated.
 
 A biLM that is not a training archive gets a new softmax, so its perplexity before has no meaning.
 """
