@@ -2,8 +2,8 @@
 
     python docs/update_readme.py
 
-A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is `docs/results/NAME.json`, written
-by `allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on the test data.
+A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is `docs/results/NAME.json`,
+written by `allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on test data.
 
 results    a row for each model, a column for each NAME
 summary    a row for each NAME: the baseline, and the model with ELMo

@@ -6,8 +6,8 @@
 
 writes vectors of the size of `tiny`'s, trained by gensim on the nine files that `tiny` was trained on:
 skip-gram with negative sampling, 5 epochs, words that occur at least 3 times. One thread and the seed make it
-reproducible. The variants `*_static` and `*_static_elmo` of `experiments/variants.jsonnet` read the file, which
-is in word2vec's format.
+reproducible. The variants `*_static` and `*_static_elmo` of `experiments/variants.jsonnet` read the file,
+which is in word2vec's format.
 """
 
 import argparse
