@@ -22,7 +22,7 @@ from elmo_plugin.sweeps import curves_of_results, summary
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
-# What a command has besides the training: which score is read, and where it is written.
+# Options of a command that do not affect the training.
 REPORTING = re.compile(r" (--metric=\S+|--json \S+|--file-friendly-logging)")
 BLOCK = re.compile(
     r"(<!-- (results|summary|control|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
@@ -41,8 +41,7 @@ METRICS = {
     "srl": "F1",
     "sst": "accuracy",
 }
-# Of each question, the variants of SQuAD and SNLI, and of SRL, which has ELMo at the input; and the paper's
-# figures for the three.
+# For each question the variant of SQuAD and SNLI, that of SRL, and the paper's figures for the three.
 PAPER = {
     "without ELMo": ("baseline", "baseline", (80.8, 88.1, 81.6)),
     "last layer alone": ("top", "top", (84.7, 89.1, 84.1)),
@@ -65,7 +64,7 @@ DATA = {
 
 
 def updated(document: str) -> str:
-    """Returns the document with every table made anew."""
+    """Returns the document with all tables filled."""
     makers = {
         "results": table,
         "summary": summary_table,
@@ -165,7 +164,7 @@ def paper_table(names: list[str]) -> str:
 
 
 def files_of(names: list[str]) -> list[str]:
-    """Returns the lines that name the files of a table which is made of many."""
+    """Returns the lines that name the files of a table."""
     return ["", f"Scores of each seed and commands: {', '.join(f'`results/{name}.json`' for name in names)}."]
 
 
@@ -175,13 +174,13 @@ def read_results(name: str) -> dict[str, Any]:
 
 
 def text_of(lines: list[str], commands: list[str]) -> str:
-    """Returns the lines of a table, and each training's command once, without what only reports."""
+    """Returns the lines of a table, and each training's command once, without options for reporting."""
     code = [f"    {command}" for command in dict.fromkeys(REPORTING.sub("", command) for command in commands)]
     return "".join(f"{line}\n" for line in [*lines, "", *code, *([""] if code else [])])
 
 
 def heading(name: str) -> str:
-    """Returns what the figures of a file are, such as "test F1 (%), mean ± sd"."""
+    """Returns a column's heading, such as "test F1 (%), mean ± sd"."""
     metric = name.removesuffix("_test")
     data = "dev" if metric == name else "test"
     return f"{data} {METRICS.get(metric) or METRICS[metric.partition('_')[0]]} (%), mean ± sd"

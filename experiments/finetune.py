@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def scores_of_seeds(data: str, bilm: str, seeds: list[int], runs: Path) -> list[float]:
-    """The best F1 on dev, in per cent, of the tagger with this biLM and each seed."""
+    """Returns the tagger's best dev F1 in percent with this biLM, for each seed."""
     paths = {"train_data_path": f"{data}/train.txt", "validation_data_path": f"{data}/dev.txt"}
     params = Params.from_file("experiments/ner_elmo.jsonnet", json.dumps({**paths, BILM: bilm}))
     config = params.as_dict(quiet=True)
@@ -78,7 +78,7 @@ def scores_of_seeds(data: str, bilm: str, seeds: list[int], runs: Path) -> list[
 
 
 def ner_sentences(folder: str) -> dict[str, Sentences]:
-    """The words of train and dev."""
+    """Returns the words of train and dev."""
     reader = Conll2003Reader(token_indexers={})
     return {
         part: (instance["words"].metadata for instance in reader.read(data_file(folder, f"{part}.txt")))
@@ -87,7 +87,7 @@ def ner_sentences(folder: str) -> dict[str, Sentences]:
 
 
 def nli_sentences(folder: str) -> dict[str, Sentences]:
-    """Premises and hypotheses of train and dev, tokenised as in the Penn Treebank, but for plain quotes."""
+    """Returns premises and hypotheses of train and dev, Penn Treebank tokens with plain quotes."""
     return {part: _sentences_of_pairs(data_file(folder, f"{part}.jsonl")) for part in PARTS}
 
 
@@ -108,7 +108,7 @@ def data_file(folder: str, name: str) -> str:
 
 
 def write_texts(sentences: dict[str, Sentences], folder: Path) -> dict[str, Path]:
-    """One sentence a line, every distinct one once, in the first part that has it."""
+    """Returns one sentence per line, each distinct one once, in the first part that has it."""
     written: set[str] = set()
     texts = {}
     for part in PARTS:
@@ -122,7 +122,7 @@ def write_texts(sentences: dict[str, Sentences], folder: Path) -> dict[str, Path
 
 
 def fine_tune(bilm: str, texts: dict[str, Path], run: Path) -> dict[str, Any]:
-    """Figures of the dev text before and after the training in `run`."""
+    """Returns the figures of the dev text before and after the training in `run`."""
     train_text, dev_text = (str(texts[part]) for part in PARTS)
     # Without the archive's vocabulary, the softmax of after is for other words (see the configuration).
     before = perplexity(bilm, dev_text) if bilm.endswith(".tar.gz") else None

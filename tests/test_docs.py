@@ -1,4 +1,4 @@
-"""What the documents say of figures and files is so."""
+"""The figures, files and links in the documents are right."""
 
 import itertools
 import json
@@ -23,7 +23,7 @@ def update_readme() -> dict[str, Any]:
 
 
 def made_of(folder: Path, results: dict[str, Any], document: str) -> list[str]:
-    """Returns the lines of a document whose tables are made of these results, which are given by file."""
+    """Returns the lines of a document filled from these results, given by file name."""
     (folder / "docs" / "results").mkdir(parents=True)
     for name, content in results.items():
         (folder / "docs" / "results" / f"{name}.json").write_text(json.dumps(content))
@@ -39,7 +39,7 @@ def test_tables_hold_the_figures_of_the_results(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
-def test_the_configurations_in_its_commands_are_there(document: Path) -> None:
+def test_the_configurations_in_its_commands_exist(document: Path) -> None:
     for command in re.findall(
         r"^    (?:uv run )?allennlp elmo-sweep (.*)", document.read_text(), re.MULTILINE
     ):
@@ -167,7 +167,7 @@ def test_several_results_are_the_columns_of_a_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
-def test_linked_files_and_sections_are_there(document: Path) -> None:
+def test_linked_files_and_sections_exist(document: Path) -> None:
     links = re.findall(r"\]\(([^)]+)\)", document.read_text(encoding="utf-8"))
     for link in links:
         if not link.startswith("https://"):
@@ -178,7 +178,7 @@ def test_linked_files_and_sections_are_there(document: Path) -> None:
 
 
 def anchors(document: Path) -> list[str]:
-    """Returns the anchors of the headings, which have lower case, hyphens for spaces and no other signs."""
+    """Returns the headings' anchors: lower case, hyphens for spaces, no other punctuation."""
     headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
 

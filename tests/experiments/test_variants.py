@@ -1,4 +1,4 @@
-"""The experiments: each variant is what its name says, and each file says what there is to know of it."""
+"""Each variant is what its name says, and each configuration has a complete head."""
 
 import re
 from pathlib import Path
@@ -110,7 +110,7 @@ VARIANTS = {
 
 @pytest.fixture(scope="module")
 def expected() -> dict[str, Any]:
-    """What the expressions give, evaluated together: each start of Jsonnet takes a while."""
+    """The values of all expressions, evaluated at once because starting Jsonnet takes a while."""
     fields = (f"'{name}': ({expression})" for name, expression in VARIANTS.items())
     return evaluate(f"{{ {', '.join(fields)} }}")
 
