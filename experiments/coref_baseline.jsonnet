@@ -2,8 +2,8 @@
 //
 // Paper:     67.2 average F1 on the CoNLL-2012 test set, with an LSTM of 200 cells a direction and pretrained word
 //            vectors.
-// Here:      an LSTM of 100 cells, layers of 64, spans of at most 8 words, 0.3 per word, 50 antecedents, and 20
-//            sentences of a document at a time, so that it trains in minutes; no early stopping, because the first
+// Here:      an LSTM of 100 cells, layers of 64, spans of at most 8 words, three for ten words, 50 antecedents, and
+//            20 sentences of a document at a time, so that it trains in minutes; no early stopping, because the first
 //            ten epochs of 20 documents find no links; no pretrained word vectors, so that nothing is downloaded;
 //            genres as OntoGUM names them; the small data set of this repository.
 // Expected:  docs/results/examples.json, one seed; docs/coref.md has larger data.
