@@ -35,7 +35,7 @@ class Sentences:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
-        "texts", nargs="+", metavar="TEXT", help="tokenised, a sentence a line; plain, .gz or .zst"
+        "texts", nargs="+", metavar="TEXT", help="tokenized, a sentence a line; plain, .gz or .zst"
     )
     parser.add_argument("--output", type=Path, required=True, help="where to write the vectors")
     parser.add_argument("--dim", type=int, default=256, help="of a vector (default: 256, as tiny's)")
