@@ -7,7 +7,7 @@
 //            ten epochs of 20 documents find no links; no pretrained word vectors, so that nothing is downloaded;
 //            genres as OntoGUM names them; the small data set of this repository.
 // Expected:  docs/results/examples.json, one seed; docs/coref.md has larger data.
-// Hardware:  one CPU core, about three minutes.
+// Hardware:  one CPU core, three minutes of processor time.
 local coref = import '../training_config/lib/coref.libsonnet';
 local words = import '../training_config/lib/words.libsonnet';
 

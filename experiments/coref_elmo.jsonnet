@@ -5,7 +5,7 @@
 // Here:      the biLM `tiny`, of 2 x 512 cells, and the small network of coref_baseline.jsonnet; the small data set
 //            of this repository.
 // Expected:  docs/results/examples.json, one seed; docs/coref.md has larger data.
-// Hardware:  one CPU core, about four minutes.
+// Hardware:  one CPU core, three and a half minutes of processor time.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 
 (import 'coref_baseline.jsonnet') + elmo.at(
