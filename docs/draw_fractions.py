@@ -2,8 +2,8 @@
 
     python docs/draw_fractions.py docs/results/snli_fractions.json accuracy docs/images/snli_fractions.svg
 
-takes what `allennlp elmo-sweep --fractions … --json FILE` wrote. A sweep draws the same; this is for results
-of several sweeps in one file, of which smaller parts had other options.
+takes the file of `allennlp elmo-sweep --fractions … --json FILE`. A sweep draws the same plot; this is for a
+file with the results of several sweeps, such as when small parts need other options.
 """
 
 import json

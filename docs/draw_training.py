@@ -1,4 +1,4 @@
-"""Draws the curve of a biLM's training from what `allennlp train` has left in its directory.
+"""Draws the curve of a biLM's training from the folder of `allennlp train`.
 
     python docs/draw_training.py runs/bilm_tiny runs/bilm_tiny_continued docs/images/tiny_training.svg
 
@@ -34,7 +34,7 @@ class Point(NamedTuple):
 
 
 def read_points(log: str) -> list[Point]:
-    """What the lines of `bilm_progress` in a log tell. Of steps that a resumed training repeats, the last."""
+    """Parses the progress lines of a log, taking the last of repeated steps after a resume."""
     found = (
         Point(int(epoch), int(step.replace(",", "")), float(loss))
         for epoch, step, loss in PROGRESS.findall(log)
@@ -43,7 +43,7 @@ def read_points(log: str) -> list[Point]:
 
 
 def losses_between(points: list[Point], steps_of_epoch: int) -> list[tuple[int, float]]:
-    """The mean loss from one point to the next of the same epoch, at the step of the latter."""
+    """Returns the mean loss between points of the same epoch, at the step of the later one."""
     curve = []
     for earlier, later in pairwise(points):
         if earlier.epoch == later.epoch:
@@ -76,7 +76,7 @@ def main(runs: list[Path], picture: Path) -> None:
 
 
 def draw(run: Path, left: Axes, right: Axes, done: int) -> int:
-    """Draws a run that begins at the step `done`; gives the step at which it ends."""
+    """Draws a run that starts at step `done`; returns its last step."""
     points = read_points((run / "out.log").read_text(encoding="utf-8"))
     metrics = [json.loads(file.read_text()) for file in sorted(run.glob("metrics_epoch_*.json"))]
     ends = [

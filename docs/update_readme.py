@@ -1,15 +1,16 @@
-"""Puts the figures of `docs/results/*.json` into the tables of the README and of the documents.
+"""Fills the tables of the README and the documents from `docs/results/*.json`.
 
     python docs/update_readme.py
 
-A table stands between `<!-- results:NAME -->` and `<!-- end -->`, for the `docs/results/NAME.json` that
-`allennlp elmo-sweep --json` wrote; several names, with spaces between them, are its columns. With `summary:`
-in place of `results:` they are its rows, each with the baseline and the model with ELMo. NAME begins with the
-task, as the names of the configurations do, and ends in `_test` where the figures are those on the test data.
-`control:` has a row for each task, too, with static vectors beside the baseline and ELMo; `examples:` has
-one for each task of a file that has several, with the baseline and the model with ELMo; `fractions:` has one
-for each part of the training data, and `paper:` one for each question of the paper's tables 2, 3 and 7,
-with the paper's figures in brackets.
+A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is `docs/results/NAME.json`,
+written by `allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on test data.
+
+results    a row for each model, a column for each NAME
+summary    a row for each NAME: the baseline, and the model with ELMo
+control    the same, with static vectors next to them
+examples   a row for each task of one file: the baseline, and the model with ELMo
+fractions  a row for each fraction of the training data
+paper      a row for each question of the paper's tables 2, 3 and 7, with the paper's figures in brackets
 """
 
 import json
@@ -21,6 +22,8 @@ from elmo_plugin.sweeps import curves_of_results, summary
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
+# Options of a command that do not affect the training.
+REPORTING = re.compile(r" (--metric=\S+|--json \S+|--file-friendly-logging)")
 BLOCK = re.compile(
     r"(<!-- (results|summary|control|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
     flags=re.DOTALL,
@@ -38,8 +41,7 @@ METRICS = {
     "srl": "F1",
     "sst": "accuracy",
 }
-# Of each question, the variants of SQuAD and SNLI, and of SRL, which has ELMo at the input; and the paper's
-# figures for the three.
+# For each question the variant of SQuAD and SNLI, that of SRL, and the paper's figures for the three.
 PAPER = {
     "without ELMo": ("baseline", "baseline", (80.8, 88.1, 81.6)),
     "last layer alone": ("top", "top", (84.7, 89.1, 84.1)),
@@ -62,7 +64,7 @@ DATA = {
 
 
 def updated(document: str) -> str:
-    """Returns the document with every table made anew."""
+    """Returns the document with all tables filled."""
     makers = {
         "results": table,
         "summary": summary_table,
@@ -106,32 +108,28 @@ def summary_table(names: list[str]) -> str:
 
 
 def control_table(names: list[str]) -> str:
-    """Returns a row for each of the results, and their commands."""
+    """Returns a row for each of the results, and the files that have their commands."""
     models = {"baseline": "baseline", "static": "static vectors", "elmo": "ELMo", "static_elmo": "both"}
     lines = [f"| task | mean ± sd | {' | '.join(models.values())} |", f"|{' --- |' * (2 + len(models))}"]
-    commands = []
     for name in names:
         task = name.partition("_")[0]
         results = {model.partition("@")[0]: each for model, each in read_results(name).items()}
         scores = [summary(results[f"{task}_{model}"]["scores"], digits=1) for model in models]
         lines.append(f"| {DATA[task].partition(' (')[0]} | {METRICS[task]} | {' | '.join(scores)} |")
-        commands += [each["command"] for each in results.values()]
-    return text_of(lines, commands)
+    return text_of([*lines, *files_of(names)], [])
 
 
 def examples_table(names: list[str]) -> str:
-    """Returns a row for each task that the file has, and the commands."""
+    """Returns a row for each task that the file has."""
     (name,) = names
     results = read_results(name)
     lines = ["| task | dev score (%) | without ELMo | with |", "| --- | --- | --- | --- |"]
-    commands = []
     for task in DATA:
         models = [results[f"{task}_{each}"] for each in ("baseline", "elmo") if f"{task}_{each}" in results]
         if models:
             scores = [summary(model["scores"], digits=1) for model in models]
             lines.append(f"| {DATA[task].partition(' (')[0]} | {METRICS[task]} | {' | '.join(scores)} |")
-            commands += [model["command"] for model in models]
-    return text_of(lines, commands)
+    return text_of(lines, [])
 
 
 def fractions_table(names: list[str]) -> str:
@@ -151,7 +149,7 @@ def fractions_table(names: list[str]) -> str:
 
 
 def paper_table(names: list[str]) -> str:
-    """Returns a row for each of the paper's questions and a column for each of its three tasks."""
+    """Returns a row for each of the paper's questions, with its three tasks as columns, and the files."""
     results = {model.partition("@")[0]: each for name in names for model, each in read_results(name).items()}
     lines = [
         "| mean ± sd (the paper's) | SQuAD, dev F1 | SNLI, dev accuracy | SRL, dev F1 |",
@@ -162,7 +160,12 @@ def paper_table(names: list[str]) -> str:
         scores = [summary(results[model]["scores"], digits=1) for model in models]
         cells = (f"{score} ({figure})" for score, figure in zip(scores, published, strict=True))
         lines.append(f"| {question} | {' | '.join(cells)} |")
-    return text_of(lines, [each["command"] for each in results.values()])
+    return text_of([*lines, *files_of(names)], [])
+
+
+def files_of(names: list[str]) -> list[str]:
+    """Returns the lines that name the files of a table."""
+    return ["", f"Scores of each seed and commands: {', '.join(f'`results/{name}.json`' for name in names)}."]
 
 
 def read_results(name: str) -> dict[str, Any]:
@@ -171,13 +174,13 @@ def read_results(name: str) -> dict[str, Any]:
 
 
 def text_of(lines: list[str], commands: list[str]) -> str:
-    """Returns the lines of a table, and each command once."""
-    code = [f"    {command}" for command in dict.fromkeys(commands)]
+    """Returns the lines of a table, and each training's command once, without options for reporting."""
+    code = [f"    {command}" for command in dict.fromkeys(REPORTING.sub("", command) for command in commands)]
     return "".join(f"{line}\n" for line in [*lines, "", *code, *([""] if code else [])])
 
 
 def heading(name: str) -> str:
-    """Returns what the figures of a file are, such as "test F1 (%), mean ± sd"."""
+    """Returns a column's heading, such as "test F1 (%), mean ± sd"."""
     metric = name.removesuffix("_test")
     data = "dev" if metric == name else "test"
     return f"{data} {METRICS.get(metric) or METRICS[metric.partition('_')[0]]} (%), mean ± sd"

@@ -2,10 +2,10 @@
 //
 // Paper:     70.4 average F1 on the CoNLL-2012 test set (baseline: 67.2), with a biLM of 2 x 4096 cells and pretrained
 //            word vectors; training_config/coref_conll2012.jsonnet is closer to that.
-// Here:      the biLM `tiny`, of 2 x 512 cells, and the small network of coref_baseline.jsonnet; the small data set of
-//            this repository, or any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
-// Expected:  docs/results/coref.json: OntoGUM.
-// Hardware:  one CPU core, about four minutes.
+// Here:      the biLM `tiny`, of 2 x 512 cells, and the small network of coref_baseline.jsonnet; the small data set
+//            of this repository.
+// Expected:  docs/results/examples.json, one seed; docs/coref.md has larger data.
+// Hardware:  one CPU core, three and a half minutes of processor time.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 
 (import 'coref_baseline.jsonnet') + elmo.at(

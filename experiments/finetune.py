@@ -1,14 +1,14 @@
-"""What further training of a biLM on the text of a task does: to its perplexity there, and to the task.
+"""Measures what fine-tuning a biLM on a task's text does to its perplexity and to the task.
 
-    python experiments/finetune.py --ner ../shared/data/ner --nli ../shared/data/nli \\
+    python experiments/finetune.py --ner DATA/ner --nli DATA/nli \\
         --bilm runs/bilm_tiny/model.tar.gz --json docs/results/finetune.json
 
-The sentences of each task become text, every distinct one once, those of dev without any of train. The biLM
-learns from train by `training_config/bilm_finetune.jsonnet`, and reads dev before and after. Then
-`experiments/ner_elmo.jsonnet` is trained with the biLM of before and of after, with several seeds. A training
-that is finished in `--runs` is not done again.
+The distinct sentences of each task become text, dev without those of train.
+`training_config/bilm_finetune.jsonnet` fine-tunes the biLM on train; dev is scored before and after. Then
+`experiments/ner_elmo.jsonnet` is trained with both biLMs and several seeds. Trainings that are finished in
+`--runs` are not repeated.
 
-A biLM that is no training archive gets another softmax: it has no perplexity before that could be compared.
+A biLM that is not a training archive gets a new softmax, so its perplexity before has no meaning.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def scores_of_seeds(data: str, bilm: str, seeds: list[int], runs: Path) -> list[float]:
-    """The best F1 on dev, in per cent, of the tagger with this biLM and each seed."""
+    """Returns the tagger's best dev F1 in percent with this biLM, for each seed."""
     paths = {"train_data_path": f"{data}/train.txt", "validation_data_path": f"{data}/dev.txt"}
     params = Params.from_file("experiments/ner_elmo.jsonnet", json.dumps({**paths, BILM: bilm}))
     config = params.as_dict(quiet=True)
@@ -78,7 +78,7 @@ def scores_of_seeds(data: str, bilm: str, seeds: list[int], runs: Path) -> list[
 
 
 def ner_sentences(folder: str) -> dict[str, Sentences]:
-    """The words of train and dev."""
+    """Returns the words of train and dev."""
     reader = Conll2003Reader(token_indexers={})
     return {
         part: (instance["words"].metadata for instance in reader.read(data_file(folder, f"{part}.txt")))
@@ -87,7 +87,7 @@ def ner_sentences(folder: str) -> dict[str, Sentences]:
 
 
 def nli_sentences(folder: str) -> dict[str, Sentences]:
-    """Premises and hypotheses of train and dev, tokenised as in the Penn Treebank, but for plain quotes."""
+    """Returns premises and hypotheses of train and dev, Penn Treebank tokens with plain quotes."""
     return {part: _sentences_of_pairs(data_file(folder, f"{part}.jsonl")) for part in PARTS}
 
 
@@ -108,7 +108,7 @@ def data_file(folder: str, name: str) -> str:
 
 
 def write_texts(sentences: dict[str, Sentences], folder: Path) -> dict[str, Path]:
-    """One sentence a line, every distinct one once, in the first part that has it."""
+    """Returns one sentence per line, each distinct one once, in the first part that has it."""
     written: set[str] = set()
     texts = {}
     for part in PARTS:
@@ -122,7 +122,7 @@ def write_texts(sentences: dict[str, Sentences], folder: Path) -> dict[str, Path
 
 
 def fine_tune(bilm: str, texts: dict[str, Path], run: Path) -> dict[str, Any]:
-    """Figures of the dev text before and after the training in `run`."""
+    """Returns the figures of the dev text before and after the training in `run`."""
     train_text, dev_text = (str(texts[part]) for part in PARTS)
     # Without the archive's vocabulary, the softmax of after is for other words (see the configuration).
     before = perplexity(bilm, dev_text) if bilm.endswith(".tar.gz") else None

@@ -2,11 +2,10 @@
 //
 // Paper:     92.22 +- 0.10 F1 on the CoNLL-2003 test set (baseline: 90.15), with a biLM of 2 x 4096 cells and
 //            pretrained word vectors; training_config/ner_conll2003.jsonnet is closer to that.
-// Here:      the biLM `tiny`, of 2 x 512 cells, and no pretrained word vectors, so that there is nothing to
-//            download; the small data set of this repository, or any other by
-//            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`; the rest is in ner_baseline.jsonnet.
-// Expected:  docs/results/ner.json: WNUT-17, three seeds.
-// Hardware:  one CPU core, about four minutes.
+// Here:      the biLM `tiny`, of 2 x 512 cells, and no pretrained word vectors, so that nothing is downloaded; the
+//            small data set of this repository; the rest as in ner_baseline.jsonnet.
+// Expected:  docs/results/examples.json, one seed; docs/results.md has larger data.
+// Hardware:  one CPU core, five minutes of processor time.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 local ner = import '../training_config/lib/ner.libsonnet';
 

@@ -1,11 +1,11 @@
 // The question answering model of squad_elmo.jsonnet without ELMo, for comparison.
 //
 // Paper:     81.1 F1 on SQuAD's test set, with GRUs of 90 cells a direction and pretrained word vectors.
-// Here:      GRUs of 40 cells, characters of 16 dimensions with 32 filters, Adam, and no paragraph of more than 400 words,
-//            so that it trains in minutes; no pretrained word vectors, so that there is nothing to download; the small data
-//            set of this repository, or any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
-// Expected:  docs/results/squad.json: six epochs on a part of SQuAD.
-// Hardware:  one CPU core, about two minutes.
+// Here:      GRUs of 40 cells, characters of 16 dimensions with 32 filters, Adam, and no paragraph of more than 400
+//            words, so that it trains in minutes; no pretrained word vectors, so that nothing is downloaded; the
+//            small data set of this repository.
+// Expected:  docs/results/examples.json, one seed; docs/squad.md has larger data.
+// Hardware:  one CPU core, one and a half minutes of processor time.
 local squad = import '../training_config/lib/squad.libsonnet';
 local words = import '../training_config/lib/words.libsonnet';
 

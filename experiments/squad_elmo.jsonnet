@@ -2,11 +2,11 @@
 //
 // Paper:     85.8 F1 on SQuAD's test set (baseline: 81.1), with a biLM of 2 x 4096 cells and pretrained word vectors;
 //            training_config/squad.jsonnet is closer to that.
-// Here:      the biLM `tiny`, of 2 x 512 cells, and the small network of squad_baseline.jsonnet; a small penalty on the
-//            mixing weights, as in the other tasks, where the paper has none; the small data set of this repository, or any
-//            other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
-// Expected:  docs/results/squad.json: six epochs on a part of SQuAD.
-// Hardware:  one CPU core, about three minutes.
+// Here:      the biLM `tiny`, of 2 x 512 cells, and the small network of squad_baseline.jsonnet; a small penalty on
+//            the mixing weights, as in the other tasks, where the paper has none; the small data set of this
+//            repository.
+// Expected:  docs/results/examples.json, one seed; docs/squad.md has larger data.
+// Hardware:  one CPU core, three minutes of processor time.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 
 (import 'squad_baseline.jsonnet') + elmo.at(

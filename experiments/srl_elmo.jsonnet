@@ -3,9 +3,9 @@
 // Paper:     84.6 F1 on the CoNLL-2012 test set (baseline: 81.4), with a biLM of 2 x 4096 cells, 8 layers of 300 cells
 //            and pretrained word vectors; training_config/srl_conll2012.jsonnet is closer to that.
 // Here:      the biLM `tiny`, of 2 x 512 cells, and the small network of srl_baseline.jsonnet; the small data set of
-//            this repository, or any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
-// Expected:  docs/results/srl.json: the English Web Treebank.
-// Hardware:  one CPU core, about three minutes.
+//            this repository.
+// Expected:  docs/results/examples.json, one seed; docs/srl.md has larger data.
+// Hardware:  one CPU core, three minutes of processor time.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 
 (import 'srl_baseline.jsonnet') + elmo.at(

@@ -3,10 +3,9 @@
 //     allennlp predict SRL.tar.gz sentences.jsonl --predictor elmo_srl \
 //         --predictor-args '{"predicates": "PREDICATES.tar.gz"}'
 //
-// Paper:     has no such tagger: the predicates are given.
-// Here:      one biLSTM layer of 100 cells and the biLM `tiny`; the small data set of this repository, or any other by
-//            `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
-// Expected:  docs/results/examples.json: the data here, F1 of predicates.
+// Paper:     has no such tagger; predicates are given.
+// Here:      one biLSTM layer of 100 cells and the biLM `tiny`; the small data set of this repository.
+// Expected:  docs/results/examples.json, F1 of predicates.
 // Hardware:  one CPU core, under a minute.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 local srl_predicates = import '../training_config/lib/srl_predicates.libsonnet';

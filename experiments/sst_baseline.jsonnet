@@ -2,10 +2,9 @@
 //
 // Paper:     the same network, with LSTMs of 300 cells and GloVe vectors, scores 51.4 % on the five classes of the
 //            SST test set.
-// Here:      LSTMs of 64 cells and no pretrained word vectors, so that there is nothing to download and it takes
-//            minutes; a rate of 0.002 for fewer epochs, in smaller batches; the small data set of this repository, or
-//            any other by `-o '{"train_data_path": "...", "validation_data_path": "..."}'`.
-// Expected:  docs/results/sst.json: the sentences of the whole treebank, three seeds.
+// Here:      LSTMs of 64 cells and no pretrained word vectors, so that it takes minutes and nothing is downloaded;
+//            fewer epochs with a rate of 0.002, in smaller batches; the small data set of this repository.
+// Expected:  docs/results/examples.json, one seed; docs/results.md has larger data.
 // Hardware:  one CPU core, half a minute.
 local sst = import '../training_config/lib/sst.libsonnet';
 

@@ -1,13 +1,13 @@
-"""Static word vectors of the text that a biLM has seen: what does the context add, and what more text?
+"""Trains static word vectors on a biLM's text, to tell the effect of context from that of more text.
 
     pip install gensim
-    PYTHONHASHSEED=1 python experiments/static_vectors.py ../shared/data/lm/train-*.txt.gz \\
+    PYTHONHASHSEED=1 python experiments/static_vectors.py DATA/lm/train-*.txt.gz \\
         --output runs/static_vectors.txt
 
 writes vectors of the size of `tiny`'s, trained by gensim on the nine files that `tiny` was trained on:
-skip-gram with negative sampling, 5 epochs, words that the text has 3 times or more. One thread and the seed
-make it reproducible. The variants `*_static` and `*_static_elmo` of `experiments/variants.jsonnet` take the
-file, which is in the format of word2vec.
+skip-gram with negative sampling, 5 epochs, words that occur at least 3 times. One thread and the seed make it
+reproducible. The variants `*_static` and `*_static_elmo` of `experiments/variants.jsonnet` read the file,
+which is in word2vec's format.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from elmo_plugin.tasks import read_text_lines
 
 
 class Sentences:
-    """The words of each sentence of several files, a sentence a line, as often as they are asked for."""
+    """The words of each sentence of several files, one sentence per line; can be iterated repeatedly."""
 
     def __init__(self, files: Sequence[str]) -> None:
         self._files = files
@@ -35,7 +35,7 @@ class Sentences:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
-        "texts", nargs="+", metavar="TEXT", help="tokenised, a sentence a line; plain, .gz or .zst"
+        "texts", nargs="+", metavar="TEXT", help="tokenized, a sentence a line; plain, .gz or .zst"
     )
     parser.add_argument("--output", type=Path, required=True, help="where to write the vectors")
     parser.add_argument("--dim", type=int, default=256, help="of a vector (default: 256, as tiny's)")

@@ -1,30 +1,31 @@
 // What Peters et al. (2018) vary in section 5, as named variants of coref_elmo.jsonnet, ner_elmo.jsonnet,
 // snli_elmo.jsonnet, squad_elmo.jsonnet, srl_elmo.jsonnet and sst_elmo.jsonnet, and what the models of coreference and
-// question answering are without some of their parts. Each differs from its model in what its name says and in nothing else.
+// question answering are without some of their parts. Each differs from its model only in what its name says.
 //
 //     allennlp elmo-sweep experiments/variants.jsonnet:sst_top -s runs/sst
 //     allennlp elmo-sweep 'experiments/variants.jsonnet:sst_*' -s runs/sst
 //
-// Paper:     accuracy on the SNLI dev set and F1 on the SRL dev set, given at each variant (tables 2, 3 and 7); 89.5 %
-//            and 84.8 for the models with ELMo, 88.1 % and 81.6 without. For named entities and sentiment it has no
-//            such figures.
+// Paper:     accuracy on the SNLI dev set and F1 on the SRL dev set, given at each variant (tables 2, 3 and 7); for the models
+//            with ELMo 89.5 % and 84.8, without 88.1 % and 81.6. The paper has no such figures for named entities and
+//            sentiment.
 // Here:      the biLM `tiny` and the small models of *_baseline.jsonnet.
-// Expected:  docs/results/sst_ablations.json: sentiment on the whole treebank, three seeds.
-// Hardware:  one CPU core, one to eight minutes for each seed.
+// Expected:  docs/results/sst_ablations.json, sentiment on the whole treebank, three seeds; docs/analysis.md has the
+//            other tasks.
+// Hardware:  one CPU core, one to eight minutes per seed.
 local elmo = import '../training_config/lib/elmo.libsonnet';
 local words = import '../training_config/lib/words.libsonnet';
 
 local static_words = words.glove('runs/static_vectors.txt', dim=256);
 
 // baseline: the model without ELMo.
-// at:       adds ELMo as the model has it, but for what is given.
+// at:       adds ELMo as the model has it, except for the given options.
 local of_every_task(baseline, at) = {
   // Section 5.1: the last layer alone, 89.1 % and 84.1; all layers, held close to their mean by a large lambda, 89.3 %
   // and 84.6.
   top: baseline + at(layers='top'),
   lambda_1: baseline + at(lambda=1),
 
-  // Section 5.6: of ELMo only the layer that does not see the context, in place of word vectors, 88.0 %
+  // Section 5.6: only ELMo's layer that does not see the context, in place of word vectors, 88.0 %
   // and 81.7.
   token_layer: baseline + words.none() + at(['input'], layers='token'),
 
@@ -32,7 +33,7 @@ local of_every_task(baseline, at) = {
   no_words: baseline + words.none() + at(),
 
   // A control: static vectors of the text that `tiny` was trained on, of its size (static_vectors.py makes them), without
-  // ELMo and next to it. Does the context help, or only more text?
+  // ELMo and next to it. Does context help, or only more text?
   static: baseline + static_words,
   static_elmo: baseline + static_words + at(),
 };
@@ -46,7 +47,7 @@ local one_side(baseline, at) = {
 
 local named(task, variants) = { [task + '_' + name]: variants[name] for name in std.objectFields(variants) };
 
-// All tasks have it like this.
+// ELMo as in all tasks.
 local elmo_at(placements, layers, lambda, layer_norm=false) = elmo.at(
   placements,
   bilm='tiny',

@@ -2,16 +2,16 @@
 //
 // Paper:     2 x 4096 cells, 512 dimensions, 2048 filters, 2 highway layers; 10 epochs of the 1 Billion Word
 //            Benchmark; Adagrad at 0.2, 8192 negatives, dropout 0.1; average perplexity 39.7.
-// Here:      2 x 704 cells, 256 dimensions, 512 filters, 1 highway layer, so that the weights take under 16 MB and text is
-//            embedded more than half as fast as by `tiny`; three epochs of 58.7 million words; AdamW, which gets further
-//            in the same time; no dropout, which `tiny` did without in its first training, too; the moving average of
-//            the weights; products in bfloat16, which the processor does twice as fast. The words to be predicted are
-//            those of `tiny`, so that the perplexities of the two compare.
-// Expected:  perplexity below 83.3, that of `tiny`, on the same held-out text; not trained to its end yet.
-// Hardware:  one CPU core; 30 hours of it at the speed that was measured on a busy machine (docs/train_a_bilm.md).
+// Here:      2 x 704 cells, 256 dimensions, 512 filters, 1 highway layer, so that the weights take under 16 MB and
+//            embedding is more than half as fast as with `tiny`; three epochs of 58.7 million words; AdamW, which
+//            gets further in the same time; no dropout, as in the first training of `tiny`; the moving average of the
+//            weights; products in bfloat16, which the processor does twice as fast. It predicts the words of `tiny`,
+//            so that the perplexities of the two compare.
+// Expected:  perplexity below 83.3, that of `tiny`, on the same held-out text; not trained to the end yet.
+// Hardware:  one CPU core, 30 hours at the speed of a busy machine (benchmarks/README.md).
 //
-// BILM_TRAIN_DATA_PATH and BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenised sentence a line; a file or
-// a quoted pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: what `allennlp elmo-vocab` wrote.
+// BILM_TRAIN_DATA_PATH and BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenized sentence per line; a file or
+// a quoted pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: written by `allennlp elmo-vocab`.
 
 local bilm = import 'lib/bilm.libsonnet';
 

@@ -4,18 +4,18 @@
 //            Benchmark (768,648,884 tokens, 793,471 words); Adagrad at 0.2 on 20 times the loss, gradients
 //            clipped to a norm of 10, 8192 negatives, dropout 0.1; 3 GPUs with 128 streams of 20 words each;
 //            average perplexity 39.7.
-// Here:      the same, but for what follows. bilm-tf draws negatives for each direction and each GPU; here one sample
-//            serves both directions and all GPUs. bilm-tf carries the state of the LSTMs from one pass over the text
-//            into the next; here each epoch starts from zeros. Factors of matrix products are rounded as torch's
-//            precision `medium` allows (TF32 or bfloat16); without the callback `matmul_precision` they are float32.
-//            `-o '{"model": {"precision": "bfloat16"}}'` deviates further, for speed.
+// Here:      the same, except: bilm-tf draws negatives for each direction and each GPU; here one sample serves both
+//            directions and all GPUs. bilm-tf carries the LSTMs' state from one pass over the text into the next;
+//            here each epoch starts from zeros. Factors of matrix products are rounded as torch's precision `medium`
+//            allows (TF32 or bfloat16); without the callback `matmul_precision` they are float32.
+//            `-o '{"model": {"precision": "bfloat16"}}'` is faster and deviates further.
 // Expected:  average perplexity 39.7; never run here.
 // Hardware:  the paper's three GPUs of 2016 took two weeks. With three GPUs:
 //            `-o '{"distributed": {"cuda_devices": [0, 1, 2]}}'`; with one, batches of 384 streams are the same:
 //            `-o '{"data_loader": {"batch_size": 384}}'`.
 //
-// BILM_TRAIN_DATA_PATH, BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenised sentence a line; a file or a quoted
-// pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: what `allennlp elmo-vocab` has written.
+// BILM_TRAIN_DATA_PATH, BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenized sentence per line; a file or a quoted
+// pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: written by `allennlp elmo-vocab`.
 
 local bilm = import 'lib/bilm.libsonnet';
 

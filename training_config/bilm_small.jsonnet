@@ -1,16 +1,16 @@
 // A biLM of the size of the published `small` model.
 //
-// Paper:     2 x 1024 cells, 128 dimensions, 2048 filters, 1 highway layer: a published model of which no recipe
-//            and no perplexity is reported; that of the original is in bilm_original.jsonnet.
+// Paper:     2 x 1024 cells, 128 dimensions, 2048 filters, 1 highway layer: a published model without a reported
+//            recipe or perplexity; those of the original are in bilm_original.jsonnet.
 // Here:      the same sizes; dropout, negatives, batches and epochs of the original; AdamW, which gets further
 //            in the same time; matrix products in bfloat16.
-// Expected:  never run to its end here. For the 1 Billion Word Benchmark an average perplexity between that of the
-//            original (39.7) and about 60 is to be expected.
+// Expected:  never trained to the end here. On the 1 Billion Word Benchmark expect an average perplexity between that
+//            of the original (39.7) and about 60.
 // Hardware:  one GPU. On two CPU cores about 4,400 tokens/s (benchmarks/README.md): two days for 770 million tokens
 //            on 8 such machines, or 8 million tokens in half an hour.
 //
-// BILM_TRAIN_DATA_PATH, BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenised sentence a line; a file or a quoted
-// pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: what `allennlp elmo-vocab` has written.
+// BILM_TRAIN_DATA_PATH, BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenized sentence per line; a file or a quoted
+// pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: written by `allennlp elmo-vocab`.
 
 local bilm = import 'lib/bilm.libsonnet';
 

@@ -9,7 +9,7 @@
 // Expected:  see elmo_plugin/bilm/models/tiny/README.md, for 8 million words of mixed English prose.
 // Hardware:  one CPU core, about an hour.
 //
-// BILM_TRAIN_DATA_PATH and BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenised sentence a line; a file or
+// BILM_TRAIN_DATA_PATH and BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenized sentence per line; a file or
 // a quoted pattern of files, plain or compressed (.gz, .zst).
 
 local bilm = import 'lib/bilm.libsonnet';

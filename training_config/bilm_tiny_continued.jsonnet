@@ -2,7 +2,7 @@
 // bilm_base.sh goes on with `base` by it.
 //
 // Paper:     one training of 10 epochs, with dropout 0.1.
-// Here:      two more epochs with the moving average of the weights. Other seeds, and dropout or none, lead to other
+// Here:      two more epochs with the moving average of the weights. Other seeds, with dropout or without, give other
 //            weights, whose mean is better than each.
 // Expected:  see elmo_plugin/bilm/models/tiny/README.md.
 // Hardware:  one CPU core, 35 minutes.

@@ -3,11 +3,11 @@
 // Paper:     supplement A.7: Senna vectors of 50 dimensions, trained further, and a character CNN (16 dimensions, 128
 //            filters of width 3, ReLU); biLSTM layers of 200 and 100 cells with variational dropout on the input of both;
 //            a CRF; ELMo at the input with lambda = 0.1; Adam at 0.001, gradients clipped at norm 5; stopped by dev F1.
-// Here:      the same. What the paper does not report is that of allennlp's training_config/ner_elmo.jsonnet (10e5b21):
-//            dropout of 0.5 on the LSTMs' inputs and none of ELMo's own, batches of 64, at most 75 epochs, patience 25,
-//            BIOUL tags. Unlike there, the CRF scores the first and the last tag, too.
-//            docs/paper_configs.md has every number with its source.
-// Expected:  the paper's 92.22 +- 0.10 F1 on the test set (90.15 without ELMo); not run yet with this code.
+// Here:      the same. What the paper does not report is taken from allennlp's training_config/ner_elmo.jsonnet
+//            (10e5b21): dropout of 0.5 on the LSTMs' inputs and none of ELMo's own, batches of 64, at most 75 epochs,
+//            patience 25, BIOUL tags. Here the CRF also scores the first and the last tag. docs/paper_configs.md has
+//            every number with its source.
+// Expected:  the paper's 92.22 +- 0.10 F1 on the test set (90.15 without ELMo); not run yet.
 // Hardware:  one GPU, because of the biLM of 2 x 4096 cells. On one CPU core, a training step on the example data of this
 //            repository (64 sentences of up to 23 words) took 5 s of processor time, and 1.9 GB at most.
 //

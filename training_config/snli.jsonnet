@@ -5,11 +5,12 @@
 //            lambda = 0.001; dropout of 0.5 on the LSTMs' inputs (variational), after the attention and before
 //            the last two layers; L2 of 0.0001 on the weights of LSTMs and layers; Adam at 0.0004, halved each
 //            time that dev accuracy does not rise; batches of 32, gradients clipped at norm 5.
-// Here:      the same, but layer norm is over the numbers of one vector, not over all words of a batch, and the model
-//            without ELMo has the L2 and the dropout after the attention, too, which the paper adds with ELMo. What the
-//            paper does not report is that of allennlp's training_config/esim_elmo.jsonnet (1f8d1de): no dropout of
-//            ELMo's own, at most 75 epochs, patience 5. docs/paper_configs.md has every number with its source.
-// Expected:  the paper's 88.7 +- 0.17 % on the test set (88.0 without ELMo); not run yet with this code.
+// Here:      the same, except: layer norm is over the numbers of one vector, not over all words of a batch, and the
+//            model without ELMo also has the L2 and the dropout after the attention, which the paper adds with ELMo.
+//            What the paper does not report is taken from allennlp's training_config/esim_elmo.jsonnet (1f8d1de): no
+//            dropout of ELMo's own, at most 75 epochs, patience 5. docs/paper_configs.md has every number with its
+//            source.
+// Expected:  the paper's 88.7 +- 0.17 % on the test set (88.0 without ELMo); not run yet.
 // Hardware:  one GPU, because of the biLM of 2 x 4096 cells. On one CPU core, a training step on the example data of this
 //            repository (32 pairs of up to 9 and 13 words) took 4 s of processor time, and 2.0 GB at most.
 //

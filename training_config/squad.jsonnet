@@ -7,13 +7,12 @@
 //            and the output of the first GRU, with dropout of 0.5 and no penalty; Adadelta with a learning rate of 1,
 //            batches of 45 of similar length, a moving average of the weights with a decay of 0.999, 24 epochs, answers
 //            of at most 17 words.
-// Here:      the same, but for what follows. ELMo at the output has the dropout of the GRU's output, too. Words have
-//            all of their characters (there the first 14), and characters a vector each (there those that occur 49
-//            times or more). Layers start as torch's do. The best epoch counts, where theirs is the best of each 1,200
-//            steps. The biLM is not fine-tuned on SQuAD's text; bilm_finetune.jsonnet does that. docs/paper_configs.md
-//            has every number with its source.
-// Expected:  the paper's 85.8 F1 on the test set, 85.6 on dev (81.1 and 80.8 without ELMo); not run yet with this
-//            code.
+// Here:      the same, except: ELMo at the output also has the dropout of the GRU's output. Words have all of their
+//            characters (there the first 14), and every character has a vector (there those that occur at least 49
+//            times). Layers start with torch's initial weights. The best epoch counts (there the best of every 1,200
+//            steps). The biLM is not fine-tuned on SQuAD's text, as bilm_finetune.jsonnet would do.
+//            docs/paper_configs.md has every number with its source.
+// Expected:  the paper's 85.8 F1 on the test set, 85.6 on dev (81.1 and 80.8 without ELMo); not run yet.
 // Hardware:  one GPU, because of the biLM of 2 x 4096 cells. On one CPU core, a training step on the example data of this
 //            repository (45 questions about paragraphs of up to 100 words) took 10 s of processor time, and 2.3 GB at most.
 //

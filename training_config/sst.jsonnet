@@ -5,14 +5,14 @@
 //            maxout layers; GloVe vectors of 300 dimensions that are not trained, LSTMs of 300; ELMo before and after
 //            the biLSTM, with lambda = 0.001; Adam at 0.0001; training has all phrases of four tokens or more.
 // Here:      the same. ELMo's vectors at the output are concatenated with those of the lowest LSTM, before the
-//            biattention, as the first author describes it (bilm-tf, issue 159). The supplement says that a second
-//            biLSTM computes them, of which no code tells more, and allennlp has them after the integrator: neither is
-//            followed. What the paper does not report is that of allennlp's
+//            biattention, as the first author describes (bilm-tf, issue 159). The supplement has a second biLSTM
+//            compute them, which no released code shows, and allennlp adds them after the integrator; neither is done
+//            here. What the paper does not report is taken from allennlp's
 //            training_config/biattentive_classification_network_elmo.json (0e5068a): dropout of 0.5 on ELMo, no layer
-//            norm, batches of 100, gradients clipped at norm 5, at most 40 epochs, patience 5. Ours: ReLU layers of 300
-//            after the pooling, and dropout of 0.2 everywhere, where allennlp has rates from 0.1 to 0.3 at other
-//            places. docs/paper_configs.md has every number with its source.
-// Expected:  the paper's 54.7 +- 0.5 % on the test set (51.4 without ELMo); not run yet with this code.
+//            norm, batches of 100, gradients clipped at norm 5, at most 40 epochs, patience 5. Ours: ReLU layers of
+//            300 after the pooling, and dropout of 0.2 everywhere, where allennlp's rates vary from 0.1 to 0.3.
+//            docs/paper_configs.md has every number with its source.
+// Expected:  the paper's 54.7 +- 0.5 % on the test set (51.4 without ELMo); not run yet.
 // Hardware:  one GPU, because of the biLM of 2 x 4096 cells. On one CPU core, a training step on the example data of this
 //            repository (100 sentences of up to 9 words) took 4 s of processor time, and 2.1 GB at most.
 //

@@ -1,4 +1,4 @@
-"""Shows docstrings in AllenNLP's style: what is indented below a line is about that line."""
+"""Shows docstrings in AllenNLP's style, in which indented text describes the line above it."""
 
 import re
 from typing import Any

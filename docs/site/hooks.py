@@ -1,4 +1,4 @@
-"""What mkdocs does for this site besides: pages from outside of `docs`, and links between all of them."""
+"""Adds pages from outside `docs` to the site and adapts the links between all pages."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-# Files of the repository, and the pages that they are.
+# Files of the repository, and their pages.
 PAGES = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
@@ -28,7 +28,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Makes links that are right in the repository right on the site."""
+    """Turns links that work in the repository into links that work on the site."""
     path = page.file.src_uri
     folder = (REPOSITORY / SOURCES.get(path, f"docs/{path}")).parent
 

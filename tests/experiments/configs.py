@@ -1,4 +1,4 @@
-"""What tests of configurations share: evaluating Jsonnet, and small models of every task."""
+"""Evaluates Jsonnet and builds small models of every task, for the tests of configurations."""
 
 import functools
 import json
@@ -54,7 +54,7 @@ def _evaluate(expression: str) -> str:
 
 
 def evaluate(expression: str) -> dict[str, Any]:
-    """Returns what a configuration in `experiments/` would be that consists of `expression`."""
+    """Evaluates `expression` as a configuration in `experiments/`."""
     return json.loads(_evaluate(expression))
 
 
@@ -98,5 +98,5 @@ def model_and_batch(config: dict[str, Any], data: Path) -> tuple[Model, dict[str
 
 
 def parameters(model: Model, end: str) -> dict[str, torch.Tensor]:
-    """Returns those whose names end so."""
+    """Returns the values whose names end in the suffix."""
     return {name: weight for name, weight in model.named_parameters() if name.endswith(end)}

@@ -1,4 +1,4 @@
-"""The experiments are programs and no package: how tests reach into them."""
+"""Imports the programs in `experiments/`, which are not a package."""
 
 import importlib
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""training_config/bilm_base.sh, on a little text: killed and started again, it ends with the same weights."""
+"""training_config/bilm_base.sh ends with the same weights after being killed and restarted."""
 
 import gzip
 import json

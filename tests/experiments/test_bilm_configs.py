@@ -1,4 +1,4 @@
-"""The configurations that train biLMs: what they say, and that AllenNLP makes a model of them."""
+"""The configurations that train biLMs have the right values, and AllenNLP builds them."""
 
 import json
 from pathlib import Path

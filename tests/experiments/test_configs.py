@@ -1,4 +1,4 @@
-"""The Jsonnet library: what `elmo.at`, `words` and the functions of the tasks give."""
+"""The Jsonnet library: the results of `elmo.at`, `words` and the functions of the tasks."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The data of the experiments are what their README says, and what cuts them does as it says."""
+"""The data of the experiments match their README, and the script cuts them as documented."""
 
 import json
 import re

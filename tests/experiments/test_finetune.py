@@ -1,4 +1,4 @@
-"""Task texts are made as they should be; a biLM is fine-tuned on them once, and the task gets it."""
+"""Task texts are extracted correctly; a biLM is fine-tuned on them once and used in the task."""
 
 import json
 import sys

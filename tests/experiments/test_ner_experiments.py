@@ -1,4 +1,4 @@
-"""The two NER experiments, trained as they are, but for fewer epochs."""
+"""The two NER experiments train as they stand, for fewer epochs."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a composed configuration makes of a task's model, next to what `tests/tasks/contract.py` checks."""
+"""Composed configurations build the right task models, in addition to `tests/tasks/contract.py`."""
 
 import pytest
 import torch

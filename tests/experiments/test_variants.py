@@ -1,4 +1,4 @@
-"""The experiments: each variant is what its name says, and each file says what there is to know of it."""
+"""Each variant is what its name says, and each configuration has a complete head."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ FILES = sorted([*EXPERIMENTS.glob("*.jsonnet"), *(REPOSITORY / "training_config"
 BASELINES = {
     "coref": "coref(data='experiments/data/coref', genre_pattern='gum/([^_]+)', words=words.learned(dim=50), "
     "hidden=100, max_span_width=8, spans_per_word=0.3, max_antecedents=50, feedforward=64, "
-    "max_training_sentences=20, epochs=30, patience=5)",
+    "max_training_sentences=20, epochs=30, patience=null)",
     "ner": "ner(data='experiments/data/ner', dropout=0.3, batch_size=16, epochs=40, patience=10)",
     "snli": "snli(data='experiments/data/snli', hidden=100, dropout=0.2, learning_rate=0.001, epochs=30, "
     "patience=10, rate_patience=3)",
@@ -110,7 +110,7 @@ VARIANTS = {
 
 @pytest.fixture(scope="module")
 def expected() -> dict[str, Any]:
-    """What the expressions give, evaluated together: each start of Jsonnet takes a while."""
+    """The values of all expressions, evaluated at once because starting Jsonnet takes a while."""
     fields = (f"'{name}': ({expression})" for name, expression in VARIANTS.items())
     return evaluate(f"{{ {', '.join(fields)} }}")
 

@@ -33,7 +33,7 @@
 
   // A biLM of these sizes from random weights.
   //
-  // data, validation: UTF-8 text, one tokenised sentence a line: a file or a pattern of files, compressed or not.
+  // data, validation: UTF-8 text, one tokenized sentence per line: a file or a pattern of files, compressed or not.
   // vocabulary:       as in any configuration of AllenNLP; what `allennlp elmo-vocab` writes is { type: 'from_files',
   //                   directory: ... }. The words to be predicted; the biLM itself reads characters.
   // negatives:        the number of words that each target is told apart from; null for all.

@@ -1,10 +1,10 @@
 // The coreference model of Peters et al. (2018), without ELMo: the span ranking of Lee et al. (2017). All numbers are
 // those of that paper (section 7.1) and of the code that its authors released, e2e-coref; what neither reports is marked.
-// docs/paper_configs.md has them side by side.
+// docs/paper_configs.md compares them.
 //
 //     coref(data='experiments/data/coref')
 //
-// data:             the folder of `train`, `dev` and, if there is one, `test`, each a file or a folder of files.
+// data:             the folder of `train`, `dev` and optionally `test`, each a file or a folder of files.
 // genre_pattern:    a regex whose first group is the genre in a document's name; if it is not given, the genre is what
 //                   comes before the first '/'.
 // words:            the word vectors, from words.libsonnet.
@@ -12,13 +12,13 @@
 // hidden:           the cells of the LSTM in each direction, of one layer, which reads one sentence at a time.
 // max_span_width:   the words of the longest spans.
 // spans_per_word:   how many spans are kept as mentions for each word.
-// max_antecedents:  how many of these are scored as antecedents of a mention, the nearest ones.
+// max_antecedents:  how many of the nearest preceding ones are scored as a mention's antecedents.
 // feedforward:      the size of both layers that score mentions, and of those that score antecedents.
 // lexical_dropout:  of embedded words; `dropout` is that in the LSTM's recurrence (variational), of its output, of hidden
 //                   layers, and of the features of each span and of each pair.
-// max_training_sentences: of a document, in a new random window in each epoch.
-// use_speakers, use_genre, may_cross: what else a pair of spans is scored by, and whether mentions may cross partially.
-// epochs:           at most; `patience` is the number of epochs that may pass without a better F1 on `dev`.
+// max_training_sentences: of a document, in a random window, drawn anew in each epoch.
+// use_speakers, use_genre, may_cross: other features of a pair of spans, and whether mentions may cross.
+// epochs:           at most; `patience` is the number of epochs without a better F1 on `dev`.
 local task = import 'task.libsonnet';
 local words_lib = import 'words.libsonnet';
 

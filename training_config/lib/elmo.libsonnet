@@ -24,7 +24,7 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
   // lambda:         the strength of the L2 penalty on the mixing weights before their softmax; 0 for none.
   // layers:         'all', 'top', 'token', the number of a layer, or a list of such numbers; 0 is the token layer.
   // mixing_weights: fixed weights of these layers, such as [0.2, 0.5, 0.3]; they are learned if not given.
-  // layer_norm:     whether each vector of each layer is normalised, over its own features, before mixing.
+  // layer_norm:     whether each vector of each layer is normalized, over its own features, before mixing.
   // requires_grad:  whether the biLM is trained with the task.
   // precision:      of the numbers of a frozen biLM: 'float32', 'bfloat16' or 'int8'.
   // cache:          where the activations of a frozen biLM are stored, such as { type: 'memory' } or

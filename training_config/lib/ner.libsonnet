@@ -1,13 +1,13 @@
 // The named entity tagger of Peters et al. (2018), without ELMo: word vectors and a character CNN, two biLSTM
 // layers with variational dropout, a CRF. All numbers are the paper's (supplement A.7); those that it does not report are
-// marked, and those of allennlp are its training_config/ner_elmo.jsonnet's. docs/paper_configs.md has them side by side.
+// marked, and those of allennlp are its training_config/ner_elmo.jsonnet's. docs/paper_configs.md compares them.
 //
 //     ner(data='experiments/data/ner')
 //
-// data:            the folder of `train`, `dev` and, if there is one, `test`, in the columns of CoNLL-2003.
+// data:            the folder of `train`, `dev` and optionally `test`, in the columns of CoNLL-2003.
 // source_encoding: of the tags in these files, 'BIO', 'IOB1' or 'BIOUL'.
 // words:           the word vectors, from words.libsonnet.
-// epochs:          at most; `patience` is the number of epochs that may pass without a better F1 on `dev`.
+// epochs:          at most; `patience` is the number of epochs without a better F1 on `dev`.
 local task = import 'task.libsonnet';
 local words_lib = import 'words.libsonnet';
 

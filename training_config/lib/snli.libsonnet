@@ -1,16 +1,16 @@
 // The inference model of Peters et al. (2018), without ELMo: the sequential ESIM of Chen et al. (2017). All numbers
 // are the paper's (supplement A.3); those that it does not report are marked, and are those of allennlp's
-// training_config/esim_elmo.jsonnet. docs/paper_configs.md has them side by side.
+// training_config/esim_elmo.jsonnet. docs/paper_configs.md compares them.
 //
 //     snli(data='experiments/data/snli')
 //
-// data:     the folder of `train`, `dev` and, if there is one, `test`, as SNLI's .jsonl, plain or .gz.
+// data:     the folder of `train`, `dev` and optionally `test`, as SNLI's .jsonl, plain or .gz.
 // words:    the word vectors, from words.libsonnet.
 // hidden:   the size of all LSTMs (in each direction) and of all feed-forward layers.
 // dropout:  on the LSTMs' inputs (variational), after the attention, and before the last two layers.
 // l2:       the strength of the L2 penalty on the weight matrices of LSTMs and feed-forward layers; 0 for none.
-// epochs:   at most; `patience` is the number of epochs that may pass without a better accuracy on `dev`, and
-//           `rate_patience` the number after which the learning rate is halved.
+// epochs:   at most; `patience` is the number of epochs without a better accuracy on `dev`, and `rate_patience` the number
+//           after which the learning rate is halved.
 local task = import 'task.libsonnet';
 local words_lib = import 'words.libsonnet';
 

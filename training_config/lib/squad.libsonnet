@@ -1,10 +1,10 @@
 // The question answering model of Peters et al. (2018), without ELMo: BiDAF with self-attention (Clark and Gardner,
 // 2018). All numbers are those of the code that the authors released, document-qa's docqa/elmo/ablate_elmo_model.py, which
-// agree with the paper's (supplement A.4). docs/paper_configs.md has them side by side.
+// agree with the paper's (supplement A.4). docs/paper_configs.md compares them.
 //
 //     squad(data='experiments/data/squad')
 //
-// data:                the folder of `train`, `dev` and, if there is one, `test`, in SQuAD 1.1's JSON, plain or .gz.
+// data:                the folder of `train`, `dev` and optionally `test`, in SQuAD 1.1's JSON, plain or .gz.
 // max_paragraph_words: longer paragraphs are left out of training; null for none.
 // words:               the word vectors, from words.libsonnet.
 // characters:          the numbers for each character, the filters, and the characters that a filter sees.
@@ -15,7 +15,7 @@
 // train_on:            'all' right answers of a question together, or the 'first'.
 // moving_average:      the decay of the average of the weights, which validation and the archive have; null for none.
 // optimizer:           part of the trainer, with the clipping of gradients that belongs to it.
-// epochs:              at most; `patience` is the number of epochs that may pass without a better F1 on `dev`, null for
+// epochs:              at most; `patience` is the number of epochs without a better F1 on `dev`, null for
 //                      any number.
 local task = import 'task.libsonnet';
 local words_lib = import 'words.libsonnet';

@@ -1,18 +1,18 @@
 // The semantic role labeller of Peters et al. (2018), without ELMo: the deep LSTM with highway connections of He et
 // al. (2017). All numbers are the paper's (supplement A.5); the optimizer's eps and the batch size, which it does not
-// report, are those of He et al.'s code. docs/paper_configs.md has them side by side.
+// report, are those of He et al.'s code. docs/paper_configs.md compares them.
 //
 //     srl(data='experiments/data/srl')
 //
-// data:          the folder of `train`, `dev` and, if there is one, `test`, each a file or a folder of files.
+// data:          the folder of `train`, `dev` and optionally `test`, each a file or a folder of files.
 // source_format: of these files, 'conll2012' or 'conll2005'.
-// verbs_only:    whether predicates that are not verbs are left out.
+// verbs_only:    whether predicates other than verbs are left out.
 // words:         the word vectors, from words.libsonnet.
 // num_layers:    of the LSTM, which reads forward, backward, forward, …; hidden is the number of cells of each.
 // predicate_dim: the size of the vectors that say which word is the predicate.
 // dropout:       of the LSTM's hidden state (variational): the next word and the next layer see the same values dropped.
 // optimizer:     part of the trainer, with the clipping of gradients that belongs to it.
-// epochs:        at most; `patience` is the number of epochs that may pass without a better F1 on `dev`.
+// epochs:        at most; `patience` is the number of epochs without a better F1 on `dev`.
 local task = import 'task.libsonnet';
 local words_lib = import 'words.libsonnet';
 // As the supplement has it: each value of a gradient is clipped, not its norm.

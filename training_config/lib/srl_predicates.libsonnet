@@ -1,4 +1,4 @@
-// A tagger of predicates, for sentences in which nobody has marked them: biLSTM layers and a decision for each word. It
+// A tagger of predicates, for sentences without marked predicates: biLSTM layers and a decision for each word. It
 // is trained from the files of srl.libsonnet, and `elmo_srl` takes its archive. The paper has none: its data have
 // the predicates.
 //
@@ -6,7 +6,7 @@
 //
 // data, source_format, verbs_only, words: as in srl.libsonnet.
 // hidden_sizes: of each biLSTM layer in each direction.
-// epochs:       at most; `patience` is the number of epochs that may pass without a better F1 on `dev`.
+// epochs:       at most; `patience` is the number of epochs without a better F1 on `dev`.
 local task = import 'task.libsonnet';
 local words_lib = import 'words.libsonnet';
 

@@ -1,18 +1,18 @@
 // The sentiment classifier of Peters et al. (2018), without ELMo: the biattentive classification network of McCann
 // et al. (2017), with feed-forward layers in place of the last maxout layers. All numbers are the paper's (supplement
 // A.8); those that it does not report are marked, and those of allennlp are its
-// training_config/biattentive_classification_network_elmo.json's. docs/paper_configs.md has them side by side.
+// training_config/biattentive_classification_network_elmo.json's. docs/paper_configs.md compares them.
 //
 //     sst(data='experiments/data/sst')
 //
-// data:              the folder of `train`, `dev` and, if there is one, `test`, as trees, plain or .gz.
-// binary:            whether to tell only positive from negative, without what is neutral.
-// min_phrase_length: training has each phrase of this number of words or more, too; null for sentences alone, as in
+// data:              the folder of `train`, `dev` and optionally `test`, as trees, plain or .gz.
+// binary:            whether to classify only positive and negative, without neutral.
+// min_phrase_length: train on phrases of at least this many words, too; null for sentences only, as in
 //                    validation.
 // words:             the word vectors, from words.libsonnet.
 // hidden:            the size of both LSTMs (in each direction) and of all feed-forward layers.
 // dropout:           on the embedded words and the LSTMs' inputs (variational), and in the layers after pooling.
-// epochs:            at most; `patience` is the number of epochs that may pass without a better accuracy on `dev`.
+// epochs:            at most; `patience` is the number of epochs without a better accuracy on `dev`.
 local task = import 'task.libsonnet';
 local words_lib = import 'words.libsonnet';
 

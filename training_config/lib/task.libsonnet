@@ -21,7 +21,7 @@
   // Adam, and early stopping, on batches of instances that have about the same length.
   //
   // sorting_keys: the text fields of the reader whose lengths count.
-  // epochs:       at most; `patience` is the number of epochs that may pass without a better `metric` on `dev`.
+  // epochs:       at most; `patience` is the number of epochs without a better `metric` on `dev`.
   // metric:       a name among the model's metrics after `+`, or after `-` where lower is better.
   training(sorting_keys, batch_size, learning_rate, epochs, patience, metric):: {
     data_loader: {
