@@ -1,4 +1,4 @@
-"""What `.allennlp_plugins` names: importing it registers all that a configuration may name."""
+"""Registers everything that a configuration may name. A project lists this module in `.allennlp_plugins`."""
 
 from elmo_plugin.common.errors import NEEDS_ALLENNLP
 
@@ -7,9 +7,9 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"elmo_plugin.plugin {NEEDS_ALLENNLP}", name=error.name) from None
 
-from elmo_plugin import guards, shims
+from elmo_plugin import shims
 from elmo_plugin.analysis import callback
-from elmo_plugin.commands import endings, subcommands
+from elmo_plugin.commands import subcommands
 from elmo_plugin.commands.analysis import probe, senses
 from elmo_plugin.commands.bilm import vocab
 from elmo_plugin.commands.models import answer, ensemble, score, sweep, weights
@@ -27,5 +27,3 @@ from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, training, vocab
 from elmo_plugin.tasks import ensemble as ensemble_model
 
 shims.apply()
-guards.install()
-endings.install()

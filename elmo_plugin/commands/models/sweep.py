@@ -13,7 +13,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from overrides import overrides
 
-from elmo_plugin.commands.endings import is_users_mistake
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.files import replace_when_written, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -188,7 +187,8 @@ def _train(
         except SigTermReceived:
             raise
         except Exception as error:
-            logger.error("%s failed", training, exc_info=None if is_users_mistake(error) else error)
+            is_users_mistake = isinstance(error, ConfigurationError | BiLmError)
+            logger.error("%s failed", training, exc_info=None if is_users_mistake else error)
             failures.append(f"{training} failed: {type(error).__name__}: {error}")
         else:
             scores[training.full_name].append(metric.score(metrics))

@@ -13,7 +13,7 @@ from allennlp.commands import train as train_command
 from allennlp.common.checks import ConfigurationError
 from allennlp.models import load_archive
 
-from elmo_plugin.guards import archives
+from elmo_plugin.hardening import archives
 from tests.payload import Payload
 from tests.small_bilm import loud_bilm, write_pair
 from tests.trained_tagger import tagger_config, train
