@@ -1,6 +1,7 @@
 """ELMo for AllenNLP: a biLM, its embeddings and the task models of Peters et al. (2018).
 
-`import elmo_plugin.plugin` registers everything with AllenNLP, as does the line `elmo_plugin` in a plugins file.
+`import elmo_plugin.plugin` registers everything with AllenNLP, as does the line `elmo_plugin` in a plugins
+file.
 """
 
 import sys
@@ -41,8 +42,7 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
 
 
-# Where a plugins file has the line `elmo_plugin`. Importing `elmo_plugin.dropin` or `elmo_plugin.bilm` runs this
-# file, too, and registers nothing.
+# Importing any part of the package runs this file, but only the line `elmo_plugin` in a plugins file means all.
 _plugins = sys.modules.get("allennlp.common.plugins")
 if _plugins is not None and __name__ in list(_plugins.discover_plugins()):
     import_module("elmo_plugin.plugin")

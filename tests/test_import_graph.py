@@ -18,8 +18,7 @@ ALLOWED["tasks"] = ALLOWED["encoders"] | {"encoders"}
 ALLOWED["language_model"] = {"common", "bilm"}
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["tasks"] | {"tasks", "language_model"})
 ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"elmo_plugin"}  # for its version
-ALLOWED["shims"] = {"common"}
-ALLOWED["hardening"] = {"common", "commands"}
+ALLOWED["shims"] = ALLOWED["hardening"] = {"common"}
 ALLOWED["elmo_plugin"] = {"allennlp_api"}  # lazily
 MAX_FILES_ON_A_FLOOR = 10
 CORE = {"torch", "numpy", "h5py", "zstandard", "safetensors", "filelock", "tqdm"}

@@ -22,7 +22,7 @@ def register(command: Command, about: str) -> None:
         def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
             subparser = parser.add_parser(self.name, description=command.description, help=about)
             command.add_arguments(subparser)
-            subparser.set_defaults(func=run)
+            subparser.set_defaults(func=run, kept=command.kept)
             return subparser
 
 

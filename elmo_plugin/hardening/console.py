@@ -19,7 +19,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from tqdm import tqdm
 
-from elmo_plugin.commands import embed
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
 
@@ -125,11 +124,9 @@ def _how_to_resume(args: argparse.Namespace | None) -> str:
     """Says what a stopped command has kept, and which command resumes it."""
     command = shlex.join(["allennlp", *sys.argv[1:]])
     name = sys.argv[1] if len(sys.argv) > 1 else ""
-    kept = embed.COMMAND.kept(args) if name == "elmo-embed" and args is not None else None
+    kept = args.kept(args) if hasattr(args, "kept") else None  # of our own commands
     if kept is not None:
-        return f"{kept} keeps what was done; the same command goes on: {command}"
-    if name == "elmo-sweep" and args is not None:
-        return f"{args.serialization_dir} keeps what was trained; the same command goes on: {command}"
+        return f"{kept} keeps what was done; the same command resumes it: {command}"
     if name == "train" and args is not None:
         checkpoints = sorted(Path(args.serialization_dir).glob("model_state_*.th"), key=os.path.getmtime)
         if checkpoints:

@@ -150,10 +150,8 @@ def test_who_stops_a_command_learns_what_was_kept_and_how_to_go_on(
     embed = ["elmo-embed", "--top", "--bilm", "tiny", "a.txt", str(output)]
     assert shown(*embed) == f"stopped; nothing was written; allennlp {' '.join(embed)} starts again"
     output.with_name("out.hdf5.unfinished").mkdir()
-    expected = (
-        f"stopped; {output}.unfinished keeps what was done; the same command goes on: allennlp elmo-embed"
-    )
-    assert shown(*embed).startswith(expected)
+    expected = f"stopped; {output}.unfinished keeps what was done; the same command resumes it: allennlp"
+    assert shown(*embed) == f"{expected} {' '.join(embed)}"
     train = ["train", "a.jsonnet", "-s", str(run), "--force"]
     assert "there is no checkpoint yet" in shown(*train)
     run.mkdir()
@@ -161,7 +159,7 @@ def test_who_stops_a_command_learns_what_was_kept_and_how_to_go_on(
     expected = f"{run}/model_state_e1_b0.th; allennlp train a.jsonnet -s {run} --recover resumes it"
     assert shown(*train).endswith(expected)
     sweep = ["elmo-sweep", "a.jsonnet", "-s", str(run)]
-    assert shown(*sweep).startswith(f"stopped; {run} keeps what was trained; the same command goes on")
+    assert shown(*sweep).startswith(f"stopped; {run} keeps what was done; the same command resumes it")
 
 
 def test_the_log_of_a_training_keeps_the_traceback(

@@ -1,4 +1,4 @@
-"""`docs/hardening.md` lists all that importing the package, its plugin and its hardening replaces in AllenNLP."""
+"""`docs/hardening.md` lists everything that the plugin and the hardening replace in AllenNLP."""
 
 import json
 import re

@@ -74,7 +74,8 @@ class ElmoSweep(Subcommand):
                 args.plot,
                 args.file_friendly_logging,
                 args.fractions,
-            )
+            ),
+            kept=lambda args: args.serialization_dir,
         )
         return subparser
 
