@@ -42,7 +42,8 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
 
 
-# Importing any part of the package runs this file, but only the line `elmo_plugin` in a plugins file means all.
+# Importing any part of the package runs this file, but only the line `elmo_plugin` in a plugins file means
+# all.
 _plugins = sys.modules.get("allennlp.common.plugins")
 if _plugins is not None and __name__ in list(_plugins.discover_plugins()):
     import_module("elmo_plugin.plugin")

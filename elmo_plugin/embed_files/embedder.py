@@ -36,7 +36,7 @@ _LAYOUTS = {"all": AllLayers, "top": TopLayer, "average": AverageOfLayers}
 
 class Mixture(nn.Module):
     """
-    Mixes layers as `Elmo` does, without dropout.
+    Mixes layers as `ElmoRepresentations` does, without dropout.
 
     # Parameters
 

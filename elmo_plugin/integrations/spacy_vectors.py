@@ -94,8 +94,8 @@ def _token_vector(token: Token) -> np.ndarray:
 
 def _span_vector(span: Span) -> np.ndarray:
     vectors = _all_vectors(span.doc)
-    # `Span.as_doc` asks for this vector, drops the user data and copies rows of doc.tensor, where spaCy has put
-    # other rows for merged and split tokens. A tensor of another width is not ELMo's.
+    # `Span.as_doc` asks for this vector, drops the user data and copies rows of doc.tensor, where spaCy has
+    # put other rows for merged and split tokens. A tensor of another width is not ELMo's.
     if span.doc.tensor.shape[1:] == vectors.shape[1:]:
         span.doc.tensor = vectors
     return _mean(vectors[span.start : span.end])
