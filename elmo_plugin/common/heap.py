@@ -37,9 +37,9 @@ def keep_freed_memory() -> None:
 
 
 def _set(options: dict[int, int]) -> None:
-    library = _glibc()
-    for option, size in options.items() if library is not None else ():
-        library.mallopt(option, size)
+    if (library := _glibc()) is not None:
+        for option, size in options.items():
+            library.mallopt(option, size)
 
 
 def _glibc() -> ctypes.CDLL | None:

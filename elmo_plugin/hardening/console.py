@@ -124,7 +124,8 @@ def _how_to_resume(args: argparse.Namespace | None) -> str:
     """Says what a stopped command has kept, and which command resumes it."""
     command = shlex.join(["allennlp", *sys.argv[1:]])
     name = sys.argv[1] if len(sys.argv) > 1 else ""
-    kept = args.kept(args) if hasattr(args, "kept") else None  # of our own commands
+    find_kept = getattr(args, "kept", None)  # which our own commands have
+    kept = find_kept and find_kept(args)
     if kept is not None:
         return f"{kept} keeps what was done; the same command resumes it: {command}"
     if name == "train" and args is not None:

@@ -69,5 +69,5 @@ def dump_metrics(file_path: str | None, metrics: dict[str, Any], log: bool = Fal
 Params.to_file = params_to_file  # type: ignore[method-assign]
 Vocabulary.save_to_files = vocabulary_to_files  # type: ignore[method-assign]
 archival.archive_model = train.archive_model = archive_model
-util.dump_metrics = training_util.dump_metrics = dump_metrics  # type: ignore[attr-defined]
-evaluator.dump_metrics = dump_metrics  # type: ignore[attr-defined]
+util.dump_metrics = training_util.dump_metrics = dump_metrics
+evaluator.dump_metrics = dump_metrics
