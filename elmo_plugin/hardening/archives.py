@@ -67,7 +67,7 @@ def load_model(config: Any, weights_path: StrPath, serialization_dir: StrPath, c
     """Runs no code from the weights. Raises `ConfigurationError`, naming the archive, if they are damaged."""
     name = _name(serialization_dir)
     with as_configuration_error():
-        if (1, 13) <= _TORCH < (2, 6):  # whose `torch.load` runs code by default
+        if _TORCH < (2, 6):  # whose `torch.load` runs code by default
             load_plain(weights_path, name)
         else:
             check_tensors(weights_path, name)

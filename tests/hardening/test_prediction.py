@@ -52,7 +52,7 @@ def test_lines_are_predicted_without_blank_ones_and_byte_order_mark(batch_size: 
         (b'{"text": ', r"line 3: not JSON \(Expecting value at column 1\)"),
         (b'{"text": "\xfc"}', "line 3: not UTF-8 text"),
         (b'{"text": "\\ud800"}', "line 3: .* half of a surrogate pair"),
-        (b'{"text": NaN}', "line 3: not JSON .NaN is no number"),
+        (b'{"text": NaN}', "line 3: not JSON .NaN is not a number"),
         (b'{"text": ' + b"1" * 5000 + b"}", "line 3: not JSON .* it has 5,000 digits"),
         (b"[" * 100_000, "line 3: not JSON that can be read .it is nested too deeply"),
         (b'{"words": 3}', "line 3: KeyError: 'text'"),
