@@ -88,6 +88,7 @@ class ElmoRepresentations(nn.Module):
         self.session = BiLmSession(stateful, precision, cache, max_batch_tokens)
         self.session.check(bilm)
         self.bilm = bilm
+        self.borrows_bilm = False  # from another placement, see `share_frozen_bilms`
         self.layer_numbers = _layer_numbers(layers, bilm.num_layers)
         self.layer_norm = layer_norm
         self.mixes = nn.ModuleList(
@@ -136,7 +137,8 @@ def share_frozen_bilms(module: nn.Module) -> None:
         if isinstance(elmo, ElmoRepresentations) and not elmo.bilm.is_trained:
             own = elmo.bilm
             elmo.bilm = next((bilm for bilm in kept if bilm is own or _are_equal(bilm, own)), own)
-            if elmo.bilm is own:
+            elmo.borrows_bilm = elmo.bilm in kept
+            if not elmo.borrows_bilm:
                 kept.append(own)
 
 

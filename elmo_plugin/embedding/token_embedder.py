@@ -1,5 +1,6 @@
 """ELMo at the input, or anywhere, of an AllenNLP model."""
 
+import copy
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -9,10 +10,10 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
-from elmo_plugin.bilm import MAX_BATCH_TOKENS, load_bilm
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, has_weights, load_bilm
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import check_all_finite
-from elmo_plugin.embedding.archive_restore import EmbedderMetadata, archived_bilm
+from elmo_plugin.embedding.archive_restore import BILM, EmbedderMetadata, archived_bilm
 from elmo_plugin.embedding.cache import RegisteredCache
 from elmo_plugin.embedding.representations import ElmoRepresentations
 
@@ -137,4 +138,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any) -> None:
         with as_configuration_error():
             check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
+        bilm, start = self._elmo.bilm, prefix + BILM
+        weights = {key.removeprefix(start): state_dict[key] for key in state_dict if key.startswith(start)}
+        if self._elmo.borrows_bilm and not has_weights(bilm, weights):
+            self._elmo.bilm = copy.deepcopy(bilm)  # the embedder that owns it keeps its weights
+            self._elmo.borrows_bilm = False
         super()._load_from_state_dict(state_dict, prefix, *args)

@@ -45,8 +45,7 @@ class ElmoEmbeddings(TokenEmbeddings):
 
     @property
     def embedding_length(self) -> int:
-        num_vectors = self.word_vectors.bilm.num_layers if self.word_vectors.layers == ALL else 1
-        return num_vectors * self.word_vectors.dim
+        return self.word_vectors.num_features
 
     def to_params(self) -> dict[str, Any]:
         """Returns what flair stores with a model: the settings, and the biLM itself."""
@@ -65,8 +64,7 @@ class ElmoEmbeddings(TokenEmbeddings):
         return embeddings
 
     def _use(self, word_vectors: WordVectors) -> None:
-        if flair.device.type != "cpu":
-            word_vectors.to(str(flair.device))
+        word_vectors.bilm.to(flair.device)
         self.word_vectors = word_vectors
         self.name = f"elmo-{word_vectors.layers}-{word_vectors.digest()}"
         self.static_embeddings = True

@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.integrations.word_vectors import ALL, MEAN, WordVectors
+from elmo_plugin.integrations.word_vectors import MEAN, WordVectors
 
 
 class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -55,8 +55,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if self.batch_size < 1:
             raise BiLmError(f"batch_size must be at least 1, not {self.batch_size}")
         self.word_vectors_ = WordVectors(self.bilm, self.layers, self.mixing_weights, self.precision)
-        num_vectors = self.word_vectors_.bilm.num_layers if self.layers == ALL else 1
-        self._n_features_out = num_vectors * self.word_vectors_.dim
+        self._n_features_out = self.word_vectors_.num_features
         return self
 
     def transform(self, X: Iterable[Sequence[str]]) -> np.ndarray:

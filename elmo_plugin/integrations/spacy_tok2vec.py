@@ -92,7 +92,7 @@ class BiLmShim(Shim):
         return self
 
     def to_device(self, device_type: str, device_id: int) -> None:
-        self._model.to(f"cuda:{device_id}" if device_type == "gpu" else "cpu")
+        self._model.bilm.to(f"cuda:{device_id}" if device_type == "gpu" else "cpu")
 
     def finish_update(self, optimizer: Any) -> None:
         """Does nothing: the biLM is frozen."""

@@ -62,9 +62,9 @@ class WordVectors:
         return self._bilm or self._take(load_bilm(self.source, self.precision))
 
     @property
-    def dim(self) -> int:
-        """The size of a word's vector."""
-        return self.bilm.output_dim
+    def num_features(self) -> int:
+        """The numbers that a word gets, those of several layers together."""
+        return self.bilm.output_dim * (self.bilm.num_layers if self.layers == ALL else 1)
 
     def digest(self) -> str:
         """Returns 32 hexadecimal digits that identify the biLM's weights and all settings."""
@@ -81,10 +81,6 @@ class WordVectors:
             Per sentence an array of shape (words, dim), or (num_layers, words, dim) for "all", float32.
         """
         return [self._chosen(layers).cpu().numpy() for layers in self.bilm.embed(sentences)]
-
-    def to(self, device: str) -> None:
-        """Moves the biLM to a device."""
-        self.bilm.to(device)
 
     def to_bytes(self) -> bytes:
         """Returns the weights and the options of the biLM, for `from_bytes`."""

@@ -89,7 +89,7 @@ def test_what_is_stored_needs_no_other_file(pair: dict[str, str]) -> None:
 
 def test_each_has_a_biLM_of_its_own(pair: dict[str, str]) -> None:
     one, other = WordVectors(pair), WordVectors(pair)
-    one.to("cpu")
+    one.bilm.to("cpu")
     assert one.bilm is not other.bilm
     np.testing.assert_array_equal(one.embed(SENTENCES)[0], other.embed(SENTENCES)[0])
 
