@@ -136,7 +136,7 @@ def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
     dataset = _find(file, name)
     if dataset is not None and dataset.dtype.kind != "f":
-        raise BiLmError(f"the dataset {name} does not hold floating-point numbers, but {dataset.dtype}")
+        raise BiLmError(f"the dataset {name} has no floating-point numbers, but {dataset.dtype}")
     return dataset
 
 
