@@ -3,7 +3,7 @@
     python benchmarks/cache.py --size original --json cache.json
     python benchmarks/cache.py --task ner --json cache_ner.json
 
-snli  Tokens per second of `Elmo` (character ids in, mixed layers out) over the batches of an epoch on the
+snli  Tokens per second of ELMo (character ids in, mixed layers out) over the batches of an epoch on the
       train part of SNLI: computed each time, with our fastest way in float32, and read from each cache.
 ner   Seconds of an epoch of training the tagger of experiments/ner_elmo.jsonnet, computed and cached.
 
@@ -35,7 +35,7 @@ from torch import Tensor
 
 from elmo_plugin import plugin  # noqa: F401 (registers all)
 from elmo_plugin.bilm import BiLm, BiLmOutput, sentences_to_character_ids
-from elmo_plugin.embedding import Elmo
+from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.embedding.cache import ActivationCache, MemoryCache, SqliteCache
 
 SHARED = REPOSITORY.parent / "shared" / "data"
@@ -83,11 +83,11 @@ def measure_snli(args: argparse.Namespace, folder: str) -> dict[str, Any]:
     bilm = BiLm.from_files(*model_files(Path(folder)))
     rates: dict[str, float] = {}
     with torch.inference_mode():
-        epoch = partial(pass_over, Elmo(bilm).eval(), batches)
+        epoch = partial(pass_over, ElmoRepresentations(bilm).eval(), batches)
         rates["tokens_per_second"] = rate(epoch, tokens, args.rounds)
         for prefix, make in CACHES.items():
             cache = make(folder)
-            epoch = partial(pass_over, Elmo(bilm, cache=cache).eval(), batches)
+            epoch = partial(pass_over, ElmoRepresentations(bilm, cache=cache).eval(), batches)
             rates[f"{prefix}cached_tokens_per_second"] = rate(epoch, tokens, args.rounds)
             epoch = partial(pass_over, partial(read_through, cache, bilm), batches)
             rates[f"{prefix}read_tokens_per_second"] = rate(epoch, tokens, args.rounds)

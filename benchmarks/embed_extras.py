@@ -2,7 +2,7 @@
 
 python benchmarks/embed_extras.py --what placements --size original --json placements.json
 
-placements  time of two `Elmo` on one shared, frozen biLM, by that of one (at most 1.1 is aimed at)
+placements  time of two placements on one shared, frozen biLM, by that of one (at most 1.1 is aimed at)
 long        peak memory of one sequence of 20,000 words, by that of one of 2,000 (below 2)
 load        seconds to load from HDF5 (at most 2 for original), and what it takes in memory, by the size
             of the model (at most 1.3)
@@ -25,7 +25,7 @@ from material import SIZES, Sentences, model_files, one_sequence, read_sentences
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.precision import PRECISIONS
-from elmo_plugin.embedding import Elmo
+from elmo_plugin.embedding import ElmoRepresentations
 
 SENTENCES = {"tiny": 512, "small": 256, "original": 128}
 SHORT, LONG = 2_000, 20_000
@@ -76,7 +76,7 @@ def measure_placements(args: argparse.Namespace) -> dict[str, Any]:
     """
     sentences = read_sentences()[: SENTENCES[args.size]]
     shared = load(args)
-    models = [[Elmo(load(args))], [Elmo(shared), Elmo(shared)]]
+    models = [[ElmoRepresentations(load(args))], [ElmoRepresentations(shared), ElmoRepresentations(shared)]]
     rounds = []
     for _ in range(args.rounds + 1):
         one_and_two = []
@@ -106,7 +106,7 @@ def character_ids(sentences: Sentences, batch_size: int) -> list[torch.Tensor]:
     ]
 
 
-def place(placements: list[Elmo], batches: list[torch.Tensor]) -> None:
+def place(placements: list[ElmoRepresentations], batches: list[torch.Tensor]) -> None:
     for batch in batches:
         for elmo in placements:
             elmo(batch)

@@ -1,13 +1,12 @@
 """ELMo for AllenNLP: a biLM, its embeddings and the task models of Peters et al. (2018).
 
-`import elmo_plugin.plugin` registers everything with AllenNLP. Who imports this package alone gets that when
-AllenNLP is asked for a name that it does not know; see `elmo_plugin.registration`.
+`import elmo_plugin.plugin` registers everything with AllenNLP, as does the line `elmo_plugin` in a plugins
+file.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from elmo_plugin.registration import register_when_needed
 
 if TYPE_CHECKING:
     from elmo_plugin.allennlp_api import (
@@ -33,7 +32,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What is heavy to import is imported when it is asked for (PEP 562)."""
+    """Imports what is heavy on first access (PEP 562)."""
     if name in __all__:
         return getattr(import_module("elmo_plugin.allennlp_api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -43,4 +42,8 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
 
 
-register_when_needed()
+# Importing any part of the package runs this file, but only the line `elmo_plugin` in a plugins file means
+# all.
+_plugins = sys.modules.get("allennlp.common.plugins")
+if _plugins is not None and __name__ in list(_plugins.discover_plugins()):
+    import_module("elmo_plugin.plugin")

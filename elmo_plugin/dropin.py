@@ -1,9 +1,8 @@
-"""What a project that uses AllenNLP's ELMo lists in `.allennlp_plugins`: importing it puts our ELMo in the
-place of AllenNLP's.
+"""Replaces AllenNLP's ELMo by ours when imported. A project lists this module in `.allennlp_plugins`.
 
-The names `elmo_token_embedder` and `elmo_characters` of configurations become those of our classes. Whoever
-has imported AllenNLP's `Elmo` or `ElmoTokenEmbedder`, before or after, makes ours with them. And the rest of
-AllenNLP gets the shims that it needs on a current torch.
+The names `elmo_token_embedder` and `elmo_characters` of configurations become those of our classes.
+AllenNLP's `Elmo` and `ElmoTokenEmbedder`, imported before or after, construct ours. The rest of AllenNLP gets
+the shims that it needs on a current torch.
 """
 
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from elmo_plugin.allennlp_api import Elmo
 from elmo_plugin.allennlp_api.indexer import ElmoCharactersIndexer
 from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
 
-# AllenNLP's classes, and those whose objects they make in their place.
+# AllenNLP's classes, and those that they construct.
 REPLACED: dict[Any, Any] = {
     elmo.Elmo: Elmo,
     token_embedders.ElmoTokenEmbedder: ElmoTokenEmbedder,
@@ -27,7 +26,7 @@ REPLACED: dict[Any, Any] = {
 
 
 def register() -> None:
-    """To do so twice is harmless. AllenNLP's own are registered by now: the imports above have done it."""
+    """Replaces AllenNLP's ELMo, which the imports above have registered. Calling this twice is harmless."""
     shims.apply()
     TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(ElmoTokenEmbedder)
     TokenIndexer.register("elmo_characters", exist_ok=True)(ElmoCharactersIndexer)
@@ -37,17 +36,17 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Puts AllenNLP's own ELMo back. The shims stay."""
+    """Restores AllenNLP's own ELMo. The shims stay."""
     TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(token_embedders.ElmoTokenEmbedder)
     TokenIndexer.register("elmo_characters", exist_ok=True)(ELMoTokenCharactersIndexer)
     for theirs in REPLACED:
-        theirs.__new__ = _make_usual  # Python does not forget a `__new__` that is deleted
+        theirs.__new__ = _make_own  # Python does not forget a `__new__` that is deleted
         if "from_params" in vars(theirs):
             del theirs.from_params
 
 
 def _maker(theirs: type, ours: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a `__new__` of `theirs` that makes one of `ours`. Subclasses make their own."""
+    """Returns a `__new__` of `theirs` that constructs `ours`. Subclasses construct themselves."""
 
     def make(cls: type, *args: Any, **options: Any) -> Any:
         is_call = args or options  # copying an object gives no arguments
@@ -56,12 +55,12 @@ def _maker(theirs: type, ours: Callable[..., Any]) -> Callable[..., Any]:
     return make
 
 
-def _make_usual(cls: type, *args: Any, **options: Any) -> Any:
+def _make_own(cls: type, *args: Any, **options: Any) -> Any:
     return object.__new__(cls)
 
 
 def _maker_from_params(theirs: type, ours: Any) -> Any:
-    """Returns a `from_params` of `theirs` that takes the arguments of `ours`. Subclasses have their own."""
+    """Returns a `from_params` of `theirs` that takes the arguments of `ours`. Subclasses keep AllenNLP's."""
 
     def make(cls: Any, params: Params, **extras: Any) -> Any:
         if cls is not theirs:

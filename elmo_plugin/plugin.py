@@ -7,9 +7,9 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"elmo_plugin.plugin {NEEDS_ALLENNLP}", name=error.name) from None
 
-from elmo_plugin import guards, shims, training
+from elmo_plugin import shims, training
 from elmo_plugin.analysis import callback
-from elmo_plugin.commands import endings, subcommands
+from elmo_plugin.commands import subcommands
 from elmo_plugin.embedding import indexer, token_embedder
 from elmo_plugin.encoders import (
     bidirectional_gru,
@@ -24,5 +24,3 @@ from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, vocabulary
 from elmo_plugin.tasks import ensemble as ensemble_model
 
 shims.apply()
-guards.install()
-endings.install()

@@ -1,31 +1,19 @@
-"""The few shims that AllenNLP 2.10.1 needs on a torch newer than the one it was written for, or to be killed
-without harm, and filters for what it prints that no user can act on.
+"""What AllenNLP 2.10.1 needs on a torch newer than the one that it was written for.
 
-Each shim for torch is guarded: on AllenNLP's own torch it changes nothing. `elmo_plugin.plugin` and
-`elmo_plugin.dropin` apply all.
+On AllenNLP's own torch the shims change nothing. `elmo_plugin.plugin` and `elmo_plugin.dropin` apply them;
+`docs/hardening.md` lists them.
 """
 
 import inspect
-import logging
-import os
-import tempfile
 import warnings
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
-from allennlp.common import Params
-from allennlp.data import Vocabulary
 from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
-
-from elmo_plugin.common.files import replace_when_written
-
-PARAMS_TO_FILE = Params.to_file
-VOCABULARY_TO_FILES = Vocabulary.save_to_files
 
 
 def restore_reduce_on_plateau() -> None:
@@ -91,37 +79,6 @@ def _clip_sparse_and_dense(parameters: list[torch.nn.Parameter], max_norm: float
     return torch.nn.utils.clip_grad_norm_(gradients, max_norm)
 
 
-def _params_to_whole_file(
-    self: Params, params_file: str, preference_orders: list[list[str]] | None = None
-) -> None:
-    with replace_when_written(params_file) as temporary:
-        PARAMS_TO_FILE(self, str(temporary), preference_orders)
-
-
-def _vocabulary_to_whole_files(self: Vocabulary, directory: str | os.PathLike) -> None:
-    path = Path(directory)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        temporary = Path(folder) / path.name
-        VOCABULARY_TO_FILES(self, str(temporary))
-        if not path.exists():
-            temporary.rename(path)
-            return
-        for file in temporary.glob("*.txt"):
-            file.replace(path / file.name)
-
-
-def write_run_folder_whole() -> None:
-    """
-    Makes `allennlp train` replace a run's configuration and vocabulary only by whole ones. It writes both
-    again each time it starts, and `--recover` cannot read what a kill has left half-written.
-
-    Drop it when AllenNLP writes these files under another name first, or not again.
-    """
-    Params.to_file = _params_to_whole_file  # type: ignore[method-assign]
-    Vocabulary.save_to_files = _vocabulary_to_whole_files  # type: ignore[method-assign]
-
-
 def silence_cuda_amp_deprecation() -> None:
     """
     Hides the deprecation of `torch.cuda.amp` where AllenNLP's trainer is what uses it, and only there.
@@ -136,25 +93,9 @@ def silence_cuda_amp_deprecation() -> None:
     )
 
 
-def _is_no_note_on_hidden_metrics(record: logging.LogRecord) -> bool:
-    return not record.getMessage().startswith('Metrics with names beginning with "_"')
-
-
-def silence_note_on_hidden_metrics() -> None:
-    """
-    Hides AllenNLP's warning that metrics named with a leading underscore stay out of the progress bar: a
-    model names them so to that end, and they are in the metrics files all the same.
-
-    Drop it when no model here has such metrics.
-    """
-    logging.getLogger("allennlp.training.util").addFilter(_is_no_note_on_hidden_metrics)
-
-
 def apply() -> None:
-    """Applies every shim and filter. To do so twice is harmless."""
+    """Applies every shim. Applying them twice is harmless."""
     restore_reduce_on_plateau()
     allow_numpy_scalars_in_checkpoints()
     clip_sparse_gradients()
-    write_run_folder_whole()
     silence_cuda_amp_deprecation()
-    silence_note_on_hidden_metrics()

@@ -21,9 +21,8 @@ ALLOWED["language_model"] = {"common", "bilm"}
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["tasks"] | {"tasks", "language_model"})
 ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"elmo_plugin"}  # for its version
 ALLOWED["training"] = set()
-ALLOWED["shims"] = ALLOWED["guards"] = {"common"}
-ALLOWED["registration"] = set()
-ALLOWED["elmo_plugin"] = {"allennlp_api", "registration"}  # the first lazily
+ALLOWED["shims"] = ALLOWED["hardening"] = {"common"}
+ALLOWED["elmo_plugin"] = {"allennlp_api"}  # lazily
 MAX_FILES_ON_A_FLOOR = 10
 CORE = {"torch", "numpy", "h5py", "zstandard", "safetensors", "filelock", "tqdm"}
 WITHOUT_EXTRAS = [  # what an installation without AllenNLP has

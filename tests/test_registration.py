@@ -1,4 +1,4 @@
-"""Who says `import elmo_plugin` and no more gets the plugin when AllenNLP is asked for one of its names."""
+"""Importing a part of the package registers nothing, installs no hooks, and imports nothing heavy."""
 
 import subprocess
 import sys
@@ -7,37 +7,46 @@ import pytest
 
 from tests.conftest import REPOSITORY
 
-ASK = """
-assert "elmo_plugin.plugin" not in sys.modules
-from allennlp.common.checks import ConfigurationError
-from allennlp.common import Params
-from allennlp.data.tokenizers import Tokenizer
-from allennlp.models import Model
-from allennlp.modules import TokenEmbedder
-TokenEmbedder.by_name("embedding")
-assert "elmo_plugin.plugin" not in sys.modules
-tokenizer = Tokenizer.from_params(Params({"type": "penn_treebank"}))
-print(type(tokenizer).__module__, Model.by_name("ner_bilstm_crf").__module__)
-for kind in (Tokenizer, Model):
-    try:
-        kind.from_params(Params({"type": "no_such_name"}))
-    except ConfigurationError as error:
-        assert "no_such_name not in acceptable choices" in str(error)
-try:
-    Model.by_name("no_such_model")
-except ConfigurationError as error:
-    print(error)
-"""
-IMPORTED_FIRST = "import sys, elmo_plugin\nassert not {'allennlp', 'torch'} & set(sys.modules)\n"
-IMPORTED_LAST = "import sys, allennlp.predictors, elmo_plugin\n"
+
+def run(program: str) -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True
+    )
+    assert process.returncode == 0, process.stderr
+
+
+def test_the_package_alone_leaves_no_hook_and_imports_nothing_heavy() -> None:
+    run(
+        "import sys\n"
+        "before = sys.meta_path[:], sys.path_hooks[:], sys.excepthook\n"
+        "import elmo_plugin\n"
+        "assert before == (sys.meta_path, sys.path_hooks, sys.excepthook)\n"
+        "assert not {'allennlp', 'torch', 'numpy'} & set(sys.modules)\n"
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("imports", [IMPORTED_FIRST, IMPORTED_LAST])
-def test_a_name_of_the_plugin_is_found(imports: str) -> None:
-    program = [sys.executable, "-c", imports + ASK]
-    process = subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True)
-    assert process.returncode == 0, process.stderr
-    modules, error = process.stdout.splitlines()
-    assert modules == "elmo_plugin.tasks.tokenizers elmo_plugin.tasks.ner.model"
-    assert error.startswith("'no_such_model' is not a registered name for 'Model'")
+def test_the_bilm_beside_allennlp_registers_nothing() -> None:
+    run(
+        "import sys\n"
+        "from allennlp.models import Model\n"
+        "before = sys.meta_path[:]\n"
+        "import elmo_plugin.bilm\n"
+        "assert before == sys.meta_path and 'elmo_plugin.plugin' not in sys.modules\n"
+        "assert 'ner_bilstm_crf' not in Model.list_available()\n"
+        "import elmo_plugin.plugin\n"
+        "assert 'ner_bilstm_crf' in Model.list_available()\n"
+    )
+
+
+def test_a_blank_pipeline_of_spacy_imports_no_torch_because_of_this_package() -> None:
+    pytest.importorskip("spacy", reason="needs elmo_plugin[spacy]")
+    run(
+        "import sys\n"
+        "sys.modules['torch'] = None  # which spaCy imports where it can, and does not need\n"
+        "import spacy\n"
+        "spacy.blank('en')\n"
+        "ours = {name for name in sys.modules if name.startswith('elmo_plugin')}\n"
+        "assert 'elmo_plugin.integrations.spacy_component' in ours, 'its entry point was not read'\n"
+        "assert not {'elmo_plugin.bilm', 'elmo_plugin.plugin'} & ours and 'allennlp' not in sys.modules\n"
+    )

@@ -2,8 +2,6 @@
 
 import inspect
 import io
-import json
-import logging
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +12,7 @@ import pytest
 import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
-from allennlp.data import Vocabulary
-from allennlp.training import gradient_descent_trainer, util
+from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import (
     LearningRateScheduler,
     ReduceOnPlateauLearningRateScheduler,
@@ -149,43 +146,6 @@ def test_sparse_gradients_are_clipped_as_dense_ones(max_norm: float) -> None:
         torch.testing.assert_close(one.grad.to_dense(), other.grad)
 
 
-def fail(*arguments: Any, **options: Any) -> None:
-    raise InterruptedError
-
-
-def test_a_configuration_is_replaced_only_by_a_whole_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "config.json"
-    Params({"a": 1}).to_file(str(path))
-    with monkeypatch.context() as patch, pytest.raises(InterruptedError):
-        patch.setattr(json, "dump", fail)
-        Params({"a": 2}).to_file(str(path))
-    assert Params.from_file(path).as_dict() == {"a": 1}
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_vocabulary_is_there_as_a_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "vocabulary"
-    vocabulary = Vocabulary({"words": {"cat": 2, "dog": 1}, "labels": {"N": 1}})
-    with monkeypatch.context() as patch, pytest.raises(InterruptedError):
-        patch.setattr(Path, "rename", fail)
-        vocabulary.save_to_files(str(path))
-    assert not list(tmp_path.iterdir())
-    for _ in range(2):
-        vocabulary.save_to_files(str(path))
-        loaded = Vocabulary.from_files(str(path))
-        assert loaded.get_index_to_token_vocabulary("words") == {
-            0: "@@PADDING@@",
-            1: "@@UNKNOWN@@",
-            2: "cat",
-            3: "dog",
-        }
-    assert list(tmp_path.iterdir()) == [path]
-
-
 @pytest.mark.skipif(not TORCH_DEPRECATES_CUDA_AMP, reason="this torch does not deprecate torch.cuda.amp")
 @pytest.mark.parametrize("filtered", [True, False])
 def test_training_is_silent_about_cuda_amp_only_through_the_filter(tmp_path: Path, filtered: bool) -> None:
@@ -203,13 +163,3 @@ def test_code_other_than_allennlps_trainer_is_still_warned_about_cuda_amp() -> N
         shims.silence_cuda_amp_deprecation()
         with pytest.warns(FutureWarning, match=r"torch\.cuda\.amp"):
             torch.cuda.amp.autocast(False)
-
-
-def test_only_the_note_on_hidden_metrics_is_kept_out_of_the_log(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(util.HasBeenWarned, "tqdm_ignores_underscores", False)
-    util.description_from_metrics({"_f1": 0.5, "f1": 0.5})
-    logging.getLogger("allennlp.training.util").warning("another")
-    assert util.HasBeenWarned.tqdm_ignores_underscores
-    assert [record.getMessage() for record in caplog.records] == ["another"]

@@ -1,33 +1,20 @@
 """Restores the biLM of an archive that AllenNLP's ELMo, or the drop-in for it, was saved in."""
 
-from collections.abc import Iterator
 from os import PathLike
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlparse
-
-from torch import Tensor
 
 from elmo_plugin.allennlp_api.bilm import CHARACTERS, AllenNlpBiLm, published_options
 from elmo_plugin.bilm import BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import MODELS, fetch
-from elmo_plugin.embedding import stored_state
+from elmo_plugin.embedding import find_bilms, stored_state
 
 DESCRIPTION = "elmo"  # in torch's metadata of a token embedder's state dict
 BILM = "._elmo._elmo_lstm."  # where a token embedder has its biLM
 CACHED_WORDS = "_word_embedding.weight"
 
 PUBLISHED_NAMES = {PurePosixPath(options).name for options, _ in MODELS.values() if "://" in options}
-
-
-class _Embedder(NamedTuple):
-    """
-    weights: those of its biLM but for the vectors of cached words, in AllenNLP's names
-    description: what `describe` gave for it; empty if AllenNLP's own was saved
-    """
-
-    weights: dict[str, Tensor]
-    description: dict[str, Any]
 
 
 def describe(options_file: str, options: BiLmOptions) -> dict[str, Any]:
@@ -60,28 +47,19 @@ def archived_bilm(
     Raises `BiLmError` where the options have to be read and cannot.
     """
     state = stored_state(folder)
-    embedders = [] if state is None else list(_embedders(state))
-    for weights, description in embedders:
+    metadata = getattr(state, "_metadata", {})
+    found = list(find_bilms(state, BILM + CHARACTERS, BILM))
+    for embedder, weights in found:
+        weights.pop(CACHED_WORDS, None)
+        description = metadata.get(embedder, {}).get(DESCRIPTION, {})  # empty if AllenNLP's own was saved
         if description.get("options_file") == options_file:
             options = BiLmOptions.from_dict(description["options"])
             return AllenNlpBiLm.from_weights(options, weights.items(), precision)
-    if len({published_options(weights) for weights, _ in embedders}) != 1:
+    if len({published_options(weights) for _, weights in found}) != 1:
         return None
-    weights, _ = embedders[0]
+    _, weights = found[0]
     options = published_options(weights) if _is_published(options_file) else _read(options_file)
     return AllenNlpBiLm.from_weights(options, weights.items(), precision)
-
-
-def _embedders(state: dict[str, Any]) -> Iterator[_Embedder]:
-    """Yields all embedders that have a biLM in the weights of a model."""
-    metadata = getattr(state, "_metadata", {})
-    for name in state:
-        if name.endswith(BILM + CHARACTERS):
-            embedder = name.removesuffix(BILM + CHARACTERS)
-            start = embedder + BILM
-            weights = {key.removeprefix(start): state[key] for key in state if key.startswith(start)}
-            weights.pop(CACHED_WORDS, None)
-            yield _Embedder(weights, metadata.get(embedder, {}).get(DESCRIPTION, {}))
 
 
 def _is_published(options_file: str) -> bool:

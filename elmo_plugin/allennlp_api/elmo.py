@@ -24,8 +24,8 @@ class Elmo(nn.Module):
     A sentence's vectors depend on nothing but the sentence. AllenNLP's carry the LSTMs' state from batch to
     batch: with `stateful` they do so here, too.
 
-    New code is better served by `elmo_plugin.embedding.Elmo`, which mixes any of the layers and normalises
-    each vector by itself.
+    New code is better served by `elmo_plugin.embedding.ElmoRepresentations`, which mixes any of the layers
+    and normalises each vector by itself.
 
     # Parameters
 
@@ -102,7 +102,7 @@ class Elmo(nn.Module):
         self._has_cached_vocab = vocab_to_cache is not None
         self._keep_sentence_boundaries = keep_sentence_boundaries
         self._reads_boundaries = keep_sentence_boundaries or do_layer_norm
-        if self._reads_boundaries and isinstance(module, ElmoBiLm) and module.runner.cache is not None:
+        if self._reads_boundaries and isinstance(module, ElmoBiLm) and module.session.cache is not None:
             raise BiLmError(
                 "a cache has no vectors of sentence boundaries: it goes with neither "
                 "keep_sentence_boundaries nor do_layer_norm"

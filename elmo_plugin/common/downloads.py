@@ -1,4 +1,4 @@
-"""Files at addresses, each downloaded once, into the cache that AllenNLP has for its own."""
+"""Files at addresses, each downloaded once into AllenNLP's cache."""
 
 import os
 import sys
@@ -14,19 +14,19 @@ TIMEOUT = 30  # seconds without an answer
 
 
 def download_directory() -> Path:
-    """Returns AllenNLP's own cache: `cache` in `$ALLENNLP_CACHE_ROOT`, by default in `~/.allennlp`."""
+    """Returns AllenNLP's cache: `cache` in `$ALLENNLP_CACHE_ROOT`, by default in `~/.allennlp`."""
     return Path(os.environ.get("ALLENNLP_CACHE_ROOT") or Path.home() / ".allennlp") / "cache"
 
 
 def is_address(path: str | Path) -> bool:
-    """Returns whether it is an address of one of `SCHEMES`, and not a path."""
+    """Returns whether a string is an address, not a path."""
     return urlparse(str(path)).scheme in SCHEMES
 
 
 def fetch(path_or_address: str | Path, whose: str = "", others: Sequence[str | Path] = ()) -> Path:
     """
-    Returns a local path: the given one, or that of the content of an address, which is downloaded once. What
-    AllenNLP or an earlier call has put into the cache is used without a network.
+    Returns a local path: the given path, or that of a downloaded address. Nothing is downloaded if AllenNLP
+    or an earlier call has put it into the cache.
 
     # Parameters
 
@@ -35,12 +35,11 @@ def fetch(path_or_address: str | Path, whose: str = "", others: Sequence[str | P
         `hf://USER/MODEL/FILE` of the Hugging Face Hub (without a file the folder of the model), `s3://…`,
         `gs://…`.
     whose : `str`, optional (default = `""`)
-        What it is a file of, for messages: " of …".
+        For messages: " of …", what the file belongs to.
     others : `Sequence[str | Path]`, optional (default = `()`)
-        Other addresses of the same content, under which the cache may have it.
+        Other addresses of the same content, to be looked up in the cache.
 
-    Raises `BiLmError` where it cannot be downloaded, or where `cached-path`, which knows that cache, is not
-    installed.
+    Raises `BiLmError` if it cannot be downloaded, or `cached-path` is not installed.
     """
     address = str(path_or_address)
     if not is_address(address):
@@ -67,7 +66,7 @@ def fetch(path_or_address: str | Path, whose: str = "", others: Sequence[str | P
 
 
 def _size_of(address: str) -> int | None:
-    """In bytes, where there is a server that tells."""
+    """Returns the size in bytes, if the server reports it."""
     if urlparse(address).scheme not in ("http", "https"):
         return None
     with urlopen(Request(address, method="HEAD"), timeout=TIMEOUT) as answer:

@@ -1,4 +1,4 @@
-"""The one exception of this package, and how AllenNLP's users see it."""
+"""The exception for a user's mistakes, in this package and in AllenNLP."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,13 +9,13 @@ NEEDS_ALLENNLP = (
 
 
 class BiLmError(ValueError):
-    """A model file, an option or a text that cannot be used; its message is one sentence that says why."""
+    """A model file, an option or a text cannot be used. The message is one sentence that says why."""
 
 
 @contextmanager
 def as_configuration_error(option: str = "") -> Iterator[None]:
-    """Turns a `BiLmError` of the block into AllenNLP's `ConfigurationError`, which names the `option`."""
-    from allennlp.common.checks import ConfigurationError  # the biLM is importable without AllenNLP
+    """Turns a `BiLmError` into AllenNLP's `ConfigurationError`, which names the `option`."""
+    from allennlp.common.checks import ConfigurationError  # here, as the biLM needs no AllenNLP
 
     try:
         yield
@@ -25,8 +25,8 @@ def as_configuration_error(option: str = "") -> Iterator[None]:
 
 def raise_stop(error: Exception) -> None:
     """
-    Raises what AllenNLP raises where a SIGTERM comes: an `Exception`, which code that takes whatever damage
-    may raise must not take for damage.
+    Raises the exception of AllenNLP's handler of SIGTERM again. It is an `Exception`, which code that catches
+    whatever damage may raise must let through.
     """
-    if type(error).__name__ == "SigTermReceived":  # AllenNLP may not be there
+    if type(error).__name__ == "SigTermReceived":  # AllenNLP may not be installed
         raise error

@@ -1,4 +1,4 @@
-"""Files, written so that a failure leaves nothing half-written; errors say which file it was."""
+"""Files that are written completely or not at all, with errors that name the file."""
 
 import errno
 import json
@@ -27,11 +27,10 @@ _OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 @contextmanager
 def replace_when_written(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
-    Yields a temporary path next to `path`, which takes the place of `path` when the block succeeds
-    and is deleted when it fails. What takes the place is on the disk by then, so that not even a power
-    failure leaves half of it.
+    Yields a temporary path next to `path`. It replaces `path` when the block succeeds, and is deleted when it
+    fails. It is flushed to the disk first, so not even a power failure leaves a half-written file.
 
-    Raises `OSError`, naming `path`, where it cannot be written.
+    Raises `OSError`, naming `path`, if it cannot be written.
     """
     with replace_together([Path(path)]) as (temporary,):
         yield temporary
@@ -40,9 +39,9 @@ def replace_when_written(path: str | os.PathLike[str]) -> Iterator[Path]:
 @contextmanager
 def replace_together(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """
-    Does what `replace_when_written` does for several files of one folder: where one of them cannot take its
-    place, none does. Only a kill between two renames can leave some of them new and some old, so that they
-    have to tell by themselves whether they belong together.
+    Replaces several files of one folder as `replace_when_written` replaces one: all of them or none. Only a
+    kill between two renames can leave some new and some old, so their content must show whether they belong
+    together.
     """
     parent = paths[0].parent
     with errors_name(paths[0]):
@@ -57,7 +56,7 @@ def replace_together(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 def _replace(temporaries: dict[Path, Path], folder: Path) -> None:
-    """Renames the temporary file of each path. Puts the old files back where one cannot be renamed."""
+    """Renames the temporary files. Restores the old files if one cannot be renamed."""
     old: dict[Path, Path | None] = {}
     try:
         for path, temporary in temporaries.items():
@@ -75,7 +74,7 @@ def _replace(temporaries: dict[Path, Path], folder: Path) -> None:
 
 
 def _second_name(path: Path, second: Path) -> Path | None:
-    """Gives a file a second name, or a copy where the disk knows none. Returns it, if there is a file."""
+    """Links a file to a second name, or copies it, and returns that name. Returns `None` without a file."""
     if not path.is_file():
         return None
     try:
@@ -87,7 +86,7 @@ def _second_name(path: Path, second: Path) -> Path | None:
 
 @contextmanager
 def errors_name(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Names `path` in an `OSError` of the block which says that it could not be written, but not which."""
+    """Names `path` in an `OSError` of the block about writing."""
     try:
         yield
     except OSError as error:
@@ -98,9 +97,8 @@ def errors_name(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def reason(error: OSError) -> str:
-    """Returns in words why a file could not be read or written."""
-    known = _REASONS.get(error.errno or 0)
-    return known or error.strerror or str(error) or type(error).__name__
+    """Returns why a file could not be read or written."""
+    return _REASONS.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
 
 
 def _flush_to_disk(path: Path) -> None:
@@ -112,7 +110,7 @@ def _flush_to_disk(path: Path) -> None:
 
 
 def read_bytes(path: str | os.PathLike[str], name: str) -> bytes:
-    """Reads a file. Raises `BiLmError`, which calls it `name`, where it is missing or cannot be read."""
+    """Reads a file. Raises `BiLmError`, which calls it `name`, if it is missing or cannot be read."""
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:
@@ -123,9 +121,9 @@ def read_bytes(path: str | os.PathLike[str], name: str) -> bytes:
 
 def checksum(*parts: bytes | memoryview | np.ndarray) -> int:
     """
-    Returns the CRC-32 of the bytes of all parts, one after another, arrays in row-major order. It sees every
-    change of up to four bytes in a row and other damage but for one case in four billion; it is no defence
-    against somebody who means harm. It reads about 2.5 GB a second.
+    Returns the CRC-32 of the bytes of all parts, arrays in row-major order. It detects every change of up to
+    four bytes in a row, and misses other damage once in four billion cases. It does not protect against
+    forgery. It reads about 2.5 GB a second.
     """
     crc = 0
     for part in parts:
@@ -136,12 +134,12 @@ def checksum(*parts: bytes | memoryview | np.ndarray) -> int:
 
 
 def remove_leftovers(folder: str | Path, pattern: str) -> None:
-    """Removes what a killed process left of new files whose name matches `pattern`."""
+    """Removes the temporary files that a killed process left for files whose name matches `pattern`."""
     for leftover in Path(folder).glob(f".{pattern}.*"):
         shutil.rmtree(leftover, ignore_errors=True)
 
 
 def write_json(path: str | Path, content: Any) -> None:
-    """Writes a JSON file for people to read, whole or not at all."""
+    """Writes an indented JSON file."""
     with replace_when_written(path) as temporary:
         temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

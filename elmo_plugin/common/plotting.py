@@ -14,14 +14,14 @@ FORMATS = (".svg", ".png", ".pdf")
 
 
 def check_plot(option: str, path: str | PathLike[str]) -> None:
-    """Raises `BiLmError` where the file that an option of a command names cannot be drawn."""
+    """Raises `BiLmError` if the file that an option of a command names cannot be drawn."""
     if Path(path).suffix not in FORMATS:
         raise BiLmError(f"{option} draws {', '.join(FORMATS)}, not {path}")
     new_figure(1, 1)
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Returns an empty figure, its sizes in inches; raises `BiLmError` without matplotlib."""
+    """Returns an empty figure, with sizes in inches. Raises `BiLmError` if matplotlib is not installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -31,6 +31,6 @@ def new_figure(width: float, height: float) -> "Figure":
 
 
 def save_figure(figure: "Figure", path: str | PathLike[str]) -> None:
-    """Writes a figure in the format that the ending of the path names, one of `FORMATS`."""
+    """Writes a figure in the format of the path's suffix, one of `FORMATS`."""
     with replace_when_written(path) as temporary:
         figure.savefig(temporary, dpi=200)

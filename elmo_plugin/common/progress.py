@@ -1,4 +1,4 @@
-"""Bars that show how far some work is."""
+"""Progress bars."""
 
 import sys
 from typing import Any
@@ -9,7 +9,7 @@ LINE_INTERVAL = 2.0  # seconds from one line to the next
 
 
 class _Lines:
-    """A stream on which each state of a bar is a line of its own."""
+    """A stream that prints each state of a bar on its own line."""
 
     def write(self, text: str) -> None:
         if text := text.strip("\r\n"):
@@ -26,7 +26,7 @@ def progress_bar(as_lines: bool | None = None, **options: Any) -> tqdm:
     # Parameters
 
     as_lines : `bool | None`, optional (default = `None`)
-        Whether it begins a new line every two seconds; `None` to do so where standard error is no terminal.
+        Whether to print a new line every two seconds; `None` does so if standard error is not a terminal.
     options
         Those of `tqdm`.
     """

@@ -1,22 +1,28 @@
-"""ELMo's mix of biLM layers, in plain torch (`scalar_mix`, `elmo`) and as parts of AllenNLP (the rest)."""
+"""ELMo's mix of biLM layers: in plain torch, and as AllenNLP's token indexer and token embedder."""
 
-from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, stored_state
-from elmo_plugin.embedding.elmo import Elmo, ElmoOutput, chosen_layers, share_frozen_bilms
+from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, find_bilms, stored_state
 from elmo_plugin.embedding.mixing_weights import Mix, layer_name, read_mixes
-from elmo_plugin.embedding.runner import BiLmRunner
+from elmo_plugin.embedding.representations import (
+    ElmoOutput,
+    ElmoRepresentations,
+    chosen_layers,
+    share_frozen_bilms,
+)
 from elmo_plugin.embedding.scalar_mix import ScalarMix, weighted_sum
+from elmo_plugin.embedding.session import BiLmSession
 from elmo_plugin.embedding.trained_mixes import TrainedMix, find_mixes, load_mixes
 
 __all__ = [
     "EXTRA_STATE",
-    "BiLmRunner",
-    "Elmo",
+    "BiLmSession",
     "ElmoOutput",
+    "ElmoRepresentations",
     "EmbedderMetadata",
     "Mix",
     "ScalarMix",
     "TrainedMix",
     "chosen_layers",
+    "find_bilms",
     "find_mixes",
     "layer_name",
     "load_mixes",

@@ -1,4 +1,4 @@
-"""How much each layer of the biLM counts in a trained model: eq. (1) of Peters et al. (2018)."""
+"""The weight of each layer of the biLM in a trained model: eq. (1) of Peters et al. (2018)."""
 
 import re
 from collections import Counter
@@ -20,7 +20,7 @@ class Mix(NamedTuple):
     # Parameters
 
     placement : `str`
-        "input" or "output"; the name of the module where it is neither, or where several are the same.
+        "input" or "output"; the name of the module if it is neither, or if there are several of it.
     layers : `list[int]`
         The numbers of the layers that are mixed; 0 is the token layer.
     normalized_weights : `list[float]`
@@ -42,8 +42,8 @@ def read_mixes(state: Mapping[str, Any]) -> list[Mix]:
     # Parameters
 
     state : `Mapping[str, Any]`
-        The `state_dict` of a model with any number of `elmo` token embedders, or of torch modules `Elmo`. The
-        latter do not save the numbers of their layers: these are counted from 0.
+        The `state_dict` of a model with any number of `elmo` token embedders or modules
+        `ElmoRepresentations`. The latter do not store the numbers of their layers, which are counted from 0.
 
     # Returns
 
@@ -71,12 +71,12 @@ def read_mixes(state: Mapping[str, Any]) -> list[Mix]:
 
 
 def layer_name(number: int) -> str:
-    """Returns what people call the layer with this number."""
+    """Returns the usual name of the layer with this number."""
     return f"LSTM {number}" if number else "token"
 
 
 def _path(match: re.Match[str]) -> str:
-    """Returns the name of the embedder, or that of a torch module `Elmo` with the number of its mix."""
+    """Returns the name of the embedder, or that of an `ElmoRepresentations` with the number of its mix."""
     module, number = match.groups()
     return module.removesuffix(_EMBEDDER) if module.endswith(_EMBEDDER) else f"{module}.{number}"
 

@@ -7,26 +7,26 @@ from torch import Tensor, nn
 
 from elmo_plugin.common.errors import BiLmError
 
-_ROUNDING = 0.01  # that the sum of weights may be off by, as of three times 0.333
+_ROUNDING = 0.01  # tolerance for the sum of weights, such as three times 0.333
 
 
 class ScalarMix(nn.Module):
     """
     Computes `gamma * sum_j s_j h_j` with `s = softmax(w)`, eq. (1) of Peters et al. (2018).
 
-    At first all layers weigh the same and `gamma` is 1.
+    Initially all layers have the same weight and `gamma` is 1.
 
     # Parameters
 
     num_layers : `int`
-        How many layers `h_j` there are.
+        The number of layers `h_j`.
     trainable : `bool`
         Whether `w` (the parameter `weights`) and `gamma` are learned.
     initial_weights : `Sequence[float] | None`
-        The `s_j` to begin with: one a layer, none negative, of sum one. Unlike the pre-softmax values that
-        other implementations ask for, `[0, 1, 0]` means the middle layer alone.
+        The initial `s_j`: one for each layer, not negative, of sum one. Unlike the pre-softmax values that
+        other implementations take, `[0, 1, 0]` means the middle layer alone.
 
-    Raises `BiLmError` where `initial_weights` are no such numbers.
+    Raises `BiLmError` for other `initial_weights`.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ def _log(weights: Sequence[float], num_layers: int) -> Tensor:
     are_weights = all(isinstance(weight, int | float) and weight >= 0 for weight in weights)
     if not are_weights or len(weights) != num_layers or not abs(sum(weights) - 1) < _ROUNDING:
         raise BiLmError(
-            f"mixing weights must be {num_layers} numbers, one a layer, none negative and of sum 1, "
+            f"mixing weights must be {num_layers} numbers, one for each layer, not negative and of sum 1, "
             f"not {list(weights)}"
         )
     values = torch.tensor(weights, dtype=torch.float)

@@ -1,5 +1,6 @@
 """ELMo at the input, or anywhere, of an AllenNLP model."""
 
+import copy
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -9,40 +10,38 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
-from elmo_plugin.bilm import MAX_BATCH_TOKENS, load_bilm
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, has_weights, load_bilm
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import check_all_finite
-from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, archived_bilm
+from elmo_plugin.embedding.archive_restore import BILM, EmbedderMetadata, archived_bilm
 from elmo_plugin.embedding.cache import RegisteredCache
-from elmo_plugin.embedding.elmo import Elmo
+from elmo_plugin.embedding.representations import ElmoRepresentations
 
 
 @TokenEmbedder.register("elmo")
 class ElmoTokenEmbedder(TokenEmbedder):
     """
-    Embeds tokens with a mix of a biLM's layers: `Elmo` with one representation, where each parameter is
-    explained.
+    Embeds tokens with a mix of a biLM's layers, by `ElmoRepresentations` with one representation.
 
-    Registered as a `TokenEmbedder` with name "elmo". It reads what the token indexer `elmo` gives, or
-    AllenNLP's `elmo_characters`. The parameters to regularize are `….scalar_mix.weights`.
+    Registered as a `TokenEmbedder` with name "elmo". Its token indexer is `elmo`, or AllenNLP's
+    `elmo_characters`. The parameters to regularize are `….scalar_mix.weights`.
 
-    Each embedder has a biLM of its own. Two placements in one `contextual_encoder`, and the members of an
-    ensemble, share an equal frozen one: it is in memory once, and runs once for the same batch. To train the
-    biLM, set `requires_grad`.
+    Each embedder has its own biLM. Two placements in one `contextual_encoder`, and the members of an
+    ensemble, share an equal frozen one: it is in memory once, and runs once for the same batch.
 
-    An archive needs no other file, and no network: the biLM is made from the archive's weights, with which
-    its sizes are stored.
+    An archive needs no other file and no network: the biLM is made from the archive's weights, with which its
+    sizes are stored.
 
     # Parameters
 
     bilm : `str | dict[str, str]`
-        The name of a pretrained biLM ("tiny", …), the archive of one that was trained here, the folder of a
-        model of ELMoForManyLangs, or `{"options": …, "weights": …}` with the paths or URLs of a model in the
-        published layout.
+        The name of a pretrained biLM ("tiny", …), an archive that was trained with this package, the folder
+        of a model of ELMoForManyLangs, or `{"options": …, "weights": …}` with the paths or URLs of a model in
+        the published layout.
     layers : `str | int | list[int]`, optional (default = `"all"`)
         "all", "top" or "token", a layer's number, or a list of such numbers; 0 is the token layer.
     layer_norm : `bool`, optional (default = `False`)
-        Whether each vector is normalised, over its own features, before mixing.
+        Whether each vector is normalised over its own features before mixing.
     dropout : `float`, optional (default = `0.5`)
         The rate of dropout on the mixed vectors.
     requires_grad : `bool`, optional (default = `False`)
@@ -52,19 +51,18 @@ class ElmoTokenEmbedder(TokenEmbedder):
     mixing_weights : `list[float]`, optional (default = `None`)
         Fixed weights of the mixed layers, such as `[0.2, 0.5, 0.3]`, of sum 1. They are learned if not given.
     precision : `str`, optional (default = `"float32"`)
-        In which numbers a frozen biLM computes: "float32", "bfloat16" or "int8". `docs/precision.md` says
-        what each costs.
+        The precision of a frozen biLM: "float32", "bfloat16" or "int8", see `docs/precision.md`.
     max_batch_tokens : `int`, optional (default = `8192`)
-        A batch with more tokens than this, padding included, goes through a frozen biLM in chunks, so that
-        the memory beyond the result is bounded. It does not change the vectors.
+        A batch with more tokens than this, padding included, is computed by a frozen biLM in chunks, which
+        bounds the memory and does not change the vectors.
     cache : `RegisteredCache`, optional (default = `None`)
-        Where what a frozen biLM gives for each sentence is kept, so that it reads a sentence once: in all
-        epochs, or for ever. See `docs/cache.md`.
+        Stores the output of a frozen biLM, so that it computes each sentence once: in all epochs, or in all
+        trainings. See `docs/cache.md`.
     serialization_dir : `str`, optional (default = `None`)
-        Not an entry of a configuration: AllenNLP gives it. If the weights of a trained model are there that
-        have this biLM, it is made from them.
+        Given by AllenNLP, not by a configuration. If the weights of a trained model are there, and contain
+        this biLM, it is made from them.
 
-    Raises `ConfigurationError` where `bilm` names no usable model, or the rest does not fit it.
+    Raises `ConfigurationError` if `bilm` is not a usable model, or the other parameters do not fit it.
     """
 
     def __init__(
@@ -87,9 +85,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
             raise ConfigurationError(f"max_batch_tokens must be at least 1, not {max_batch_tokens}")
         with as_configuration_error():
             archived = archived_bilm(serialization_dir, bilm, precision)
-            if archived is not None and mixing_weights:  # earlier versions took weights of any sum
-                mixing_weights = [weight / sum(mixing_weights) for weight in mixing_weights]
-            self._elmo = Elmo(
+            self._elmo = ElmoRepresentations(
                 (archived or load_bilm(bilm, precision)).requires_grad_(requires_grad),
                 layers=layers,
                 layer_norm=layer_norm,
@@ -117,8 +113,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
         `torch.Tensor`
             Shape (batch, time, output_dim), zeros at padding.
 
-        Raises `ConfigurationError` where the biLM cannot read what the token indexer gave, and where this
-        machine cannot compute in the precision.
+        Raises `ConfigurationError` if the token indexer does not fit the biLM, or this machine cannot compute
+        in the precision.
         """
         expected = self._elmo.bilm.options.char_cnn.max_characters_per_token
         if elmo_tokens.size(-1) != expected:
@@ -137,10 +133,14 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     @overrides
     def set_extra_state(self, state: Any) -> None:
-        """Does nothing: the state was needed before, to make the biLM."""
+        """Does nothing: `archived_bilm` has read the state to make the biLM."""
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any) -> None:
-        state_dict = {prefix + EXTRA_STATE: self.get_extra_state(), **state_dict}  # older archives lack it
         with as_configuration_error():
             check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
+        bilm, start = self._elmo.bilm, prefix + BILM
+        weights = {key.removeprefix(start): state_dict[key] for key in state_dict if key.startswith(start)}
+        if self._elmo.borrows_bilm and not has_weights(bilm, weights):
+            self._elmo.bilm = copy.deepcopy(bilm)  # the embedder that owns it keeps its weights
+            self._elmo.borrows_bilm = False
         super()._load_from_state_dict(state_dict, prefix, *args)

@@ -8,37 +8,35 @@ import torch
 from flair.data import Sentence
 from flair.embeddings.base import TokenEmbeddings, register_embeddings
 
-from elmo_plugin.integrations.word_vectors import ALL, MIX, WordVectors
+from elmo_plugin.integrations.word_vectors import ALL, MEAN, WordVectors
 
 
 @register_embeddings
 class ElmoEmbeddings(TokenEmbeddings):
     """
-    Embeds the words of flair's sentences with a frozen biLM, on flair's device. A model that is saved with
-    these embeddings has the biLM in it.
+    Embeds the words of flair's sentences with a frozen biLM, on flair's device. A saved model contains it.
 
-    flair keeps a word's vectors by the name of the embeddings, and passes over those that a word has already.
-    So the name has a digest of the biLM's weights and of all settings: what has the same name gives the same
-    vectors.
+    flair stores a word's vectors under the name of the embeddings, and does not compute them again. So the
+    name contains a digest of the biLM's weights and all settings.
 
     # Parameters
 
     bilm : `str | Mapping[str, str]`, optional (default = `"tiny"`)
         See `load_bilm`.
-    layers : `str | int`, optional (default = `"mix"`)
-        "mix", "top", "token" or the number of a layer, see `WordVectors`; "all" concatenates them.
+    layers : `str | int`, optional (default = `"mean"`)
+        "mean", "top", "token" or the number of a layer, see `WordVectors`; "all" concatenates them.
     mixing_weights : `Sequence[float] | None`, optional (default = `None`)
-        Of the mix, see `WordVectors`.
+        See `WordVectors`.
     precision : `str`, optional (default = `"float32"`)
         See `BiLm`.
 
-    Raises `BiLmError` where the biLM cannot be loaded, or the rest does not fit it.
+    Raises `BiLmError` if the biLM cannot be loaded, or the other parameters do not fit it.
     """
 
     def __init__(
         self,
         bilm: str | Mapping[str, str] = "tiny",
-        layers: str | int = MIX,
+        layers: str | int = MEAN,
         mixing_weights: Sequence[float] | None = None,
         precision: str = "float32",
     ) -> None:
@@ -47,18 +45,18 @@ class ElmoEmbeddings(TokenEmbeddings):
 
     @property
     def embedding_length(self) -> int:
-        num_vectors = self.word_vectors.bilm.num_layers if self.word_vectors.layers == ALL else 1
-        return num_vectors * self.word_vectors.dim
+        return self.word_vectors.num_features
 
     def to_params(self) -> dict[str, Any]:
         """Returns what flair stores with a model: the settings, and the biLM itself."""
-        of = self.word_vectors
-        settings = [of.source, of.layers, of.mixing_weights, of.precision]
-        return {"settings": settings, "name": self.name, "content": of.to_bytes()}
+        word_vectors = self.word_vectors
+        names = ("source", "layers", "mixing_weights", "precision")
+        settings = [getattr(word_vectors, name) for name in names]
+        return {"settings": settings, "name": self.name, "content": word_vectors.to_bytes()}
 
     @classmethod
     def from_params(cls, params: dict[str, Any]) -> "ElmoEmbeddings":
-        """Makes the embeddings of what `to_params` gave, wherever the biLM came from."""
+        """Restores the embeddings from what `to_params` returned, without the biLM's source."""
         embeddings = cls.__new__(cls)
         TokenEmbeddings.__init__(embeddings)
         embeddings._use(WordVectors(*params["settings"]).from_bytes(params["content"]))
@@ -66,9 +64,7 @@ class ElmoEmbeddings(TokenEmbeddings):
         return embeddings
 
     def _use(self, word_vectors: WordVectors) -> None:
-        if flair.device.type != "cpu":
-            word_vectors.to(str(flair.device))
-        word_vectors.bilm  # noqa: B018 (fails now where it is no usable model)
+        word_vectors.bilm.to(flair.device)
         self.word_vectors = word_vectors
         self.name = f"elmo-{word_vectors.layers}-{word_vectors.digest()}"
         self.static_embeddings = True

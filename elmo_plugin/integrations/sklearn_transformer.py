@@ -1,4 +1,4 @@
-"""scikit-learn's way to ELMo: a transformer from the words of sentences to vectors of the sentences."""
+"""scikit-learn's transformer from the words of sentences to vectors of the sentences."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -10,26 +10,26 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.integrations.word_vectors import ALL, MIX, WordVectors
+from elmo_plugin.integrations.word_vectors import MEAN, WordVectors
 
 
 class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """
-    Gives a sentence the mean of its words' vectors, zeros if it has none. It learns nothing: `fit` loads the
-    biLM, which is pickled with the transformer.
+    Turns each sentence into the mean of its words' vectors, or zeros if it has no words. It learns nothing:
+    `fit` loads the biLM, which is pickled with the transformer.
 
     # Parameters
 
     bilm : `str | Mapping[str, str]`, optional (default = `"tiny"`)
         See `load_bilm`.
-    layers : `str | int`, optional (default = `"mix"`)
-        "mix", "top", "token" or the number of a layer, see `WordVectors`; "all" concatenates them.
+    layers : `str | int`, optional (default = `"mean"`)
+        "mean", "top", "token" or the number of a layer, see `WordVectors`; "all" concatenates them.
     mixing_weights : `Sequence[float] | None`, optional (default = `None`)
-        Of the mix, see `WordVectors`.
+        See `WordVectors`.
     precision : `str`, optional (default = `"float32"`)
         See `BiLm`.
     batch_size : `int`, optional (default = `256`)
-        How many sentences have the vectors of their words in memory.
+        The number of sentences that are embedded at once.
     """
 
     word_vectors_: WordVectors
@@ -37,7 +37,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def __init__(
         self,
         bilm: str | Mapping[str, str] = "tiny",
-        layers: str | int = MIX,
+        layers: str | int = MEAN,
         mixing_weights: Sequence[float] | None = None,
         precision: str = "float32",
         batch_size: int = 256,
@@ -50,14 +50,12 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def fit(self, X: Iterable[Sequence[str]], y: Any = None) -> "ElmoVectorizer":
         """
-        Loads the biLM; `X` and `y` are not looked at. Raises `BiLmError`, a `ValueError`, where it cannot, or
-        where another parameter is wrong.
+        Loads the biLM; `X` and `y` are ignored. Raises `BiLmError`, a `ValueError`, if a parameter is wrong.
         """
         if self.batch_size < 1:
-            raise BiLmError(f"batch_size is at least 1, not {self.batch_size}")
+            raise BiLmError(f"batch_size must be at least 1, not {self.batch_size}")
         self.word_vectors_ = WordVectors(self.bilm, self.layers, self.mixing_weights, self.precision)
-        num_vectors = self.word_vectors_.bilm.num_layers if self.layers == ALL else 1
-        self._n_features_out = num_vectors * self.word_vectors_.dim
+        self._n_features_out = self.word_vectors_.num_features
         return self
 
     def transform(self, X: Iterable[Sequence[str]]) -> np.ndarray:
@@ -72,7 +70,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         `np.ndarray`
             Shape (sentences, features), float32.
 
-        Raises `BiLmError` where a sentence is not a list of words.
+        Raises `BiLmError` if a sentence is not a list of words.
         """
         check_is_fitted(self)
         rest, rows = iter(X), [np.empty((0, self._n_features_out), np.float32)]

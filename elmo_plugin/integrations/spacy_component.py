@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
 
-from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.integrations.spacy_vectors import set_hooks, store_vectors
-from elmo_plugin.integrations.word_vectors import ALL, MIX, WordVectors
+
+if TYPE_CHECKING:
+    from elmo_plugin.integrations.word_vectors import WordVectors
 
 
 @Language.factory(
@@ -19,7 +21,7 @@ from elmo_plugin.integrations.word_vectors import ALL, MIX, WordVectors
     assigns=["doc._.elmo", "token.vector"],
     default_config={
         "bilm": "tiny",
-        "layers": MIX,
+        "layers": "mean",
         "mixing_weights": None,
         "vectors": False,
         "precision": "float32",
@@ -35,34 +37,37 @@ def make_elmo(
     precision: str,
 ) -> "ElmoComponent":
     """
-    Makes the component of a configuration. For `bilm`, `layers`, `mixing_weights` and `precision` see
-    `WordVectors`, for `vectors` `ElmoComponent`.
+    Makes the component from a configuration. See `WordVectors` and, for `vectors`, `ElmoComponent`.
+
+    spaCy imports this file wherever it makes a pipeline, by an entry point, so torch is imported only here.
     """
+    from elmo_plugin.integrations.word_vectors import WordVectors
+
     return ElmoComponent(WordVectors(bilm, layers, mixing_weights, precision), vectors)
 
 
 class ElmoComponent:
     """
-    Embeds the words that spaCy's tokenizer has made, white space among them. Each sentence is read by itself
-    where the document has boundaries of sentences by then (of a parser, a sentencizer), else the document as
-    one sentence.
+    Embeds the tokens of a document, white space included. Each sentence is embedded by itself if there are
+    sentence boundaries at this point of the pipeline (from a parser or a sentencizer); otherwise the document
+    is one sentence.
 
     `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for `layers="all"`. It
-    follows the tokens that are merged or split later, see `get_vectors`.
+    follows tokens that are merged or split later, see `get_vectors`.
 
     # Parameters
 
     word_vectors : `WordVectors`
-        Whose biLM is stored with the pipeline.
+        The biLM, which is stored with the pipeline, and its settings.
     vectors : `bool`
         Whether `vector`, `has_vector` and `similarity` of tokens, spans and documents are ELMo's: a span or a
         document has the mean of its words.
 
-    Raises `BiLmError` where `vectors` is asked for with all layers.
+    Raises `BiLmError` if `vectors` is true and the layers are "all".
     """
 
-    def __init__(self, word_vectors: WordVectors, vectors: bool = False) -> None:
-        if vectors and word_vectors.layers == ALL:
+    def __init__(self, word_vectors: "WordVectors", vectors: bool = False) -> None:
+        if vectors and word_vectors.layers == "all":
             raise BiLmError('a word has one vector: vectors does not go with layers "all"')
         self.word_vectors = word_vectors
         self.vectors = vectors
@@ -99,17 +104,17 @@ class ElmoComponent:
 
 
 def embed_sentences(
-    word_vectors: WordVectors, sentences: Sequence[Sequence[Sequence[str]]]
+    word_vectors: "WordVectors", sentences: Sequence[Sequence[Sequence[str]]]
 ) -> list[np.ndarray]:
     """
-    Returns what `WordVectors.embed` gives for the words of each document, sentence by sentence. A document
-    has one sentence at least, which may be empty.
+    Returns the vectors of the words of each document, which are given as lists of sentences, see
+    `WordVectors.embed`. A document has at least one sentence, which may be empty.
     """
     vectors = iter(word_vectors.embed([sentence for of_doc in sentences for sentence in of_doc]))
     return [np.concatenate([next(vectors) for _ in of_doc], axis=-2) for of_doc in sentences]
 
 
 def _sentences(doc: Doc) -> list[list[str]]:
-    """Returns the words of one sentence at least."""
+    """Returns the words of each sentence, of at least one."""
     spans: Iterable[Any] = doc.sents if len(doc) and doc.has_annotation("SENT_START") else [doc]
     return [[token.text for token in span] for span in spans]

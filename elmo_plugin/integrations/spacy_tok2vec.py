@@ -26,24 +26,23 @@ def build_tok2vec_elmo(
     split_sentences: bool = False,
 ) -> Model[list[Doc], list[Floats2d]]:
     """
-    Builds what may stand wherever a configuration of spaCy takes a `tok2vec`, or the `embed` of one: a mix of
-    the layers of a frozen biLM, whose weights are trained with the model; dropout; a maxout layer.
+    Builds a `tok2vec`, or the `embed` of one, for spaCy's configurations: a learned mix of the layers of a
+    frozen biLM, dropout and a maxout layer.
 
     # Parameters
 
     bilm, precision
         See `WordVectors`. The biLM is stored with the model.
     width : `int`
-        The size of the vectors that it gives.
+        The size of the output vectors.
     dropout : `float`, optional (default = `0.5`)
         The rate of dropout on the mix, in training.
     embed : `Model`, optional (default = `None`)
-        Other vectors of words, such as `spacy.MultiHashEmbed.v2`, that the mix is concatenated with before
-        the maxout layer.
+        Another embedding layer, such as `spacy.MultiHashEmbed.v2`, whose vectors are concatenated with the
+        mix before the maxout layer.
     split_sentences : `bool`, optional (default = `False`)
-        Whether the biLM reads each document sentence by sentence, as spaCy's rules of punctuation split it
-        (`Sentencizer`), or as one sentence. Boundaries that a pipeline has set are not looked at: training
-        has none, and so would not read what the pipeline reads.
+        Whether the biLM reads each document sentence by sentence, as spaCy's `Sentencizer` splits it, or as
+        one sentence. Boundaries that a pipeline has set are ignored, because there are none in training.
     """
     word_vectors = WordVectors(bilm, ALL, None, precision)
     mixed: Model = chain(bilm_layers(word_vectors, split_sentences), scalar_mix(), Dropout(dropout))
@@ -54,8 +53,8 @@ def build_tok2vec_elmo(
 
 
 def bilm_layers(word_vectors: WordVectors, split_sentences: bool = False) -> Model[list[Doc], Layers]:
-    """Returns the layer that runs the biLM, through which no gradient goes."""
-    get_sentences = _split if split_sentences else _as_they_are
+    """Returns the layer that runs the biLM. It propagates no gradient."""
+    get_sentences = _split if split_sentences else _unsplit
 
     def forward(model: Model, docs: list[Doc], is_train: bool) -> tuple[Layers, Callable[[Layers], list]]:
         ops: Any = model.ops
@@ -65,13 +64,13 @@ def bilm_layers(word_vectors: WordVectors, split_sentences: bool = False) -> Mod
     return Model("elmo_bilm", forward, shims=[BiLmShim(word_vectors)])
 
 
-def _as_they_are(docs: list[Doc]) -> list[list[list[str]]]:
+def _unsplit(docs: list[Doc]) -> list[list[list[str]]]:
     """Returns the words of each document as one sentence."""
     return [[[token.text for token in doc]] for doc in docs]
 
 
 def _split(docs: list[Doc]) -> list[list[list[str]]]:
-    """Returns the words of each sentence of each document, by nothing but the words."""
+    """Returns the words of each sentence of each document, split by `Sentencizer`."""
     sentences: list[list[list[str]]] = []
     for doc, are_starts in zip(docs, Sentencizer().predict(docs), strict=True):
         sentences.append([[]])
@@ -93,7 +92,7 @@ class BiLmShim(Shim):
         return self
 
     def to_device(self, device_type: str, device_id: int) -> None:
-        self._model.to(f"cuda:{device_id}" if device_type == "gpu" else "cpu")
+        self._model.bilm.to(f"cuda:{device_id}" if device_type == "gpu" else "cpu")
 
     def finish_update(self, optimizer: Any) -> None:
         """Does nothing: the biLM is frozen."""
@@ -127,14 +126,14 @@ def _mix_forward(
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], Layers]]:
     ops: Any = model.ops
     xp, gamma = ops.xp, model.get_param("gamma")
-    shares = ops.softmax(ops.asarray([model.get_param("weights")]))[0]
-    sums = [xp.tensordot(shares, layers, axes=1) for layers in X]
+    weights = ops.softmax(ops.asarray([model.get_param("weights")]))[0]
+    sums = [xp.tensordot(weights, layers, axes=1) for layers in X]
 
     def backprop(dY: list[Floats2d]) -> Layers:
-        of_gamma = sum(float((of_doc * d).sum()) for of_doc, d in zip(sums, dY, strict=True))
-        of_shares = gamma * sum(xp.tensordot(layers, d, axes=2) for layers, d in zip(X, dY, strict=True))
-        model.inc_grad("gamma", ops.asarray1f([of_gamma]))
-        model.inc_grad("weights", shares * (of_shares - (shares * of_shares).sum()))
+        d_gamma = sum(float((of_doc * d).sum()) for of_doc, d in zip(sums, dY, strict=True))
+        d_weights = gamma * sum(xp.tensordot(layers, d, axes=2) for layers, d in zip(X, dY, strict=True))
+        model.inc_grad("gamma", ops.asarray1f([d_gamma]))
+        model.inc_grad("weights", weights * (d_weights - (weights * d_weights).sum()))
         return []  # the biLM is frozen
 
     return [gamma * of_doc for of_doc in sums], backprop

@@ -1,4 +1,4 @@
-"""The vectors of a document's words in `doc._.elmo`, wherever spaCy's operations move the words."""
+"""The vectors of a document's words in `doc._.elmo`, which follow the words through spaCy's operations."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -10,25 +10,24 @@ from spacy.tokens import Doc, Span, Token
 
 def store_vectors(doc: Doc, vectors: np.ndarray) -> None:
     """
-    Stores the vectors of all words, of shape (..., words, dim), with the places of the words in the text.
+    Stores the vectors of all words, shape (..., words, dim), with the position of each word in the text.
 
-    The key among the document's user data is that of a span from the start to the end of the text: spaCy
-    moves it where a part of the text becomes a document (`Span.as_doc`), or several documents one
-    (`Doc.from_docs`).
+    They are stored in the document's user data under the key of a span over the whole text, which spaCy moves
+    when a span becomes a document (`Span.as_doc`) or documents are joined (`Doc.from_docs`).
     """
     user_data: dict[Any, Any] = doc.user_data
     for text in list(_embedded_texts(doc)):
         del user_data["._.", "elmo", text.start, text.end]
-    starts, _ = _places(doc)
+    starts, _ = _positions(doc)
     user_data["._.", "elmo", 0, len(doc.text)] = (starts, vectors)
 
 
 def get_vectors(doc: Doc) -> np.ndarray | None:
     """
-    Returns the vectors of the tokens as they are now, shape (..., tokens, dim); `None` where some have none.
-    A token that was merged has the mean of its words, and each part of one that was split has its vector.
+    Returns the vectors of the present tokens, shape (..., tokens, dim), or `None` if some have no vector. A
+    merged token has the mean of its words; each part of a split token has the vector of the whole.
     """
-    parts = [_of_tokens(*_places(doc), text) for text in _embedded_texts(doc)]
+    parts = [_of_tokens(*_positions(doc), text) for text in _embedded_texts(doc)]
     vectors = np.concatenate(parts, axis=-2) if len(parts) > 1 else next(iter(parts), None)
     return vectors if vectors is not None and vectors.shape[-2] == len(doc) else None
 
@@ -37,8 +36,8 @@ Doc.set_extension("elmo", getter=get_vectors, force=True)
 
 
 def set_hooks(doc: Doc) -> None:
-    """Lets `vector`, `has_vector` and `similarity` of a document, its spans and its tokens be ELMo's."""
-    doc.tensor = _all_vectors(doc)  # which token.vector reads in processes where the hooks do not arrive
+    """Makes `vector`, `has_vector` and `similarity` of a document, its spans and its tokens use ELMo."""
+    doc.tensor = _all_vectors(doc)  # token.vector reads it in processes that the hooks do not reach
     for hooks, vector in (
         (doc.user_token_hooks, _token_vector),
         (doc.user_span_hooks, _span_vector),
@@ -49,9 +48,9 @@ def set_hooks(doc: Doc) -> None:
 
 class _EmbeddedText(NamedTuple):
     """
-    start, end: where in the document's text it is
-    words: the start of each of its words, from its own start on
-    vectors: of its words. Shape (..., words, dim)
+    start, end: its position in the document's text
+    words: the start of each of its words, relative to `start`
+    vectors: those of its words. Shape (..., words, dim)
     """
 
     start: int
@@ -67,14 +66,14 @@ def _embedded_texts(doc: Doc) -> Iterator[_EmbeddedText]:
             yield _EmbeddedText(*key[2:], *value)
 
 
-def _places(doc: Doc) -> tuple[np.ndarray, np.ndarray]:
-    """Returns where each token starts in the text, and where it ends."""
-    places = doc.to_array([IDX, LENGTH]).astype(np.int64).reshape(len(doc), 2)
-    return places[:, 0], places.sum(axis=1)
+def _positions(doc: Doc) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the start and the end of each token in the text."""
+    positions = doc.to_array([IDX, LENGTH]).astype(np.int64).reshape(len(doc), 2)
+    return positions[:, 0], positions.sum(axis=1)
 
 
 def _of_tokens(starts: np.ndarray, ends: np.ndarray, text: _EmbeddedText) -> np.ndarray:
-    """Returns the vectors of those tokens that are in the text."""
+    """Returns the vectors of the tokens that lie in the text."""
     words, vectors = text.words + text.start, text.vectors
     if np.array_equal(starts, words):
         return vectors
@@ -95,8 +94,8 @@ def _token_vector(token: Token) -> np.ndarray:
 
 def _span_vector(span: Span) -> np.ndarray:
     vectors = _all_vectors(span.doc)
-    # `Span.as_doc` asks for this vector before it takes the rows of doc.tensor, and leaves the user data. For
-    # merged and split tokens spaCy has other rows: the last word's, and zeros. Other widths are not ELMo's.
+    # `Span.as_doc` asks for this vector, drops the user data and copies rows of doc.tensor, where spaCy has
+    # put other rows for merged and split tokens. A tensor of another width is not ELMo's.
     if span.doc.tensor.shape[1:] == vectors.shape[1:]:
         span.doc.tensor = vectors
     return _mean(vectors[span.start : span.end])

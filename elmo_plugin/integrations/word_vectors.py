@@ -1,4 +1,4 @@
-"""A frozen biLM as other libraries hold it: named in their configuration, stored with what they train."""
+"""A frozen biLM for other libraries: named in their configurations, stored with what they train."""
 
 import json
 from collections.abc import Sequence
@@ -13,43 +13,43 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, get_precision, load_bilm
 from elmo_plugin.bilm.io import Checkpoint, Source
 
-MIX, ALL = "mix", "all"
-LAYERS = (MIX, "top", "token", ALL)
+MEAN, ALL = "mean", "all"
 _OPTIONS = "options.json"  # among the stored weights
 
 
 class WordVectors:
     """
-    Embeds words with a frozen biLM. It is loaded when it is first used, so that a stored pipeline needs
-    nothing but itself, wherever its configuration says that the biLM came from.
+    Embeds words with a frozen biLM, which is loaded on first use: a stored pipeline contains it, and does not
+    need the source that its configuration names.
 
     # Parameters
 
     source : `str | Mapping[str, str]`
         See `load_bilm`.
-    layers : `str | int`, optional (default = `"mix"`)
-        What a word's vector is: the "mix" of all layers, the "top" one, the "token" layer, the layer with
+    layers : `str | int`, optional (default = `"mean"`)
+        What a word's vector is: the "mean" of all layers, the "top" one, the "token" layer, the layer with
         this number, or "all", each by itself.
     mixing_weights : `Sequence[float] | None`, optional (default = `None`)
-        The weights of the mix, one a layer, scaled here to sum to one; without them it is the mean.
+        The weight of each layer in the mean, scaled here to sum to one; equal if not given.
     precision : `str`, optional (default = `"float32"`)
         See `BiLm`.
 
-    Raises `BiLmError` where `layers`, `mixing_weights` or `precision` are wrong; one that does not fit the
-    biLM is found when that is loaded.
+    Raises `BiLmError` for wrong `layers`, `mixing_weights` or `precision`; whether they fit the biLM is
+    checked when it is loaded.
     """
 
     def __init__(
         self,
         source: Source,
-        layers: str | int = MIX,
+        layers: str | int = MEAN,
         mixing_weights: Sequence[float] | None = None,
         precision: str = "float32",
     ) -> None:
-        if layers not in LAYERS and type(layers) is not int:
-            raise BiLmError(f"layers is one of {', '.join(LAYERS)}, or the number of a layer, not {layers!r}")
-        if mixing_weights is not None and (layers != MIX or not sum(mixing_weights) > 0):
-            raise BiLmError('mixing_weights, of which some are positive, go with layers "mix"')
+        named = (MEAN, "top", "token", ALL)
+        if layers not in named and type(layers) is not int:
+            raise BiLmError(f"layers is one of {', '.join(named)}, or the number of a layer, not {layers!r}")
+        if mixing_weights is not None and (layers != MEAN or not sum(mixing_weights) > 0):
+            raise BiLmError('mixing_weights, of which some are positive, go with layers "mean"')
         self.source = source
         self.layers = layers
         self.mixing_weights = None if mixing_weights is None else [float(weight) for weight in mixing_weights]
@@ -58,22 +58,22 @@ class WordVectors:
 
     @property
     def bilm(self) -> BiLm:
-        """Raises `BiLmError` where the source is no usable model, or has other layers than are asked for."""
+        """Loads the biLM on first access. Raises `BiLmError` if it cannot, or if it lacks the layers."""
         return self._bilm or self._take(load_bilm(self.source, self.precision))
 
     @property
-    def dim(self) -> int:
-        """The size of a word's vector."""
-        return self.bilm.output_dim
+    def num_features(self) -> int:
+        """The numbers that a word gets, those of several layers together."""
+        return self.bilm.output_dim * (self.bilm.num_layers if self.layers == ALL else 1)
 
     def digest(self) -> str:
-        """Returns 32 hexadecimal digits that tell these vectors from those of other biLMs and settings."""
+        """Returns 32 hexadecimal digits that identify the biLM's weights and all settings."""
         settings = json.dumps([self.layers, self.mixing_weights]).encode()
         return blake2b(self.bilm.digest() + settings, digest_size=16).hexdigest()
 
     def embed(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
         """
-        Embeds the words of each sentence, which may be none.
+        Embeds the words of each sentence. A sentence may be empty.
 
         # Returns
 
@@ -82,18 +82,14 @@ class WordVectors:
         """
         return [self._chosen(layers).cpu().numpy() for layers in self.bilm.embed(sentences)]
 
-    def to(self, device: str) -> None:
-        """Moves the biLM; another holder of it keeps it where it was."""
-        self._take(BiLm.from_checkpoint(_checkpoint(self.bilm), self.precision).to(device))
-
     def to_bytes(self) -> bytes:
-        """Returns the weights and the options of the biLM, of which `from_bytes` makes it again."""
+        """Returns the weights and the options of the biLM, for `from_bytes`."""
         weights = {name: tensor.cpu().contiguous() for name, tensor in self.bilm.state_dict().items()}
         options = json.dumps(self.bilm.options.to_dict()).encode()
         return safetensors.torch.save({**weights, _OPTIONS: torch.tensor(list(options), dtype=torch.uint8)})
 
     def from_bytes(self, content: bytes) -> "WordVectors":
-        """Takes the biLM that `to_bytes` has stored, in place of that of the source."""
+        """Uses the biLM that `to_bytes` has stored, whatever the source."""
         weights = safetensors.torch.load(content)
         options = json.loads(weights.pop(_OPTIONS).numpy().tobytes())
         stored = Checkpoint(BiLmOptions.from_dict(options), weights.items())
@@ -110,15 +106,11 @@ class WordVectors:
         return bilm
 
     def _chosen(self, layers: Tensor) -> Tensor:
-        """Returns what is asked for of all layers, shape (num_layers, words, dim)."""
+        """Returns the vectors that were asked for. Shape of `layers`: (num_layers, words, dim)."""
         if self.layers == ALL:
             return layers
-        if self.layers == MIX:
+        if self.layers == MEAN:
             weights = layers.new_tensor(self.mixing_weights or [1.0] * len(layers))
             return torch.tensordot(weights / weights.sum(), layers, dims=1)
         number: Any = {"token": 0, "top": -1}.get(str(self.layers), self.layers)
         return layers[number]
-
-
-def _checkpoint(bilm: BiLm) -> Checkpoint:
-    return Checkpoint(bilm.options, bilm.state_dict().items())

@@ -12,7 +12,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_plugin.embedding import Elmo
+from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.embedding.cache import MemoryCache
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
 
@@ -44,8 +44,8 @@ class TaskPredictor(Predictor):
         if self._max_words < 1:
             raise ConfigurationError(f"max_words of a predictor is at least 1, not {max_words}")
         for module in model.modules():
-            if isinstance(module, Elmo) and isinstance(module.runner.cache, MemoryCache):
-                module.runner.cache = None
+            if isinstance(module, ElmoRepresentations) and isinstance(module.session.cache, MemoryCache):
+                module.session.cache = None
 
     @overrides
     def predict_instance(self, instance: Instance) -> JsonDict:

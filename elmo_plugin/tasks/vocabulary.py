@@ -56,7 +56,7 @@ def without_repeated_texts(instances: Iterable[Instance]) -> Iterator[Instance]:
         if text in seen:
             return []
         seen.add(text)
-        return [TextField(tokens, field._token_indexers)]
+        return [TextField(tokens, field.token_indexers)]
 
     for instance in instances:
         fields = {name: first_texts(field) for name, field in instance.fields.items()}

@@ -9,7 +9,7 @@ from allennlp.models import load_archive
 
 from elmo_plugin.analysis import layer_combinations
 from elmo_plugin.bilm import BiLmError, load_bilm, sentences_to_character_ids
-from elmo_plugin.embedding import Elmo
+from elmo_plugin.embedding import ElmoRepresentations
 from tests.small_bilm import loud_bilm
 from tests.trained_bilm import write_training
 from tests.trained_tagger import tagger_config, train
@@ -36,7 +36,7 @@ def test_a_mix_gives_the_vectors_of_its_model(options: dict[str, Any], tmp_path:
     *alone, mean, mixed = combinations.combine(layers)
     torch.testing.assert_close(torch.stack([*alone, mean]), torch.cat([layers, layers.mean(dim=0)[None]]))
     model = load_archive(archive).model.eval()
-    (elmo,) = (module for module in model.modules() if isinstance(module, Elmo))
+    (elmo,) = (module for module in model.modules() if isinstance(module, ElmoRepresentations))
     own = elmo(torch.from_numpy(sentences_to_character_ids([WORDS], 50))).representations[0][0]
     torch.testing.assert_close(mixed * elmo.mixes[0].scalar_mix.gamma, own, atol=1e-5, rtol=1e-5)
 

@@ -11,7 +11,7 @@ from allennlp.models import Model
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.embed_files import EmbedSettings, embed_file
-from elmo_plugin.embedding import Elmo, ScalarMix
+from elmo_plugin.embedding import ElmoRepresentations, ScalarMix
 from tests.embed_files.conftest import LINES
 from tests.embed_files.test_run import vectors_in
 from tests.trained_tagger import tagger_config, train
@@ -23,7 +23,7 @@ def trained(bilm: dict[str, str], folder: Path, **options: Any) -> Model:
     return model.eval()
 
 
-def representations(elmo: Elmo, lines: list[str]) -> list[np.ndarray]:
+def representations(elmo: ElmoRepresentations, lines: list[str]) -> list[np.ndarray]:
     """Of each line by itself."""
     vectors = []
     for line in lines:
@@ -41,7 +41,7 @@ def test_the_vectors_are_those_that_the_model_feeds_to_its_layers(
     options: dict[str, Any], bilm_files: dict[str, str], text: Path, tmp_path: Path
 ) -> None:
     model = trained(bilm_files, tmp_path / "run", **options)
-    elmos = [module for module in model.modules() if isinstance(module, Elmo)]
+    elmos = [module for module in model.modules() if isinstance(module, ElmoRepresentations)]
     found = {}
     for placement in ("input", "output"):
         settings = EmbedSettings(str(tmp_path / "run" / "model.tar.gz"), "mix", placement)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, sentences_to_character_ids
-from elmo_plugin.embedding import Elmo, share_frozen_bilms
+from elmo_plugin.embedding import ElmoRepresentations, share_frozen_bilms
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 
 PREMISE = torch.from_numpy(sentences_to_character_ids([["The", "play", "ended", "."], ["Play", "!"]]))
@@ -23,7 +23,7 @@ def placements(files: dict[str, str], **options: Any) -> nn.ModuleDict:
 
 def bilms(model: nn.Module) -> list[BiLm]:
     """The biLM of each placement."""
-    return [module.bilm for module in model.modules() if isinstance(module, Elmo)]
+    return [module.bilm for module in model.modules() if isinstance(module, ElmoRepresentations)]
 
 
 def one_bilm(model: nn.Module) -> BiLm:

@@ -231,13 +231,6 @@ def test_before_there_are_weights_the_files_must_be_there(tmp_path: Path) -> Non
         train(tagger_config("absent"), tmp_path / "run")
 
 
-def test_archives_from_before_sizes_were_kept_are_loaded_with_the_files(run: Run) -> None:
-    weights = run.folder / "best.th"
-    state = {name: tensor for name, tensor in torch.load(weights).items() if "_extra_state" not in name}
-    torch.save(state, weights)
-    assert_same_predictions(predictions_of_archive(run.folder), run.predictions)
-
-
 def test_each_model_has_one_bilm_of_its_own_for_all_placements(run: Run) -> None:
     run.bilm.unlink()
     models = [load_archive(run.folder).model for _ in range(2)]

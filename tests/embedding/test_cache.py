@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, BiLmOutput
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.embedding.cache import ActivationCache, MemoryCache, RegisteredCache, SqliteCache
-from elmo_plugin.embedding.elmo import Elmo
+from elmo_plugin.embedding.representations import ElmoRepresentations
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.close import assert_near
 from tests.embedding.conftest import OPTIONS
@@ -186,7 +186,10 @@ def test_the_same_weights_loaded_again_find_what_they_gave(
 def test_placements_share_a_run_and_later_epochs_need_none(
     bilm: BiLm, make_cache: MakeCache, read: list[list[int]]
 ) -> None:
-    elmos = [Elmo(bilm, layers=layers, cache=make_cache()).eval() for layers in ("all", "top", [2, 0])]
+    elmos = [
+        ElmoRepresentations(bilm, layers=layers, cache=make_cache()).eval()
+        for layers in ("all", "top", [2, 0])
+    ]
     layers = bilm(ids(0, 1)).layers
     for _ in range(2):
         for elmo in elmos:
@@ -198,14 +201,16 @@ def test_placements_share_a_run_and_later_epochs_need_none(
 def test_a_placement_without_a_cache_does_not_get_what_another_cache_rounded(
     bilm: BiLm, make_cache: MakeCache
 ) -> None:
-    rounding, exact = Elmo(bilm, cache=make_cache(dtype="float16")).eval(), Elmo(bilm).eval()
+    rounding = ElmoRepresentations(bilm, cache=make_cache(dtype="float16")).eval()
+    exact = ElmoRepresentations(bilm).eval()
     expected = bilm(ids(0)).layers.mean(dim=0)
     assert not torch.allclose(rounding(ids(0)).representations[0], expected, atol=1e-6)
     assert_near(exact(ids(0)).representations[0], expected)
 
 
 def test_the_mix_learns_from_a_cache_as_from_the_bilm(bilm: BiLm, make_cache: MakeCache) -> None:
-    cached, plain = Elmo(bilm, dropout=0, cache=make_cache()), Elmo(copy.deepcopy(bilm), dropout=0)
+    cached = ElmoRepresentations(bilm, dropout=0, cache=make_cache())
+    plain = ElmoRepresentations(copy.deepcopy(bilm), dropout=0)
     with torch.inference_mode():
         cached(ids(0, 1))
     for elmo in (cached, plain):
@@ -217,7 +222,7 @@ def test_the_mix_learns_from_a_cache_as_from_the_bilm(bilm: BiLm, make_cache: Ma
 def test_a_bilm_that_is_released_later_is_run_each_time(
     bilm: BiLm, make_cache: MakeCache, read: list[list[int]]
 ) -> None:
-    elmo = Elmo(bilm, cache=make_cache())
+    elmo = ElmoRepresentations(bilm, cache=make_cache())
     bilm.requires_grad_(True)
     for _ in range(2):
         elmo(ids(0))
@@ -229,7 +234,7 @@ def test_only_a_frozen_and_stateless_bilm_may_have_a_cache(
     options: dict[str, bool], bilm: BiLm, bilm_files: dict[str, str]
 ) -> None:
     with pytest.raises(BiLmError, match="a cache is for a biLM that is frozen"):
-        Elmo(bilm, cache=MemoryCache(), **options)
+        ElmoRepresentations(bilm, cache=MemoryCache(), **options)
     with pytest.raises(ConfigurationError, match="a cache is for a biLM that is frozen"):
         ElmoTokenEmbedder(bilm_files, cache=MemoryCache(), **options)
 
@@ -264,7 +269,7 @@ def test_a_configuration_names_the_cache_of_an_embedder(
     if kind == "sqlite":
         cache["path"] = str(tmp_path / "cache")
     embedder = ElmoTokenEmbedder.from_params(Params({"bilm": bilm_files, "cache": cache}))
-    assert isinstance(embedder._elmo.runner.cache, RegisteredCache.by_name(kind))
+    assert isinstance(embedder._elmo.session.cache, RegisteredCache.by_name(kind))
     before = embedder.eval()(ids(0, 1))
     assert torch.equal(embedder(ids(1, 0)), before[[1, 0]])
 

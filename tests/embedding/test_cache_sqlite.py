@@ -224,7 +224,7 @@ def test_a_damaged_file_is_begun_anew_which_a_warning_says(
     store = begun(tmp_path)
     found(store, *range(100))
     (warning,) = warnings(caplog)
-    assert warning.startswith(f"the cache {tmp_path} is damaged (") and "begun anew" in warning
+    assert warning.startswith(f"the cache {tmp_path} is damaged (") and "replaced by an empty one" in warning
     write(store, *range(100))
     assert found(store, *range(100)) == set(range(100))
 

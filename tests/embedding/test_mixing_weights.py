@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from elmo_plugin.embedding import Elmo
+from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.embedding.mixing_weights import Mix, layer_name, read_mixes
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.small_bilm import small_options
@@ -65,7 +65,7 @@ def test_placements_of_the_same_kind_are_told_apart_by_the_names_of_their_module
 
 
 def test_the_mixes_of_an_elmo_in_plain_torch_are_numbered() -> None:
-    made = nn.ModuleDict({"elmo": Elmo(random_bilm(), num_output_representations=2)})
+    made = nn.ModuleDict({"elmo": ElmoRepresentations(random_bilm(), num_output_representations=2)})
     mixes = read_mixes(made.state_dict())
     assert [mix.placement for mix in mixes] == ["elmo.0", "elmo.1"]
     assert_is(mixes[1], "elmo.1", [0, 1, 2], [1 / 3] * 3, 1.0)

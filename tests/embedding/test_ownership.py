@@ -63,3 +63,16 @@ def test_the_files_may_change_under_a_model(bilm_files: dict[str, str]) -> None:
     for file in bilm_files.values():
         Path(file).unlink()
     assert_same(vectors(model, PREMISE), expected)
+
+
+def test_loading_other_weights_into_one_placement_does_not_change_the_one_that_shares_its_bilm(
+    bilm_files: dict[str, str],
+) -> None:
+    """As where the members of an ensemble were trained on different biLMs of one name."""
+    model, doubled = (placements(bilm_files, dropout=0).eval() for _ in range(2))
+    expected = model["input"](PREMISE)
+    other_weights(doubled["output"])
+    part_of_output = {f"output.{name}": tensor for name, tensor in doubled["output"].state_dict().items()}
+    model.load_state_dict(model.state_dict() | part_of_output)
+    assert torch.equal(model["input"](PREMISE), expected)
+    torch.testing.assert_close(model["output"](PREMISE), doubled["output"](PREMISE))

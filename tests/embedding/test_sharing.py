@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.embedding import Elmo, share_frozen_bilms
+from elmo_plugin.embedding import ElmoRepresentations, share_frozen_bilms
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.embedding.placements import (
     HYPOTHESIS,
@@ -67,7 +67,7 @@ def test_a_run_in_inference_mode_serves_training(bilm_files: dict[str, str]) -> 
 
 
 def test_a_mask_that_its_owner_changes_does_not_reach_the_others(bilm: BiLm) -> None:
-    first, second = Elmo(bilm), Elmo(bilm)
+    first, second = ElmoRepresentations(bilm), ElmoRepresentations(bilm)
     first(PREMISE).mask.fill_(False)
     assert second(PREMISE).mask.sum() == 6
 
@@ -115,7 +115,10 @@ def test_parameters_released_later_are_those_of_all_placements_and_of_no_model_m
 
 @pytest.mark.parametrize("trained_first", [True, False])
 def test_one_elmo_trains_a_copy_of_the_bilm_that_another_only_runs(bilm: BiLm, trained_first: bool) -> None:
-    elmos = [Elmo(bilm, requires_grad=trained, dropout=0) for trained in (trained_first, not trained_first)]
+    elmos = [
+        ElmoRepresentations(bilm, requires_grad=trained, dropout=0)
+        for trained in (trained_first, not trained_first)
+    ]
     trained, frozen = elmos if trained_first else elmos[::-1]
     assert frozen.bilm is bilm and trained.bilm is not bilm
     expected = frozen(PREMISE).representations[0]
@@ -138,12 +141,12 @@ def test_elmos_never_change_the_callers_bilm(bilm: BiLm) -> None:
 
     before, weights = settings(), copy.deepcopy(bilm.state_dict())
     for options in ({}, {"requires_grad": True}, {"requires_grad": False, "precision": "float32"}):
-        Elmo(bilm, max_batch_tokens=3, **options)(PREMISE)
+        ElmoRepresentations(bilm, max_batch_tokens=3, **options)(PREMISE)
         assert settings() == before
     bilm.requires_grad_(True)
     before = settings()
     for options in ({}, {"requires_grad": False}, {"requires_grad": False, "precision": "bfloat16"}):
-        assert Elmo(bilm, max_batch_tokens=3, **options).bilm.is_trained == (not options)
+        assert ElmoRepresentations(bilm, max_batch_tokens=3, **options).bilm.is_trained == (not options)
         assert settings() == before
     assert_same(list(bilm.state_dict().values()), list(weights.values()))
 

@@ -12,7 +12,7 @@ from torch import nn
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io import write_weights
-from elmo_plugin.embedding import Elmo
+from elmo_plugin.embedding import ElmoRepresentations
 from tests.embedding.placements import (
     PREMISE,
     assert_same,
@@ -83,7 +83,7 @@ def test_another_type_of_one_model_leaves_the_other(bilm_files: dict[str, str]) 
 
 
 def test_a_bilm_of_another_type_than_the_mix_is_understood(bilm: BiLm) -> None:
-    elmo = Elmo(bilm).eval()
+    elmo = ElmoRepresentations(bilm).eval()
     expected = elmo(PREMISE).representations[0]
     bilm.double()
     torch.testing.assert_close(elmo(PREMISE).representations[0], expected)

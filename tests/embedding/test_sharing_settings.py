@@ -9,7 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.embedding import Elmo, share_frozen_bilms
+from elmo_plugin.embedding import ElmoRepresentations, share_frozen_bilms
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.embedding.placements import (
     HYPOTHESIS,
@@ -43,8 +43,9 @@ def test_each_embedder_has_its_own_max_batch_tokens(
 
 
 def test_each_elmo_has_its_own_precision(bilm: BiLm, rough: str) -> None:
-    expected = Elmo(copy.deepcopy(bilm), dropout=0)(PREMISE).representations
-    plain, rounded = Elmo(bilm, dropout=0), Elmo(bilm, dropout=0, precision=rough)
+    expected = ElmoRepresentations(copy.deepcopy(bilm), dropout=0)(PREMISE).representations
+    plain = ElmoRepresentations(bilm, dropout=0)
+    rounded = ElmoRepresentations(bilm, dropout=0, precision=rough)
     other = rounded(PREMISE).representations
     assert_same(plain(PREMISE).representations, expected)
     assert not torch.allclose(other[0], expected[0], atol=1e-2)
@@ -59,18 +60,18 @@ def test_precisions_of_different_placements_are_different_bilms(bilm_files: dict
 
 
 def test_the_precision_of_elmo_is_that_of_its_bilm_unless_it_is_given(bilm: BiLm, rough: str) -> None:
-    expected = Elmo(bilm, dropout=0, precision=rough)(PREMISE).representations
+    expected = ElmoRepresentations(bilm, dropout=0, precision=rough)(PREMISE).representations
     bilm.precision = rough
-    assert_same(Elmo(bilm, dropout=0)(PREMISE).representations, expected)
-    exact = Elmo(bilm, dropout=0, precision="float32")(PREMISE).representations
+    assert_same(ElmoRepresentations(bilm, dropout=0)(PREMISE).representations, expected)
+    exact = ElmoRepresentations(bilm, dropout=0, precision="float32")(PREMISE).representations
     assert not torch.allclose(exact[0], expected[0], atol=1e-2)
 
 
 def test_precisions_that_cannot_be_are_refused(bilm: BiLm, bilm_files: dict[str, str]) -> None:
     with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'float16'"):
-        Elmo(bilm, precision="float16")
+        ElmoRepresentations(bilm, precision="float16")
     with pytest.raises(BiLmError, match="a biLM is fine-tuned in float32, not in int8"):
-        Elmo(bilm, precision="int8", requires_grad=True)
+        ElmoRepresentations(bilm, precision="int8", requires_grad=True)
     with pytest.raises(ConfigurationError, match="one of float32, bfloat16, int8, not 'float16'"):
         ElmoTokenEmbedder(bilm_files, precision="float16")
     with pytest.raises(ConfigurationError, match="a biLM is fine-tuned in float32, not in int8"):

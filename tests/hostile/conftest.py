@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from allennlp.common.plugins import import_plugins
 
-from elmo_plugin import plugin
+from elmo_plugin.hardening import console
 from tests.hostile.material import Material, make_material
 from tests.hostile.outcomes import CLEAR, HOSTILE, NAMED, Outcomes
 
@@ -24,7 +24,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
 def quiet_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cases show errors as the command does, whatever ran in this process before."""
     monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
-    plugin.endings.install()
+    console.install()
     monkeypatch.setenv("COLUMNS", "200")
 
 

@@ -69,7 +69,7 @@ def test_it_is_a_step_of_a_pipeline_and_of_a_search(pair: dict[str, str]) -> Non
     classes = [1, 0] * 6
     search = GridSearchCV(
         make_pipeline(ElmoVectorizer(pair), LogisticRegression()),
-        {"elmovectorizer__layers": ["mix", "token"]},
+        {"elmovectorizer__layers": ["mean", "token"]},
         cv=2,
     )
     assert search.fit(sentences, classes).score(sentences, classes) == 1
@@ -88,5 +88,5 @@ def test_what_is_no_list_of_words_is_named(pair: dict[str, str]) -> None:
     for wrong in ("The play ended.", [1, 2]):
         with pytest.raises(BiLmError, match="a sentence is a list of words"):
             fitted.transform([wrong])
-    with pytest.raises(BiLmError, match="batch_size is at least 1"):
+    with pytest.raises(BiLmError, match="batch_size must be at least 1"):
         ElmoVectorizer(pair, batch_size=0).fit(SENTENCES)

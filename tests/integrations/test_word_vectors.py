@@ -89,7 +89,7 @@ def test_what_is_stored_needs_no_other_file(pair: dict[str, str]) -> None:
 
 def test_each_has_a_biLM_of_its_own(pair: dict[str, str]) -> None:
     one, other = WordVectors(pair), WordVectors(pair)
-    one.to("cpu")
+    one.bilm.to("cpu")
     assert one.bilm is not other.bilm
     np.testing.assert_array_equal(one.embed(SENTENCES)[0], other.embed(SENTENCES)[0])
 
@@ -97,9 +97,9 @@ def test_each_has_a_biLM_of_its_own(pair: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"layers": "both"}, "one of mix, top, token, all, or the number of a layer, not 'both'"),
+        ({"layers": "both"}, "one of mean, top, token, all, or the number of a layer, not 'both'"),
         ({"layers": True}, "not True"),
-        ({"layers": "top", "mixing_weights": [1, 1, 1]}, 'go with layers "mix"'),
+        ({"layers": "top", "mixing_weights": [1, 1, 1]}, 'go with layers "mean"'),
         ({"mixing_weights": [0, 0, 0]}, "some are positive"),
         ({"precision": "float8"}, "float8"),
     ],

@@ -21,7 +21,7 @@ from allennlp.predictors import Predictor
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.embedding import Elmo
+from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.tasks import Ensemble
 from elmo_plugin.tasks.task_model import accepted_by
 from tests.trained_tagger import train
@@ -268,10 +268,10 @@ class TaskContract:
 
     def test_a_predictor_keeps_no_sentences_in_memory(self, archive: Archive) -> None:
         model, _ = self.model_and_batch(self.config(cache={"type": "memory"}))
-        elmos = [module for module in model.modules() if isinstance(module, Elmo)]
-        assert elmos and all(elmo.runner.cache for elmo in elmos)
+        elmos = [module for module in model.modules() if isinstance(module, ElmoRepresentations)]
+        assert elmos and all(elmo.session.cache for elmo in elmos)
         Predictor.by_name(model.default_predictor)(model, archive.dataset_reader)
-        assert not any(elmo.runner.cache for elmo in elmos)
+        assert not any(elmo.session.cache for elmo in elmos)
 
     def test_instances_without_answers_have_no_loss(self) -> None:
         model, batch = self.model_and_batch(self.config())

@@ -11,8 +11,6 @@ local are_layers(value) =
   if std.isArray(value)
   then std.length(value) > 0 && std.all([is_layer(layer) for layer in value])
   else std.member(['all', 'top', 'token'], value) || is_layer(value);
-local is_cache(value) =
-  std.isObject(value) && std.objectHas(value, 'type') && std.member(['memory', 'sqlite'], value.type);
 local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
 {
   // The configuration without ELMo.
@@ -90,10 +88,6 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
     assert mixing_weights == null || lambda == 0 : 'elmo.at: mixing_weights that are given need no lambda';
     assert std.isNumber(dropout) && dropout >= 0 && dropout < 1 :
            'elmo.at: dropout is a rate from 0 to 1, not ' + shown(dropout);
-    assert std.member(['float32', 'bfloat16', 'int8'], precision) :
-           "elmo.at: precision is 'float32', 'bfloat16' or 'int8', not " + shown(precision);
-    assert cache == null || is_cache(cache) :
-           "elmo.at: cache is an object whose type is 'memory' or 'sqlite', not " + shown(cache);
     assert cache == null || !requires_grad : 'elmo.at: a biLM that is trained (requires_grad) can have no cache';
     std.foldl(
       function(config, placement) config + add(placement),

@@ -14,7 +14,7 @@ from elmo_plugin.bilm import (
     Cache,
     sentences_to_character_ids,
 )
-from elmo_plugin.embedding import BiLmRunner
+from elmo_plugin.embedding import BiLmSession
 
 TOLERANCE = 1e-4  # between vectors of words that two implementations have computed
 
@@ -29,7 +29,7 @@ class ElmoBiLm(nn.Module):
     bilm : `AllenNlpBiLm`
         The language model.
     stateful, precision, cache
-        See `BiLmRunner`. A cache is not asked for sentences with their boundaries.
+        See `BiLmSession`. A cache is not asked for sentences with their boundaries.
     vocab_to_cache : `Sequence[str] | None`
         See `create_cached_cnn_embeddings`.
 
@@ -50,8 +50,8 @@ class ElmoBiLm(nn.Module):
         cache: Cache | None = None,
     ) -> None:
         super().__init__()
-        self.runner = BiLmRunner(stateful, precision, cache)
-        self.runner.check(bilm)
+        self.session = BiLmSession(stateful, precision, cache)
+        self.session.check(bilm)
         self.num_layers = bilm.num_layers
         for part in ("_token_embedder", "_word_embedding", "_elmo_lstm"):  # in AllenNLP's order
             self.register_module(part, None)
@@ -125,13 +125,13 @@ class ElmoBiLm(nn.Module):
             last = len(vocabulary) - 1
             words = vocabulary[word_inputs.clamp(max=last)].to(inputs.dtype)
             inputs = torch.where(word_inputs[..., None] > last, inputs, words) * (word_inputs > 0)[..., None]
-        return self.runner.run(self.bilm, inputs, boundaries)
+        return self.session.run(self.bilm, inputs, boundaries)
 
     def _hold(self, bilm: AllenNlpBiLm) -> None:
         """Takes the biLM. It is no part of this module by itself: its parts are, by AllenNLP's names."""
         self.__dict__["bilm"] = bilm
         self._token_embedder = bilm.token_encoder
-        self._elmo_lstm = ElmoLstm(bilm._elmo_lstm, bilm.options.lstm, self.runner)
+        self._elmo_lstm = ElmoLstm(bilm._elmo_lstm, bilm.options.lstm, self.session)
 
     @torch.no_grad()
     def _cached_vectors(self, vocabulary: Tensor) -> Tensor:

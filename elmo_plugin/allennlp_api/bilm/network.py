@@ -70,6 +70,6 @@ class AllenNlpBiLm(BiLm):
         if not isinstance(self.options.char_cnn, CharCnnOptions):
             raise BiLmError(
                 "AllenNLP's ELMo reads the bytes of words, which this biLM does not: use it with "
-                "elmo_plugin.embedding.Elmo"
+                "elmo_plugin.embedding.ElmoRepresentations"
             )
         return CharacterEncoder(self.options.char_cnn, self.options.lstm.projection_dim)

@@ -1,8 +1,8 @@
-"""Tar archives, read so that nothing but plain files comes out of them, whole or not at all.
+"""Tar archives, of which only plain files are read.
 
-Nothing in an archive says where a file is written but its name, which must lie below the folder. Links are
-never made: one to a file that came before it in the archive becomes a copy of that file. What was compressed
-is read to its end, for only there is its checksum. How much may come out of an archive is bounded.
+The name of a file must lie below the folder that it is written to. A link is never created: one to an earlier
+file of the archive becomes a copy. Compressed data is read to its end, where its checksum is. The size is
+limited.
 """
 
 import bz2
@@ -17,10 +17,10 @@ from typing import IO, Any
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import reason
 
-MAX_BYTES = 2**31  # that any archive may unpack to
-MAX_RATIO = 100  # a larger one may unpack to so many times its own size; weights have about 1.1
+MAX_BYTES = 2**31  # which any archive may unpack to
+MAX_RATIO = 100  # of unpacked to packed size, for larger archives; weights have about 1.1
 MAX_MEMBERS = 10_000
-_MAX_HEADER = 2**20  # bytes of a long name or of attributes, which are of one of these types:
+_MAX_HEADER = 2**20  # bytes of a long name or of attributes, which have these types:
 _HEADER_TYPES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, b"x", b"g", b"X")
 _READ = 2**20
 _OPENERS: dict[bytes, Callable[..., Any]] = {
@@ -41,14 +41,14 @@ def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str
     path : `str | Path`
         A tar archive, plain or compressed by gzip, bzip2 or xz.
     is_wanted : `Callable[[str], bool]`
-        Whether the file of this name, such as `vocabulary/words.txt`, is read.
+        Returns whether to read the file of this name, such as `vocabulary/words.txt`.
 
     # Returns
 
     `dict[str, bytes]`
-        Their content by their names.
+        The content of each file by its name.
 
-    Raises `BiLmError` where the archive is missing, damaged, too large, or has what no model needs.
+    Raises `BiLmError` if the archive is missing, damaged or too large, or has entries other than files.
     """
     found: dict[str, bytes] = {}
     with _named(path):
@@ -62,8 +62,8 @@ def unpack(path: str | Path, folder: str | Path) -> None:
     """
     Unpacks an archive into a folder, and writes nothing outside it.
 
-    Raises `BiLmError` as `read_members` does; what is in the folder then is of no use. Raises `OSError`,
-    naming the archive, where it cannot be written.
+    Raises `BiLmError` as `read_members` does, with an incomplete folder, and `OSError`, naming the archive,
+    if it cannot be written.
     """
 
     def copy(name: str) -> bytes | None:
@@ -84,7 +84,7 @@ def unpack(path: str | Path, folder: str | Path) -> None:
 
 
 class _NotWritten(OSError):
-    """An error that is not the archive's."""
+    """An error of the disk, not of the archive."""
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def _named(path: str | Path) -> Iterator[None]:
         raise
     except PermissionError as error:
         raise BiLmError(f"archive {path}: cannot be read ({reason(error)})") from None
-    except Exception as error:  # damage can make the readers stumble over anything
+    except Exception as error:  # damage can make the readers raise anything
         raise_stop(error)
         raise BiLmError(
             f"archive {path}: not a whole tar archive ({error or type(error).__name__})"
@@ -108,8 +108,8 @@ def _named(path: str | Path) -> Iterator[None]:
 
 def _files(path: Path, copy: Callable[[str], bytes | None]) -> Iterator[tuple[str, Content]]:
     """
-    Yields the name and the content of each file, in order, the content to be read before the next one.
-    `copy` gives that of a file that came before, for links to it.
+    Yields the name and the content of each file, in order. The content must be read before the next file.
+    `copy` returns the content of an earlier file, for links to it.
     """
     limit = max(MAX_BYTES, MAX_RATIO * path.stat().st_size)
     total = number = 0
@@ -152,7 +152,7 @@ def _linked(member: tarfile.TarInfo, name: str, copy: Callable[[str], bytes | No
     target = member.linkname if member.islnk() else str(PurePosixPath(name).parent / member.linkname)
     content = copy(_inner_name(target))
     if content is None:
-        raise BiLmError(f"{name!r} in it is a link to {member.linkname!r}, which is no file before it")
+        raise BiLmError(f"{name!r} in it is a link to {member.linkname!r}, which is not a file before it")
     yield content
 
 
@@ -170,11 +170,11 @@ def _read_to_end(tar: Any, stream: Any) -> None:
     for rest in (tar, stream):
         while part := rest.read(_READ):
             if part.strip(b"\0"):
-                raise BiLmError("it goes on after its end, or is damaged")
+                raise BiLmError("it continues after its end, or is damaged")
 
 
 class _Member(tarfile.TarInfo):
-    """A member whose header is not read where it is too large to be one."""
+    """A member whose header is not read if it is too large."""
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         if self.size < 0 or (self.type in _HEADER_TYPES and self.size > _MAX_HEADER):

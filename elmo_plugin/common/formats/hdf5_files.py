@@ -1,4 +1,4 @@
-"""HDF5 files: read with more checks than the library has; written so that a full disk is an error."""
+"""HDF5 files: read with more checks than HDF5 makes, and written so that a full disk raises an error."""
 
 import io
 import math
@@ -21,8 +21,8 @@ _CHECKSUM = "crc32"  # an attribute of each dataset that was written by `write_d
 @contextmanager
 def open_hdf5(path: str | Path, name: str) -> Iterator[h5py.File]:
     """
-    Opens a file to be read. Raises `BiLmError`, which calls the file `name`, where it is missing, or where
-    anything that is read from it in the block is damaged.
+    Opens a file for reading. Raises `BiLmError`, which calls the file `name`, if it is missing, or if what
+    the block reads from it is damaged.
     """
     if not Path(path).is_file():
         raise BiLmError(f"{name}: there is no such file")
@@ -33,23 +33,23 @@ def open_hdf5(path: str | Path, name: str) -> Iterator[h5py.File]:
         raise BiLmError(f"{name}: {error}") from None
     except PermissionError as error:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
-    except Exception as error:  # damage can make the library stumble over anything
+    except Exception as error:  # damage can make the library raise anything
         raise_stop(error)
         raise BiLmError(f"{name}: not a whole HDF5 file ({error or type(error).__name__})") from None
 
 
 class DeferringFile(io.FileIO):
     """
-    A file whose writing never fails: its first error is in `error`, and what is written from then on is kept
-    in memory, where it can be read. HDF5 ends the process with a segmentation fault when it cannot write, as
-    on a full disk, and also when it then reads something else than it wrote.
+    A file on which writing never fails: the first error is stored in `error`, and what is written from then
+    on is kept in memory, where it can be read. HDF5 crashes with a segmentation fault when it cannot write,
+    as on a full disk, and when it then reads something other than it wrote.
     """
 
     error: OSError | None = None
 
     def __init__(self, path: str | Path) -> None:
         super().__init__(path, "w+")
-        self._pages: dict[int, bytearray] = {}  # of what could not be written, by their numbers
+        self._pages: dict[int, bytearray] = {}  # that could not be written, by their numbers
         self._end = 0  # of what could not be written
 
     def write(self, data: Any) -> int:
@@ -90,7 +90,7 @@ class DeferringFile(io.FileIO):
             return size or 0
 
     def _parts(self, data: memoryview) -> Iterator[tuple[int, int, memoryview]]:
-        """Cuts data from here on into pages: yields the page, where in it a part begins, and the part."""
+        """Cuts data at the current position by pages. Yields the page, the start in it, and the part."""
         while data:
             page, start = divmod(self.tell(), _PAGE)
             part, data = data[: _PAGE - start], data[_PAGE - start :]
@@ -101,7 +101,7 @@ class DeferringFile(io.FileIO):
 @contextmanager
 def new_hdf5(path: str | Path, **options: Any) -> Iterator[tuple[h5py.File, DeferringFile]]:
     """
-    Makes a file, for `h5py.File` with these `options`. Yields it with what is below it, whose `error` tells
+    Creates a file with these `options` of `h5py.File`. Yields it and the file below it, whose `error` says
     early that it cannot be written. Raises that `OSError` at the end.
     """
     with DeferringFile(path) as target:
@@ -121,8 +121,8 @@ def write_dataset(file: h5py.File, name: str, values: np.ndarray, **options: Any
 
 def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
     """
-    Writes strings, none with the character NUL in it, as the bytes of their UTF-8, a zero after each. The
-    type that HDF5 has for strings of any length is not taken: reading damaged ones can go on for ever.
+    Writes strings without NUL characters as UTF-8 bytes, each followed by a zero. HDF5's own type for strings
+    of any length is not used, because reading damaged ones may never end.
     """
     content = b"".join(string.encode() + b"\0" for string in strings)
     write_dataset(file, name, np.frombuffer(content, np.uint8))
@@ -130,9 +130,9 @@ def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
 
 def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
-    Returns the dataset of this name, if there is one. Raises `BiLmError` where it has no floating-point
-    numbers, or not all of its numbers are in this file: HDF5 gives zeros for what was never written, and for
-    what is in another file that is gone.
+    Returns the dataset of this name, if there is one. Raises `BiLmError` if it does not hold floating-point
+    numbers, or not all of them are in this file: HDF5 reads zeros for what was never written, or is in
+    another file that is missing.
     """
     dataset = _find(file, name)
     if dataset is not None and dataset.dtype.kind != "f":
@@ -141,26 +141,24 @@ def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
 
 
 def find_strings(file: h5py.File, name: str) -> h5py.Dataset | None:
-    """Does the same for strings, as `write_strings` writes them or as HDF5's own (of earlier versions)."""
+    """Returns the dataset that `write_strings` wrote. Raises `BiLmError` if it holds something else."""
     dataset = _find(file, name)
-    if dataset is not None:
-        is_ours = dataset.dtype == np.uint8
-        if dataset.ndim != 1 or not (is_ours or h5py.check_string_dtype(dataset.dtype)):
-            raise BiLmError(f"the dataset {name} is no list of strings, but {dataset.dtype}")
+    if dataset is not None and (dataset.ndim != 1 or dataset.dtype != np.uint8):
+        raise BiLmError(f"the dataset {name} is not a list of strings, but {dataset.dtype}")
     return dataset
 
 
 def read_numbers(dataset: h5py.Dataset) -> np.ndarray:
-    """Reads what `find_numbers` found; `BiLmError` where it is not what was written."""
+    """Reads a dataset. Raises `BiLmError` if it has a checksum and does not match it."""
     values = dataset[()]
-    _compare(dataset, checksum(values))
+    written = dataset.attrs.get(_CHECKSUM)
+    if written is not None and written != checksum(values):
+        raise BiLmError(f"the dataset {dataset.name} is damaged: it is not what was written")
     return values
 
 
 def read_strings(dataset: h5py.Dataset) -> list[str]:
-    """Reads what `find_strings` found; `BiLmError` where it is not what was written."""
-    if dataset.dtype != np.uint8:
-        return dataset.asstr()[()].tolist()
+    """Reads what `write_strings` wrote. Raises `BiLmError` if it is damaged."""
     *strings, end = read_numbers(dataset).tobytes().decode("utf-8").split("\0")
     if end:
         raise BiLmError(f"the dataset {dataset.name} is cut")
@@ -175,17 +173,11 @@ def _find(file: h5py.File, name: str) -> h5py.Dataset | None:
         raise BiLmError(f"the dataset {name} is in another file")
     if dataset.size:
         if dataset.chunks is None:
-            is_written = dataset.id.get_storage_size() >= dataset.nbytes
+            is_complete = dataset.id.get_storage_size() >= dataset.nbytes
         else:
             sizes = zip(dataset.shape, dataset.chunks, strict=True)
-            chunks = math.prod(-(-size // of_chunk) for size, of_chunk in sizes)
-            is_written = dataset.id.get_num_chunks() == chunks
-        if not is_written:
-            raise BiLmError(f"the dataset {name} was not written to its end")
+            num_chunks = math.prod(-(-size // chunk_size) for size, chunk_size in sizes)
+            is_complete = dataset.id.get_num_chunks() == num_chunks
+        if not is_complete:
+            raise BiLmError(f"the dataset {name} was not written completely")
     return dataset
-
-
-def _compare(dataset: h5py.Dataset, found: int) -> None:
-    written = dataset.attrs.get(_CHECKSUM)
-    if written is not None and written != found:
-        raise BiLmError(f"the dataset {dataset.name} is damaged: it is not what was written")

@@ -23,14 +23,14 @@ def parse_json(text: str | bytes, name: str, is_line: bool = False, repeated_key
     text : `str | bytes`
         UTF-8 where it is bytes.
     name : `str`
-        What error messages begin with: a file, or a file and a line.
+        The start of error messages: a file, or a file and a line.
     is_line : `bool`
-        Whether the text is a line of a file, which the name says.
+        Whether the text is a single line, which `name` states.
     repeated_keys : `bool`
-        Whether an object may have a key twice; then the last one counts.
+        Whether an object may repeat a key; the last value counts.
 
-    Raises `BiLmError` where it is no JSON, is nested too deeply to be read, or has a number that is none or
-    too large, or a character that no text file can have (half of a surrogate pair).
+    Raises `BiLmError` if the text is not JSON, is nested too deeply, has a number that is NaN, infinite or
+    too large, or has half of a surrogate pair, which UTF-8 cannot encode.
     """
     pairs: Callable[..., Any] | None = None if repeated_keys else _unique
     try:
@@ -53,16 +53,16 @@ def parse_json(text: str | bytes, name: str, is_line: bool = False, repeated_key
 
 
 def check_characters(text: str, name: str) -> None:
-    """Raises `BiLmError`, beginning with `name`, where text has half of a surrogate pair."""
+    """Raises `BiLmError`, beginning with `name`, if the text has half of a surrogate pair."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        message = f"{name}: {text[:40]!a} has half of a surrogate pair, which is no character"
+        message = f"{name}: {text[:40]!a} has half of a surrogate pair, which is not a character"
         raise BiLmError(message) from None
 
 
 def read_json(path: str | Path, name: str) -> Any:
-    """Reads a JSON file. Raises `BiLmError`, which calls the file `name`, where it is missing or damaged."""
+    """Reads a JSON file. Raises `BiLmError`, which calls the file `name`, if it is missing or not JSON."""
     return parse_json(read_bytes(path, name), name)
 
 
@@ -78,12 +78,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is there twice")
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is repeated")
     return content
 
 
 def _no_number(constant: str) -> float:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a number of JSON")
 
 
 def _float(digits: str) -> float:
@@ -100,7 +100,7 @@ def _int(digits: str) -> int:
 
 
 def _strings(content: Any) -> Iterator[str]:
-    """Yields all strings in what was parsed, keys among them."""
+    """Yields all strings of parsed JSON, including keys."""
     rest = [content]
     while rest:
         one = rest.pop()

@@ -1,7 +1,7 @@
-"""JSON as a tensor, for what a model stores with its weights beside them.
+"""JSON as a tensor, for what a model stores next to its weights.
 
-Whoever handles the weights of models, such as `allennlp diff`, expects nothing but tensors, and computes with
-them: the bytes are stored as float32, which has all of their values.
+Tools for weights, such as `allennlp diff`, expect only tensors, and compute with them. So the bytes are
+stored as float32, which represents them exactly.
 """
 
 import json
@@ -21,9 +21,9 @@ def json_to_tensor(content: Any) -> Tensor:
 
 def json_from_tensor(tensor: Tensor, name: str) -> Any:
     """
-    Reads what `json_to_tensor` gave, in numbers of whatever type.
+    Reads what `json_to_tensor` returned, in any numeric type.
 
-    Raises `BiLmError`, which calls it `name`, where the tensor is no bytes, or these are no JSON.
+    Raises `BiLmError`, which calls it `name`, if it is damaged.
     """
     content = tensor.to("cpu", torch.uint8) if isinstance(tensor, Tensor) else None
     if content is None or not torch.equal(content.double(), tensor.cpu().double()):

@@ -13,8 +13,8 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
 
 _CHUNK = 1 << 17
-_BOM = b"\xef\xbb\xbf"  # of UTF-8: some editors write it, and it is no part of the first word
-_NO_TEXT = {  # what files of other kinds begin with
+_BOM = b"\xef\xbb\xbf"  # of UTF-8; some editors write it
+_NOT_TEXT = {  # the first bytes of other kinds of files
     b"BZh": "is compressed by bzip2: compress it by gzip or zstd, or not at all",
     b"\xfd7zXZ\x00": "is compressed by xz: compress it by gzip or zstd, or not at all",
     b"PK\x03\x04": "is a zip archive, not text",
@@ -28,21 +28,20 @@ _NO_TEXT = {  # what files of other kinds begin with
 
 
 def compression(path: str) -> str:
-    """Returns how a file is compressed, by its suffix: `.gz`, `.zst`, or nothing where it is not."""
+    """Returns the suffix of a compressed file, `.gz` or `.zst`, or an empty string."""
     return next((end for end in (".gz", ".zst") if path.endswith(end)), "")
 
 
 def read_lines(path: str) -> Iterator[bytes]:
     """
-    Yields the lines of a file, each with its line feed, without a byte order mark.
+    Yields the lines of a file with their line feeds, without a byte order mark.
 
     # Parameters
 
     path : `str`
-        A path or URL; a file whose name ends in `.gz` or `.zst` is decompressed on the way.
+        A path or URL. A file whose name ends in `.gz` or `.zst` is decompressed.
 
-    Raises `BiLmError` where a compressed file is damaged or is none, where the file is of another kind than
-    text, and where it cannot be read.
+    Raises `BiLmError` if the file cannot be read or decompressed, or is not text.
     """
     kind = compression(path)
     opener = gzip.open if kind == ".gz" else open
@@ -60,18 +59,18 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 
 def standard_input_lines() -> Iterator[bytes]:
-    """Yields the lines of the standard input, as `read_lines` yields those of a file."""
+    """Yields the lines of the standard input as `read_lines` does."""
     yield from text_lines(sys.stdin.buffer, "standard input")
 
 
 def text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
     """
-    Yields lines without the byte order mark that may come before the first. Raises `BiLmError`, which calls
-    their source `name`, where they begin as something else than text does.
+    Yields lines without the byte order mark before the first. Raises `BiLmError`, which calls their source
+    `name`, if they are not text.
     """
     rest = iter(lines)
     for first in rest:
-        for magic, what in _NO_TEXT.items():
+        for magic, what in _NOT_TEXT.items():
             if first.startswith(magic):
                 raise BiLmError(f"{name} {what}")
         yield first.removeprefix(_BOM)
@@ -91,7 +90,7 @@ def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
 
 
 def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
-    """Yields the content of all frames. The library's own reader takes a cut file for a whole one."""
+    """Yields the content of all frames. The library's own reader accepts a cut file."""
     frame = None
     while compressed := file.read(_CHUNK):
         while compressed:
@@ -106,8 +105,8 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
 
 def decode(text: bytes, location: str) -> str:
     """
-    Returns `text` as UTF-8. Raises a `BiLmError` that begins with `location`, the file and line, where it is
-    none, or has the character NUL, which binary data has.
+    Decodes UTF-8. Raises a `BiLmError` that begins with `location`, the file and line, if it is not UTF-8 or
+    has the character NUL, as binary data has.
     """
     if b"\0" in text:
         raise BiLmError(f"{location}: not text, as it has the character NUL")

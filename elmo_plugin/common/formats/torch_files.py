@@ -1,6 +1,5 @@
-"""Files of torch, `.th` or `.pkl`: read without running code and with checks, written whole."""
+"""Files of torch, `.th` or `.pkl`: read with checks and without running code, and written completely."""
 
-import inspect
 import io
 import os
 import zipfile
@@ -18,8 +17,8 @@ from elmo_plugin.common.formats.archives import MAX_BYTES, MAX_RATIO
 
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     """
-    Reads what `torch.save` wrote, onto the CPU: tensors and plain values only, so that no code is run. The
-    checksums that torch writes with each tensor since 1.6, but does not look at, are compared.
+    Reads what `torch.save` wrote onto the CPU: tensors and plain values only, so that no code is run.
+    Compares the checksums, which torch writes with each tensor but does not read.
 
     # Parameters
 
@@ -28,23 +27,21 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     name : `str`
         What error messages begin with.
 
-    Raises `BiLmError` where the file is missing or damaged, or has something else in it.
+    Raises `BiLmError` if the file is missing or damaged, or contains something else.
     """
-    if "weights_only" not in inspect.signature(torch.load).parameters:
-        raise BiLmError("torch before 1.13 cannot read an archive safely; export the biLM to files")
     check_tensors(file, name)
     try:
         return torch.load(_opened(file), map_location="cpu", weights_only=True)
-    except Exception as error:  # damage can make the reader stumble over anything
+    except Exception as error:  # damage can make the reader raise anything
         raise_stop(error)
-        raise BiLmError(f"{name}: its weights are no plain tensors, or damaged") from None
+        raise BiLmError(f"{name}: its weights are not plain tensors, or damaged") from None
 
 
 def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     """
-    Compares the checksums in a file of torch, at some 2 GB a second. Files of torch before 1.6 have none.
+    Compares the checksums in a file of torch, at about 2 GB a second. Files of torch before 1.6 have none.
 
-    Raises `BiLmError`, beginning with `name`, where the file is missing or damaged.
+    Raises `BiLmError`, beginning with `name`, if the file is missing or damaged.
     """
     opened = _opened(file)
     try:
@@ -61,7 +58,7 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except BiLmError:
         raise
-    except Exception as error:  # likewise
+    except Exception as error:  # as above
         raise_stop(error)
         raise BiLmError(f"{name}: its weights are damaged ({error or type(error).__name__})") from None
     if damaged is not None:
@@ -70,10 +67,9 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
 
 def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
     """
-    Writes what `torch.save` can write, whole or not at all.
+    Writes what `torch.save` can write.
 
-    Raises `OSError` where it cannot be written, with the file and the reason; what was at `path` is then
-    still there.
+    Raises `OSError` with the file and the reason if it cannot be written; an old file at `path` stays.
     """
     try:
         with replace_when_written(path) as temporary, open(temporary, "wb") as file:
@@ -87,8 +83,8 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
 
 def check_finite(name: str, values: Any) -> Any:
     """
-    Returns what was read from a file. Raises `BiLmError`, beginning with `name`, where it is a tensor with a
-    number that is infinite or none, or would be so in float32.
+    Returns what was read from a file. Raises `BiLmError`, beginning with `name`, if it is a tensor with a
+    number that is NaN or infinite, or would be infinite in float32.
     """
     if not isinstance(values, Tensor):
         return values
@@ -105,7 +101,7 @@ def check_finite(name: str, values: Any) -> Any:
 
 
 def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None:
-    """Does so for each tensor of a model, and calls it by its own name, after that of a file."""
+    """Calls `check_finite` for each tensor of a model, with the names of the file and the tensor."""
     for tensor, values in tensors:
         check_finite(f"{name}: the tensor {tensor}" if name else f"the tensor {tensor}", values)
 
@@ -119,7 +115,7 @@ def _size(file: str | os.PathLike[str] | bytes) -> int:
 
 
 def _os_error(error: BaseException | None) -> OSError | None:
-    """The system's error that caused `error`: torch may raise another while it handles that of a write."""
+    """Returns the system's error behind `error`: torch may raise another while it handles one of a write."""
     while error is not None and not isinstance(error, OSError):
         error = error.__context__
     return error

@@ -1,4 +1,4 @@
-"""The caches, and how a biLM is run through them."""
+"""Caches of what a frozen biLM computes."""
 
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
@@ -22,32 +22,32 @@ class Store(Protocol):
     """Holds records: the vectors of one sentence each, shape (num_layers, words, dim)."""
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
-        """Copies the record of each key into the row with its number. Returns the numbers that it lacks."""
+        """Copies the record of each key into its row. Returns the numbers of the rows without a record."""
 
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
-        """Takes in what it has room for."""
+        """Stores the rows for which it has room."""
 
 
 class ActivationCache:
     """
-    Returns what a frozen biLM returns, which reads only the sentences that the cache does not have.
+    Runs a frozen biLM only on the sentences that are not stored yet.
 
-    All layers of a sentence are stored, under a digest of its characters and of the biLM (its weights, its
-    options and its precision): whatever mixes them shares them, and a biLM that was changed finds none.
+    All layers of a sentence are stored under a digest of its characters and of the biLM (its weights, options
+    and precision). So different mixes share them, and a changed biLM finds no old ones.
 
-    Caches are equal, and return the same, if they are of one kind, place and `dtype`.
+    Caches of the same kind, place and `dtype` are equal, and return the same results.
 
     # Parameters
 
     store : `Store`
-        Where the vectors are.
+        Stores the vectors.
     place : `Hashable`
-        What tells stores from one another.
+        Identifies the store.
     dtype : `str`
-        "float32", or "float16" for half the size. The vectors of a sentence are rounded to it also when they
-        are computed, so that they do not depend on what the cache had.
+        "float32", or "float16" for half the size. Vectors that were just computed are rounded to it, too, so
+        that they do not depend on what was stored.
 
-    Raises `BiLmError` where `dtype` is another one.
+    Raises `BiLmError` for another `dtype`.
     """
 
     def __init__(self, store: Store, place: Hashable, dtype: str) -> None:
@@ -72,18 +72,18 @@ class ActivationCache:
         output_dim: int,
     ) -> BiLmOutput:
         """
-        Runs a biLM on the sentences that are missing.
+        Reads the stored sentences, and runs a biLM on the others.
 
         # Parameters
 
         compute : `Callable[[Tensor], BiLmOutput]`
             Runs the biLM, frozen and without a state, on some of the sentences.
         digest : `bytes`
-            Tells the biLM's content and precision from others.
+            Identifies the biLM's content and precision.
         character_ids : `Tensor`
             Shape (batch, time, characters), on the biLM's device.
         num_layers, output_dim : `int`
-            The sizes of what it computes.
+            The sizes of its output.
 
         # Returns
 
@@ -91,7 +91,7 @@ class ActivationCache:
             What `compute(character_ids)` returns, rounded to the cache's `dtype`, in float32, on the device
             of `character_ids`.
 
-        Raises `BiLmError` where float16 cannot hold a number of the biLM.
+        Raises `BiLmError` if a number is too large for float16.
         """
         with torch.inference_mode(False), torch.no_grad():
             mask = (character_ids > 0).any(dim=-1)  # Shape: (batch, time)
@@ -116,13 +116,13 @@ class ActivationCache:
 
 class MemoryCache(ActivationCache):
     """
-    Keeps vectors in the memory of this process, for as long as a model has it. When it is full, what was not
-    asked for for the longest time makes room.
+    Stores vectors in memory, for as long as the model exists. When it is full, the least recently used are
+    removed.
 
     # Parameters
 
     max_gb : `float`, optional (default = `4.0`)
-        How many gigabytes (10^9 bytes) it may take.
+        Its size in gigabytes (10^9 bytes).
     dtype : `str`, optional (default = `"float32"`)
         "float32" or "float16", see `ActivationCache`.
     """
@@ -133,16 +133,15 @@ class MemoryCache(ActivationCache):
 
 class SqliteCache(ActivationCache):
     """
-    Keeps vectors in an SQLite file, for all processes of this machine and for later ones. Where it cannot be
-    read or written, the biLM computes instead, and a warning says so once.
+    Stores vectors in an SQLite file, for all processes of this machine and for later ones. If it cannot be
+    read or written, the biLM computes instead, and logs one warning.
 
     # Parameters
 
     path : `str`
-        Its folder, which is made if it is not there; relative to the working directory, or to the home of the
-        user with `~`.
+        Its folder, which is created if necessary. It may begin with `~`.
     max_gb : `float`, optional (default = `100.0`)
-        Nothing is added to a file that has this many gigabytes (10^9 bytes).
+        The size in gigabytes (10^9 bytes) from which on nothing is added to the file.
     dtype : `str`, optional (default = `"float32"`)
         "float32" or "float16", see `ActivationCache`.
     """

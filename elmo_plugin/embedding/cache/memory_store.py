@@ -1,4 +1,4 @@
-"""The sentences that were last asked for, in memory."""
+"""The least recently used sentences make room for new ones, in memory."""
 
 import threading
 from collections import OrderedDict
@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-OVERHEAD = 300  # bytes that a record takes in addition to its vectors, about
+OVERHEAD = 300  # bytes of a record besides its vectors, about
 
 
 class MemoryStore:
     """
-    A `Store` of at most `max_bytes`, in which the record that was not read for the longest time goes first.
-    Copies of it, and what is unpickled, start empty.
+    A `Store` of at most `max_bytes`, which removes the least recently used record first. Copies and unpickled
+    stores start empty.
     """
 
     def __init__(self, max_bytes: int) -> None:

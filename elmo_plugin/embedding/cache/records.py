@@ -1,4 +1,4 @@
-"""What a cache keeps of a sentence: its vectors as bytes with a checksum, under a key."""
+"""Keys and records of a cache: the vectors of a sentence as bytes with a checksum."""
 
 from hashlib import blake2b
 
@@ -14,22 +14,22 @@ CHECKSUM_SIZE = 4
 
 def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tuple[list[bytes], list[int]]:
     """
-    Returns what each sentence is found by: a hash of its characters and of the content of the biLM.
+    Returns the key of each sentence: a hash of its characters and of the biLM.
 
     # Parameters
 
     character_ids : `Tensor`
-        Shape (batch, time, characters), rows of zeros after a sentence's last word. Their type does not
-        matter, and neither does the number of such rows.
+        Shape (batch, time, characters), of any integer type, with any number of rows of zeros after a
+        sentence's last word.
     bilm_digest : `bytes`
-        Of the biLM that reads them, from `BiLm.digest`.
+        See `BiLm.digest`.
     dtype : `str`
-        What its vectors are rounded to.
+        The type of the stored vectors.
 
     # Returns
 
     `list[bytes]`, `list[int]`
-        Of each sentence the key and the number of words.
+        The key and the number of words of each sentence.
     """
     ids = character_ids.to("cpu", torch.int32).contiguous().numpy()
     bytes_per_word = ids.shape[-1] * ids.itemsize
@@ -42,15 +42,15 @@ def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tupl
 
 
 def to_record(key: bytes, vectors: np.ndarray) -> bytes:
-    """Returns the record of a sentence's vectors, of any shape, which will be stored under `key`."""
+    """Returns the record of a sentence's vectors, of any shape."""
     content = vectors.tobytes()
     return _checksum(key, content) + content
 
 
 def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
     """
-    Copies what `to_record` made into `vectors`. Returns false, and copies nothing, where the record is not
-    whole, or of another key, shape or type.
+    Copies a record into `vectors`. Returns false, and copies nothing, if the record is damaged, or of another
+    key, shape or type.
     """
     if len(record) != CHECKSUM_SIZE + vectors.nbytes:
         return False

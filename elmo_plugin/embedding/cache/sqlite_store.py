@@ -1,4 +1,4 @@
-"""Sentences in an SQLite file, which many processes read and write."""
+"""Sentences in an SQLite file, which several processes read and write."""
 
 import logging
 import os
@@ -14,14 +14,14 @@ from elmo_plugin.embedding.cache.records import read_record, to_record
 
 NAME = "activations.sqlite"
 FORMAT = 1  # of the file, as its `user_version`
-PAGE_SIZE = 16384  # bytes; larger ones waste room, smaller ones scatter a sentence over many
+PAGE_SIZE = 16384  # bytes; larger pages waste space, smaller ones scatter a sentence over many
 BUSY_SECONDS = 60.0  # to wait while other processes write
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
-# No thread may be inside SQLite while the process forks, and the child may neither use nor close a connection
-# of its parent.
+# No thread may be inside SQLite while the process forks, and the child must neither use nor close a
+# connection of its parent.
 _in_use = threading.Lock()
 _of_parents: list[sqlite3.Connection] = []
 if hasattr(os, "register_at_fork"):
@@ -32,10 +32,10 @@ if hasattr(os, "register_at_fork"):
 
 class SqliteStore:
     """
-    A `Store` that is opened when it is first used. Where reading or writing fails, it stops doing so, with
-    one warning. A damaged file is replaced by an empty one. Copies of a store use the same file.
+    A `Store` that opens its file on first use. If reading or writing fails, it stops doing so with one
+    warning. A damaged file is replaced by an empty one. Copies of a store use the same file.
 
-    A record is found by the first eight bytes of its key; its checksum covers the whole key.
+    The first eight bytes of a key are the record's id; its checksum covers the whole key.
     """
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
@@ -68,7 +68,7 @@ class SqliteStore:
         except (OSError, sqlite3.Error) as error:
             self._is_full = True
             reason = f"{error}; max_gb is {self.max_bytes / 1e9:g}"
-            self._warn(f"cannot be written ({reason}), so it takes in no more sentences")
+            self._warn(f"cannot be written ({reason}), so no more sentences are added")
 
     def close(self) -> None:
         """Closes the file until it is used again."""
@@ -79,7 +79,7 @@ class SqliteStore:
                 self._connection = None
 
     def _read_one(self, connection: sqlite3.Connection, key: bytes, row: np.ndarray) -> bool:
-        """Copies a record into a row. Returns false where there is none, or a damaged one."""
+        """Copies a record into a row. Returns false if it is missing or damaged."""
         query = "SELECT CAST(content AS BLOB) FROM records WHERE id = ?"
         found = connection.execute(query, (_row_id(key),)).fetchone()
         if found is None or read_record(key, found[0] or b"", row):
@@ -90,7 +90,7 @@ class SqliteStore:
         return False
 
     def _run(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Returns what `work` returns in a transaction. A damaged file is replaced, and `work` done again."""
+        """Returns what `work` returns in a transaction. Replaces a damaged file, and runs it again."""
 
         def run() -> Result:
             with self._open() as connection:  # commits, or rolls back
@@ -101,7 +101,7 @@ class SqliteStore:
             try:
                 return run()
             except sqlite3.DatabaseError as error:
-                if type(error) is not sqlite3.DatabaseError:  # all but damage have classes of their own
+                if type(error) is not sqlite3.DatabaseError:  # damage alone raises this very class
                     raise
                 self._discard(error)
                 return run()
@@ -119,17 +119,17 @@ class SqliteStore:
         return self._connection
 
     def _leave_parent(self) -> None:
-        """Forgets, in a new process, the connection that its parent uses."""
+        """Drops the parent's connection in a forked process."""
         if self._connection is not None and self._process != os.getpid():
             _of_parents.append(self._connection)
             self._connection = None
 
     def _discard(self, error: sqlite3.DatabaseError) -> None:
-        """Deletes the file, unless another process was faster."""
+        """Deletes the file, unless another process has replaced it."""
         self._connection = None
         file = self.folder / NAME
         if file.exists() and file.stat().st_ino == self._inode:
-            self._warn(f"is damaged ({error}): it is begun anew, empty")
+            self._warn(f"is damaged ({error}): it is replaced by an empty one")
             for path in (file, Path(f"{file}-journal")):
                 path.unlink(missing_ok=True)
 
@@ -142,9 +142,8 @@ class SqliteStore:
 
 def _connect(file: Path, max_bytes: int) -> sqlite3.Connection:
     """
-    Opens or makes a file, which neither the end of a process nor a power failure damages: SQLite's journal
-    sees to that. Raises `sqlite3.DatabaseError` itself where it is damaged, and `sqlite3.OperationalError`
-    where it cannot be used.
+    Opens or creates a file. SQLite's journal protects it against kills and power failures. Raises
+    `sqlite3.DatabaseError` itself if it is damaged, and `sqlite3.OperationalError` if it cannot be used.
     """
     connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:

@@ -1,7 +1,5 @@
 """What a language model's training may ask of the trainer."""
 
-import ctypes
-import sys
 from typing import Any
 
 import torch
@@ -9,8 +7,9 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.callbacks import TrainerCallback
 from overrides import overrides
 
+from elmo_plugin.common.heap import keep_freed_memory
+
 PRECISIONS = ("highest", "high", "medium")
-_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # of glibc's mallopt
 
 
 @TrainerCallback.register("matmul_precision")
@@ -60,9 +59,4 @@ class KeepFreedMemory(TrainerCallback):
 
     @overrides
     def on_start(self, *args: Any, **kwargs: Any) -> None:
-        if sys.platform != "linux":
-            return
-        library = ctypes.CDLL(None)
-        if hasattr(library, "mallopt") and hasattr(library, "gnu_get_libc_version"):
-            for option, size in ((_TRIM_THRESHOLD, 2**31 - 1), (_TOP_PAD, 2**26), (_MMAP_THRESHOLD, 2**30)):
-                library.mallopt(option, size)
+        keep_freed_memory()

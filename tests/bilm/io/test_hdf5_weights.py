@@ -224,16 +224,6 @@ def test_the_type_of_the_numbers_is_told(make_bilm: BiLmMaker, tmp_path: Path, d
     assert read_dtype(tmp_path / "weights.hdf5") == dtype
 
 
-def test_words_in_the_strings_of_hdf5_are_read_as_earlier_versions_wrote_them(tmp_path: Path) -> None:
-    bilm, path, softmax = random_bilm(), tmp_path / "weights.hdf5", random_softmax(["ä", "", "b\nc"])
-    write_weights(path, bilm.state_dict(), bilm.options, softmax=softmax)
-    with h5py.File(path, "a") as file:
-        del file["softmax/words"]
-        file.create_dataset("softmax/words", data=softmax.words, dtype=h5py.string_dtype("utf-8"))
-    read = read_softmax(path, bilm.options)
-    assert read is not None and read.words == softmax.words
-
-
 def test_weights_with_nan_are_not_written(make_bilm: BiLmMaker, tmp_path: Path) -> None:
     bilm = make_bilm()
     with torch.no_grad():

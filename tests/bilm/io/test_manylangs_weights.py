@@ -47,7 +47,7 @@ def test_a_missing_file_is_named(file: str, folder: Path) -> None:
 def test_no_code_is_run(file: str, legacy: bool, folder: Path) -> None:
     state = torch.load(folder / file, weights_only=True) | {"more": Payload(folder / "ran")}
     torch.save(state, folder / file, _use_new_zipfile_serialization=not legacy)
-    with pytest.raises(BiLmError, match=f"weight file {folder / file}: its weights are no plain tensors"):
+    with pytest.raises(BiLmError, match=f"weight file {folder / file}: its weights are not plain tensors"):
         load_bilm(str(folder))
     assert not (folder / "ran").exists()
 

@@ -107,7 +107,7 @@ def test_an_archive_cannot_run_code(make_bilm: BiLmMaker, tmp_path: Path) -> Non
     content = io.BytesIO()
     torch.save({"bilm.x": Payload(tmp_path / "ran")}, content)
     (tmp_path / "weights.th").write_bytes(content.getvalue())
-    with pytest.raises(BiLmError, match="weights are no plain tensors"):
+    with pytest.raises(BiLmError, match="weights are not plain tensors"):
         load_bilm(str(tmp_path))
     assert not (tmp_path / "ran").exists()
 

@@ -117,7 +117,7 @@ def test_a_plain_archive_with_a_damaged_header_is_noticed(tmp_path: Path) -> Non
     content = bytearray(tar(PLAIN))
     content[1024 + 3] ^= 1  # in the name of the second member, whose checksum is then wrong
     (tmp_path / "model.tar").write_bytes(bytes(content))
-    with pytest.raises(BiLmError, match="it goes on after its end, or is damaged"):
+    with pytest.raises(BiLmError, match="it continues after its end, or is damaged"):
         read_members(tmp_path / "model.tar", lambda name: True)
 
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.embedding.elmo import Elmo
+from elmo_plugin.embedding.representations import ElmoRepresentations
 from tests.close import assert_near
 
 SENTENCES = [["The", "play", "ended", "."], ["Play", "!"], ["A", "long", "play", "by", "a", "child"]]
@@ -17,14 +17,14 @@ def ids(sentences: list[list[str]]) -> Tensor:
     return torch.from_numpy(sentences_to_character_ids(sentences))
 
 
-def vectors(elmo: Elmo, sentences: list[list[str]]) -> list[Tensor]:
+def vectors(elmo: ElmoRepresentations, sentences: list[list[str]]) -> list[Tensor]:
     """Each sentence's vectors, without padding."""
     (representation,), mask = elmo(ids(sentences))
     return [row[present] for row, present in zip(representation, mask, strict=True)]
 
 
 def test_representation_has_the_shape_of_the_words_and_zeros_at_padding(bilm: BiLm) -> None:
-    (representation,), mask = Elmo(bilm).eval()(ids(SENTENCES))
+    (representation,), mask = ElmoRepresentations(bilm).eval()(ids(SENTENCES))
     assert representation.shape == (3, 6, bilm.output_dim)
     assert mask.sum(dim=1).tolist() == [4, 2, 6]
     assert (representation[~mask] == 0).all()
@@ -33,7 +33,8 @@ def test_representation_has_the_shape_of_the_words_and_zeros_at_padding(bilm: Bi
 
 def test_untouched_weights_give_the_mean_of_the_layers(bilm: BiLm) -> None:
     layers = bilm.eval()(ids(SENTENCES)).layers
-    torch.testing.assert_close(Elmo(bilm).eval()(ids(SENTENCES)).representations[0], layers.mean(dim=0))
+    (actual,) = ElmoRepresentations(bilm).eval()(ids(SENTENCES)).representations
+    torch.testing.assert_close(actual, layers.mean(dim=0))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_untouched_weights_give_the_mean_of_the_layers(bilm: BiLm) -> None:
     [("all", [0, 1, 2]), ("top", [2]), (0, [0]), (1, [1]), ([0, 2], [0, 2]), ([2, 1], [2, 1])],
 )
 def test_layers_choose_what_is_mixed(bilm: BiLm, layers: str | int | list[int], numbers: list[int]) -> None:
-    elmo = Elmo(bilm, layers=layers).eval()
+    elmo = ElmoRepresentations(bilm, layers=layers).eval()
     assert elmo.mixes[0].scalar_mix.weights.shape == (len(numbers),)
     activations = bilm(ids(SENTENCES)).layers
     expected = torch.stack([activations[number] for number in numbers]).mean(dim=0)
@@ -51,11 +52,11 @@ def test_layers_choose_what_is_mixed(bilm: BiLm, layers: str | int | list[int], 
 @pytest.mark.parametrize("layers", ["bottom", 3, -1, [], [0, 3], [1, 1], 1.0, True, None])
 def test_layers_that_the_bilm_does_not_have_are_refused(bilm: BiLm, layers: object) -> None:
     with pytest.raises(BiLmError, match=r'layers must be "all", "top", "token", a layer from 0 to 2'):
-        Elmo(bilm, layers=layers)
+        ElmoRepresentations(bilm, layers=layers)
 
 
 def test_representations_have_weights_of_their_own_and_share_one_run_of_the_bilm(bilm: BiLm) -> None:
-    elmo = Elmo(bilm, num_output_representations=2).eval()
+    elmo = ElmoRepresentations(bilm, num_output_representations=2).eval()
     runs: list[object] = []
     bilm.register_forward_hook(lambda *_: runs.append(None))
     with torch.no_grad():
@@ -66,14 +67,14 @@ def test_representations_have_weights_of_their_own_and_share_one_run_of_the_bilm
 
 
 def test_mixing_weights_are_fixed_shares(bilm: BiLm) -> None:
-    elmo = Elmo(bilm, mixing_weights=[0.25, 0.75, 0]).eval()
+    elmo = ElmoRepresentations(bilm, mixing_weights=[0.25, 0.75, 0]).eval()
     layers = bilm(ids(SENTENCES)).layers
     torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], 0.25 * layers[0] + 0.75 * layers[1])
     assert not any(parameter.requires_grad for parameter in elmo.parameters())
 
 
 def test_layer_norm_is_that_of_each_vector_alone(bilm: BiLm) -> None:
-    elmo = Elmo(bilm, layers=1, layer_norm=True).eval()
+    elmo = ElmoRepresentations(bilm, layers=1, layer_norm=True).eval()
     expected = bilm(ids(SENTENCES)).layers[1].double()
     mean, variance = expected.mean(-1, keepdim=True), expected.var(-1, unbiased=False, keepdim=True)
     expected = (expected - mean) / (variance + 1e-5).sqrt()
@@ -82,7 +83,7 @@ def test_layer_norm_is_that_of_each_vector_alone(bilm: BiLm) -> None:
 
 @pytest.mark.parametrize("layer_norm", [False, True])
 def test_a_sentence_has_the_same_vectors_wherever_it_stands(bilm: BiLm, layer_norm: bool) -> None:
-    elmo = Elmo(bilm, layer_norm=layer_norm).eval()
+    elmo = ElmoRepresentations(bilm, layer_norm=layer_norm).eval()
     together = vectors(elmo, SENTENCES)
     reordered = vectors(elmo, SENTENCES[::-1])[::-1]
     alone = [vectors(elmo, [sentence])[0] for sentence in SENTENCES]
@@ -93,7 +94,7 @@ def test_a_sentence_has_the_same_vectors_wherever_it_stands(bilm: BiLm, layer_no
 
 
 def test_dropout_works_in_training_only(bilm: BiLm) -> None:
-    elmo = Elmo(bilm, dropout=0.5)
+    elmo = ElmoRepresentations(bilm, dropout=0.5)
     plain = elmo.eval()(ids(SENTENCES)).representations[0]
     torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], plain, atol=0, rtol=0)
     dropped = elmo.train()(ids(SENTENCES)).representations[0]
@@ -104,7 +105,7 @@ def test_dropout_works_in_training_only(bilm: BiLm) -> None:
 
 def test_frozen_bilm_gets_no_gradient_and_never_trains(bilm: BiLm) -> None:
     bilm.forward_lm.dropout.p = bilm.backward_lm.dropout.p = 0.5
-    elmo = Elmo(bilm, dropout=0)
+    elmo = ElmoRepresentations(bilm, dropout=0)
     expected = elmo.eval()(ids(SENTENCES)).representations[0]
     assert not bilm.training
     actual = elmo.train()(ids(SENTENCES)).representations[0]
@@ -116,7 +117,7 @@ def test_frozen_bilm_gets_no_gradient_and_never_trains(bilm: BiLm) -> None:
 
 def test_bilm_gets_gradients_and_trains_if_asked(bilm: BiLm) -> None:
     bilm.forward_lm.dropout.p = bilm.backward_lm.dropout.p = 0.5
-    elmo = Elmo(bilm, requires_grad=True, dropout=0).train()
+    elmo = ElmoRepresentations(bilm, requires_grad=True, dropout=0).train()
     dropped = elmo(ids(SENTENCES)).representations[0]
     dropped.pow(2).sum().backward()
     assert all(parameter.grad is not None for parameter in elmo.bilm.parameters())
@@ -128,8 +129,8 @@ def test_bilm_gets_gradients_and_trains_if_asked(bilm: BiLm) -> None:
 
 
 def test_a_bilm_that_is_released_later_gets_the_gradients_of_one_that_always_was(bilm: BiLm) -> None:
-    trained = Elmo(copy.deepcopy(bilm), requires_grad=True, dropout=0)
-    released = Elmo(bilm, dropout=0)
+    trained = ElmoRepresentations(copy.deepcopy(bilm), requires_grad=True, dropout=0)
+    released = ElmoRepresentations(bilm, dropout=0)
     released(ids(SENTENCES))  # what is kept while it is frozen must not come between
     released.requires_grad_(True)
     for elmo in (released, trained):
@@ -144,7 +145,7 @@ def test_a_bilm_that_is_released_later_gets_the_gradients_of_one_that_always_was
 def test_autocast_does_not_round_the_mix(bilm: BiLm) -> None:
     outcomes = []
     for enabled in (False, True):
-        elmo = Elmo(bilm, dropout=0)
+        elmo = ElmoRepresentations(bilm, dropout=0)
         with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
             representation = elmo(ids(SENTENCES)).representations[0]
         assert representation.dtype == torch.float32
@@ -155,13 +156,14 @@ def test_autocast_does_not_round_the_mix(bilm: BiLm) -> None:
 
 def test_padding_before_a_word_is_an_error(bilm: BiLm) -> None:
     left_padded = ids(SENTENCES).flip(1)
-    for elmo in (Elmo(bilm), Elmo(bilm, requires_grad=True), Elmo(bilm, stateful=True)):
+    for options in ({}, {"requires_grad": True}, {"stateful": True}):
+        elmo = ElmoRepresentations(bilm, **options)
         with pytest.raises(BiLmError, match="padding must come after the words"):
             elmo(left_padded)
 
 
 def test_no_sentences_no_words_and_empty_sentences_are_fine(bilm: BiLm) -> None:
-    elmo = Elmo(bilm, layer_norm=True).eval()
+    elmo = ElmoRepresentations(bilm, layer_norm=True).eval()
     assert elmo(torch.zeros(0, 4, 50, dtype=torch.int16)).representations[0].shape == (0, 4, bilm.output_dim)
     assert elmo(torch.zeros(2, 0, 50, dtype=torch.int16)).representations[0].shape == (2, 0, bilm.output_dim)
     with_empty = vectors(elmo, [[], SENTENCES[0], []])
@@ -170,7 +172,7 @@ def test_no_sentences_no_words_and_empty_sentences_are_fine(bilm: BiLm) -> None:
 
 
 def test_stateful_bilm_goes_on_where_it_stopped_until_reset(bilm: BiLm) -> None:
-    elmo = Elmo(bilm, stateful=True).eval()
+    elmo = ElmoRepresentations(bilm, stateful=True).eval()
     first, second = vectors(elmo, SENTENCES), vectors(elmo, SENTENCES)
     assert all((b - a).abs().max() > 1e-3 for a, b in zip(first, second, strict=True))
     elmo.reset_state()
@@ -178,7 +180,7 @@ def test_stateful_bilm_goes_on_where_it_stopped_until_reset(bilm: BiLm) -> None:
 
 
 def test_stateful_rows_that_a_small_batch_lacks_keep_their_state(bilm: BiLm) -> None:
-    elmo = Elmo(bilm, stateful=True).eval()
+    elmo = ElmoRepresentations(bilm, stateful=True).eval()
     vectors(elmo, SENTENCES)
     expected = vectors(elmo, SENTENCES)[2]
     elmo.reset_state()
@@ -188,7 +190,7 @@ def test_stateful_rows_that_a_small_batch_lacks_keep_their_state(bilm: BiLm) -> 
 
 
 def test_state_is_left_out_of_state_dict_copies_and_pickles(bilm: BiLm) -> None:
-    elmo = Elmo(bilm, stateful=True).eval()
+    elmo = ElmoRepresentations(bilm, stateful=True).eval()
     names = set(elmo.state_dict())
     first = vectors(elmo, SENTENCES)
     assert set(elmo.state_dict()) == names
@@ -199,7 +201,7 @@ def test_state_is_left_out_of_state_dict_copies_and_pickles(bilm: BiLm) -> None:
 
 
 def test_state_follows_the_module_to_another_type(bilm: BiLm) -> None:
-    elmo = Elmo(bilm, stateful=True).eval()
+    elmo = ElmoRepresentations(bilm, stateful=True).eval()
     vectors(elmo, SENTENCES)
     continued = copy.deepcopy(elmo)
     vectors(continued, SENTENCES)
@@ -210,17 +212,17 @@ def test_state_follows_the_module_to_another_type(bilm: BiLm) -> None:
 
 
 def test_gradients_do_not_reach_back_into_earlier_batches(bilm: BiLm) -> None:
-    elmo = Elmo(bilm, requires_grad=True, stateful=True).train()
+    elmo = ElmoRepresentations(bilm, requires_grad=True, stateful=True).train()
     for _ in range(2):  # a second step through the first one's graph would fail
         elmo(ids(SENTENCES)).representations[0].sum().backward()
 
 
 def test_state_dict_brings_back_the_same_vectors(bilm: BiLm) -> None:
-    elmo = Elmo(bilm, num_output_representations=2).eval()
+    elmo = ElmoRepresentations(bilm, num_output_representations=2).eval()
     with torch.no_grad():
         elmo.mixes[0].scalar_mix.weights.copy_(torch.tensor([1.0, -1.0, 0.5]))
     other = BiLm(bilm.options).requires_grad_(False)
-    restored = Elmo(other, num_output_representations=2).eval()
+    restored = ElmoRepresentations(other, num_output_representations=2).eval()
     restored.load_state_dict(elmo.state_dict())
     torch.testing.assert_close(
         restored(ids(SENTENCES)).representations, elmo(ids(SENTENCES)).representations, atol=0, rtol=0

@@ -1,8 +1,8 @@
-"""Values of a configuration or a command that AllenNLP accepts, and then ignores or fails at."""
+"""Values of a configuration or a command that AllenNLP accepts, and then ignores or fails on."""
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from allennlp.commands import evaluate
@@ -18,7 +18,8 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import check_finite
 
-LEAST: dict[type, dict[str, int]] = {  # that arguments of a constructor may be, also for each value of a dict
+# The smallest values of the arguments of constructors. They also hold for each value of a dictionary.
+MINIMUMS: dict[type, dict[str, int]] = {
     BucketBatchSampler: {"batch_size": 1},
     GradientDescentTrainer: {"num_epochs": 1, "num_gradient_accumulation_steps": 1},
     MaxTokensBatchSampler: {"max_tokens": 1},
@@ -27,7 +28,6 @@ LEAST: dict[type, dict[str, int]] = {  # that arguments of a constructor may be,
     _PredictManager: {"batch_size": 1},
 }
 
-CONSTRUCTORS = {kind: kind.__init__ for kind in LEAST}  # type: ignore[misc]
 EVALUATE = evaluate.evaluate_from_archive
 PARSE_OVERRIDES = params.parse_overrides
 OPEN_EMBEDDINGS = embedding.EmbeddingsTextFile.__init__
@@ -35,39 +35,39 @@ READ_VOCABULARY = Vocabulary.set_from_file
 READ_EMBEDDINGS = embedding._read_embeddings_from_text_file
 
 
-def checked_constructor(kind: type) -> Callable[..., None]:
-    """Returns a constructor that raises `ConfigurationError` for arguments that are less than they may be."""
-    constructor = CONSTRUCTORS[kind]
+def check_minimums(kind: type, minimums: Mapping[str, int]) -> None:
+    """Makes the constructor of a class raise `ConfigurationError` for arguments below their minimum."""
+    constructor = kind.__init__  # type: ignore[misc]
     names = list(inspect.signature(constructor).parameters)
 
     @functools.wraps(constructor)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         given = {**dict(zip(names[1:], args, strict=False)), **kwargs}
-        for name, least in LEAST[kind].items():
+        for name, minimum in minimums.items():
             value = given.get(name)
             for one in value.values() if isinstance(value, Mapping) else [value]:
-                if isinstance(one, int) and one < least:
+                if isinstance(one, int) and one < minimum:
                     raise ConfigurationError(
-                        f"{kind.__name__.lstrip('_')}: {name} must be at least {least}, not {one}"
+                        f"{kind.__name__.lstrip('_')}: {name} must be at least {minimum}, not {one}"
                     )
         constructor(self, *args, **kwargs)
 
-    return init
+    kind.__init__ = init  # type: ignore[misc]
 
 
 def parse_overrides(serialized_overrides: str, ext_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Does what AllenNLP's does. Raises `ConfigurationError` where the overrides are no object."""
+    """Raises `ConfigurationError` if the overrides are not a JSON object."""
     try:
         overrides = PARSE_OVERRIDES(serialized_overrides, ext_vars)
     except RuntimeError as error:
-        raise ConfigurationError(f"the overrides are no JSON: {' '.join(str(error).split())}") from None
+        raise ConfigurationError(f"the overrides are not JSON: {' '.join(str(error).split())}") from None
     if not isinstance(overrides, dict):
         raise ConfigurationError(f"the overrides must be a JSON object, not {serialized_overrides}")
     return overrides
 
 
 def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
-    """Does what AllenNLP's does. Raises `ConfigurationError` for a batch size that it would ignore."""
+    """Raises `ConfigurationError` for a batch size that AllenNLP would ignore."""
     batch_size = kwargs.get("batch_size")
     if batch_size is not None and batch_size < 1:
         raise ConfigurationError(f"--batch-size must be at least 1, not {batch_size}")
@@ -75,25 +75,25 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
 
 
 def read_vocabulary(self: Vocabulary, filename: str, *args: Any, **kwargs: Any) -> None:
-    """Does what AllenNLP's does. Raises `ConfigurationError`, naming the file, where it is no vocabulary."""
+    """Raises `ConfigurationError`, naming the file, if it is not a vocabulary."""
     try:
         READ_VOCABULARY(self, filename, *args, **kwargs)
     except (AssertionError, ValueError, KeyError) as error:
-        raise ConfigurationError(f"{filename}: no file of a vocabulary ({error})") from None
+        raise ConfigurationError(f"{filename}: not a vocabulary file ({error})") from None
 
 
 def open_embeddings(self: Any, file_uri: str, *args: Any, **kwargs: Any) -> None:
-    """Does what AllenNLP's does. Raises `ConfigurationError` where the file of word vectors is empty."""
+    """Raises `ConfigurationError`, naming the file, if it has no word vectors."""
     try:
         OPEN_EMBEDDINGS(self, file_uri, *args, **kwargs)
     except StopIteration:
-        raise ConfigurationError(f"{file_uri}: there is no word vector in this file") from None
+        raise ConfigurationError(f"{file_uri}: the file has no word vectors") from None
     except (ValueError, EOFError) as error:
-        raise ConfigurationError(f"{file_uri}: no file of word vectors ({error})") from None
+        raise ConfigurationError(f"{file_uri}: not a file of word vectors ({error})") from None
 
 
 def read_embeddings(file_uri: str, *args: Any, **kwargs: Any) -> Any:
-    """Does what AllenNLP's does. Raises `ConfigurationError`, naming the file, where a vector is none."""
+    """Raises `ConfigurationError`, naming the file, if it is damaged or has a vector with NaN or infinity."""
     with as_configuration_error():
         try:
             return check_finite(f"{file_uri}: a word vector", READ_EMBEDDINGS(file_uri, *args, **kwargs))
@@ -102,15 +102,13 @@ def read_embeddings(file_uri: str, *args: Any, **kwargs: Any) -> Any:
                 str(error) if file_uri in str(error) else f"{file_uri}: {error}"
             ) from None
         except (ValueError, EOFError, TypeError, RuntimeError) as error:
-            raise ConfigurationError(f"{file_uri}: no file of word vectors ({error})") from None
+            raise ConfigurationError(f"{file_uri}: not a file of word vectors ({error})") from None
 
 
-def install() -> None:
-    """Puts these functions in the place of AllenNLP's."""
-    for kind in LEAST:
-        kind.__init__ = checked_constructor(kind)  # type: ignore[misc]
-    params.parse_overrides = parse_overrides
-    evaluate.evaluate_from_archive = evaluate_from_archive
-    Vocabulary.set_from_file = read_vocabulary  # type: ignore[method-assign]
-    embedding.EmbeddingsTextFile.__init__ = open_embeddings  # type: ignore[method-assign]
-    embedding._read_embeddings_from_text_file = read_embeddings
+for kind, minimums in MINIMUMS.items():
+    check_minimums(kind, minimums)
+params.parse_overrides = parse_overrides
+evaluate.evaluate_from_archive = evaluate_from_archive
+Vocabulary.set_from_file = read_vocabulary  # type: ignore[method-assign]
+embedding.EmbeddingsTextFile.__init__ = open_embeddings  # type: ignore[method-assign]
+embedding._read_embeddings_from_text_file = read_embeddings

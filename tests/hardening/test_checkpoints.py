@@ -8,6 +8,7 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin import hardening  # noqa: F401 (acts when imported)
 from tests.trained_tagger import tagger_config, train
 
 

@@ -1,13 +1,12 @@
-"""Checkpoints and best weights of AllenNLP's trainer: written whole, and read only as they were written."""
+"""Checkpoints and best weights of AllenNLP's trainer: written completely, and read only if undamaged."""
 
 import os
 from types import SimpleNamespace
-from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.checkpointer import Checkpointer
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
-from allennlp.training.trainer import TrainerCheckpoint
+from allennlp.training.trainer import Trainer, TrainerCheckpoint
 
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import check_tensors, save_tensors
@@ -18,8 +17,8 @@ SAVE_MODEL_STATE = GradientDescentTrainer._save_model_state
 LOAD_MODEL_STATE = GradientDescentTrainer._load_model_state
 
 
-def save_checkpoint(self: Checkpointer, trainer: Any) -> None:
-    """Does what AllenNLP's does, but no kill and no full disk leaves half of a file."""
+def save_checkpoint(self: Checkpointer, trainer: Trainer) -> None:
+    """Leaves no half-written file after a kill or on a full disk."""
     if self._serialization_dir is None:
         return
     state = trainer.get_checkpoint_state()
@@ -31,12 +30,12 @@ def save_checkpoint(self: Checkpointer, trainer: Any) -> None:
         ):
             if not os.path.isfile(path):
                 save_tensors(content, path)
-    # It finds both files in place, writes neither, and removes what is too old.
+    # It finds both files, writes neither, and removes old checkpoints.
     SAVE_CHECKPOINT(self, SimpleNamespace(get_checkpoint_state=lambda: state))  # type: ignore[arg-type]
 
 
 def load_checkpoint(self: Checkpointer) -> TrainerCheckpoint | None:
-    """Does what AllenNLP's does. Raises `ConfigurationError` for files that are not what was written."""
+    """Raises `ConfigurationError` if the latest checkpoint is damaged."""
     for path in self.find_latest_checkpoint() or ():
         with as_configuration_error("--recover"):
             check_tensors(path, path)
@@ -48,7 +47,7 @@ def load_checkpoint(self: Checkpointer) -> TrainerCheckpoint | None:
 
 
 def save_model_state(self: GradientDescentTrainer, path: str) -> None:
-    """Does what AllenNLP's does, whole or not at all, where it writes a file of torch in one piece."""
+    """Leaves no half-written file, unless the model is sharded over several processes."""
     if self._ddp_wrapped_model is not None and self._ddp_wrapped_model.is_sharded:
         SAVE_MODEL_STATE(self, path)
         return
@@ -56,15 +55,13 @@ def save_model_state(self: GradientDescentTrainer, path: str) -> None:
 
 
 def load_model_state(self: GradientDescentTrainer, path: str) -> None:
-    """Does what AllenNLP's does with a file that is what was written."""
+    """Raises `ConfigurationError` if the weights are damaged."""
     with as_configuration_error():
         check_tensors(path, path)
     LOAD_MODEL_STATE(self, path)
 
 
-def install() -> None:
-    """Puts these functions in the place of AllenNLP's."""
-    Checkpointer.save_checkpoint = save_checkpoint  # type: ignore[method-assign]
-    Checkpointer.load_checkpoint = load_checkpoint  # type: ignore[method-assign]
-    GradientDescentTrainer._save_model_state = save_model_state  # type: ignore[method-assign]
-    GradientDescentTrainer._load_model_state = load_model_state  # type: ignore[method-assign]
+Checkpointer.save_checkpoint = save_checkpoint  # type: ignore[method-assign]
+Checkpointer.load_checkpoint = load_checkpoint  # type: ignore[method-assign]
+GradientDescentTrainer._save_model_state = save_model_state  # type: ignore[method-assign]
+GradientDescentTrainer._load_model_state = load_model_state  # type: ignore[method-assign]

@@ -1,20 +1,16 @@
-"""`allennlp predict`: errors that name the line of the input, and the output that cannot be written."""
+"""`allennlp predict`: errors name the line of the input, or the output that cannot be written."""
 
 from collections import deque
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from allennlp.commands import predict
-from allennlp.common import util
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
-from allennlp.evaluation import evaluator
 from allennlp.predictors import Predictor
-from allennlp.training import util as training_util
 
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
-from elmo_plugin.common.files import errors_name, remove_leftovers, replace_when_written
+from elmo_plugin.common.files import errors_name
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
 
@@ -22,13 +18,12 @@ MANAGER = predict._PredictManager
 GET_JSON_DATA = MANAGER._get_json_data
 PREDICT_JSON = MANAGER._predict_json
 RUN = MANAGER.run
-DUMP_METRICS = util.dump_metrics
-_OTHER_COMPRESSION = (".bz2", ".lzma", ".xz")  # that AllenNLP reads, and we do not
+_OTHER_COMPRESSION = (".bz2", ".lzma", ".xz")  # AllenNLP reads these, `read_lines` does not
 
 
 def get_json_data(self: Any) -> Iterator[Any]:
-    """Does what AllenNLP's does, but for JSON that is none, with errors that name the line."""
-    self._line_numbers = deque()  # of what was read, and not predicted yet
+    """Raises `ConfigurationError`, naming the line, where the input is not UTF-8 or not JSON."""
+    self._line_numbers = deque()  # of the lines that were read and not yet predicted
     if self._input_file.endswith(_OTHER_COMPRESSION):
         yield from GET_JSON_DATA(self)
         return
@@ -55,7 +50,7 @@ def _parse_line(predictor: Predictor, text: str, location: str) -> Any:
 
 
 def predict_json(self: Any, batch_data: list[Any]) -> Iterator[str]:
-    """Does what AllenNLP's does, with errors that name the lines."""
+    """Raises `ConfigurationError`, naming the lines, for any error of a prediction."""
     read = getattr(self, "_line_numbers", ())
     numbers = [read.popleft() for _ in batch_data if read]
     try:
@@ -65,39 +60,25 @@ def predict_json(self: Any, batch_data: list[Any]) -> Iterator[str]:
     except Exception as error:
         is_ours = isinstance(error, ConfigurationError | BiLmError)
         reason = str(error) if is_ours else f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise ConfigurationError(f"{_name(self)}{_shown(numbers)}: {reason}") from error
+        raise ConfigurationError(f"{_name(self)}{_location(numbers)}: {reason}") from error
 
 
 def run(self: Any) -> None:
-    """Does what AllenNLP's does, with errors that name the file which cannot be written."""
+    """Raises `OSError`, naming the output, where it cannot be written."""
     with errors_name("the standard output" if self._output_file is None else self._output_file.name):
         RUN(self)
-
-
-def dump_metrics(file_path: str | None, metrics: dict[str, Any], log: bool = False) -> None:
-    """Does what AllenNLP's does, but writes the file whole or not at all."""
-    if file_path:
-        remove_leftovers(Path(file_path).parent, Path(file_path).name)
-        with replace_when_written(file_path) as temporary:
-            DUMP_METRICS(str(temporary), metrics)
-    DUMP_METRICS(None, metrics, log)
-
-
-def install() -> None:
-    """Puts these functions in the place of AllenNLP's."""
-    MANAGER._get_json_data = get_json_data  # type: ignore[method-assign]
-    MANAGER._predict_json = predict_json  # type: ignore[method-assign]
-    MANAGER.run = run  # type: ignore[method-assign]
-    modules: tuple[Any, ...] = (util, training_util, evaluator)
-    for module in modules:
-        module.dump_metrics = dump_metrics
 
 
 def _name(manager: Any) -> str:
     return "standard input" if manager._input_file == "-" else manager._input_file
 
 
-def _shown(numbers: list[int]) -> str:
+def _location(numbers: list[int]) -> str:
     if not numbers:
         return ""
     return f", line {numbers[0]}" if len(numbers) == 1 else f", lines {numbers[0]} to {numbers[-1]}"
+
+
+MANAGER._get_json_data = get_json_data  # type: ignore[method-assign]
+MANAGER._predict_json = predict_json  # type: ignore[method-assign]
+MANAGER.run = run  # type: ignore[method-assign]

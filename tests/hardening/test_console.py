@@ -13,11 +13,12 @@ from allennlp.common import Params
 from allennlp.common import logging as allennlp_logging
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
+from allennlp.training import util
 
 from elmo_plugin import plugin  # noqa: F401 (registers the commands)
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.commands import endings
-from elmo_plugin.commands.endings import EndingHook
+from elmo_plugin.hardening import console
+from elmo_plugin.hardening.console import SentenceHook
 
 Raised = tuple[type[BaseException], BaseException, TracebackType | None]
 
@@ -39,8 +40,8 @@ def before() -> list[Raised]:
 
 
 @pytest.fixture
-def hook(before: list[Raised]) -> EndingHook:
-    return EndingHook(lambda *error: before.append(error))
+def hook(before: list[Raised]) -> SentenceHook:
+    return SentenceHook(lambda *error: before.append(error))
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Raised]:
 def test_a_mistake_of_the_user_is_one_line(
     error: Exception,
     sentence: str,
-    hook: EndingHook,
+    hook: SentenceHook,
     before: list[Raised],
     command: Callable[..., Raised],
     capfd: pytest.CaptureFixture[str],
@@ -90,7 +91,7 @@ def test_a_mistake_of_the_user_is_one_line(
 
 
 def test_a_mistake_in_a_configuration_is_one_line(
-    hook: EndingHook, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    hook: SentenceHook, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.jsonnet").write_text("{\n  a: error 'lambda is a number',\n}")
     monkeypatch.setattr(
@@ -106,7 +107,7 @@ def test_a_mistake_in_a_configuration_is_one_line(
 @pytest.mark.parametrize("value", ["1", "yes"])
 def test_the_variable_shows_the_traceback(
     value: str,
-    hook: EndingHook,
+    hook: SentenceHook,
     before: list[Raised],
     command: Callable[..., Raised],
     monkeypatch: pytest.MonkeyPatch,
@@ -118,14 +119,14 @@ def test_the_variable_shows_the_traceback(
 
 
 def test_what_is_no_mistake_of_the_user_keeps_its_traceback(
-    hook: EndingHook, before: list[Raised], command: Callable[..., Raised]
+    hook: SentenceHook, before: list[Raised], command: Callable[..., Raised]
 ) -> None:
     hook(*command(["elmo-export", "tiny", "out"], KeyError("bug")))
     hook(*command(["elmo-export", "tiny", "out"], RuntimeError("bug")))
     assert len(before) == 2
 
 
-def test_errors_of_other_programs_are_shown_as_ever(hook: EndingHook, before: list[Raised]) -> None:
+def test_errors_of_other_programs_are_shown_as_ever(hook: SentenceHook, before: list[Raised]) -> None:
     hook(*raised(lambda: Params({}).pop("a")))
     assert len(before) == 1
 
@@ -133,7 +134,7 @@ def test_errors_of_other_programs_are_shown_as_ever(hook: EndingHook, before: li
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SigTermReceived()])
 def test_who_stops_a_command_learns_what_was_kept_and_how_to_go_on(
     error: BaseException,
-    hook: EndingHook,
+    hook: SentenceHook,
     command: Callable[..., Raised],
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
@@ -147,20 +148,18 @@ def test_who_stops_a_command_learns_what_was_kept_and_how_to_go_on(
 
     output, run = tmp_path / "out.hdf5", tmp_path / "run"
     embed = ["elmo-embed", "--top", "--bilm", "tiny", "a.txt", str(output)]
-    assert shown(*embed) == f"stopped; nothing was written; allennlp {' '.join(embed)} begins anew"
+    assert shown(*embed) == f"stopped; nothing was written; allennlp {' '.join(embed)} starts again"
     output.with_name("out.hdf5.unfinished").mkdir()
-    expected = (
-        f"stopped; {output}.unfinished keeps what was done; the same command goes on: allennlp elmo-embed"
-    )
-    assert shown(*embed).startswith(expected)
+    expected = f"stopped; {output}.unfinished keeps what was done; the same command resumes it: allennlp"
+    assert shown(*embed) == f"{expected} {' '.join(embed)}"
     train = ["train", "a.jsonnet", "-s", str(run), "--force"]
     assert "there is no checkpoint yet" in shown(*train)
     run.mkdir()
     (run / "model_state_e1_b0.th").touch()
-    expected = f"{run}/model_state_e1_b0.th; allennlp train a.jsonnet -s {run} --recover goes on"
+    expected = f"{run}/model_state_e1_b0.th; allennlp train a.jsonnet -s {run} --recover resumes it"
     assert shown(*train).endswith(expected)
     sweep = ["elmo-sweep", "a.jsonnet", "-s", str(run)]
-    assert shown(*sweep).startswith(f"stopped; {run} keeps what was trained; the same command goes on")
+    assert shown(*sweep).startswith(f"stopped; {run} keeps what was done; the same command resumes it")
 
 
 def test_the_log_of_a_training_keeps_the_traceback(
@@ -172,10 +171,10 @@ def test_the_log_of_a_training_keeps_the_traceback(
     monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
     root = logging.getLogger()
     handlers = list(root.handlers)
-    endings.install()
+    console.install()
     allennlp_logging.prepare_global_logging(str(tmp_path))
     try:
-        assert isinstance(sys.excepthook, EndingHook)
+        assert isinstance(sys.excepthook, SentenceHook)
         of_command = command(["elmo-export", "tiny", "out"], ConfigurationError("no"))
         capfd.readouterr()
         sys.excepthook(*of_command)
@@ -184,3 +183,13 @@ def test_the_log_of_a_training_keeps_the_traceback(
         root.handlers[:] = handlers
     log = (tmp_path / "out.log").read_text()
     assert "Traceback (most recent call last)" in log and "ConfigurationError" in log
+
+
+def test_only_the_note_on_hidden_metrics_is_kept_out_of_the_log(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(util.HasBeenWarned, "tqdm_ignores_underscores", False)
+    util.description_from_metrics({"_f1": 0.5, "f1": 0.5})
+    logging.getLogger("allennlp.training.util").warning("another")
+    assert util.HasBeenWarned.tqdm_ignores_underscores
+    assert [record.getMessage() for record in caplog.records] == ["another"]

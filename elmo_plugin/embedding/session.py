@@ -1,4 +1,4 @@
-"""One way to run a biLM: with a state or without, in a precision, with a cache."""
+"""The settings with which one module runs a biLM, and the state that it carries from batch to batch."""
 
 from typing import Any
 
@@ -8,19 +8,19 @@ from elmo_plugin.bilm import BiLm, BiLmError, BiLmOutput, BiLmState, Cache, get_
 from elmo_plugin.bilm.lstm import map_state
 
 
-class BiLmRunner:
+class BiLmSession:
     """
-    Runs a biLM as one module asks for it. Several modules may run the same biLM, each in its way: what is
-    carried from batch to batch is here.
+    Runs a biLM for one module. Other modules may run the same biLM with other settings.
 
     # Parameters
 
     stateful : `bool`
-        Whether the LSTMs go on, row by row, where the last batch stopped. Copies start without the state.
+        Whether the LSTMs continue, row by row, from their state after the last batch. Copies of a session
+        start without the state.
     precision : `str | None`
-        The numbers in which the biLM computes; `None` for its own.
+        The precision of a frozen biLM; `None` for its own.
     cache : `Cache | None`
-        Where the layers of sentences are kept.
+        Stores the layers of sentences.
     max_batch_tokens : `int | None`
         The size of the chunks in which a frozen biLM computes a batch; `None` for its own.
     """
@@ -39,19 +39,19 @@ class BiLmRunner:
         self._state: BiLmState | None = None
 
     def check(self, bilm: BiLm) -> None:
-        """Raises `BiLmError` where the biLM cannot be trained in this way, or cannot have the cache."""
+        """Raises `BiLmError` if these settings do not fit the biLM."""
         if self.cache is not None and (bilm.is_trained or self.stateful):
             raise BiLmError("a cache is for a biLM that is frozen (requires_grad is false) and not stateful")
-        numbers = get_precision(self.precision or bilm.precision).name
-        if bilm.is_trained and numbers != "float32":
-            raise BiLmError(f"a biLM is fine-tuned in float32, not in {numbers}")
+        precision = get_precision(self.precision or bilm.precision).name
+        if bilm.is_trained and precision != "float32":
+            raise BiLmError(f"a biLM is fine-tuned in float32, not in {precision}")
 
     def run(self, bilm: BiLm, character_ids: Tensor, boundaries: bool = False) -> BiLmOutput:
         """
-        Returns all layers, with the sentence boundaries if asked for (no cache has these). The output is on
-        the device of `character_ids`. Others may get the same layers: they must not be changed.
+        Returns all layers, with the sentence boundaries if asked for (a cache does not store these), on the
+        device of `character_ids`. Other sessions may return the same layers: do not change them in place.
         """
-        ids = character_ids.to(bilm.boundaries.device)  # where another model may have moved it
+        ids = character_ids.to(bilm.boundaries.device)  # another model may have moved the biLM
         if self.stateful or boundaries or bilm.is_trained:
             weight = bilm.token_encoder.projection.weight
             state = self._state and map_state(lambda part: part.to(weight), self._state)
@@ -64,7 +64,7 @@ class BiLmRunner:
         return BiLmOutput(output.layers.to(device), output.mask.to(device, copy=True), None)
 
     def reset_state(self) -> None:
-        """Lets the next batch start from zero."""
+        """Starts the next batch from zero."""
         self._state = None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError, Cache, has_weights
-from elmo_plugin.embedding.runner import BiLmRunner
 from elmo_plugin.embedding.scalar_mix import ScalarMix
+from elmo_plugin.embedding.session import BiLmSession
 
 
 class ElmoOutput(NamedTuple):
@@ -22,50 +22,49 @@ class ElmoOutput(NamedTuple):
     mask: Tensor
 
 
-class Elmo(nn.Module):
+class ElmoRepresentations(nn.Module):
     """
-    ELMo representations (Peters et al., 2018, section 3.2): each is a `ScalarMix` of the biLM's layers, then
-    dropout. The biLM runs once for all of them.
+    ELMo representations (Peters et al., 2018, section 3.2): each is a `ScalarMix` of the biLM's layers,
+    followed by dropout. The biLM runs once for all of them.
 
-    It trains the biLM if, and only if, parameters of the biLM ask for gradients, now or later
-    (`requires_grad_`). Several `Elmo` may have the same biLM: while it is frozen, it runs once for the same
-    batch. The caller's biLM is never changed: where `requires_grad` asks for another one, this is a copy.
+    The biLM is trained if, and only if, its parameters require gradients (`requires_grad_`). Several
+    `ElmoRepresentations` may have the same biLM: while it is frozen, it runs once for the same batch. The
+    caller's biLM is never changed: if `requires_grad` differs from it, this trains or freezes a copy.
 
     # Parameters
 
     bilm : `BiLm`
         The language model.
     num_output_representations : `int`
-        How many mixes there are, each with weights of its own: one per place where ELMo enters a task model.
+        The number of mixes, each with its own weights: one for each place where ELMo enters a task model.
     layers : `str | int | Sequence[int]`
-        What is mixed: `"all"` layers, the `"top"` one, the `"token"` layer, the one with this number, or the
-        ones with these numbers. Layer 0 is the token layer. A layer alone is only scaled by `gamma`.
+        Which layers are mixed: `"all"`, `"top"`, `"token"`, a layer's number or a list of numbers. Layer 0 is
+        the token layer. A single layer is only scaled by `gamma`.
     layer_norm : `bool`
-        Whether each vector of each layer is normalised to mean 0 and variance 1 before mixing. Mean and
-        variance are those of the vector's own features. Published implementations take them over all words
-        of the batch instead, which makes a word's vector depend on the rest of its batch.
+        Whether each vector of each layer is normalised over its own features to mean 0 and variance 1 before
+        mixing. Published implementations normalise over all words of the batch, which makes a word's vector
+        depend on the rest of its batch.
     dropout : `float`
         The rate of dropout on the representations, in training.
     requires_grad : `bool | None`
-        Whether the biLM is trained with the task. `None` to leave it as it is: biLMs are loaded frozen.
+        Whether the biLM is trained with the task; `None` leaves it as it is. biLMs are loaded frozen.
     stateful : `bool`
-        Whether the LSTMs go on, row by row, where the last batch stopped, as published implementations do,
-        instead of starting from zero. Gradients do not reach back into earlier batches. The state is no part
-        of the `state_dict`, and copies of the module start without it.
+        Whether the LSTMs continue, row by row, from their state after the last batch, as in published
+        implementations, instead of starting from zero. Gradients do not flow into earlier batches. The state
+        is not in the `state_dict`, and copies of the module start without it.
     mixing_weights : `Sequence[float] | None`
-        Weights of the mixed layers that stay as they are (see `ScalarMix`); `gamma` stays 1. `None` to learn
-        both.
+        Fixed weights of the mixed layers (see `ScalarMix`), with a fixed `gamma` of 1; `None` to learn both.
     precision : `str | None`
-        The numbers in which the biLM computes here: "float32", "bfloat16" or "int8". `None` for the biLM's
-        own. A biLM that is trained computes in "float32".
+        The precision of the frozen biLM: "float32", "bfloat16" or "int8"; `None` for the biLM's own. A biLM
+        that is trained computes in "float32".
     cache : `Cache | None`
-        Where the layers of sentences are kept between batches and epochs, such as an `ActivationCache` (see
+        Stores the layers of sentences between batches and epochs, such as an `ActivationCache` (see
         `docs/cache.md`). The biLM must be frozen and not stateful.
     max_batch_tokens : `int | None`
         The size of the chunks in which a frozen biLM computes a batch; `None` for the biLM's own.
 
-    Raises `BiLmError` where `layers` or `mixing_weights` do not fit the biLM, where it cannot be trained in
-    the precision, and where it cannot have a cache.
+    Raises `BiLmError` if `layers` or `mixing_weights` do not fit the biLM, if it cannot be trained in the
+    precision, or if it cannot have a cache.
     """
 
     def __init__(
@@ -86,9 +85,10 @@ class Elmo(nn.Module):
         super().__init__()
         if requires_grad is not None and requires_grad != bilm.is_trained:
             bilm = copy.deepcopy(bilm).requires_grad_(requires_grad)
-        self.runner = BiLmRunner(stateful, precision, cache, max_batch_tokens)
-        self.runner.check(bilm)
+        self.session = BiLmSession(stateful, precision, cache, max_batch_tokens)
+        self.session.check(bilm)
         self.bilm = bilm
+        self.borrows_bilm = False  # from another placement, see `share_frozen_bilms`
         self.layer_numbers = _layer_numbers(layers, bilm.num_layers)
         self.layer_norm = layer_norm
         self.mixes = nn.ModuleList(
@@ -115,34 +115,35 @@ class Elmo(nn.Module):
         # Returns
 
         `ElmoOutput`
-            With zeros at padding in every representation. It is on the device of `character_ids`.
+            On the device of `character_ids`, with zeros at padding.
         """
-        layers, mask, _ = self.runner.run(self.bilm, character_ids)
+        layers, mask, _ = self.session.run(self.bilm, character_ids)
         layers = chosen_layers(layers, self.layer_numbers, self.layer_norm)
         return ElmoOutput([mix(layers) for mix in self.mixes], mask)
 
     def reset_state(self) -> None:
-        """Lets a stateful biLM start the next batch from zero."""
-        self.runner.reset_state()
+        """Makes a stateful biLM start the next batch from zero."""
+        self.session.reset_state()
 
 
 def share_frozen_bilms(module: nn.Module) -> None:
     """
-    Makes those `Elmo` of a model whose frozen biLMs are equal hold one of them, so that it is in memory once
-    and runs once for a batch. The model that is built, such as a `ContextualEncoder` with two placements or
-    an ensemble, calls it for its own parts: no other model is changed.
+    Replaces equal frozen biLMs in a model by one of them, so that it is in memory once and runs once for a
+    batch. A model that is being built, such as a `ContextualEncoder` with two placements or an ensemble,
+    calls this for its own parts: no other model is changed.
     """
     kept: list[BiLm] = []
     for elmo in module.modules():
-        if isinstance(elmo, Elmo) and not elmo.bilm.is_trained:
+        if isinstance(elmo, ElmoRepresentations) and not elmo.bilm.is_trained:
             own = elmo.bilm
             elmo.bilm = next((bilm for bilm in kept if bilm is own or _are_equal(bilm, own)), own)
-            if elmo.bilm is own:
+            elmo.borrows_bilm = elmo.bilm in kept
+            if not elmo.borrows_bilm:
                 kept.append(own)
 
 
 def _are_equal(one: BiLm, other: BiLm) -> bool:
-    """Tells whether both have the same weights and settings."""
+    """Returns whether both have the same weights and settings."""
     kinds = [
         (type(bilm), bilm.options, bilm.precision, bilm.max_batch_tokens, bilm.recurrence)
         for bilm in (one, other)
@@ -175,7 +176,6 @@ def chosen_layers(layers: Tensor, layer_numbers: list[int], layer_norm: bool) ->
 
 
 def _layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[int]:
-    """Returns the numbers of the layers that are mixed."""
     if layers == "all":
         return list(range(num_layers))
     if layers == "top":

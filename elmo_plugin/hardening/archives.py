@@ -1,4 +1,4 @@
-"""Archives of trained models: unpacked within their folder, read whole or not at all, and written whole."""
+"""Archives of trained models: unpacked within their folder, and read only if they are undamaged."""
 
 import re
 import shutil
@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from allennlp.commands import train
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from allennlp.models import archival
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.torch_files import check_tensors, load_plain
@@ -24,41 +22,35 @@ from elmo_plugin.common.formats.torch_files import check_tensors, load_plain
 GET_WEIGHTS_PATH = archival.get_weights_path
 LOAD_MODEL = archival._load_model
 LOAD_DATASET_READERS = archival._load_dataset_readers
-ARCHIVE_MODEL = archival.archive_model
 
 StrPath = str | PathLike[str]
 _TORCH = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:2])
 
 
 class UnpackedArchive(str):
-    """The folder where an archive was unpacked, which AllenNLP hands on as a string, and the archive."""
+    """The folder that an archive was unpacked into, as the string that AllenNLP passes on."""
 
     archive: str
 
 
 @contextmanager
 def extracted_archive(resolved_archive_file: StrPath, cleanup: bool = True) -> Iterator[str]:
-    """
-    Does what AllenNLP's function of this name does, but writes nothing outside the folder, and leaves none
-    where it fails. Raises `ConfigurationError` where the archive is damaged.
-    """
+    """Writes nothing outside the folder. Raises `ConfigurationError` if the archive is damaged."""
     folder = UnpackedArchive(tempfile.mkdtemp())
     folder.archive = str(resolved_archive_file)
+    is_kept = False
     try:
         with as_configuration_error():
             unpack(str(resolved_archive_file), folder)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    try:
+        is_kept = not cleanup
         yield folder
     finally:
-        if cleanup:
+        if not is_kept:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def get_weights_path(serialization_dir: StrPath) -> str:
-    """Does what AllenNLP's does, and looks first whether there are weights and a configuration."""
+    """Raises `ConfigurationError` if there are no weights, or no configuration of a model."""
     path = GET_WEIGHTS_PATH(serialization_dir)
     name = _name(serialization_dir)
     config = Path(serialization_dir) / archival.CONFIG_NAME
@@ -72,45 +64,21 @@ def get_weights_path(serialization_dir: StrPath) -> str:
 
 
 def load_model(config: Any, weights_path: StrPath, serialization_dir: StrPath, cuda_device: int) -> Any:
-    """Does what AllenNLP's does with weights that are what was written."""
+    """Runs no code from the weights. Raises `ConfigurationError`, naming the archive, if they are damaged."""
     name = _name(serialization_dir)
     with as_configuration_error():
-        if (1, 13) <= _TORCH < (2, 6):  # whose `load` runs code unless it is told not to
+        if _TORCH < (2, 6):  # whose `torch.load` runs code by default
             load_plain(weights_path, name)
         else:
             check_tensors(weights_path, name)
-    with _named(name, "its model cannot be made"):
+    with _errors_name(name, "its model cannot be made"):
         return LOAD_MODEL(config, weights_path, serialization_dir, cuda_device)
 
 
 def load_dataset_readers(config: Any, serialization_dir: StrPath) -> Any:
-    """Does what AllenNLP's does, with errors that name the archive."""
-    with _named(_name(serialization_dir), "its dataset reader cannot be made"):
+    """Raises `ConfigurationError`, naming the archive, if its dataset readers cannot be made."""
+    with _errors_name(_name(serialization_dir), "its dataset reader cannot be made"):
         return LOAD_DATASET_READERS(config, serialization_dir)
-
-
-def archive_model(
-    serialization_dir: StrPath,
-    weights: str = "best.th",
-    archive_path: StrPath | None = None,
-    include_in_archive: list[str] | None = None,
-) -> str:
-    """Does what AllenNLP's does, but writes the archive whole or not at all."""
-    path = Path(archive_path or serialization_dir)
-    if path.is_dir():
-        path /= "model.tar.gz"
-    with replace_when_written(path) as temporary:
-        ARCHIVE_MODEL(serialization_dir, weights, temporary, include_in_archive)
-    return str(path)
-
-
-def install() -> None:
-    """Puts these functions in the place of AllenNLP's, where its own functions look them up."""
-    archival.extracted_archive = extracted_archive
-    archival.get_weights_path = get_weights_path
-    archival._load_model = load_model
-    archival._load_dataset_readers = load_dataset_readers
-    archival.archive_model = train.archive_model = archive_model
 
 
 def _name(serialization_dir: StrPath) -> str:
@@ -120,8 +88,8 @@ def _name(serialization_dir: StrPath) -> str:
 
 
 @contextmanager
-def _named(name: str, what: str) -> Iterator[None]:
-    """Turns whatever damage may make AllenNLP or torch raise into an error that names the archive."""
+def _errors_name(name: str, what: str) -> Iterator[None]:
+    """Turns any error into one that names the archive: damage can make AllenNLP and torch raise anything."""
     try:
         yield
     except ConfigurationError as error:
@@ -132,3 +100,9 @@ def _named(name: str, what: str) -> Iterator[None]:
     except Exception as error:
         reason = " ".join(str(error).split())
         raise ConfigurationError(f"{name}: {what} ({type(error).__name__}: {reason})") from error
+
+
+archival.extracted_archive = extracted_archive
+archival.get_weights_path = get_weights_path
+archival._load_model = load_model
+archival._load_dataset_readers = load_dataset_readers

@@ -4,14 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.common import Params
+from allennlp.common import Params, params
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.params import parse_overrides
 from allennlp.data import DataLoader, Vocabulary
 from allennlp.data.samplers import BatchSampler
 from allennlp.modules import TokenEmbedder
 
-from elmo_plugin import plugin  # noqa: F401 (installs the guards)
+from elmo_plugin import hardening, plugin  # noqa: F401 (hardening acts when imported)
 from elmo_plugin.encoders import VariationalBiLstm
 from tests.trained_tagger import tagger_config, train
 
@@ -48,21 +47,21 @@ def test_a_vocabulary_with_negative_counts_is_refused(options: dict[str, Any]) -
 @pytest.mark.parametrize("overrides", ["[]", "3", '"a"', "{", "{a: }"])
 def test_overrides_that_are_no_object_are_refused(overrides: str) -> None:
     with pytest.raises(ConfigurationError, match="the overrides "):
-        parse_overrides(overrides)
+        params.parse_overrides(overrides)
 
 
 def test_overrides_are_read_as_before() -> None:
-    assert parse_overrides("{a: 1 + 1}") == {"a": 2} and parse_overrides("") == {}
+    assert params.parse_overrides("{a: 1 + 1}") == {"a": 2} and params.parse_overrides("") == {}
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "there is no word vector in this file"),
-        (b"the 1.0 x\n", "no file of word vectors"),
-        (b"the 1.0 nan\n", "no file of word vectors"),
+        (b"", "the file has no word vectors"),
+        (b"the 1.0 x\n", "not a file of word vectors"),
+        (b"the 1.0 nan\n", "not a file of word vectors"),
         (b"cat 1.0 2.0\n", "No embeddings of correct dimension found"),
-        (b"the 1.0 \xff\n", "no file of word vectors"),
+        (b"the 1.0 \xff\n", "not a file of word vectors"),
     ],
 )
 def test_a_file_of_word_vectors_that_is_none_is_named(content: bytes, message: str, tmp_path: Path) -> None:

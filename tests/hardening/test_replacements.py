@@ -1,0 +1,78 @@
+"""`docs/hardening.md` lists everything that the plugin and the hardening replace in AllenNLP."""
+
+import json
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+# Compares all attributes of AllenNLP's modules and classes before and after each import, in a fresh process.
+PROGRAM = """
+import importlib, inspect, json, logging, sys
+from allennlp.common.util import import_module_and_submodules
+import_module_and_submodules("allennlp", exclude={"allennlp.sanity_checks", "allennlp.tools"})
+
+def attributes():
+    found = {"sys.excepthook": sys.excepthook, "sys.meta_path": tuple(sys.meta_path)}
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "allennlp":
+            for attribute, value in list(vars(module).items()):
+                found[f"{name}.{attribute}"] = value
+                if inspect.isclass(value) and value.__module__ == name:
+                    members = list(vars(value).items())
+                    found |= {f"{name}.{attribute}.{member}": content for member, content in members}
+    for name, logger in list(logging.root.manager.loggerDict.items()):
+        if name.startswith("allennlp"):
+            found[f"filters of {name}"] = tuple(getattr(logger, "filters", ()))
+    return found
+
+replaced, before = {}, attributes()
+for module in ("elmo_plugin.bilm", "elmo_plugin.plugin", "elmo_plugin.hardening"):
+    importlib.import_module(module)
+    after, missing = attributes(), object()
+    names = before.keys() | after.keys()
+    same = lambda a, b: a is b or (type(a) is type(b) is tuple and a == b)
+    replaced[module] = sorted(n for n in names if not same(before.get(n, missing), after.get(n, missing)))
+    before = after
+print(json.dumps(replaced))
+"""
+BESIDES_ATTRIBUTES = {"sys.excepthook", "filters of allennlp.training.util"}  # the text says why
+
+
+@pytest.fixture(scope="module")
+def replaced() -> dict[str, list[str]]:
+    run = subprocess.run([sys.executable, "-c", PROGRAM], cwd=REPOSITORY, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
+    return found
+
+
+def documented(module: str) -> list[str]:
+    """The first cells of those tables whose head names the module."""
+    names: list[str] = []
+    text = (REPOSITORY / "docs" / "hardening.md").read_text(encoding="utf-8")
+    for table in text.split(f"\n| replaced by `{module}` |")[1:]:
+        rows = table.split("\n\n")[0].splitlines()[2:]
+        names += [re.fullmatch(r"\| `(allennlp\.\S+)` \| \S.* \|", row)[1] for row in rows]  # type: ignore[index]
+    return sorted(names)
+
+
+@pytest.mark.slow
+def test_importing_the_bilm_changes_nothing(replaced: dict[str, list[str]]) -> None:
+    assert replaced["elmo_plugin.bilm"] == []
+
+
+@pytest.mark.slow
+def test_the_plugin_replaces_what_a_current_torch_needs_and_no_more(replaced: dict[str, list[str]]) -> None:
+    assert replaced["elmo_plugin.plugin"] == documented("elmo_plugin.plugin") != []
+
+
+@pytest.mark.slow
+def test_hardening_replaces_what_is_documented(replaced: dict[str, list[str]]) -> None:
+    found = set(replaced["elmo_plugin.hardening"])
+    assert sorted(found - BESIDES_ATTRIBUTES) == documented("elmo_plugin.hardening") != []
+    assert found >= BESIDES_ATTRIBUTES
