@@ -40,9 +40,9 @@ class ChunkScores:
         """Returns precision, recall and F1, from 0 to `whole`: "overall", and of each type by its name."""
         kinds = sorted(self.gold.keys() | self.found.keys())
         counters = self.correct, self.found, self.gold
-        overall = precision_recall_f1(*(counter.total() for counter in counters), whole)
+        overall = precision_recall_f1(*(counter.total() for counter in counters), whole=whole)
         return {"overall": overall} | {
-            kind: precision_recall_f1(*(counter[kind] for counter in counters), whole) for kind in kinds
+            kind: precision_recall_f1(*(counter[kind] for counter in counters), whole=whole) for kind in kinds
         }
 
 
