@@ -39,10 +39,12 @@ class ChunkScores:
     def figures(self, whole: float = 1.0) -> dict[str, tuple[float, float, float]]:
         """Returns precision, recall and F1, from 0 to `whole`: "overall", and of each type by its name."""
         kinds = sorted(self.gold.keys() | self.found.keys())
-        counters = self.correct, self.found, self.gold
-        overall = precision_recall_f1(*(counter.total() for counter in counters), whole=whole)
-        return {"overall": overall} | {
-            kind: precision_recall_f1(*(counter[kind] for counter in counters), whole=whole) for kind in kinds
+        groups = {"overall": [each.total() for each in (self.correct, self.found, self.gold)]} | {
+            kind: [each[kind] for each in (self.correct, self.found, self.gold)] for kind in kinds
+        }
+        return {
+            name: precision_recall_f1(correct, found, gold, whole)
+            for name, (correct, found, gold) in groups.items()
         }
 
 
