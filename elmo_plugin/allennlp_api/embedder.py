@@ -55,7 +55,7 @@ class ElmoEmbedder:
             self.elmo_bilm.to(f"cuda:{cuda_device}")
 
     @property
-    def bilm(self) -> BiLm:
+    def bilm(self) -> AllenNlpBiLm:
         return self.elmo_bilm.bilm
 
     def batch_to_embeddings(self, batch: Sequence[Sequence[Word]]) -> tuple[Tensor, Tensor]:
@@ -86,6 +86,7 @@ class ElmoEmbedder:
 
     def embed_batch(self, batch: Sequence[Sequence[Word]]) -> list[np.ndarray]:
         """Returns what `embed_sentence` gives, for each sentence; some may be empty."""
+        self.bilm.notice_changes()
         return [vectors.cpu().numpy() for vectors in self.bilm.embed([texts(words) for words in batch])]
 
     def embed_sentences(

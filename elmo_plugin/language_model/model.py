@@ -167,9 +167,14 @@ class BiLmLanguageModel(Model):
         _, batch_size, steps = types.shape
         rows = types.transpose(1, 2).flatten(1).unbind()
         packing = pack(torch.full((batch_size,), steps, device=types.device))
-        weights = self.bilm.inference_weights()
         output = self.bilm.run_packed(
-            character_ids, rows, packing, self._state, weights, dropout=self.training, are_distinct=True
+            character_ids,
+            rows,
+            packing,
+            state=self._state,
+            weights=self.bilm.inference_weights(),
+            dropout=self.training,
+            are_distinct=True,
         )
         self._state = map_state(Tensor.detach, output.state)
         return torch.stack(output.layers[-1])

@@ -1,6 +1,6 @@
 """The layers of one direction, and how those of both are run: the one place that chooses the recurrence.
 
-The backward language model is the same layers over reversed sentences; `packed_pass.py` reverses them.
+The backward language model is the same layers over reversed sentences; `BiLmNetwork` reverses them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.lstm.batched_directions import BatchedDirectionsRecurrence
-from elmo_plugin.bilm.lstm.layer import LstmLayer, ProjectedLstmLayer
+from elmo_plugin.bilm.lstm.layer import LstmLayer
 from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload
 from elmo_plugin.bilm.lstm.reference import ReferenceRecurrence
 from elmo_plugin.bilm.lstm.sequential import SequentialRecurrence
@@ -45,20 +45,13 @@ class DirectionalLstm(nn.Module):
     dropout : `float`
         In training, the rate of dropout on the input of every layer and on the output of the last. A skip
         connection adds the layer's input as dropout left it.
-    layer_type : `type[LstmLayer]`
-        The class of the layers: one that has the parameters that are wanted.
     """
 
-    def __init__(
-        self,
-        options: LstmOptions,
-        dropout: float = 0.0,
-        layer_type: type[LstmLayer] = ProjectedLstmLayer,
-    ) -> None:
+    def __init__(self, options: LstmOptions, dropout: float = 0.0) -> None:
         super().__init__()
         self.options = options
         self.layers = nn.ModuleList(
-            layer_type(options.projection_dim, options) for _ in range(options.n_layers)
+            LstmLayer(options.projection_dim, options) for _ in range(options.n_layers)
         )
         self.dropout = nn.Dropout(dropout)
 
@@ -90,7 +83,9 @@ class DirectionalLstm(nn.Module):
         """
         if state is None:
             state = self.zero_state(inputs, batch_sizes[0] if batch_sizes else 0)
-        results = run_layers([self], [inputs], batch_sizes, [state], recurrence, dropout=self.training)
+        results = run_layers(
+            [self], [inputs], batch_sizes, [state], recurrence=recurrence, dropout=self.training
+        )
         layers, states = zip(*results, strict=True)
         return [output for (output,) in layers], stack_layers([final for (final,) in states])
 
@@ -109,6 +104,7 @@ def run_layers(
     batch_sizes: Sequence[int],
     states: Sequence[LstmState],
     recurrence: str = "auto",
+    *,
     precision: Precision = PRECISIONS["float32"],
     weights: InferenceWeights | None = None,
     dropout: bool = False,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import PRECISIONS, BiLmError, LstmOptions
-from elmo_plugin.bilm.lstm import RECURRENCES, DirectionalLstm, LstmState, ProjectedLstmLayer, run_layers
+from elmo_plugin.bilm.lstm import RECURRENCES, DirectionalLstm, LstmLayer, LstmState, run_layers
 
 NAMES = list(RECURRENCES)
 every_recurrence = pytest.mark.parametrize("name", NAMES)
@@ -34,7 +34,7 @@ def _state(sentences: int, options: LstmOptions) -> LstmState:
     )
 
 
-def _by_the_book(layer: ProjectedLstmLayer, inputs: Tensor, cell_clip: float, proj_clip: float) -> Tensor:
+def _by_the_book(layer: LstmLayer, inputs: Tensor, cell_clip: float, proj_clip: float) -> Tensor:
     """One sentence, cell by cell, in Python floats."""
     n_cells, n_hidden = layer.projection_weight.size(1), layer.projection_weight.size(0)
     cells, hidden, outputs = [0.0] * n_cells, [0.0] * n_hidden, []
