@@ -26,7 +26,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what needs AllenNLP when it is asked for (PEP 562)."""
+    """Imports what needs AllenNLP on first access (PEP 562)."""
     if name == "ElmoTokenEmbedder":
         from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.formats.hdf5_files import new_hdf5
 
 # What is written of the vectors of a sentence, which have the shape (layers, words, dim).
-FORMATS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+_LAYERS_WRITTEN: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "all": lambda vectors: vectors,
     "top": lambda vectors: vectors[-1],
     "average": lambda vectors: vectors.mean(axis=0),
@@ -43,21 +44,22 @@ def write_embedded_file(
     forget_sentences : `bool`
         Whether the data set "sentence_to_index" is left out, one string of JSON: the key of each sentence.
     use_sentence_keys : `bool`
-        Whether the key of a sentence is itself, and not its number from 0; there is no index then.
+        Whether the key of a sentence is the sentence itself, and not its number from 0; there is then no
+        index.
 
     Raises `BiLmError` where a sentence is empty, or cannot be the key.
     """
-    if output_format not in FORMATS:
-        raise BiLmError(f"output_format must be one of {', '.join(FORMATS)}, not {output_format!r}")
+    if output_format not in _LAYERS_WRITTEN:
+        raise BiLmError(f"output_format must be one of {', '.join(_LAYERS_WRITTEN)}, not {output_format!r}")
     empty = [number for number, sentence in enumerate(sentences) if not sentence]
     if empty:
         raise BiLmError(f"there are empty lines, which have no vectors: numbers {empty}, from 0 on")
     keys = list(sentences) if use_sentence_keys else [str(number) for number in range(len(sentences))]
     if len(set(keys)) < len(keys):
         raise BiLmError("a sentence comes twice, so that sentences cannot be the keys")
-    with replace_when_written(path) as temporary, h5py.File(temporary, "w") as file:
+    with replace_when_written(path) as temporary, new_hdf5(temporary) as (file, _):
         for key, of_sentence in zip(keys, vectors, strict=True):
-            file.create_dataset(key, data=FORMATS[output_format](of_sentence), dtype="float32")
+            file.create_dataset(key, data=_LAYERS_WRITTEN[output_format](of_sentence), dtype="float32")
         if not forget_sentences and not use_sentence_keys:
             index = json.dumps(dict(zip(sentences, keys, strict=True)))
             file.create_dataset(INDEX, (1,), dtype=h5py.string_dtype())[0] = index

@@ -43,7 +43,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         Not an entry of a configuration: AllenNLP gives it. If the weights of a trained model are there, the
         biLM is made from them.
 
-    Raises `ConfigurationError` where the files are no usable model, or the rest does not fit it.
+    Raises `ConfigurationError` where the files are not a usable model, or the rest does not fit it.
     """
 
     def __init__(

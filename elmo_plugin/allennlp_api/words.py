@@ -1,4 +1,4 @@
-"""Words of whoever splits sentences into words, and their characters."""
+"""The words of any tokenizer, and their characters."""
 
 from collections.abc import Sequence
 from typing import Protocol

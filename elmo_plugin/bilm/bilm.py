@@ -175,7 +175,7 @@ class BiLm(BiLmNetwork):
         cache: Cache | None = None,
     ) -> BiLmOutput:
         """
-        Runs the biLM without a state. While it is frozen, the outputs for the last two batches are kept, so
+        Runs the biLM without a state. While it is frozen, it stores the outputs for the last two batches, so
         that several placements of ELMo, or the members of an ensemble, run it once.
 
         # Parameters
@@ -188,7 +188,7 @@ class BiLm(BiLmNetwork):
         # Returns
 
         `BiLmOutput`
-            Without a state. Others may get the same tensors: they must not be changed.
+            Without a state. Other calls may return the same tensors: do not change them.
         """
 
         def compute(ids: Tensor) -> BiLmOutput:
@@ -266,15 +266,14 @@ class BiLm(BiLmNetwork):
         self._inference_weights = None
 
     def digest(self, precision: str | None = None) -> bytes:
-        """Tells this biLM in a precision from all others: see `weights_digest`."""
-        fingerprint = get_precision(precision or self.precision).fingerprint
+        """Returns what identifies this biLM in a precision, see `weights_digest`."""
+        name = get_precision(precision or self.precision).name
 
         def compute() -> bytes:
-            tensors = [*self.named_parameters(), *self.named_buffers()]
-            return weights_digest(self.options, fingerprint, tensors)
+            return weights_digest(self.options, name, [*self.named_parameters(), *self.named_buffers()])
 
         weights = self.inference_weights()
-        return compute() if weights is None else weights.get(("digest", fingerprint), compute)
+        return compute() if weights is None else weights.get(("digest", name), compute)
 
     def _character_ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)

@@ -49,7 +49,7 @@ class BiLmNetwork(nn.Module):
     token_encoder: CachedTokenEncoder
     boundaries: Tensor
 
-    def __init__(self, options: BiLmOptions, dropout: float, precision: str) -> None:
+    def __init__(self, options: BiLmOptions, dropout: float = 0.0, precision: str = "float32") -> None:
         super().__init__()
         self.options = options
         self.precision = get_precision(precision).name

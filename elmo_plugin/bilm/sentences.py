@@ -108,8 +108,9 @@ class SentencePass(NamedTuple):
         final_states = []
         for chunk in split_by_tokens(lengths.tolist(), max_tokens):
             longest = int(lengths[chunk].max())
-            ids, of_words = character_ids[chunk, :longest], mask[chunk, :longest]
-            final_states.append(self._run_chunk(ids, of_words, select_state(initial, chunk), layers[:, chunk]))
+            ids, has_word = character_ids[chunk, :longest], mask[chunk, :longest]
+            before = select_state(initial, chunk)
+            final_states.append(self._run_chunk(ids, has_word, before, layers[:, chunk]))
         if self.boundaries:
             mask = torch.arange(time, device=mask.device) < lengths[:, None] + 2
         if not self.keep_state:

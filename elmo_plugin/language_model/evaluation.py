@@ -58,7 +58,7 @@ class TextScores:
 
     @property
     def targets(self) -> int:
-        """What each direction predicts: the words, and a boundary a sentence."""
+        """How many targets each direction has: the words, and a boundary a sentence."""
         return self.tokens + self.sentences
 
     def add(self, scores: SentenceScores, is_unknown: np.ndarray) -> None:

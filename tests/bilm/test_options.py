@@ -102,8 +102,8 @@ def test_options_that_are_no_dictionary_are_refused() -> None:
         ({}, {"cell_clip": True}, "cell_clip must be positive, or null for no clipping, not True"),
         ({}, {"proj_clip": "3"}, "proj_clip must be positive, or null for no clipping, not '3'"),
         ({}, {"use_skip_conections": True}, "no key 'use_skip_conections'; 'use_skip_connections' may be"),
-        ({}, {"peepholes": True}, "the key 'peepholes' in lstm is none of projection_dim, dim"),
-        ({"n_highways": 2}, {}, "there is no key 'n_highways'; 'n_highway' may be meant"),
+        ({}, {"peepholes": True}, "the key 'peepholes' in lstm is not one of projection_dim, dim"),
+        ({"n_highways": 2}, {}, "unknown key 'n_highways': did you mean 'n_highway'"),
         ({"n_characters": True}, {}, "n_characters is True"),
         ({"filters": [[1, 2.0]]}, {}, "a number in char_cnn.filters must be a whole number"),
         ({"embedding": {"dim": 4, "type": "x"}}, {}, "the key 'type' in char_cnn.embedding is not dim"),
@@ -131,7 +131,7 @@ def test_keys_beside_the_sizes_are_known_misspelt_or_warned_of(caplog: pytest.Lo
     assert BiLmOptions.from_dict({**small_options(), **of_training}) == expected
     assert not caplog.records
     assert BiLmOptions.from_dict({**small_options(), "comment": "ours"}, "a.json") == expected
-    assert "a.json: nothing is known of the key 'comment'" in caplog.text
+    assert "a.json: the key 'comment' is unknown and is ignored" in caplog.text
     for key in ("bidirectonal", "lstms"):
         with pytest.raises(BiLmError, match=f"there is no key '{key}'"):
             BiLmOptions.from_dict({**small_options(), key: False})

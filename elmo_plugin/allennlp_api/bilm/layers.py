@@ -49,7 +49,8 @@ class CharacterEncoder(TokenEncoder):
         for number, convolution in enumerate(hide(self, "convolutions")):
             self.add_module(f"char_conv_{number}", convolution)
         self._highways = nn.Module()
-        self._highways._layers = nn.ModuleList(HighwayLayer(options.n_filters) for _ in hide(self, "highways"))
+        highways = (HighwayLayer(options.n_filters) for _ in hide(self, "highways"))
+        self._highways._layers = nn.ModuleList(highways)
         self._projection = hide(self, "projection")
         # Parameters are replaced by others when a module moves: these are found by their names.
         self.__dict__["character_embedding"] = _CharacterEmbedding(self._parameters)
@@ -58,7 +59,7 @@ class CharacterEncoder(TokenEncoder):
     def get_output_dim(self) -> int:
         return self.output_dim
 
-    def forward(self, inputs: Tensor) -> dict[str, Tensor]:  # type: ignore[override]
+    def forward(self, inputs: Tensor) -> dict[str, Tensor]:
         """
         # Parameters
 

@@ -16,7 +16,7 @@ from elmo_plugin.bilm.lstm.layer import LstmLayer
 from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload
 from elmo_plugin.bilm.lstm.reference import ReferenceRecurrence
 from elmo_plugin.bilm.lstm.sequential import SequentialRecurrence
-from elmo_plugin.bilm.lstm.state import LstmState, stack_layers
+from elmo_plugin.bilm.lstm.state import LstmState
 from elmo_plugin.bilm.lstm.training import TrainingRecurrence
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import PRECISIONS, Precision
@@ -54,40 +54,6 @@ class DirectionalLstm(nn.Module):
             LstmLayer(options.projection_dim, options) for _ in range(options.n_layers)
         )
         self.dropout = nn.Dropout(dropout)
-
-    def forward(
-        self,
-        inputs: Tensor,
-        batch_sizes: Sequence[int],
-        state: LstmState | None = None,
-        recurrence: str = "auto",
-    ) -> tuple[list[Tensor], LstmState]:
-        """
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (rows, projection_dim), packed (see `packing.py`).
-        batch_sizes : `Sequence[int]`
-            The number of rows of each time step.
-        state : `LstmState | None`
-            The state to start from; `None` for zeros.
-        recurrence : `str`
-            "auto", or one of `RECURRENCES`.
-
-        # Returns
-
-        `list[Tensor]`
-            The output of each layer, shape (rows, projection_dim).
-        `LstmState`
-            The state after the last time step of each sentence.
-        """
-        if state is None:
-            state = self.zero_state(inputs, batch_sizes[0] if batch_sizes else 0)
-        results = run_layers(
-            [self], [inputs], batch_sizes, [state], recurrence=recurrence, dropout=self.training
-        )
-        layers, states = zip(*results, strict=True)
-        return [output for (output,) in layers], stack_layers([final for (final,) in states])
 
     def zero_state(self, like: Tensor, sentences: int) -> LstmState:
         """Returns zeros for this many sentences, of the type of `like` and on its device."""
@@ -131,9 +97,9 @@ def run_layers(
     # Returns
 
     `Iterator[LayerOutput]`
-        For each layer what `Recurrence.run` gives.
+        For each layer the result of `Recurrence.run`.
 
-    Raises `BiLmError` where there is no such recurrence, or it lacks the gradients that are asked for.
+    Raises `BiLmError` where the recurrence is unknown, or lacks the gradients that are asked for.
     """
     work = _workload(directions, inputs, batch_sizes, states)
     if recurrence == "auto":

@@ -9,7 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.callbacks import TrainerCallback
 from overrides import overrides
 
-PRECISIONS = ("highest", "high", "medium")
+MATMUL_PRECISIONS = ("highest", "high", "medium")  # of `torch.set_float32_matmul_precision`
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # of glibc's mallopt
 
 
@@ -31,8 +31,10 @@ class MatmulPrecision(TrainerCallback):
 
     def __init__(self, serialization_dir: str, precision: str = "medium") -> None:
         super().__init__(serialization_dir)
-        if precision not in PRECISIONS:
-            raise ConfigurationError(f"matmul_precision must be one of {PRECISIONS}, not {precision!r}")
+        if precision not in MATMUL_PRECISIONS:
+            raise ConfigurationError(
+                f"matmul_precision must be one of {MATMUL_PRECISIONS}, not {precision!r}"
+            )
         self._precision = precision
 
     @overrides
