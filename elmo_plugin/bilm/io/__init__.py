@@ -10,8 +10,8 @@ from elmo_plugin.bilm.io.allennlp_layout import (
 )
 from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, SoftmaxWeights, write_weights
-from elmo_plugin.bilm.io.model_card import CARD_NAME, model_card
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
+from elmo_plugin.bilm.io.readme import CARD_NAME, model_card
 from elmo_plugin.bilm.io.sources import (
     OPTIONS_NAME,
     WEIGHTS_NAME,
