@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
-from typing import TextIO
+from typing import Protocol, TextIO
 
 import h5py
 import numpy as np
@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
-from elmo_plugin.allennlp_api.words import Word, batch_to_ids, texts
-from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm import BiLm, BiLmError, sentences_to_character_ids
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
@@ -27,6 +26,37 @@ _LAYERS_WRITTEN: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "average": lambda vectors: vectors.mean(axis=0),
 }
 INDEX = "sentence_to_index"
+
+
+class Token(Protocol):
+    """A word of spaCy's or AllenNLP's."""
+
+    @property
+    def text(self) -> str: ...
+
+
+Word = str | Token
+
+
+def texts(words: Sequence[Word]) -> list[str]:
+    """Returns the text of each word."""
+    return [word if isinstance(word, str) else word.text for word in words]
+
+
+def batch_to_ids(batch: Sequence[Sequence[Word]]) -> Tensor:
+    """
+    # Parameters
+
+    batch : `Sequence[Sequence[Word]]`
+        The words of each sentence: strings, or the tokens of spaCy and AllenNLP.
+
+    # Returns
+
+    `Tensor`
+        The characters of the words, for `Elmo`: shape (sentences, words of the longest, 50), int64, zeros at
+        padding.
+    """
+    return torch.from_numpy(sentences_to_character_ids([texts(words) for words in batch])).long()
 
 
 class ElmoEmbedder:
