@@ -18,7 +18,7 @@ from elmo_plugin.encoders import (
     highway_lstm,
     variational_bilstm,
 )
-from elmo_plugin.language_model import registered
+from elmo_plugin.language_model import allennlp_parts
 from elmo_plugin.sweeps import fraction_reader, updates
 from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, vocabulary
 from elmo_plugin.tasks import ensemble as ensemble_model

@@ -9,6 +9,7 @@ from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
+from elmo_plugin.common.formats.json_tensor import json_to_tensor
 from tests.small_bilm import small_options
 
 COUNTS = {"the": 9, "<S>": 8, "</S>": 8, "cat": 5, "Wörterbuch": 4, "辞書": 3, "sat": 2}
@@ -40,6 +41,7 @@ def write_training(
     config = {"model": {"type": "bilm", "options": bilm.options.to_dict()}}
     (folder / "config.json").write_text(json.dumps(config))
     state = {f"bilm.{name}": tensor for name, tensor in bilm.state_dict().items()}
+    state["_extra_state"] = json_to_tensor({"options": bilm.options.to_dict()})
     state.update({"softmax.weight": softmax.weight, "softmax.bias": softmax.bias})
     torch.save(state, folder / "best.th")
     archive = folder / "model.tar.gz"

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.allennlp_api.bilm import _ElmoBiLm, _ElmoCharacterEncoder
 from elmo_plugin.allennlp_api.elmo import Elmo
-from elmo_plugin.allennlp_api.embedder import ElmoEmbedder
+from elmo_plugin.allennlp_api.embedder import ElmoEmbedder, batch_to_ids
 from elmo_plugin.allennlp_api.scalar_mix import ScalarMix
-from elmo_plugin.allennlp_api.words import batch_to_ids
 
 if TYPE_CHECKING:
     from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
@@ -26,7 +25,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what needs AllenNLP when it is asked for (PEP 562)."""
+    """Imports what needs AllenNLP on first access (PEP 562)."""
     if name == "ElmoTokenEmbedder":
         from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
 

@@ -1,21 +1,62 @@
-"""Sentences as arrays, as AllenNLP before 1.0 gave them."""
+"""Sentences as arrays and as files of arrays, as AllenNLP before 1.0 gave them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
-from typing import TextIO
+from typing import Protocol, TextIO
 
+import h5py
 import numpy as np
 import torch
 from torch import Tensor
 
 from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
-from elmo_plugin.allennlp_api.embedded_file import write_embedded_file
-from elmo_plugin.allennlp_api.words import Word, batch_to_ids, texts
-from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm import BiLm, BiLmError, sentences_to_character_ids
 from elmo_plugin.bilm.io import MODELS
+from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.formats.hdf5_files import new_hdf5
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
+
+# What is written of the vectors of a sentence, which have the shape (layers, words, dim).
+_LAYERS_WRITTEN: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "all": lambda vectors: vectors,
+    "top": lambda vectors: vectors[-1],
+    "average": lambda vectors: vectors.mean(axis=0),
+}
+INDEX = "sentence_to_index"
+
+
+class Token(Protocol):
+    """A word of spaCy's or AllenNLP's."""
+
+    @property
+    def text(self) -> str: ...
+
+
+Word = str | Token
+
+
+def texts(words: Sequence[Word]) -> list[str]:
+    """Returns the text of each word."""
+    return [word if isinstance(word, str) else word.text for word in words]
+
+
+def batch_to_ids(batch: Sequence[Sequence[Word]]) -> Tensor:
+    """
+    # Parameters
+
+    batch : `Sequence[Sequence[Word]]`
+        The words of each sentence: strings, or the tokens of spaCy and AllenNLP.
+
+    # Returns
+
+    `Tensor`
+        The characters of the words, for `Elmo`: shape (sentences, words of the longest, 50), int64, zeros at
+        padding.
+    """
+    return torch.from_numpy(sentences_to_character_ids([texts(words) for words in batch])).long()
 
 
 class ElmoEmbedder:
@@ -55,7 +96,7 @@ class ElmoEmbedder:
             self.elmo_bilm.to(f"cuda:{cuda_device}")
 
     @property
-    def bilm(self) -> BiLm:
+    def bilm(self) -> AllenNlpBiLm:
         return self.elmo_bilm.bilm
 
     def batch_to_embeddings(self, batch: Sequence[Sequence[Word]]) -> tuple[Tensor, Tensor]:
@@ -86,6 +127,7 @@ class ElmoEmbedder:
 
     def embed_batch(self, batch: Sequence[Sequence[Word]]) -> list[np.ndarray]:
         """Returns what `embed_sentence` gives, for each sentence; some may be empty."""
+        self.bilm.notice_changes()
         return [vectors.cpu().numpy() for vectors in self.bilm.embed([texts(words) for words in batch])]
 
     def embed_sentences(
@@ -123,3 +165,48 @@ class ElmoEmbedder:
         write_embedded_file(
             output_file_path, sentences, vectors, output_format, forget_sentences, use_sentence_keys
         )
+
+
+def write_embedded_file(
+    path: str | PathLike[str],
+    sentences: Sequence[str],
+    vectors: Iterable[np.ndarray],
+    output_format: str = "all",
+    forget_sentences: bool = False,
+    use_sentence_keys: bool = False,
+) -> None:
+    """
+    Writes a data set of float32 for each sentence. The file is there as a whole or not at all.
+
+    # Parameters
+
+    path : `str | PathLike`
+        The file.
+    sentences : `Sequence[str]`
+        The sentences.
+    vectors : `Iterable[numpy.ndarray]`
+        Those of each sentence in all layers, shape (layers, words, dim).
+    output_format : `str`
+        Which of them are written: "all", the "top" layer, or their "average".
+    forget_sentences : `bool`
+        Whether the data set "sentence_to_index" is left out, one string of JSON: the key of each sentence.
+    use_sentence_keys : `bool`
+        Whether the key of a sentence is the sentence itself, and not its number from 0; there is then no
+        index.
+
+    Raises `BiLmError` where a sentence is empty, or cannot be the key.
+    """
+    if output_format not in _LAYERS_WRITTEN:
+        raise BiLmError(f"output_format must be one of {', '.join(_LAYERS_WRITTEN)}, not {output_format!r}")
+    empty = [number for number, sentence in enumerate(sentences) if not sentence]
+    if empty:
+        raise BiLmError(f"there are empty lines, which have no vectors: numbers {empty}, from 0 on")
+    keys = list(sentences) if use_sentence_keys else [str(number) for number in range(len(sentences))]
+    if len(set(keys)) < len(keys):
+        raise BiLmError("a sentence comes twice, so that sentences cannot be the keys")
+    with replace_when_written(path) as temporary, new_hdf5(temporary) as (file, _):
+        for key, of_sentence in zip(keys, vectors, strict=True):
+            file.create_dataset(key, data=_LAYERS_WRITTEN[output_format](of_sentence), dtype="float32")
+        if not forget_sentences and not use_sentence_keys:
+            index = json.dumps(dict(zip(sentences, keys, strict=True)))
+            file.create_dataset(INDEX, (1,), dtype=h5py.string_dtype())[0] = index

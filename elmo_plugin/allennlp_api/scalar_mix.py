@@ -64,7 +64,7 @@ class ScalarMix(nn.Module):
         `Tensor`
             Shape (..., dim).
 
-        Raises `BiLmError` where there is another number of layers, and where there is no mask but a need.
+        Raises `BiLmError` where the number of layers differs, or a mask is needed and missing.
         """
         if len(tensors) != self.mixture_size:
             raise BiLmError(f"this mix is of {self.mixture_size} layers, not of {len(tensors)}")

@@ -10,7 +10,6 @@ from overrides import overrides
 from elmo_plugin.allennlp_api.archive_restore import DESCRIPTION, archived_bilm, describe
 from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
 from elmo_plugin.allennlp_api.elmo import Elmo
-from elmo_plugin.bilm import load_bilm_as
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.embedding.cache import RegisteredCache
@@ -44,7 +43,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         Not an entry of a configuration: AllenNLP gives it. If the weights of a trained model are there, the
         biLM is made from them.
 
-    Raises `ConfigurationError` where the files are no usable model, or the rest does not fit it.
+    Raises `ConfigurationError` where the files are not a usable model, or the rest does not fit it.
     """
 
     def __init__(
@@ -68,8 +67,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         with as_configuration_error():
             bilm = archived_bilm(serialization_dir, options_file, precision)
             if bilm is None:
-                source = {"options": options_file, "weights": weight_file}
-                bilm = load_bilm_as(AllenNlpBiLm, source, precision)
+                bilm = AllenNlpBiLm.from_files(options_file, weight_file, precision)
             self._elmo = Elmo(
                 module=ElmoBiLm(
                     bilm.requires_grad_(requires_grad),

@@ -1,6 +1,6 @@
 """The bidirectional language model: plain torch, numpy and h5py, usable with no AllenNLP installed."""
 
-from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS, BiLm, Cache
+from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS, BiLm
 from elmo_plugin.bilm.characters import (
     BEGIN_SENTENCE_TOKEN,
     BEGIN_WORD,
@@ -13,12 +13,12 @@ from elmo_plugin.bilm.characters import (
     word_to_character_ids,
 )
 from elmo_plugin.bilm.gradients import first_derivative_only
-from elmo_plugin.bilm.loading import has_weights, load_bilm, load_bilm_as
+from elmo_plugin.bilm.loading import has_weights, load_bilm
 from elmo_plugin.bilm.lstm.state import BiLmState
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.packing import Packing, pack, rows_before, rows_in_reverse, split_by_tokens
 from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, has_bfloat16
-from elmo_plugin.bilm.sentence_pass import BiLmOutput, add_boundaries
+from elmo_plugin.bilm.sentences import BiLmOutput, Cache, add_boundaries
 from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.common.errors import BiLmError
 
@@ -49,7 +49,6 @@ __all__ = [
     "has_bfloat16",
     "has_weights",
     "load_bilm",
-    "load_bilm_as",
     "pack",
     "rows_before",
     "rows_in_reverse",

@@ -1,45 +1,27 @@
 """The bidirectional language model: words in, the activations of all layers out."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.inference_weights import RecentOutputs
-from elmo_plugin.bilm.io import Checkpoint, read_checkpoint
-from elmo_plugin.bilm.io.digest import weights_digest
+from elmo_plugin.bilm.io import Checkpoint, Source, read_checkpoint, weights_digest
 from elmo_plugin.bilm.lstm import BiLmState
+from elmo_plugin.bilm.network import BiLmNetwork
 from elmo_plugin.bilm.options import BiLmOptions
-from elmo_plugin.bilm.packed_pass import BiLmNetwork
 from elmo_plugin.bilm.packing import split_by_tokens
 from elmo_plugin.bilm.precision import get_precision
-from elmo_plugin.bilm.sentence_pass import BiLmOutput, Settings, run_sentences
+from elmo_plugin.bilm.sentences import BiLmOutput, Cache, run_sentences
 from elmo_plugin.common.errors import BiLmError
 
 if TYPE_CHECKING:
     from typing_extensions import Self  # of `typing` from Python 3.11 on
 
 MAX_BATCH_TOKENS = 8192
-
-
-class Cache(Protocol):
-    """Keeps the layers of sentences for longer than a few batches. Equal ones keep the same."""
-
-    def run(
-        self,
-        compute: Callable[[Tensor], BiLmOutput],
-        digest: bytes,
-        character_ids: Tensor,
-        num_layers: int,
-        output_dim: int,
-    ) -> BiLmOutput:
-        """
-        Returns what `compute(character_ids)` gives, which it calls for the sentences that it lacks. `digest`
-        tells the biLM from others.
-        """
 
 
 class BiLm(BiLmNetwork):
@@ -92,45 +74,49 @@ class BiLm(BiLmNetwork):
 
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint, precision: str = "float32") -> "Self":
-        """Makes a biLM from what `read_checkpoint` gives, in evaluation mode and frozen."""
+        """Makes a biLM from what `read_checkpoint` returns, in evaluation mode and frozen."""
         return cls.from_weights(checkpoint.options, checkpoint.weights, precision)
+
+    @classmethod
+    def load(cls, source: Source, precision: str = "float32") -> "Self":
+        """
+        Loads a biLM from any source that `read_checkpoint` takes, in evaluation mode and frozen.
+
+        Raises `BiLmError` where the source is not a usable model.
+        """
+        return cls.from_checkpoint(read_checkpoint(source, with_softmax=False), precision)
 
     @classmethod
     def from_files(
         cls, options_file: str | Path, weights_file: str | Path, precision: str = "float32"
     ) -> "Self":
-        """
-        Loads a model in the published layout, in evaluation mode and frozen. Paths may be URLs.
-
-        Raises `BiLmError` where a file is missing or damaged, or where the options do not fit the weights.
-        """
-        source = {"options": str(options_file), "weights": str(weights_file)}
-        return cls.from_checkpoint(read_checkpoint(source, with_softmax=False), precision)
+        """Loads a model in the published layout, see `load`. Paths may be URLs."""
+        return cls.load({"options": str(options_file), "weights": str(weights_file)}, precision)
 
     @classmethod
     def from_archive(cls, path: str | Path, precision: str = "float32") -> "Self":
         """Loads the biLM from the archive (or the serialization directory) of a trained `bilm` model."""
-        return cls.from_checkpoint(read_checkpoint(str(path), with_softmax=False), precision)
+        return cls.load(str(path), precision)
 
     @classmethod
     def from_manylangs(cls, folder: str | Path, precision: str = "float32") -> "Self":
         """
-        Loads a model of ELMoForManyLangs from its folder (see `read_checkpoint`), in evaluation mode and
-        frozen. A sentence starts from zero, where the original goes on from the last batch.
+        Loads a model of ELMoForManyLangs from its folder, see `load`. Each sentence starts from zero, where
+        the original carries on from the last batch.
         """
-        return cls.from_checkpoint(read_checkpoint(str(folder), with_softmax=False), precision)
+        return cls.load(str(folder), precision)
 
     @classmethod
     def pretrained(cls, name: str, precision: str = "float32") -> "Self":
         """Loads a model by its name, one of `elmo_plugin.bilm.io.MODELS`."""
-        return cls.from_checkpoint(read_checkpoint(name, with_softmax=False), precision)
+        return cls.load(name, precision)
 
     @torch.no_grad()
     def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:
         """
-        Takes each tensor as it comes, so that only one of them is in memory twice.
+        Copies each tensor as it comes, so that only one of them is in memory twice.
 
-        Raises `BiLmError` where one is missing, is of another shape, or has no place here.
+        Raises `BiLmError` where one is missing, has another shape, or is not a weight of this biLM.
         """
         state = self.state_dict()
         for name, values in weights:
@@ -156,10 +142,10 @@ class BiLm(BiLmNetwork):
             Shape (batch, time, characters), without sentence boundaries. Rows of zeros after the last word
             are padding.
         state : `BiLmState | None`
-            What an earlier call gave, to go on from there as published implementations do: row i of the batch
-            goes on where row i stopped. `None` to start from zero.
+            What an earlier call returned, to carry on from there as published implementations do: row i of
+            the batch starts where row i ended. `None` to start from zero.
         keep_state : `bool`
-            Whether the output has a state to go on from. It costs a time step.
+            Whether the output has the final state. It costs a time step.
         boundaries : `bool`
             Whether the output has the sentence boundaries, too; time is then longer by 2.
         precision : `str | None`
@@ -170,10 +156,16 @@ class BiLm(BiLmNetwork):
         Raises `BiLmError` where the words have another number of characters than the options say, where there
         is padding before a word, and where this machine cannot compute in the precision.
         """
-        dropout = self.training and self.is_trained
-        max_tokens = max_batch_tokens or self.max_batch_tokens
-        settings = Settings(state, keep_state, boundaries, precision, max_tokens, dropout)
-        return run_sentences(self, character_ids, settings)
+        return run_sentences(
+            self,
+            character_ids,
+            state=state,
+            keep_state=keep_state,
+            boundaries=boundaries,
+            precision=precision,
+            max_batch_tokens=max_batch_tokens or self.max_batch_tokens,
+            dropout=self.training and self.is_trained,
+        )
 
     def forward_frozen(
         self,
@@ -183,7 +175,7 @@ class BiLm(BiLmNetwork):
         cache: Cache | None = None,
     ) -> BiLmOutput:
         """
-        Runs the biLM without a state. While it is frozen, the outputs for the last two batches are kept, so
+        Runs the biLM without a state. While it is frozen, it stores the outputs for the last two batches, so
         that several placements of ELMo, or the members of an ensemble, run it once.
 
         # Parameters
@@ -196,11 +188,11 @@ class BiLm(BiLmNetwork):
         # Returns
 
         `BiLmOutput`
-            Without a state. Others may get the same tensors: they must not be changed.
+            Without a state. Other calls may return the same tensors: do not change them.
         """
 
         def compute(ids: Tensor) -> BiLmOutput:
-            return self(ids, None, False, False, precision, max_batch_tokens)
+            return self(ids, keep_state=False, precision=precision, max_batch_tokens=max_batch_tokens)
 
         weights = self.inference_weights()
         if weights is None:
@@ -240,12 +232,8 @@ class BiLm(BiLmNetwork):
         vectors: dict[int, Tensor] = {}
         for chunk in split_by_tokens(lengths, self.max_batch_tokens):
             ids = self._character_ids([sentences[number] for number in by_length[chunk]])
-            run = (
-                run_sentences(self, ids, Settings())
-                if cache is None
-                else self.forward_frozen(ids, cache=cache)
-            )
-            layers = run.layers
+            output = run_sentences(self, ids) if cache is None else self.forward_frozen(ids, cache=cache)
+            layers = output.layers
             for row, number in enumerate(by_length[chunk]):
                 vectors[number] = layers[:, row, : len(sentences[number])].clone()
         return [vectors[number] for number in range(len(sentences))]
@@ -278,15 +266,14 @@ class BiLm(BiLmNetwork):
         self._inference_weights = None
 
     def digest(self, precision: str | None = None) -> bytes:
-        """Tells this biLM in a precision from all others: see `weights_digest`."""
-        fingerprint = get_precision(precision or self.precision).fingerprint
+        """Returns what identifies this biLM in a precision, see `weights_digest`."""
+        name = get_precision(precision or self.precision).name
 
         def compute() -> bytes:
-            tensors = [*self.named_parameters(), *self.named_buffers()]
-            return weights_digest(self.options, fingerprint, tensors)
+            return weights_digest(self.options, name, [*self.named_parameters(), *self.named_buffers()])
 
         weights = self.inference_weights()
-        return compute() if weights is None else weights.get(("digest", fingerprint), compute)
+        return compute() if weights is None else weights.get(("digest", name), compute)
 
     def _character_ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)

@@ -1,4 +1,4 @@
-"""What the autograd functions whose gradients are written by hand have in common."""
+"""For autograd functions whose gradients are written by hand."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,4 +1,4 @@
-"""All that is derived from frozen weights: built once, and dropped in one place when the weights change."""
+"""What is derived from frozen weights: built once, and dropped in one place when the weights change."""
 
 import threading
 from collections.abc import Callable, Hashable, Iterable
@@ -70,14 +70,14 @@ class RecentOutputs:
         self._entries: list[tuple[Tensor, Hashable, Any]] = []
 
     def find(self, character_ids: Tensor, settings: Hashable) -> Any | None:
-        """Returns the output for a batch with the same content under the same settings, if it is kept."""
+        """Returns the stored output for a batch with the same content and settings, or `None`."""
         for kept_ids, kept_settings, output in self._entries:
             if kept_settings == settings and _are_equal(kept_ids, character_ids):
                 return output
         return None
 
     def add(self, character_ids: Tensor, settings: Hashable, output: Any) -> None:
-        """Keeps an output, in place of the oldest one if there is no room."""
+        """Stores an output, in place of the oldest one if it is full."""
         self._entries = [*self._entries, (character_ids, settings, output)][-self.CAPACITY :]
 
 

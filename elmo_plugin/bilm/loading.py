@@ -1,15 +1,12 @@
 """Loads biLMs, and compares them."""
 
 from collections.abc import Mapping
-from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.bilm import BiLm
-from elmo_plugin.bilm.io import Source, read_checkpoint
-
-Kind = TypeVar("Kind", bound=BiLm)
+from elmo_plugin.bilm.io import Source
 
 
 def load_bilm(source: Source, precision: str = "float32") -> BiLm:
@@ -23,14 +20,9 @@ def load_bilm(source: Source, precision: str = "float32") -> BiLm:
     precision : `str`
         See `BiLm`.
 
-    Raises `BiLmError` where the source is no usable model.
+    Raises `BiLmError` where the source is not a usable model.
     """
-    return load_bilm_as(BiLm, source, precision)
-
-
-def load_bilm_as(kind: type[Kind], source: Source, precision: str = "float32") -> Kind:
-    """Loads a biLM of a subclass of `BiLm`, see `load_bilm`."""
-    return kind.from_checkpoint(read_checkpoint(source, with_softmax=False), precision)
+    return BiLm.load(source, precision)
 
 
 def has_weights(bilm: BiLm, weights: Mapping[str, Tensor]) -> bool:

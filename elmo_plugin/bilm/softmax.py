@@ -11,17 +11,17 @@ from elmo_plugin.bilm.gradients import first_derivative_only
 from elmo_plugin.bilm.precision import autocast_dtype, pack_for_training
 from elmo_plugin.common.errors import BiLmError
 
-# So many logits are there at a time: on a CPU as many as its cache has room for.
+# How many logits are in memory at a time: on a CPU as many as fit into its cache.
 LOGITS_AT_A_TIME_ON_CPU = 1 << 21
 LOGITS_AT_A_TIME = 1 << 26
 
 
 class VocabularySoftmax(nn.Module):
     """
-    A softmax over a vocabulary that lies in the order of descending frequency, shared by both directions.
+    A softmax over a vocabulary in the order of descending frequency, shared by both directions.
 
-    Losses are computed some tokens at a time, and their gradient together with them, so that however large
-    the vocabulary, the logits of all tokens are never there at once.
+    Losses and their gradients are computed for some tokens at a time: the logits of all tokens are never in
+    memory at once, however large the vocabulary.
 
     # Parameters
 

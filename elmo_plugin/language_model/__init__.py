@@ -1,4 +1,4 @@
-"""The perplexity of text under a biLM, and a biLM's own training, which needs AllenNLP (`registered`)."""
+"""The perplexity of text under a biLM, and a biLM's own training, which needs AllenNLP (`allennlp_parts`)."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from elmo_plugin.language_model.perplexity import STATES, measure_perplexity
 
 if TYPE_CHECKING:
-    from elmo_plugin.language_model.registered import (
+    from elmo_plugin.language_model.allennlp_parts import (
         AtomicCheckpointer,
         BiLmLanguageModel,
         BiLmProgress,
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports AllenNLP for who asks for what needs it."""
+    """Imports what needs AllenNLP on first access (PEP 562)."""
     if name in __all__:
-        return getattr(import_module(f"{__name__}.registered"), name)
+        return getattr(import_module(f"{__name__}.allennlp_parts"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

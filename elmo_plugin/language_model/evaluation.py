@@ -58,7 +58,7 @@ class TextScores:
 
     @property
     def targets(self) -> int:
-        """What each direction predicts: the words, and a boundary a sentence."""
+        """How many targets each direction has: the words, and a boundary a sentence."""
         return self.tokens + self.sentences
 
     def add(self, scores: SentenceScores, is_unknown: np.ndarray) -> None:
@@ -133,7 +133,9 @@ def _read(
     )
     character_ids = torch.from_numpy(batch["character_ids"]).to(device)
     rows = types.to(device).unbind()
-    output = bilm.run_packed(character_ids, rows, packing, state, bilm.inference_weights())
+    output = bilm.run_packed(
+        character_ids, rows, packing, state=state, weights=bilm.inference_weights()
+    )
     _, of_targets = softmax(torch.cat(output.layers[-1]), targets.flatten().to(device))
     losses = np.zeros(window.sentences.shape)
     losses[:, places[0], places[1]] = of_targets.view(2, -1).cpu().numpy()

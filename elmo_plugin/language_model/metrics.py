@@ -43,7 +43,7 @@ class TokenAverage(Metric):
         self.restore((0.0, 0))
 
     def state(self) -> tuple[float, int]:
-        """The sum of the losses, and the number of the tokens, of this process: for `restore`."""
+        """Returns the sum of the losses and the number of tokens of this process, for `restore`."""
         total, tokens = self._sums.tolist()
         return total, int(tokens)
 

@@ -28,7 +28,7 @@ from elmo_plugin.language_model.warm_start import adapt_softmax, read_warm_start
 logger = logging.getLogger(__name__)
 
 DIRECTIONS = ("forward", "backward")
-PRECISIONS = ("float32", "bfloat16")
+TRAINING_PRECISIONS = ("float32", "bfloat16")
 
 
 @Model.register("bilm")
@@ -67,8 +67,6 @@ class BiLmLanguageModel(Model):
         The vocabulary's namespace of the words.
     """
 
-    authorized_missing_keys = (r"^_extra_state$",)  # of archives from before the weights held the sizes
-
     def __init__(
         self,
         vocab: Vocabulary,
@@ -89,8 +87,10 @@ class BiLmLanguageModel(Model):
                 f"model.num_negatives is {num_negatives}, but must be between 1 and {num_words - 1}, "
                 "one less than the vocabulary has words"
             )
-        if precision not in PRECISIONS:
-            raise ConfigurationError(f"model.precision must be one of {PRECISIONS}, not {precision!r}")
+        if precision not in TRAINING_PRECISIONS:
+            raise ConfigurationError(
+                f"model.precision must be one of {TRAINING_PRECISIONS}, not {precision!r}"
+            )
         if (options is None) == (initial is None):
             raise ConfigurationError(
                 "model `bilm` takes either options or initial: one of them must be given"
@@ -167,9 +167,14 @@ class BiLmLanguageModel(Model):
         _, batch_size, steps = types.shape
         rows = types.transpose(1, 2).flatten(1).unbind()
         packing = pack(torch.full((batch_size,), steps, device=types.device))
-        weights = self.bilm.inference_weights()
         output = self.bilm.run_packed(
-            character_ids, rows, packing, self._state, weights, dropout=self.training, are_distinct=True
+            character_ids,
+            rows,
+            packing,
+            state=self._state,
+            weights=self.bilm.inference_weights(),
+            dropout=self.training,
+            are_distinct=True,
         )
         self._state = map_state(Tensor.detach, output.state)
         return torch.stack(output.layers[-1])

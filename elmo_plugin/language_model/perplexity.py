@@ -109,7 +109,7 @@ def measure_perplexity(
 def _load(
     source: str | Mapping[str, str], precision: str, device: torch.device
 ) -> tuple[BiLm, VocabularySoftmax, dict[str, int], int]:
-    """The biLM and its softmax, in evaluation mode and frozen, the numbers of its words, and of any other."""
+    """Returns biLM and softmax, frozen, the numbers of its words, and the number of unknown words."""
     stored = read_checkpoint(source)
     if stored.softmax is None:
         raise BiLmError(

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmo_plugin.allennlp_api.embedded_file import write_embedded_file
+from elmo_plugin.allennlp_api.embedder import write_embedded_file
 from elmo_plugin.bilm import BiLmError
 
 VECTORS = [np.ones((3, 2, 4)), np.ones((3, 1, 4))]

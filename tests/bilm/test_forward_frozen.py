@@ -18,7 +18,6 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLm, BiLmOutput, sentences_to_character_ids
 from elmo_plugin.bilm import bilm as bilm_module
 from elmo_plugin.bilm.inference_weights import RecentOutputs
-from elmo_plugin.bilm.sentence_pass import Settings
 from tests.bilm.conftest import BiLmMaker
 from tests.small_bilm import loud_bilm
 
@@ -58,9 +57,9 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[None]:
     counted: list[None] = []
     run_sentences = bilm_module.run_sentences
 
-    def count(*args: Any) -> BiLmOutput:
+    def count(*args: Any, **settings: Any) -> BiLmOutput:
         counted.append(None)
-        return run_sentences(*args)
+        return run_sentences(*args, **settings)
 
     monkeypatch.setattr(bilm_module, "run_sentences", count)
     return counted
@@ -156,8 +155,8 @@ def test_another_recurrence_is_another_run(bilm: BiLm, runs: list[None]) -> None
 def test_another_precision_is_another_run(bilm: BiLm, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def run_sentences(_: BiLm, character_ids: Tensor, settings: Settings) -> BiLmOutput:
-        asked.append(settings.precision)
+    def run_sentences(_: BiLm, character_ids: Tensor, **settings: Any) -> BiLmOutput:
+        asked.append(settings["precision"])
         return BiLmOutput(character_ids, character_ids, None)
 
     monkeypatch.setattr(bilm_module, "run_sentences", run_sentences)  # not every machine has all precisions

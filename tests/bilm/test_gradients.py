@@ -11,13 +11,14 @@ from torch import Tensor
 from elmo_plugin.bilm.char_cnn.conv_max_pool import conv_max_pool
 from elmo_plugin.bilm.softmax import VocabularySoftmax
 from tests.bilm.conftest import BiLmMaker, ids_of
+from tests.bilm.lstm.direction import run_direction
 from tests.small_bilm import loud_bilm
 
 PACKAGE = Path(__file__).parents[2] / "elmo_plugin"
 
 
 def lstm(inputs: Tensor) -> Tensor:
-    return loud_bilm().forward_lm(inputs, [2, 1])[0][-1]
+    return run_direction(loud_bilm().forward_lm, inputs, [2, 1])[0][-1]
 
 
 def char_cnn(filters: Tensor) -> Tensor:

@@ -81,9 +81,9 @@ def test_batches_hold_no_more_than_asked_for(
     shapes = []
     run_sentences = bilm_module.run_sentences
 
-    def spy(network: BiLm, ids: torch.Tensor, *args: Any) -> Any:
+    def spy(network: BiLm, ids: torch.Tensor, **settings: Any) -> Any:
         shapes.append(tuple(ids.shape[:2]))
-        return run_sentences(network, ids, *args)
+        return run_sentences(network, ids, **settings)
 
     monkeypatch.setattr(bilm_module, "run_sentences", spy)
     embed_file(text, tmp_path / "out.hdf5", replace(settings, batch_size=2, max_batch_tokens=9))

@@ -29,7 +29,7 @@ def bilm_files(bilm: BiLm, tmp_path: Path) -> dict[str, str]:
 class Rough(Float32):
     """float32 with weights of one decimal: a precision that every machine has, and that shows."""
 
-    name = fingerprint = "rough"
+    name = "rough"
 
     def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
         return super().pack(weight.round(decimals=1), bias)

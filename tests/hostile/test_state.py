@@ -155,6 +155,6 @@ def test_another_text_or_vocabulary_on_recovery(
         before = Path(config[key]).read_text()
         Path(config[key]).write_text(before.replace("cat", "dog"))
         recover = allennlp("train", tmp_path / "config.json", "-s", tmp_path / "run", "--recover")
-        names = ["the text and the vocabulary is not", "the validation text is not"]
+        names = ["the text and the vocabulary has changed", "the validation text has changed"]
         outcomes.run(key, recover, tmp_path / "folder", names, lambda: False, is_command=True)
         Path(config[key]).write_text(before)

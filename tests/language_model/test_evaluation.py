@@ -21,6 +21,7 @@ from elmo_plugin.language_model.evaluation import (
     read_words,
     score_sentences,
 )
+from tests.bilm.lstm.direction import run_direction
 from tests.language_model.in_memory import LENGTHS, Sentence, distinct_words, in_memory
 from tests.small_bilm import small_options
 
@@ -80,7 +81,7 @@ def _plain_direction(
             words = ["<S>", *sentence, "</S>"][:: -1 if reverse else 1]
             ids = torch.from_numpy(sentences_to_character_ids([words[:-1]], 12))
             vectors = bilm.token_encoder(ids)[0].double()
-            layers, state = lm(vectors, [1] * len(vectors), state, recurrence="reference")
+            layers, state = run_direction(lm, vectors, [1] * len(vectors), state, "reference")
             logits = layers[-1] @ weight.t() + bias
             numbers = [text.numbers.get(word, text.unknown) for word in words[1:]]
             nats = [

@@ -10,6 +10,7 @@ from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.language_model import BiLmLanguageModel, BiLmStreamLoader, BiLmTextReader
+from tests.bilm.lstm.direction import run_direction
 from tests.conftest import BILM_SENTENCES
 from tests.language_model.small_models import (
     evaluate,
@@ -34,7 +35,7 @@ def _nats(model: BiLmLanguageModel, vocab: Vocabulary, step: int) -> float:
         inputs += words[:-1]
         targets += [vocab.get_token_index(word, "words") for word in words[1:]]
     vectors = encoder(torch.from_numpy(sentences_to_character_ids([inputs]))).double()
-    hidden = lm(vectors[0], [1] * len(inputs))[0][-1]
+    hidden = run_direction(lm, vectors[0], [1] * len(inputs))[0][-1]
     losses = torch.log_softmax(hidden @ softmax.weight.T + softmax.bias, dim=1)
     result = -losses[torch.arange(len(targets)), targets].mean().item()
     model.float()

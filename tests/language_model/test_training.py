@@ -43,7 +43,7 @@ def test_recovery_with_another_vocabulary_is_refused(bilm_config: dict[str, Any]
     train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
     words = (vocab / "words.txt").read_text().splitlines()
     (vocab / "words.txt").write_text("\n".join([words[0], *reversed(words[1:])]) + "\n")
-    with pytest.raises(ConfigurationError, match="the vocabulary is not that of then; put it back"):
+    with pytest.raises(ConfigurationError, match="the vocabulary has changed; put it back"):
         train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
 
 

@@ -1,19 +1,15 @@
-"""The biLM inside of `Elmo`: its activations with or without boundaries, its words by number."""
+"""AllenNLP's modules of a biLM by their names and with their arguments."""
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, NoReturn, cast
 
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.allennlp_api.bilm.elmo_lstm import ElmoLstm
+from elmo_plugin.allennlp_api.bilm.layers import CharacterEncoder
 from elmo_plugin.allennlp_api.bilm.network import AllenNlpBiLm
-from elmo_plugin.bilm import (
-    BiLmError,
-    BiLmOutput,
-    Cache,
-    sentences_to_character_ids,
-)
+from elmo_plugin.bilm import BiLmError, BiLmOutput, Cache, sentences_to_character_ids
 from elmo_plugin.embedding import BiLmSession
 
 TOLERANCE = 1e-4  # between vectors of words that two implementations have computed
@@ -21,8 +17,8 @@ TOLERANCE = 1e-4  # between vectors of words that two implementations have compu
 
 class ElmoBiLm(nn.Module):
     """
-    Gives the layers themselves: what `Elmo` has as `_elmo_lstm`. Its parts, their parameters and its
-    `state_dict` are those of AllenNLP's `_ElmoBiLm`.
+    The biLM inside of `Elmo`, its `_elmo_lstm`, which returns the layers themselves. Its parts, their
+    parameters and its `state_dict` are those of AllenNLP's `_ElmoBiLm`.
 
     # Parameters
 
@@ -53,9 +49,12 @@ class ElmoBiLm(nn.Module):
         self.session = BiLmSession(stateful, precision, cache)
         self.session.check(bilm)
         self.num_layers = bilm.num_layers
-        for part in ("_token_embedder", "_word_embedding", "_elmo_lstm"):  # in AllenNLP's order
-            self.register_module(part, None)
-        self._hold(bilm)
+        # The biLM is not a part of this module by itself: its parts are, in AllenNLP's order.
+        self.__dict__["bilm"] = bilm
+        self._token_embedder = bilm._token_embedder
+        self.register_module("_word_embedding", None)
+        self._elmo_lstm = bilm._elmo_lstm
+        self._elmo_lstm.session = self.session
         self.register_buffer("_vocabulary", None, persistent=False)
         if vocab_to_cache:
             self.create_cached_cnn_embeddings(vocab_to_cache)
@@ -107,8 +106,8 @@ class ElmoBiLm(nn.Module):
         inputs : `Tensor`
             Character ids, shape (batch, time, characters).
         word_inputs : `Tensor | None`
-            Numbers of words, shape (batch, time). Those of the cached words, if there are any, stand for the
-            characters of their words; greater ones do not.
+            Numbers of words, shape (batch, time). Those of cached words stand for the characters of their
+            words; greater numbers do not.
         boundaries : `bool`
             Whether the layers have the sentence boundaries.
 
@@ -119,6 +118,7 @@ class ElmoBiLm(nn.Module):
 
         Raises `BiLmError` where the vectors of cached words are no longer those of their characters.
         """
+        self.bilm.notice_changes()
         vocabulary = self._vocabulary
         if vocabulary is not None and word_inputs is not None:
             self._check_words(vocabulary)
@@ -126,12 +126,6 @@ class ElmoBiLm(nn.Module):
             words = vocabulary[word_inputs.clamp(max=last)].to(inputs.dtype)
             inputs = torch.where(word_inputs[..., None] > last, inputs, words) * (word_inputs > 0)[..., None]
         return self.session.run(self.bilm, inputs, boundaries)
-
-    def _hold(self, bilm: AllenNlpBiLm) -> None:
-        """Takes the biLM. It is no part of this module by itself: its parts are, by AllenNLP's names."""
-        self.__dict__["bilm"] = bilm
-        self._token_embedder = bilm.token_encoder
-        self._elmo_lstm = ElmoLstm(bilm._elmo_lstm, bilm.options.lstm, self.session)
 
     @torch.no_grad()
     def _cached_vectors(self, vocabulary: Tensor) -> Tensor:
@@ -165,3 +159,55 @@ def _no_trained_words() -> BiLmError:
         "the vectors of cached words are those of their characters, and are not trained by themselves: "
         "leave vocab_to_cache out"
     )
+
+
+class _ElmoBiLm(ElmoBiLm):
+    """
+    Takes the arguments of AllenNLP's class of this name. It carries the LSTMs' state from batch to batch, as
+    that class does.
+
+    # Parameters
+
+    options_file, weight_file : `str | PathLike`
+        The biLM in the published layout: paths or URLs.
+    requires_grad : `bool`
+        Whether it is trained.
+    vocab_to_cache : `Sequence[str] | None`
+        See `ElmoBiLm.create_cached_cnn_embeddings`.
+
+    Raises `BiLmError` where the biLM cannot be loaded, and where it is trained and has cached words.
+    """
+
+    def __init__(
+        self,
+        options_file: str | PathLike[str],
+        weight_file: str | PathLike[str],
+        requires_grad: bool = False,
+        vocab_to_cache: Sequence[str] | None = None,
+    ) -> None:
+        bilm = AllenNlpBiLm.from_files(str(options_file), str(weight_file)).requires_grad_(requires_grad)
+        super().__init__(bilm, stateful=True, vocab_to_cache=vocab_to_cache)
+
+
+class _ElmoCharacterEncoder(CharacterEncoder):
+    """
+    Takes the arguments of AllenNLP's class of this name.
+
+    # Parameters
+
+    options_file, weight_file, requires_grad
+        See `_ElmoBiLm`.
+
+    Raises `BiLmError` where the biLM cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        options_file: str | PathLike[str],
+        weight_file: str | PathLike[str],
+        requires_grad: bool = False,
+    ) -> None:
+        loaded = AllenNlpBiLm.from_files(str(options_file), str(weight_file)).token_encoder
+        super().__init__(loaded.options, loaded.output_dim)
+        self.load_state_dict(loaded.state_dict())
+        self.requires_grad_(requires_grad)

@@ -1,14 +1,14 @@
 """A biLM whose parameters are those of AllenNLP's `_ElmoBiLm`."""
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+import torch
 from torch import nn
 
-from elmo_plugin.allennlp_api.bilm.character_encoder import CharacterEncoder
-from elmo_plugin.allennlp_api.bilm.layers import LstmCell
+from elmo_plugin.allennlp_api.bilm.layers import CharacterEncoder, ElmoLstm, LstmCell, hide
 from elmo_plugin.allennlp_api.bilm.names import to_allennlp
-from elmo_plugin.bilm import BiLm, BiLmError, CharCnnOptions, load_bilm_as
+from elmo_plugin.bilm import BiLm, BiLmError, CharCnnOptions
 from elmo_plugin.bilm.io import Checkpoint, Source
 
 if TYPE_CHECKING:
@@ -17,33 +17,39 @@ if TYPE_CHECKING:
 
 class AllenNlpBiLm(BiLm):
     """
-    Computes what `BiLm` does from parameters that have the names, the order, the shapes and the values of
-    AllenNLP's. Who writes to them, by `state_dict()` or otherwise, names them in a regular expression or
-    trains some of them has what AllenNLP would give.
+    A `BiLm` whose parameters have the names, the order, the shapes and the values of AllenNLP's. Code that
+    writes to them, by `state_dict()` or otherwise, selects them by a regular expression or trains some of
+    them has the result that it would have with AllenNLP.
 
     # Parameters
 
     options, dropout, precision, max_batch_tokens
-        See `BiLm`. The weights are drawn in torch's way, and not as a biLM's: load others.
+        See `BiLm`. The weights have no values yet: load some.
 
     Raises `BiLmError` where the biLM does not read bytes.
     """
 
-    lstm_layer_type = LstmCell
     token_encoder: CharacterEncoder
-    _elmo_lstm: nn.ModuleDict
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        parts = {name: getattr(self, name) for name in ("token_encoder", "forward_lm", "backward_lm")}
-        for name in parts:
-            delattr(self, name)
-        self.__dict__.update(parts)  # `BiLm` finds them, and the state dict has them by AllenNLP's names
+        with torch.device("meta"):  # neither memory nor random numbers for layers that are replaced
+            super().__init__(*args, **options)
+            char_cnn, lstm = self.options.char_cnn, self.options.lstm
+            if not isinstance(char_cnn, CharCnnOptions):
+                raise BiLmError(
+                    "AllenNLP's ELMo reads the bytes of words, which this biLM does not: use it with "
+                    "elmo_plugin.embedding.ElmoRepresentations"
+                )
+            self.token_encoder = CharacterEncoder(char_cnn, lstm.projection_dim)
+            for direction in (self.forward_lm, self.backward_lm):
+                cells = (LstmCell(lstm.projection_dim, lstm) for _ in range(lstm.n_layers))
+                direction.layers = nn.ModuleList(cells)
+        for name in ("token_encoder", "forward_lm", "backward_lm"):
+            hide(self, name).to_empty(device="cpu")
         self._token_embedder = self.token_encoder
-        self._elmo_lstm = nn.ModuleDict()
-        for number in range(self.options.lstm.n_layers):
-            self._elmo_lstm[f"forward_layer_{number}"] = self.forward_lm.layers[number]
-            self._elmo_lstm[f"backward_layer_{number}"] = self.backward_lm.layers[number]
+        forward, backward = (cast(Any, lm.layers) for lm in (self.forward_lm, self.backward_lm))
+        self._elmo_lstm = ElmoLstm(forward, backward, lstm)
+        self._sums: list[float] = []
 
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint, precision: str = "float32") -> "Self":
@@ -52,24 +58,25 @@ class AllenNlpBiLm(BiLm):
 
     @classmethod
     def load(cls, source: Source | BiLm, precision: str = "float32") -> "Self":
-        """Loads a biLM that nobody else has, from whatever `load_bilm` takes, or copies a biLM."""
-        return cls.from_bilm(source) if isinstance(source, BiLm) else load_bilm_as(cls, source, precision)
+        """Loads a biLM of its own, see `BiLm.load`, or makes a frozen copy of a biLM."""
+        if not isinstance(source, BiLm):
+            return super().load(source, precision)
+        if isinstance(source, cls):
+            return copy.deepcopy(source).requires_grad_(False)
+        weights = to_allennlp(source.state_dict().items(), source.options)
+        made = cls.from_weights(source.options, weights, source.precision)
+        made.recurrence, made.max_batch_tokens = source.recurrence, source.max_batch_tokens
+        return made.to(source.token_encoder.projection.weight)
 
-    @classmethod
-    def from_bilm(cls, bilm: BiLm) -> "Self":
-        """Makes a frozen copy of another biLM."""
-        if isinstance(bilm, cls):
-            return copy.deepcopy(bilm).requires_grad_(False)
-        made = cls.from_weights(
-            bilm.options, to_allennlp(bilm.state_dict().items(), bilm.options), bilm.precision
-        )
-        made.recurrence, made.max_batch_tokens = bilm.recurrence, bilm.max_batch_tokens
-        return made.to(bilm.token_encoder.projection.weight)
-
-    def _make_token_encoder(self) -> CharacterEncoder:
-        if not isinstance(self.options.char_cnn, CharCnnOptions):
-            raise BiLmError(
-                "AllenNLP's ELMo reads the bytes of words, which this biLM does not: use it with "
-                "elmo_plugin.embedding.ElmoRepresentations"
-            )
-        return CharacterEncoder(self.options.char_cnn, self.options.lstm.projection_dim)
+    @torch.no_grad()
+    def notice_changes(self) -> None:
+        """
+        Calls `weights_changed` where the sum of the values of any tensor has changed. AllenNLP derives
+        nothing from frozen weights, so its users may write through a parameter's `.data`, which torch does
+        not count.
+        """
+        if not self.is_trained:
+            sums = torch.stack([parameter.sum() for parameter in self.parameters()]).tolist()
+            if sums != self._sums:
+                self.weights_changed()
+                self._sums = sums

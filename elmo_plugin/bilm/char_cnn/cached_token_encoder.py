@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -50,8 +50,8 @@ class CachedTokenEncoder(nn.Module):
     """
     The token layer of a biLM: gives each word a vector that depends on nothing but the word.
 
-    Those who inherit from it have a `projection`, their last layer, and define `encode_types`. Those who read
-    characters have a `character_embedding`, too, and what `_make_char_cnn` makes.
+    Subclasses have a `projection`, their last layer, and define `encode_types`. Those that read characters
+    have a `character_embedding`, too, and what `_make_char_cnn` makes.
 
     # Parameters
 
@@ -77,10 +77,6 @@ class CachedTokenEncoder(nn.Module):
         self.convolutions = cast("Sequence[nn.Conv1d]", nn.ModuleList(convolutions))
         highways = (Highway(options.n_filters) for _ in range(options.n_highway))
         self.highways = cast("Sequence[Highway]", nn.ModuleList(highways))
-        self._set_char_cnn(options)
-
-    def _set_char_cnn(self, options: CharCnnOptions | LexiconCnnOptions) -> None:
-        """Sets what a char CNN has beside its parameters."""
         self.activation = torch.relu if options.activation == "relu" else torch.tanh
         self.widest_filter = max(width for width, _ in options.filters)
 
@@ -106,11 +102,9 @@ class CachedTokenEncoder(nn.Module):
         """
         raise NotImplementedError
 
-    def forward(
-        self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
-    ) -> Tensor:
-        """Returns what `encode` does."""
-        return self.encode(character_ids, precision, weights)
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls `encode`."""
+        return self.encode(*args, **kwargs)
 
     def encode(
         self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None

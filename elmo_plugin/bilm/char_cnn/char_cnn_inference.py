@@ -12,8 +12,8 @@ class CharCnnInference:
     """
     A convolution over the vectors of characters is a sum of one row a character: row (k, c) of its table is
     what the character c contributes as the kth of a window. Reading these sums takes a fraction of the time
-    of the products, and is as exact. The products of the highway layers, most of what is left, are in the
-    precision asked for. The vector that they carry is not rounded to it, and the projection is not either: it
+    of the products, and is as exact. The products of the highway layers, most of the remaining time, are in
+    the precision asked for. The vector that they carry is not rounded to it, nor is the projection, which
     takes a tenth of their time and would double the error.
 
     # Parameters

@@ -13,7 +13,7 @@ from elmo_plugin.bilm.precision import autocast_dtype
 
 def convolution_maxima(characters: Tensor, convolutions: Sequence[nn.Conv1d]) -> Tensor:
     """
-    The maxima of all convolutions, but for their biases.
+    Computes the maxima of all convolutions, without their biases.
 
     # Parameters
 
@@ -42,8 +42,8 @@ def filter_matrix(convolutions: Sequence[nn.Conv1d]) -> Tensor:
 
 def conv_max_pool(characters: Tensor, filters: Tensor) -> Tensor:
     """
-    The same as one product for all filters; under autocast, in its type. Narrower filters see the windows of
-    the widest only, so `width` slots of padding must follow the characters.
+    Computes `convolution_maxima` as one product for all filters; under autocast, in its type. Narrower
+    filters see the windows of the widest only, so `width` slots of padding must follow the characters.
 
     # Parameters
 

@@ -21,46 +21,13 @@ TYPES_AT_A_TIME_ON_CPU = 64
 TYPES_AT_A_TIME = 1024
 
 
-class CharCnnEncoder(CachedTokenEncoder):
+class TokenEncoder(CachedTokenEncoder):
     """
-    The token layer of a biLM (Kim et al., 2016; section 3.4 of Peters et al., 2018).
+    The token layer of a biLM (Kim et al., 2016; section 3.4 of Peters et al., 2018), with the initial values
+    of the published models' training.
 
     Where no gradient is asked for, the highway layers, which take most of the time, are in the precision of
     the biLM, and the other layers in float32.
-
-    Those who inherit from it have the parameters.
-    """
-
-    def encode_types(
-        self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
-    ) -> Tensor:
-        weight = self.projection.weight
-        if len(character_ids) == 0:
-            return weight.new_zeros(0, len(weight))
-        _check_range(character_ids)
-        is_trained = any(parameter.requires_grad for parameter in self.parameters())
-        if is_trained and (torch.is_grad_enabled() or precision.name == "float32"):
-            vectors, order = self._encode_for_training(character_ids)
-        else:
-            with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
-                weights = weights or InferenceWeights([])
-                derive = partial(CharCnnInference, self, precision)
-                encode = weights.get(("char_cnn", precision.name), derive)
-                vectors, order = by_length(character_ids, self.widest_filter, encode)
-        return vectors[order.argsort()].to(weight.dtype)
-
-    def _encode_for_training(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the vectors, with gradients, and which of the words each of them is for."""
-        maxima, order = convolve_by_length(character_ids, self.character_embedding, self.convolutions)
-        features = self.activation(maxima)
-        for highway in self.highways:  # all words at once, for large products
-            features = highway(features)
-        return self.projection(features), order
-
-
-class TokenEncoder(CharCnnEncoder):
-    """
-    The parameters of a character CNN, with the initial values of the published models' training.
 
     # Parameters
 
@@ -94,6 +61,32 @@ class TokenEncoder(CharCnnEncoder):
                 nn.init.normal_(convolution.weight, std=convolution.weight[0].numel() ** -0.5)
         nn.init.normal_(self.projection.weight, std=options.n_filters**-0.5)
         nn.init.zeros_(self.projection.bias)
+
+    def encode_types(
+        self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
+    ) -> Tensor:
+        weight = self.projection.weight
+        if len(character_ids) == 0:
+            return weight.new_zeros(0, len(weight))
+        _check_range(character_ids)
+        is_trained = any(parameter.requires_grad for parameter in self.parameters())
+        if is_trained and (torch.is_grad_enabled() or precision.name == "float32"):
+            vectors, order = self._encode_for_training(character_ids)
+        else:
+            with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):
+                weights = weights or InferenceWeights([])
+                derive = partial(CharCnnInference, self, precision)
+                encode = weights.get(("char_cnn", precision.name), derive)
+                vectors, order = by_length(character_ids, self.widest_filter, encode)
+        return vectors[order.argsort()].to(weight.dtype)
+
+    def _encode_for_training(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns the vectors, with gradients, and which of the words each of them is for."""
+        maxima, order = convolve_by_length(character_ids, self.character_embedding, self.convolutions)
+        features = self.activation(maxima)
+        for highway in self.highways:  # all words at once, for large products
+            features = highway(features)
+        return self.projection(features), order
 
 
 def convolve_by_length(

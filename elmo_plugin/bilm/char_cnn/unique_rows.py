@@ -9,8 +9,8 @@ from torch import Tensor
 
 def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
     """
-    What `torch.unique(rows, dim=0, return_inverse=True)` gives, in another order and much faster on a CPU:
-    rows are compared by their hashes, and checked.
+    Returns what `torch.unique(rows, dim=0, return_inverse=True)` does, in another order and much faster on a
+    CPU: rows are compared by their hashes, and checked.
 
     # Parameters
 
@@ -52,7 +52,7 @@ def encode_unique_rows(rows: Tensor, encode: Callable[[Tensor], Tensor]) -> Tens
 
 def row_hashes(rows: Tensor) -> Tensor:
     """
-    One number for each row, the same for equal rows, and almost surely not for others.
+    Hashes each row: equal rows have equal numbers, and others almost surely do not.
 
     # Parameters
 
@@ -69,7 +69,7 @@ def row_hashes(rows: Tensor) -> Tensor:
 
 def first_of_each(group: Tensor, number: int) -> Tensor:
     """
-    Where each group occurs for the first time.
+    Finds where each group occurs for the first time.
 
     # Parameters
 

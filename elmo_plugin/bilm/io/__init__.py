@@ -8,11 +8,10 @@ from elmo_plugin.bilm.io.allennlp_layout import (
     split_highway,
     swap_gates,
 )
-from elmo_plugin.bilm.io.card import CARD_NAME, model_card
 from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, SoftmaxWeights, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
-from elmo_plugin.bilm.io.shapes import check_weights
+from elmo_plugin.bilm.io.readme import CARD_NAME, model_card
 from elmo_plugin.bilm.io.sources import (
     OPTIONS_NAME,
     WEIGHTS_NAME,
@@ -25,6 +24,7 @@ from elmo_plugin.bilm.io.sources import (
 from elmo_plugin.bilm.io.training_archive import (
     WEIGHTS_NAMES,
     ArchivedBiLm,
+    check_weights,
     options_from_state,
     read_archive,
     read_state,

@@ -1,4 +1,4 @@
-"""A digest that tells one biLM from all others."""
+"""A digest that identifies a biLM."""
 
 import json
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm.options import BiLmOptions
 
-VERSION = b"elmo_plugin 1"  # to be raised when the same biLM comes to give other numbers
+VERSION = b"elmo_plugin 1"  # raise it when the same biLM gives other numbers
 
 
 def weights_digest(options: BiLmOptions, precision: str, tensors: Iterable[tuple[str, Tensor]]) -> bytes:
@@ -19,7 +19,7 @@ def weights_digest(options: BiLmOptions, precision: str, tensors: Iterable[tuple
     options : `BiLmOptions`
         The sizes.
     precision : `str`
-        The `fingerprint` of the precision in which the biLM computes.
+        The name of the precision in which the biLM computes.
     tensors : `Iterable[tuple[str, Tensor]]`
         The names and values of the weights; their bytes count.
 

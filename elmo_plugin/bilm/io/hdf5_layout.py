@@ -32,7 +32,7 @@ class Dataset(NamedTuple):
 
 
 def datasets(options: BiLmOptions) -> Iterator[Dataset]:
-    """All datasets of a model of these sizes."""
+    """Yields all datasets of a model of these sizes."""
     char_cnn, lstm = options.char_cnn, options.lstm
     if isinstance(char_cnn, LexiconCnnOptions):
         raise BiLmError("the published layout has no place for the lexicons of a model of ELMoForManyLangs")
@@ -63,7 +63,7 @@ def datasets(options: BiLmOptions) -> Iterator[Dataset]:
 
 
 def projection_left_out(dataset: Dataset, options: BiLmOptions) -> np.ndarray | None:
-    """bilm-tf leaves a projection out where it would not change the size: then it is the identity."""
+    """Returns the identity for a projection that bilm-tf leaves out, as it would not change the size."""
     size = options.lstm.projection_dim
     if dataset.name == "CNN_proj/b_proj" and options.char_cnn.n_filters == size:
         return np.zeros(size, dtype=np.float32)
@@ -73,7 +73,7 @@ def projection_left_out(dataset: Dataset, options: BiLmOptions) -> np.ndarray | 
 
 
 def to_tensors(dataset: Dataset, values: Tensor) -> Sequence[Tensor]:
-    """From the file's arrangement to the model's."""
+    """Converts a dataset to the model's tensors."""
     if dataset.name == "char_embed":
         values = torch.cat([values.new_zeros(1, values.size(1)), values])
     elif values.dim() == 4:
@@ -84,7 +84,7 @@ def to_tensors(dataset: Dataset, values: Tensor) -> Sequence[Tensor]:
 
 
 def from_tensors(dataset: Dataset, state: StateDict) -> Tensor:
-    """From the model's arrangement to the file's: `to_tensors` undone."""
+    """Undoes `to_tensors`."""
     values = torch.cat([state[name].detach() for name in dataset.tensors], dim=-1)
     if dataset.name == "char_embed":
         return values[1:]

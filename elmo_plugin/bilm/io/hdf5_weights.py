@@ -82,7 +82,7 @@ def read_weights(path: str | Path, options: BiLmOptions) -> Iterator[tuple[str, 
         The names of `BiLm.state_dict()`, and what belongs there.
 
     Raises `BiLmError` where the file is missing or damaged, lacks a dataset of the right shape, or has a
-    number that is infinite or none.
+    number that is NaN or infinite.
     """
     name = f"weight file {path}"
     with open_hdf5(path, name) as file:
@@ -94,7 +94,7 @@ def read_weights(path: str | Path, options: BiLmOptions) -> Iterator[tuple[str, 
 
 def check_weights_file(path: str | Path, options: BiLmOptions) -> None:
     """
-    Looks at the names and shapes of all datasets, and reads no number.
+    Checks the names and shapes of all datasets, without reading them.
 
     Raises `BiLmError` where they are not those of the options, or where the file was written with others.
     """
@@ -111,13 +111,13 @@ def check_weights_file(path: str | Path, options: BiLmOptions) -> None:
             if _OF_BILM.match(key) and key not in expected:
                 raise BiLmError(f"has the dataset {key}, which the options do not ask for")
             if key not in expected and not key.startswith("softmax/"):
-                logger.warning("%s: the dataset %s is no part of a biLM, and is ignored", name, key)
+                logger.warning("%s: the dataset %s is not part of a biLM and is ignored", name, key)
 
 
 def read_softmax(path: str | Path, options: BiLmOptions) -> SoftmaxWeights | None:
     """
-    The softmax, as float32, that `write_weights` put next to the biLM; `None` where there is none, or where
-    it is not said which words it predicts.
+    Reads the softmax, as float32, that `write_weights` put next to the biLM; `None` where the file has none,
+    or does not have its words.
 
     Raises `BiLmError` where the file is missing or damaged, or where the softmax's parts do not fit.
     """
@@ -141,7 +141,7 @@ def read_softmax(path: str | Path, options: BiLmOptions) -> SoftmaxWeights | Non
 
 
 def read_dtype(path: str | Path) -> str:
-    """In which of `DTYPES` the numbers of the file are; `float32` if in neither."""
+    """Returns which of `DTYPES` the numbers of the file have; `float32` for any other."""
     with open_hdf5(path, f"weight file {path}") as file:
         characters = file.get("char_embed")
         is_half = isinstance(characters, h5py.Dataset) and characters.dtype == np.float16
@@ -183,7 +183,7 @@ def write_weights(
 def write_datasets(
     path: Path, state: StateDict, options: BiLmOptions, dtype: str, softmax: SoftmaxWeights | None
 ) -> None:
-    """Writes the same to a file that is of no use where this fails, and that no `BiLmError` names."""
+    """Writes a temporary file, which `BiLmError` does not name, and which is useless after an error."""
     of_half = {"compression": "gzip", "compression_opts": 9, "shuffle": True}
     compression = of_half if dtype == "float16" else {}
     with new_hdf5(path) as (file, target):

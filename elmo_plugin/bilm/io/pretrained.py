@@ -5,7 +5,7 @@ from pathlib import Path
 from elmo_plugin.common import downloads
 
 _BUNDLED = Path(__file__).parent.parent / "models"
-# The addresses of one and the same store, the current one first: configurations of all ages name it.
+# The addresses of one store, the current one first: configurations name any of them.
 _STORES = (
     "https://allennlp.s3.amazonaws.com/",
     "https://s3-us-west-2.amazonaws.com/allennlp/",
@@ -33,8 +33,8 @@ MODELS: dict[str, tuple[str, str]] = {
 
 def fetch(path_or_address: str | Path) -> Path:
     """
-    Does what `elmo_plugin.common.downloads.fetch` does. A published file that is in the cache under another
-    address of its store is not downloaded again, and messages say which of `MODELS` a file is of.
+    Returns the path of a file, downloaded if need be, see `elmo_plugin.common.downloads.fetch`. A published
+    file in the cache under another address of its store is not downloaded again; messages name the model.
     """
     names = [name for name, files in MODELS.items() if str(path_or_address) in files]
     whose = f" of the biLM {names[0]!r}" if names else ""

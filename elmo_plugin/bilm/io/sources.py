@@ -1,4 +1,4 @@
-"""All that a biLM can come from: a name, an archive, two files, a folder; each by path or URL."""
+"""The sources of a biLM: a name, an archive, two files, a folder; each by path or URL."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -43,7 +43,7 @@ class Checkpoint(NamedTuple):
 
 def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     """
-    Reads what is stored of a biLM.
+    Reads a stored biLM.
 
     # Parameters
 
@@ -54,7 +54,7 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     with_softmax : `bool`
         Whether the softmax is read, too.
 
-    Raises `BiLmError` where it names no usable model.
+    Raises `BiLmError` where the source is not a usable model.
     """
     found = _locate(source)
     if isinstance(found, Path):
@@ -73,7 +73,7 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
 def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = None) -> tuple[Path, Path]:
     """
     Writes a biLM as the two files of published ELMo models. Both are new, or both are what they were; were a
-    kill to come between the two, they could not be loaded together.
+    kill to come between the two, they would be refused together.
 
     # Parameters
 
@@ -108,7 +108,7 @@ def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = 
 
 
 def source_files(source: Source) -> list[Path]:
-    """Returns the files that `read_checkpoint` may read; `BiLmError` where it names no model."""
+    """Returns the files that `read_checkpoint` may read; `BiLmError` where it is not a model."""
     found = _locate(source)
     if not isinstance(found, Path):
         return list(found)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
-from elmo_plugin.bilm.io.shapes import check_weights
+from elmo_plugin.bilm.network import BiLmNetwork
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes, replace_when_written
@@ -46,27 +46,48 @@ def read_archive(path: str | Path, with_softmax: bool = True) -> ArchivedBiLm:
         The softmax that the biLM was trained with: its words are from the archive's vocabulary, in the
         vocabulary's numbering. `None` where the archive has no softmax.
 
-    Raises `BiLmError` where this is no archive of a `bilm` model, and where the vocabulary is missing or of
-    another size than the softmax.
+    Raises `BiLmError` where this is not the archive of a `bilm` model, and where the vocabulary is missing or
+    not of the size of the softmax.
     """
     name = _name(path)
     files = _read(path, lambda file: file == CONFIG_NAME or (with_softmax and file.startswith(_VOCABULARY)))
     config, state = _config(files, name), _state(files, path)
-    stored = state.get("_extra_state")
-    options = config["model"].get("options") or options_from_state(state, name)
-    sizes = BiLmOptions.from_dict(_object(options, f"{name}, model.options"), f"{name}, model.options")
-    if stored is not None and BiLmOptions.from_dict(options_from_state(state, name), name) != sizes:
-        raise BiLmError(f"{name}: the options in its {CONFIG_NAME} are not those of its weights")
+    sizes = BiLmOptions.from_dict(options_from_state(state, name), name)
+    if options := config["model"].get("options"):
+        of_config = f"{name}, model.options"
+        if BiLmOptions.from_dict(_object(options, of_config), of_config) != sizes:
+            raise BiLmError(f"{name}: the options in its {CONFIG_NAME} are not those of its weights")
     weights = {key.removeprefix(PREFIX): state[key] for key in state if key.startswith(PREFIX)}
     check_weights(weights, sizes, name)
     return sizes, weights, _softmax(files, config, state, sizes, name) if with_softmax else None
+
+
+def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -> None:
+    """
+    Raises `BiLmError`, beginning with `name`, where these are not all the weights of a biLM of these sizes,
+    or where a number in them is NaN or infinite.
+    """
+    with torch.device("meta"):  # takes no memory, whatever the sizes
+        expected = BiLmNetwork(options).state_dict()
+    for tensor, values in expected.items():
+        if not isinstance(weights.get(tensor), Tensor):
+            raise BiLmError(f"{name}: the tensor {tensor} is missing, which the options ask for")
+        found, shape = tuple(weights[tensor].shape), tuple(values.shape)
+        if found != shape:
+            raise BiLmError(
+                f"{name}: the tensor {tensor} has the shape {found}, but the options ask for {shape}"
+            )
+    for tensor in weights:
+        if tensor not in expected:
+            raise BiLmError(f"{name}: has {tensor}, which the options do not ask for")
+    check_all_finite(weights.items(), name)
 
 
 def replace_weights(
     source: str | Path, output: str | Path, weights: Mapping[str, Tensor], softmax: SoftmaxWeights
 ) -> None:
     """
-    Writes an archive that is another one but for its weights, which have the same names and sizes.
+    Writes a copy of an archive with new weights, which have the same names and sizes.
 
     # Parameters
 
@@ -107,8 +128,9 @@ def _softmax(
         raise BiLmError(f"{name}: has no {file}")
     words = _read_words(files[file], f"{name}, {file}")
     weight, bias = (state.get(f"softmax.{part}") for part in ("weight", "bias"))
-    if not isinstance(weight, Tensor) or weight.dim() != 2 or weight.size(1) != options.lstm.projection_dim:
-        raise BiLmError(f"{name}: its softmax.weight is no matrix with {options.lstm.projection_dim} columns")
+    dim = options.lstm.projection_dim
+    if not isinstance(weight, Tensor) or weight.dim() != 2 or weight.size(1) != dim:
+        raise BiLmError(f"{name}: its softmax.weight is not a matrix with {dim} columns")
     if not isinstance(bias, Tensor) or bias.shape != weight.shape[:1]:
         raise BiLmError(f"{name}: its softmax.bias is missing, or not of the size of softmax.weight")
     if len(words) == len(weight) - 1:  # AllenNLP leaves out the padding, which has the number 0
@@ -121,7 +143,7 @@ def _softmax(
 
 def read_state(path: str | Path) -> dict[str, Any]:
     """
-    The weights of any model in an archive or a serialization directory, on the CPU.
+    Reads the weights of any model from an archive or a serialization directory, on the CPU.
 
     Raises `BiLmError` where there are none, or they are damaged.
     """
@@ -130,16 +152,14 @@ def read_state(path: str | Path) -> dict[str, Any]:
 
 def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
     """
-    The options that a `bilm` model keeps with its weights, as its extra state in torch's sense.
+    Returns the options that a `bilm` model stores with its weights, as torch's extra state.
 
     Raises `BiLmError`, which calls the weights `name`.
     """
-    stored, what = state.get("_extra_state"), f"{name}, the options in its weights"
-    if isinstance(stored, Tensor):
-        stored = json_from_tensor(stored, what)
-    if not isinstance(stored, dict) or "options" not in stored:
-        raise BiLmError(f"{name}: its weights do not say the options of the biLM")
-    return _object(stored["options"], what)
+    if "_extra_state" not in state:
+        raise BiLmError(f"{name}: its weights do not have the options of the biLM with them")
+    what = f"{name}, the options in its weights"
+    return _object(_object(json_from_tensor(state["_extra_state"], what), what).get("options"), what)
 
 
 def _read(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:

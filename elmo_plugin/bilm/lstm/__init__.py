@@ -1,7 +1,7 @@
 """The LSTMs of the biLM: their layers, their states, and several ways to run them."""
 
 from elmo_plugin.bilm.lstm.directional import RECURRENCES, DirectionalLstm, run_layers
-from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, LstmLayer, LstmWeights, ProjectedLstmLayer
+from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, LstmLayer, LstmWeights
 from elmo_plugin.bilm.lstm.recurrence import Recurrence
 from elmo_plugin.bilm.lstm.state import (
     BiLmState,
@@ -22,7 +22,6 @@ __all__ = [
     "LstmLayer",
     "LstmState",
     "LstmWeights",
-    "ProjectedLstmLayer",
     "Recurrence",
     "concat_states",
     "map_state",

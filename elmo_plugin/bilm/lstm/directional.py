@@ -1,6 +1,6 @@
 """The layers of one direction, and how those of both are run: the one place that chooses the recurrence.
 
-The backward language model is the same layers over reversed sentences; `packed_pass.py` reverses them.
+The backward language model is the same layers over reversed sentences; `BiLmNetwork` reverses them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.lstm.batched_directions import BatchedDirectionsRecurrence
-from elmo_plugin.bilm.lstm.layer import LstmLayer, ProjectedLstmLayer
+from elmo_plugin.bilm.lstm.layer import LstmLayer
 from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload
 from elmo_plugin.bilm.lstm.reference import ReferenceRecurrence
 from elmo_plugin.bilm.lstm.sequential import SequentialRecurrence
-from elmo_plugin.bilm.lstm.state import LstmState, stack_layers
+from elmo_plugin.bilm.lstm.state import LstmState
 from elmo_plugin.bilm.lstm.training import TrainingRecurrence
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import PRECISIONS, Precision
@@ -45,54 +45,15 @@ class DirectionalLstm(nn.Module):
     dropout : `float`
         In training, the rate of dropout on the input of every layer and on the output of the last. A skip
         connection adds the layer's input as dropout left it.
-    layer_type : `type[LstmLayer]`
-        The class of the layers: one that has the parameters that are wanted.
     """
 
-    def __init__(
-        self,
-        options: LstmOptions,
-        dropout: float = 0.0,
-        layer_type: type[LstmLayer] = ProjectedLstmLayer,
-    ) -> None:
+    def __init__(self, options: LstmOptions, dropout: float = 0.0) -> None:
         super().__init__()
         self.options = options
         self.layers = nn.ModuleList(
-            layer_type(options.projection_dim, options) for _ in range(options.n_layers)
+            LstmLayer(options.projection_dim, options) for _ in range(options.n_layers)
         )
         self.dropout = nn.Dropout(dropout)
-
-    def forward(
-        self,
-        inputs: Tensor,
-        batch_sizes: Sequence[int],
-        state: LstmState | None = None,
-        recurrence: str = "auto",
-    ) -> tuple[list[Tensor], LstmState]:
-        """
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (rows, projection_dim), packed (see `packing.py`).
-        batch_sizes : `Sequence[int]`
-            The number of rows of each time step.
-        state : `LstmState | None`
-            The state to start from; `None` for zeros.
-        recurrence : `str`
-            "auto", or one of `RECURRENCES`.
-
-        # Returns
-
-        `list[Tensor]`
-            The output of each layer, shape (rows, projection_dim).
-        `LstmState`
-            The state after the last time step of each sentence.
-        """
-        if state is None:
-            state = self.zero_state(inputs, batch_sizes[0] if batch_sizes else 0)
-        results = run_layers([self], [inputs], batch_sizes, [state], recurrence, dropout=self.training)
-        layers, states = zip(*results, strict=True)
-        return [output for (output,) in layers], stack_layers([final for (final,) in states])
 
     def zero_state(self, like: Tensor, sentences: int) -> LstmState:
         """Returns zeros for this many sentences, of the type of `like` and on its device."""
@@ -109,6 +70,7 @@ def run_layers(
     batch_sizes: Sequence[int],
     states: Sequence[LstmState],
     recurrence: str = "auto",
+    *,
     precision: Precision = PRECISIONS["float32"],
     weights: InferenceWeights | None = None,
     dropout: bool = False,
@@ -135,9 +97,9 @@ def run_layers(
     # Returns
 
     `Iterator[LayerOutput]`
-        For each layer what `Recurrence.run` gives.
+        For each layer the result of `Recurrence.run`.
 
-    Raises `BiLmError` where there is no such recurrence, or it lacks the gradients that are asked for.
+    Raises `BiLmError` where the recurrence is unknown, or lacks the gradients that are asked for.
     """
     work = _workload(directions, inputs, batch_sizes, states)
     if recurrence == "auto":

@@ -29,8 +29,6 @@ class LstmLayer(nn.Module):
 
     The gates lie in the order of the published files: input i, new j, forget f, output o.
 
-    Those who inherit from it have parameters of which they make the `weights`.
-
     # Parameters
 
     input_dim : `int`
@@ -41,20 +39,28 @@ class LstmLayer(nn.Module):
 
     def __init__(self, input_dim: int, options: LstmOptions) -> None:
         super().__init__()
-        self.input_dim = input_dim
         self.cell_clip = options.cell_clip
         self.proj_clip = options.proj_clip
+        self.input_weight = nn.Parameter(torch.empty(4 * options.dim, input_dim))
+        self.recurrent_weight = nn.Parameter(torch.empty(4 * options.dim, options.projection_dim))
+        self.bias = nn.Parameter(torch.zeros(4 * options.dim))
+        self.projection_weight = nn.Parameter(torch.empty(options.projection_dim, options.dim))
+        # Glorot's uniform distribution, in which input and recurrent weights are one matrix.
+        bound = (6 / (4 * options.dim + input_dim + options.projection_dim)) ** 0.5
+        nn.init.uniform_(self.input_weight, -bound, bound)
+        nn.init.uniform_(self.recurrent_weight, -bound, bound)
+        nn.init.xavier_uniform_(self.projection_weight)
 
     @property
     def weights(self) -> LstmWeights:
         """Returns the weights, with gradients where the parameters ask for them."""
-        raise NotImplementedError
+        return LstmWeights(self.input_weight, self.recurrent_weight, self.bias, self.projection_weight)
 
     @torch.no_grad()
     def fused_weights(self) -> LstmWeights:
         """
-        Returns the weights so that the gates are what `lstm_pointwise` expects: with the forget bias, and
-        with twice the new values. The projection is as it is.
+        Returns the weights with the gates that `lstm_pointwise` expects: with the forget bias, and with twice
+        the new values. The projection is unchanged.
         """
         *gates, projection_weight = self.weights
         dim = projection_weight.size(1)
@@ -65,35 +71,11 @@ class LstmLayer(nn.Module):
         return LstmWeights(input_weight, recurrent_weight, bias, projection_weight)
 
 
-class ProjectedLstmLayer(LstmLayer):
-    """The layer whose parameters are its weights."""
-
-    def __init__(self, input_dim: int, options: LstmOptions) -> None:
-        super().__init__(input_dim, options)
-        self.input_weight = nn.Parameter(torch.empty(4 * options.dim, input_dim))
-        self.recurrent_weight = nn.Parameter(torch.empty(4 * options.dim, options.projection_dim))
-        self.bias = nn.Parameter(torch.zeros(4 * options.dim))
-        self.projection_weight = nn.Parameter(torch.empty(options.projection_dim, options.dim))
-        self._initialize()
-
-    def _initialize(self) -> None:
-        """Draws from Glorot's uniform distribution: input and recurrent weights are one matrix in it."""
-        gates, input_dim = self.input_weight.shape
-        bound = (6 / (gates + input_dim + self.recurrent_weight.size(1))) ** 0.5
-        nn.init.uniform_(self.input_weight, -bound, bound)
-        nn.init.uniform_(self.recurrent_weight, -bound, bound)
-        nn.init.xavier_uniform_(self.projection_weight)
-
-    @property
-    def weights(self) -> LstmWeights:
-        return LstmWeights(self.input_weight, self.recurrent_weight, self.bias, self.projection_weight)
-
-
 def clip(values: Tensor, bound: float | None) -> Tensor:
     """Bounds the absolute values; `None` or 0 for no bound."""
     return values.clamp(-bound, bound) if bound else values
 
 
 def clip_(values: Tensor, bound: float | None) -> Tensor:
-    """Does the same in place."""
+    """Bounds the absolute values in place, see `clip`."""
     return values.clamp_(-bound, bound) if bound else values

@@ -39,10 +39,10 @@ def lstm_pointwise(gates: Tensor, cell: Tensor, cell_clip: float | None) -> Tens
 
 class InPlacePointwise:
     """
-    Does the same for arrays so small that starting an operation takes longer than its arithmetic: with
-    memory and views that are made once for many time steps.
+    `lstm_pointwise` for arrays so small that starting an operation takes longer than its arithmetic: memory
+    and views are made once for many time steps.
 
-    `gates`, of the type of the cell, is for the caller to fill.
+    The caller fills `gates`, which is of the type of the cell.
 
     # Parameters
 

@@ -49,7 +49,7 @@ class Recurrence(ABC):
 
     @abstractmethod
     def is_fastest(self, work: Workload, precision: Precision) -> bool:
-        """Tells whether it is the one to take, where those before it in `RECURRENCES` are not."""
+        """Returns whether "auto" takes it, unless it takes one before it in `RECURRENCES`."""
 
     @abstractmethod
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> Any:
@@ -104,7 +104,7 @@ def run_each(
     batch_sizes: Sequence[int],
     states: Sequence[LstmState],
 ) -> LayerOutput:
-    """Does what `Recurrence.run` does, by a function that runs one direction."""
+    """Implements `Recurrence.run` by a function that runs one direction."""
     directions = zip(packed, inputs, states, strict=True)
     results = [run(layer, rows, batch_sizes, state) for layer, rows, state in directions]
     return [output for output, _ in results], [state for _, state in results]

@@ -40,8 +40,8 @@ def check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activat
 
 def check_keys(options: dict[str, Any], known: Mapping[str, Collection[str]], source: str) -> None:
     """
-    Raises `BiLmError` for keys that are misspelt, missing or of other language models. Keys that only concern
-    training do not matter; one that nobody is known to write is warned of.
+    Raises `BiLmError` for keys that are misspelt, missing or of other language models. Keys of training alone
+    are ignored; an unknown key is ignored with a warning.
 
     # Parameters
 
@@ -57,7 +57,7 @@ def check_keys(options: dict[str, Any], known: Mapping[str, Collection[str]], so
             raise BiLmError(f"{section} must be an object, not {options[section]!r}")
     others = {key: value for key, value in options.items() if key not in _TRAINING_KEYS}
     for key in unknown_keys(others, (*known, "bidirectional")):
-        logger.warning("%s: nothing is known of the key %r, so it is ignored", source, key)
+        logger.warning("%s: the key %r is unknown and is ignored", source, key)
     require_truth_value("bidirectional", options.get("bidirectional", True))
     if "char_cnn" not in options and "n_tokens_vocab" in options:
         raise BiLmError(
@@ -73,7 +73,7 @@ def check_keys(options: dict[str, Any], known: Mapping[str, Collection[str]], so
         )
     for section, keys in known.items():
         for key in unknown_keys(options.get(section, {}), keys):
-            raise BiLmError(f"the key {key!r} in {section} is none of {', '.join(keys)}")
+            raise BiLmError(f"the key {key!r} in {section} is not one of {', '.join(keys)}")
 
 
 def unknown_keys(options: dict[str, Any], known: Collection[str]) -> list[str]:
@@ -81,7 +81,7 @@ def unknown_keys(options: dict[str, Any], known: Collection[str]) -> list[str]:
     unknown = [key for key in options if key not in known]
     for key in unknown:
         if meant := get_close_matches(key, known, n=1, cutoff=0.8):
-            raise BiLmError(f"there is no key {key!r}; {meant[0]!r} may be meant")
+            raise BiLmError(f"unknown key {key!r}: did you mean {meant[0]!r}?")
     return unknown
 
 

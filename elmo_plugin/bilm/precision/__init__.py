@@ -29,7 +29,7 @@ PRECISIONS: dict[str, Precision] = {precision.name: precision for precision in (
 
 
 def get_precision(name: str) -> Precision:
-    """Returns the precision of this name; raises `BiLmError` where there is none."""
+    """Returns the precision of this name; raises `BiLmError` where the name is unknown."""
     if name not in PRECISIONS:
         raise BiLmError(f"the precision of a biLM is one of {', '.join(PRECISIONS)}, not {name!r}")
     return PRECISIONS[name]

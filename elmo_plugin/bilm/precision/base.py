@@ -49,11 +49,9 @@ class Precision(ABC):
     precision is a subclass in a file of its own, and a line in `PRECISIONS`.
 
     name: what people type
-    fingerprint: tells the numbers that it gives from those of another precision or of an earlier version
     """
 
     name: str
-    fingerprint: str
 
     @abstractmethod
     def check(self, device: torch.device) -> None:

@@ -34,7 +34,7 @@ class Floating(Precision):
 class Float32(Floating):
     """The type of the parameters themselves: float64 where these are."""
 
-    name = fingerprint = "float32"
+    name = "float32"
     most_batched = 1 << 21  # measured on two cores with AVX-512
 
     def check(self, device: torch.device) -> None:
@@ -47,7 +47,7 @@ class Float32(Floating):
 class BFloat16(Floating):
     """Half the memory traffic of float32, where the CPU has instructions for it, and on GPUs."""
 
-    name = fingerprint = "bfloat16"
+    name = "bfloat16"
     most_batched = 1 << 20  # measured on two cores with AVX-512
 
     def check(self, device: torch.device) -> None:

@@ -20,7 +20,6 @@ class Int8(Precision):
     """A quarter of the memory traffic of float32, on CPUs whose products of 8-bit integers are exact."""
 
     name = "int8"
-    fingerprint = "int8, exact"  # earlier versions did not test the machine
 
     def check(self, device: torch.device) -> None:
         if device.type != "cpu":

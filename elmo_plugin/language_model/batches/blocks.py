@@ -30,9 +30,9 @@ class EvaluationWindow(NamedTuple):
     sentences: np.ndarray
 
 
-class Passage(NamedTuple):
+class TextBuffer(NamedTuple):
     """
-    Sentences that follow one another.
+    Sentences that follow one another, from which the first are taken while others are added.
 
     types, starts: as in a `CorpusChunk`
     table: of the types
@@ -44,18 +44,18 @@ class Passage(NamedTuple):
     table: TypeTable
     first: int
 
-    def followed_by(self, corpus: IndexedCorpus, number: int) -> "Passage":
-        """Returns this passage with the chunk of this number after it."""
+    def followed_by(self, corpus: IndexedCorpus, number: int) -> "TextBuffer":
+        """Returns this text with the chunk of this number after it."""
         chunk = corpus.open(number)
         table, types = corpus.type_table(chunk).concat(self.table, self.types)
         starts = np.concatenate([self.starts, chunk.starts[1:] + self.starts[-1]])
-        return Passage(np.concatenate([types, chunk.types.astype(np.int32)]), starts, table, self.first)
+        return TextBuffer(np.concatenate([types, chunk.types.astype(np.int32)]), starts, table, self.first)
 
-    def without(self, sentences: int) -> "Passage":
-        """Returns this passage without that many sentences at its beginning."""
+    def without(self, sentences: int) -> "TextBuffer":
+        """Returns this text without that many sentences at its beginning."""
         begin = self.starts[sentences]
         starts = self.starts[sentences:] - begin
-        return Passage(self.types[begin:], starts, self.table, self.first + sentences)
+        return TextBuffer(self.types[begin:], starts, self.table, self.first + sentences)
 
 
 def evaluation_windows(
@@ -78,8 +78,8 @@ def evaluation_windows(
     """
     windows = (
         window
-        for passage, blocks in block_groups(corpus, layout.rows, block_words)
-        for window in _group_windows(passage, blocks, layout)
+        for text, blocks in block_groups(corpus, layout.rows, block_words)
+        for window in _group_windows(text, blocks, layout)
     )
     return islice(windows, first, None)
 
@@ -87,29 +87,29 @@ def evaluation_windows(
 def count_evaluation_windows(corpus: IndexedCorpus, layout: StreamLayout, block_words: int) -> int:
     """Counts what `evaluation_windows` yields."""
     return sum(
-        -(-int(targets_in(passage.starts, blocks).max()) // layout.unroll_steps)
-        for passage, blocks in block_groups(corpus, layout.rows, block_words)
+        -(-int(targets_in(text.starts, blocks).max()) // layout.unroll_steps)
+        for text, blocks in block_groups(corpus, layout.rows, block_words)
     )
 
 
 def block_groups(
     corpus: IndexedCorpus, num_rows: int, block_words: int
-) -> Iterator[tuple[Passage, np.ndarray]]:
+) -> Iterator[tuple[TextBuffer, np.ndarray]]:
     """
     Yields a part of the text, and which of its sentences begin the blocks that are read in parallel; the last
     number is the end of the last block. There are `num_rows` blocks, but for the last group.
     """
-    passage = Passage(np.zeros(0, np.int32), np.zeros(1, np.int64), corpus.empty_table(), first=0)
+    text = TextBuffer(np.zeros(0, np.int32), np.zeros(1, np.int64), corpus.empty_table(), first=0)
     for number in range(len(corpus.chunks)):
-        passage = passage.followed_by(corpus, number)
-        blocks = block_boundaries(passage.starts, block_words)
+        text = text.followed_by(corpus, number)
+        blocks = block_boundaries(text.starts, block_words)
         whole = (len(blocks) - 1) // num_rows * num_rows
         if number == len(corpus.chunks) - 1:
-            blocks = np.unique([*blocks, len(passage.starts) - 1])
+            blocks = np.unique([*blocks, len(text.starts) - 1])
             whole = len(blocks) - 1
         for group in range(0, whole, num_rows):
-            yield passage, blocks[group : group + num_rows + 1]
-        passage = passage.without(blocks[whole])
+            yield text, blocks[group : group + num_rows + 1]
+        text = text.without(blocks[whole])
 
 
 def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
@@ -126,25 +126,25 @@ def targets_in(starts: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     return np.diff(starts[blocks]) + np.diff(blocks)
 
 
-def _group_windows(passage: Passage, blocks: np.ndarray, layout: StreamLayout) -> Iterator[EvaluationWindow]:
+def _group_windows(text: TextBuffer, blocks: np.ndarray, layout: StreamLayout) -> Iterator[EvaluationWindow]:
     steps = layout.unroll_steps
-    width = -(-targets_in(passage.starts, blocks).max() // steps) * steps
+    width = -(-targets_in(text.starts, blocks).max() // steps) * steps
     own = blocks[layout.own.start : layout.own.stop + 1]
-    rows = np.stack([_rows(passage, own, layout.batch_size, width, reverse) for reverse in (False, True)])
+    rows = np.stack([_rows(text, own, layout.batch_size, width, reverse) for reverse in (False, True)])
     rows[:, 2][rows[:, 1] == 0] = -1  # no sentence where there is no target
     for start in range(0, width, steps):
         window = rows[..., start : start + steps]  # Shape: (directions, 3, rows, steps)
-        forward, backward = (Window(inputs, targets, passage.table) for inputs, targets, _ in window)
+        forward, backward = (Window(inputs, targets, text.table) for inputs, targets, _ in window)
         yield EvaluationWindow(forward, backward, start == 0, window[:, 2])
 
 
-def _rows(passage: Passage, blocks: np.ndarray, num_rows: int, width: int, reverse: bool) -> np.ndarray:
+def _rows(text: TextBuffer, blocks: np.ndarray, num_rows: int, width: int, reverse: bool) -> np.ndarray:
     """Inputs, targets and the numbers of their sentences, a block in each row: shape (3, rows, width)."""
     runs = [np.arange(begin, end) for begin, end in pairwise(blocks)]
     sentences = np.concatenate([np.arange(0), *(run[::-1] if reverse else run for run in runs)])
-    numbers = np.repeat(passage.first + sentences, np.diff(passage.starts)[sentences] + 1)
-    items = np.stack([*sentences_in_a_row(passage.types, passage.starts, sentences, reverse), numbers])
+    numbers = np.repeat(text.first + sentences, np.diff(text.starts)[sentences] + 1)
+    items = np.stack([*sentences_in_a_row(text.types, text.starts, sentences, reverse), numbers])
     lengths = np.zeros(num_rows, dtype=np.int64)
-    lengths[: len(runs)] = targets_in(passage.starts, blocks)
+    lengths[: len(runs)] = targets_in(text.starts, blocks)
     empty = np.zeros((3, num_rows, width), dtype=np.int32)
     return append_to_rows(empty, np.zeros_like(lengths), items, lengths)

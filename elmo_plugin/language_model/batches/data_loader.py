@@ -156,7 +156,7 @@ class BiLmStreamLoader(DataLoader):
 
     @overrides
     def iter_instances(self) -> Iterator[Instance]:
-        """Yields what `Vocabulary.from_instances` counts the words of the text from; it is no sentence."""
+        """Yields one instance with the counts of all words, for `Vocabulary.from_instances`."""
         return counting_instances(self._corpus, self._reader.namespace)
 
     @overrides

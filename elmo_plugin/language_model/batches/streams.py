@@ -44,7 +44,7 @@ def stream_windows(
     # Parameters
 
     seed, epoch : `int`
-        The order is another one for another seed, in another epoch, and for the other direction.
+        Each seed, epoch and direction has an order of its own.
     reverse : `bool`
         Whether sentences are read backwards.
     first : `int`

@@ -18,7 +18,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports AllenNLP for who asks for what needs it."""
+    """Imports what needs AllenNLP on first access (PEP 562)."""
     if name == "BiLmTextReader":
         from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
 

@@ -2,7 +2,6 @@
 
 import glob
 import json
-import logging
 import os
 import shutil
 from array import array
@@ -21,8 +20,6 @@ from elmo_plugin.common.files import remove_leftovers, replace_when_written, wri
 from elmo_plugin.common.formats.json_files import read_json
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines
 from elmo_plugin.language_model.corpus.chunks import RESERVED_WORDS, ChunkFiles, write_chunk
-
-logger = logging.getLogger(__name__)
 
 CHUNK_TOKENS = 2**22
 _FORMAT = 2  # of prepared shards; another number for another layout
@@ -93,11 +90,6 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> Pr
         folder = _folder(directory, content, chunk_tokens)
         with FileLock(f"{folder}.lock"):
             if _open(folder) is None:
-                for older in range(1, _FORMAT):
-                    if (earlier := _folder(directory, content, chunk_tokens, older)).exists():
-                        logger.info(
-                            "%s, prepared by an earlier version, is made anew; it may be removed", earlier
-                        )
                 _write(shard, stamp, folder, chunk_tokens)
         write_json(
             _record(shard, directory),
@@ -123,12 +115,12 @@ def _errors_named(shard: str, directory: Path) -> Iterator[None]:
         raise BiLmError(message) from None
 
 
-def _folder(directory: Path, content: str, chunk_tokens: int, version: int = _FORMAT) -> Path:
-    return directory / f"{content}-{chunk_tokens}-v{version}"
+def _folder(directory: Path, content: str, chunk_tokens: int) -> Path:
+    return directory / f"{content}-{chunk_tokens}-v{_FORMAT}"
 
 
 def _open(folder: Path) -> PreparedShard | None:
-    """None where the folder is not there, or is not whole."""
+    """Returns `None` where the folder is missing or incomplete."""
     try:
         return PreparedShard(folder, _chunks(folder))
     except (OSError, ValueError, TypeError):
@@ -174,7 +166,7 @@ def _tokenised(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[tu
 
 
 def _content(shard: str) -> str:
-    """A digest of the content of the file, and of how it is read."""
+    """Digests the content of the file, and of how it is read."""
     digest = blake2b(compression(shard).encode(), digest_size=16)
     with open(shard, "rb") as file:
         while part := file.read(1 << 20):
@@ -183,13 +175,13 @@ def _content(shard: str) -> str:
 
 
 def _stamp(shard: str) -> list[int]:
-    """Differs once the file was written to."""
+    """Returns what changes when the file is written to."""
     status = Path(shard).stat()
     return [status.st_size, status.st_mtime_ns]
 
 
 def _record(shard: str, directory: Path) -> Path:
-    """Where the digest of the file at a path is recorded, so that the file need not be read again."""
+    """Returns where the digest of the file at a path is recorded, so that the file need not be read again."""
     path = bytes(Path(shard).resolve())
     return directory / "contents" / f"{blake2b(path, digest_size=16).hexdigest()}.json"
 

@@ -65,7 +65,7 @@ def _opened(corpus: Corpus) -> Iterator[CorpusChunk]:
 
 
 def _counts(chunk: CorpusChunk) -> Iterator[tuple[str, int]]:
-    """Each word and its count, in the order of first appearance in the text with its boundaries."""
+    """Yields each word and its count, in the order of first appearance in the text with its boundaries."""
     first_sentence = chunk.types[: chunk.starts[1]]
     ends = np.flatnonzero(first_sentence == END_SENTENCE_TYPE)  # where the text itself has `</S>` for a word
     before_end = first_sentence[: ends[0]] if len(ends) > 0 else first_sentence

@@ -9,7 +9,7 @@ from overrides import overrides
 
 from elmo_plugin.common.heap import keep_freed_memory
 
-PRECISIONS = ("highest", "high", "medium")
+MATMUL_PRECISIONS = ("highest", "high", "medium")  # of `torch.set_float32_matmul_precision`
 
 
 @TrainerCallback.register("matmul_precision")
@@ -30,8 +30,10 @@ class MatmulPrecision(TrainerCallback):
 
     def __init__(self, serialization_dir: str, precision: str = "medium") -> None:
         super().__init__(serialization_dir)
-        if precision not in PRECISIONS:
-            raise ConfigurationError(f"matmul_precision must be one of {PRECISIONS}, not {precision!r}")
+        if precision not in MATMUL_PRECISIONS:
+            raise ConfigurationError(
+                f"matmul_precision must be one of {MATMUL_PRECISIONS}, not {precision!r}"
+            )
         self._precision = precision
 
     @overrides

@@ -29,7 +29,7 @@ def progress_line(
     metrics: dict[str, float],
 ) -> str:
     """
-    One line for people. `epoch` counts from 0, `step` is the number of finished steps of all epochs; of
+    Formats one line. `epoch` counts from 0, `step` is the number of finished steps of all epochs; of
     `metrics` only `perplexity` and `sampled_loss` are shown.
     """
     figures = [

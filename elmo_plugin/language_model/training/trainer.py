@@ -160,15 +160,13 @@ class BiLmTrainer(GradientDescentTrainer):
             raise ConfigurationError(f"all processes must have the same {what}, but have {of_all}")
 
     def _check_data(self, state: dict[str, Any]) -> None:
-        before, now = len(state["processes"]), self._world_size
+        before, now, parts = len(state["processes"]), self._world_size, self.data_loader.fingerprint
         if before != now:
             change = f"it was made by {before} process(es), and now there are {now}"
-        elif state.get("validation_text") not in (None, self._validation_text()):
-            change = "the validation text is not that of then; put it back, or train in a new folder"
-        elif changed := self._changed_parts(state["fingerprint"]):
-            change = (
-                f"the {' and the '.join(changed)} is not that of then; put it back, or train in a new folder"
-            )
+        elif state["validation_text"] not in (None, self._validation_text()):
+            change = "the validation text has changed; put it back, or train in a new folder"
+        elif changed := [name for name, part in parts.items() if state["fingerprint"][name] != part]:
+            change = f"the {' and the '.join(changed)} has changed; put it back, or train in a new folder"
         else:
             return
         raise ConfigurationError(f"cannot go on from the checkpoint in {self._serialization_dir}: {change}")
@@ -176,17 +174,6 @@ class BiLmTrainer(GradientDescentTrainer):
     def _validation_text(self) -> str | None:
         """Returns the fingerprint of the text by which the best epoch is chosen."""
         return getattr(self._validation_data_loader, "fingerprint", {}).get("text")
-
-    def _changed_parts(self, before: dict[str, str] | str) -> list[str]:
-        """Compares the fingerprint of a checkpoint with that of now."""
-        if isinstance(before, str):
-            logger.warning(
-                "The checkpoint in %s was made before checkpoints held the vocabulary and the random state "
-                "of the negatives: see that the vocabulary is that of then; the negatives are drawn anew",
-                self._serialization_dir,
-            )
-            before = dict(part.split(" ") for part in before.split(", "))
-        return [name for name, part in self.data_loader.fingerprint.items() if before.get(name, part) != part]
 
     def _prepare_resume(self, state: dict[str, Any]) -> None:
         """

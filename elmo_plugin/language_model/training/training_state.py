@@ -33,8 +33,8 @@ def set_random_states(states: dict[str, Any], device: torch.device) -> None:
 
 def seed_by_rank(rank: int) -> None:
     """
-    Gives each process but the first random numbers of its own, such as other dropout masks. The first goes on
-    with those that it would draw alone.
+    Gives each process but the first random numbers of its own, such as other dropout masks. The first draws
+    what it would draw alone.
     """
     if rank > 0:
         seed = (torch.initial_seed() + rank) % 2**32

@@ -1,6 +1,8 @@
 """The biLM inside of `Elmo`, and what it refuses."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import allennlp.modules.elmo as peer
 import pytest
@@ -69,6 +71,21 @@ def test_weights_that_are_loaded_from_elsewhere_are_those_of_the_encoder_too(
     bilm._token_embedder.load_state_dict(encoder.state_dict())
     actual = bilm(IDS)["activations"][0][..., : encoder.get_output_dim()]
     torch.testing.assert_close(actual, encoder(IDS)["token_embedding"], atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(
+    "write", [lambda weight: weight.data.mul_(0.5), lambda weight: weight.detach().numpy().fill(0.1)]
+)
+def test_weights_that_are_written_past_torchs_count_are_used(
+    files: Files, write: Callable[[Any], Any]
+) -> None:
+    bilm, fresh = _ElmoBiLm(*files), _ElmoBiLm(*files)
+    bilm(IDS)
+    bilm._elmo_lstm.reset_states()
+    for each in (bilm, fresh):
+        write(each._elmo_lstm.forward_layer_0.input_linearity.weight)
+    for actual, expected in zip(bilm(IDS)["activations"], fresh(IDS)["activations"], strict=True):
+        assert torch.equal(actual, expected)
 
 
 def test_several_gpus_in_one_process_are_refused(files: Files) -> None:

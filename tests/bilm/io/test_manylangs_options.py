@@ -58,7 +58,7 @@ def test_the_network_of_the_released_models_need_not_be_there(tmp_path: Path) ->
 def test_a_network_that_is_nowhere_is_named(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "model", config_path="net.json")
     (folder / "net.json").unlink()
-    with pytest.raises(BiLmError, match=r"config\.json: the config_path .* is none of .*net\.json"):
+    with pytest.raises(BiLmError, match=r"config\.json: its config_path is not there: .*net\.json"):
         read_options(folder)
 
 

@@ -8,7 +8,7 @@ import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
 from elmo_plugin.bilm.io.manylangs import read_folder
-from elmo_plugin.bilm.io.shapes import check_weights, weight_shapes
+from elmo_plugin.bilm.io.training_archive import check_weights
 from tests.bilm.io.model_folder import ONLY_CHARACTERS, ONLY_WORDS, network, write_model
 from tests.small_bilm import small_options
 
@@ -19,14 +19,12 @@ from tests.small_bilm import small_options
 )
 def test_shapes_are_those_of_a_published_bilm(char_cnn: dict, lstm: dict) -> None:
     options = BiLmOptions.from_dict(small_options(char_cnn, lstm))
-    found = {name: tuple(values.shape) for name, values in BiLm(options).state_dict().items()}
-    assert dict(weight_shapes(options)) == found
+    check_weights(BiLm(options).state_dict(), options, "archive")
 
 
 @pytest.mark.parametrize("config", [network(), ONLY_WORDS, ONLY_CHARACTERS])
 def test_shapes_are_those_of_a_bilm_with_lexicons(config: dict[str, Any], tmp_path: Path) -> None:
     options, weights = read_folder(write_model(tmp_path / "model", config))
-    assert dict(weight_shapes(options)) == {name: tuple(values.shape) for name, values in weights.items()}
     check_weights(weights, options, "folder")
 
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.common.formats.json_tensor import json_to_tensor
 from tests.bilm.conftest import BiLmMaker
 from tests.payload import Payload
 from tests.small_bilm import write_pair
@@ -31,6 +32,7 @@ def _write_training(folder: Path, bilm: BiLm, weights_name: str = "weights.th", 
     config = {"model": {"type": "bilm", "options": bilm.options.to_dict(), **model}}
     (folder / "config.json").write_text(json.dumps(config))
     state = {f"bilm.{name}": tensor for name, tensor in bilm.state_dict().items()}
+    state["_extra_state"] = json_to_tensor({"options": bilm.options.to_dict()})
     torch.save({**state, "softmax.weight": torch.zeros(3, 2)}, folder / weights_name)
 
 

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import PRECISIONS, LstmOptions
-from elmo_plugin.bilm.lstm import RECURRENCES, LstmState, ProjectedLstmLayer, Recurrence
+from elmo_plugin.bilm.lstm import RECURRENCES, LstmLayer, LstmState, Recurrence
 from elmo_plugin.bilm.lstm import recurrence as recurrence_module
 from elmo_plugin.bilm.lstm.recurrence import LayerOutput
 from tests.bilm.paths import ComputePath, skip_if_not_here
@@ -17,10 +17,10 @@ BATCHED, SEQUENTIAL = RECURRENCES["batched_directions"], RECURRENCES["sequential
 LENGTHS = [6, 6, 4, 3, 1, 1, 0]  # of the rows, in packed order
 
 
-def _layers(directions: int, cell_clip: float | None, proj_clip: float | None) -> list[ProjectedLstmLayer]:
+def _layers(directions: int, cell_clip: float | None, proj_clip: float | None) -> list[LstmLayer]:
     torch.manual_seed(1)
     options = LstmOptions(dim=DIM, projection_dim=PROJECTION_DIM, cell_clip=cell_clip, proj_clip=proj_clip)
-    layers = [ProjectedLstmLayer(INPUT_DIM, options) for _ in range(directions)]
+    layers = [LstmLayer(INPUT_DIM, options) for _ in range(directions)]
     for layer in layers:
         for parameter in layer.parameters():
             nn.init.normal_(parameter, std=0.7)
@@ -39,7 +39,7 @@ def _random_inputs(
 
 
 def _run(
-    layers: Sequence[ProjectedLstmLayer],
+    layers: Sequence[LstmLayer],
     inputs: Sequence[Tensor],
     batch_sizes: Sequence[int],
     states: Sequence[LstmState],
@@ -49,7 +49,7 @@ def _run(
 
 
 def _by_the_book(
-    layer: ProjectedLstmLayer, inputs: Tensor, batch_sizes: Sequence[int], state: LstmState
+    layer: LstmLayer, inputs: Tensor, batch_sizes: Sequence[int], state: LstmState
 ) -> tuple[Tensor, LstmState]:
     """One row of one time step after the other, in float64."""
 
@@ -78,7 +78,7 @@ def _by_the_book(
 
 
 def _assert_equals_the_book(
-    layers: list[ProjectedLstmLayer], precision: str = "float32", tolerance: float = 1e-5
+    layers: list[LstmLayer], precision: str = "float32", tolerance: float = 1e-5
 ) -> None:
     inputs, batch_sizes, states = _random_inputs(len(layers), LENGTHS)
     outputs, new_states = _run(layers, inputs, batch_sizes, states, precision)

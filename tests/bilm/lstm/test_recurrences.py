@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import PRECISIONS, BiLmError, LstmOptions
-from elmo_plugin.bilm.lstm import RECURRENCES, DirectionalLstm, LstmState, ProjectedLstmLayer, run_layers
+from elmo_plugin.bilm.lstm import RECURRENCES, DirectionalLstm, LstmLayer, LstmState, run_layers
+from tests.bilm.lstm.direction import run_direction
 
 NAMES = list(RECURRENCES)
 every_recurrence = pytest.mark.parametrize("name", NAMES)
@@ -34,7 +35,7 @@ def _state(sentences: int, options: LstmOptions) -> LstmState:
     )
 
 
-def _by_the_book(layer: ProjectedLstmLayer, inputs: Tensor, cell_clip: float, proj_clip: float) -> Tensor:
+def _by_the_book(layer: LstmLayer, inputs: Tensor, cell_clip: float, proj_clip: float) -> Tensor:
     """One sentence, cell by cell, in Python floats."""
     n_cells, n_hidden = layer.projection_weight.size(1), layer.projection_weight.size(0)
     cells, hidden, outputs = [0.0] * n_cells, [0.0] * n_hidden, []
@@ -72,7 +73,7 @@ def test_a_layer_follows_the_formulas_with_and_without_clips(
 ) -> None:
     lm = _lm(_options(n_layers=1, cell_clip=cell_clip, proj_clip=proj_clip))
     inputs = torch.randn(6, 4, dtype=torch.double)
-    (outputs,), _ = lm(inputs, [1] * 6, recurrence=name)
+    (outputs,), _ = run_direction(lm, inputs, [1] * 6, recurrence=name)
     expected = _by_the_book(lm.layers[0], inputs, cell_clip or math.inf, proj_clip or math.inf)
     torch.testing.assert_close(outputs, expected)
     if proj_clip:
@@ -98,7 +99,7 @@ def test_without_clips_a_layer_is_torchs_lstm_with_projection(name: str) -> None
         peer.weight_hr_l0.copy_(layer.projection_weight)
     packed = nn.utils.rnn.pack_padded_sequence(torch.randn(6, 3, 4).double(), [6, 4, 1])
     start = _state(3, lm.options)
-    (outputs,), state = lm(packed.data, packed.batch_sizes.tolist(), start, name)
+    (outputs,), state = run_direction(lm, packed.data, packed.batch_sizes.tolist(), start, name)
     expected, (expected_hidden, expected_cell) = peer(packed, tuple(start))
     torch.testing.assert_close(outputs, expected.data)
     torch.testing.assert_close(state.hidden, expected_hidden)
@@ -110,12 +111,12 @@ def test_without_clips_a_layer_is_torchs_lstm_with_projection(name: str) -> None
 def test_skip_connections_add_a_layers_input_but_not_to_its_state(name: str, skip: bool) -> None:
     lm = _lm(_options(use_skip_connections=skip))
     inputs = torch.randn(10, 4, dtype=torch.double)
-    outputs, state = lm(inputs, [2] * 5, recurrence=name)
+    outputs, state = run_direction(lm, inputs, [2] * 5, recurrence=name)
     alone = _lm(_options(n_layers=1))
     alone.layers[0].load_state_dict(lm.layers[0].state_dict())
-    (first,), _ = alone(inputs, [2] * 5)
+    (first,), _ = run_direction(alone, inputs, [2] * 5)
     alone.layers[0].load_state_dict(lm.layers[1].state_dict())
-    (second,), end = alone(first, [2] * 5)
+    (second,), end = run_direction(alone, first, [2] * 5)
     torch.testing.assert_close(outputs[0], first)
     torch.testing.assert_close(outputs[1], second + first if skip else second)
     torch.testing.assert_close(state.hidden[1], second[-2:])
@@ -151,9 +152,9 @@ def test_all_recurrences_give_what_the_reference_gives(
 def test_a_text_in_two_parts_with_the_state_between_is_the_text_in_one(name: str) -> None:
     lm = _lm(_options())
     inputs = torch.randn(27, 4, dtype=torch.double)
-    whole, end = lm(inputs, [3] * 9, recurrence=name)
-    first, state = lm(inputs[:12], [3] * 4, recurrence=name)
-    second, end_of_parts = lm(inputs[12:], [3] * 5, state, name)
+    whole, end = run_direction(lm, inputs, [3] * 9, recurrence=name)
+    first, state = run_direction(lm, inputs[:12], [3] * 4, recurrence=name)
+    second, end_of_parts = run_direction(lm, inputs[12:], [3] * 5, state, name)
     for layer in range(2):
         torch.testing.assert_close(torch.cat([first[layer], second[layer]]), whole[layer])
     torch.testing.assert_close(end_of_parts, end)
@@ -163,7 +164,7 @@ def test_a_text_in_two_parts_with_the_state_between_is_the_text_in_one(name: str
 def test_no_time_steps_leave_the_state_as_it_was(name: str) -> None:
     lm = _lm(_options())
     start = _state(3, lm.options)
-    outputs, state = lm(torch.zeros(0, 4, dtype=torch.double), [], start, name)
+    outputs, state = run_direction(lm, torch.zeros(0, 4, dtype=torch.double), [], start, name)
     assert outputs[-1].shape == (0, 4)
     torch.testing.assert_close(state, start)
 
@@ -172,19 +173,21 @@ def test_dropout_acts_in_training_only() -> None:
     torch.manual_seed(0)
     lm = DirectionalLstm(_options(), dropout=0.5)
     inputs = torch.randn(6, 4)
-    assert not torch.equal(lm(inputs, [2] * 3)[0][-1], lm(inputs, [2] * 3)[0][-1])
+    one, other = (run_direction(lm, inputs, [2] * 3)[0][-1] for _ in range(2))
+    assert not torch.equal(one, other)
     lm.eval()
-    assert torch.equal(lm(inputs, [2] * 3)[0][-1], lm(inputs, [2] * 3)[0][-1])
+    one, other = (run_direction(lm, inputs, [2] * 3)[0][-1] for _ in range(2))
+    assert torch.equal(one, other)
 
 
 def test_changed_weights_are_packed_again() -> None:
     lm = _lm(_options())
     inputs = torch.randn(5, 4, dtype=torch.double)
-    before, _ = lm(inputs, [1] * 5, recurrence="sequential")
+    before, _ = run_direction(lm, inputs, [1] * 5, recurrence="sequential")
     for parameter in lm.parameters():
         parameter.mul_(0.5)
-    after, _ = lm(inputs, [1] * 5, recurrence="sequential")
-    expected, _ = lm(inputs, [1] * 5, recurrence="reference")
+    after, _ = run_direction(lm, inputs, [1] * 5, recurrence="sequential")
+    expected, _ = run_direction(lm, inputs, [1] * 5, recurrence="reference")
     torch.testing.assert_close(after, expected)
     assert not torch.allclose(before[-1], after[-1])
 
@@ -192,7 +195,7 @@ def test_changed_weights_are_packed_again() -> None:
 def test_an_unknown_recurrence_is_refused() -> None:
     names = "reference, training, batched_directions, sequential"
     with pytest.raises(BiLmError, match=f"a recurrence is auto or one of {names}, not 'fast'"):
-        _lm(_options())(torch.zeros(1, 4).double(), [1], recurrence="fast")
+        run_direction(_lm(_options()), torch.zeros(1, 4).double(), [1], recurrence="fast")
 
 
 def test_gradients_in_another_precision_than_float32_are_refused() -> None:
@@ -212,4 +215,4 @@ def test_gradients_in_another_precision_than_float32_are_refused() -> None:
 @pytest.mark.parametrize("name", ["sequential", "batched_directions"])
 def test_gradients_are_refused_by_a_recurrence_that_has_none(name: str) -> None:
     with pytest.raises(BiLmError, match=f"the {name} recurrence has no gradients"):
-        _lm(_options()).requires_grad_(True)(torch.zeros(1, 4).double(), [1], recurrence=name)
+        run_direction(_lm(_options()).requires_grad_(True), torch.zeros(1, 4).double(), [1], recurrence=name)

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import LstmOptions
 from elmo_plugin.bilm.lstm import DirectionalLstm, LstmState, run_layers, training
+from tests.bilm.lstm.direction import run_direction
 from tests.bilm.rounding import check_under_autocast
 
 BATCH_SIZES = [3, 3, 2, 1]
@@ -29,7 +30,7 @@ def _leaves(lm: DirectionalLstm) -> list[Tensor]:
 
 
 def _everything(lm: DirectionalLstm, name: str, inputs: Tensor, hidden: Tensor, cell: Tensor) -> Tensor:
-    outputs, end = lm(inputs, BATCH_SIZES, LstmState(hidden, cell), name)
+    outputs, end = run_direction(lm, inputs, BATCH_SIZES, LstmState(hidden, cell), name)
     return torch.cat([part.flatten() for part in (*outputs, *end)])
 
 
@@ -44,7 +45,7 @@ def test_gradients_are_those_of_finite_differences_also_where_clips_are_reached(
     lm = _lm(cell_clip, proj_clip)
     leaves = _leaves(lm)
     if proj_clip:
-        outputs, _ = lm(leaves[0], BATCH_SIZES, LstmState(*leaves[1:]))
+        outputs, _ = run_direction(lm, leaves[0], BATCH_SIZES, LstmState(*leaves[1:]))
         assert (outputs[0].abs() == proj_clip).any(), "the test never reached the clip"
     parameters = list(lm.parameters())
 
@@ -140,7 +141,7 @@ def test_only_what_is_trained_gets_a_gradient() -> None:
         layer.requires_grad_(False)
         layer.bias.requires_grad_(True)
     inputs = _leaves(lm)[0].detach()
-    outputs, _ = lm(inputs, [3, 3, 2, 1])
+    outputs, _ = run_direction(lm, inputs, [3, 3, 2, 1])
     outputs[-1].sum().backward()
     assert all(
         (parameter.grad is not None) == name.endswith("bias") for name, parameter in lm.named_parameters()
@@ -158,6 +159,6 @@ def test_a_graph_that_is_kept_gives_the_same_gradients_twice() -> None:
 def test_no_steps_have_gradients_for_the_state() -> None:
     lm = _lm(0.5, 0.4)
     _, hidden, cell = _leaves(lm)
-    _, end = lm(torch.zeros(0, 2, dtype=torch.double), [], LstmState(hidden, cell))
+    _, end = run_direction(lm, torch.zeros(0, 2, dtype=torch.double), [], LstmState(hidden, cell))
     (end.hidden.sum() + end.cell.sum()).backward()
     assert bool((hidden.grad == 1).all() and (cell.grad == 1).all())

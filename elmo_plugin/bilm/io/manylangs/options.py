@@ -76,7 +76,7 @@ def _read_network(folder: Path, config_path: str) -> tuple[Path, Any]:
     if name == RELEASED_NETWORK:
         return files[0], _RELEASED
     places = ", ".join(map(str, files))
-    raise BiLmError(f"file {folder / CONFIG}: the config_path that it names is none of the files {places}")
+    raise BiLmError(f"file {folder / CONFIG}: its config_path is not there: looked for {places}")
 
 
 def _entry(section: Any, key: str, file: Path) -> Any:

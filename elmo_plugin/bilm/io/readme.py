@@ -41,7 +41,7 @@ implementations of ELMo read the two files, too.
 
 ## Training data, figures, licence
 
-To be written by who publishes the model: the text that it was trained on, its perplexity on text that it has
+Complete this before publishing: the text that the model was trained on, its perplexity on text that it has
 not seen, and the licence of its weights.
 """
 
@@ -50,7 +50,7 @@ def model_card(
     title: str, options: BiLmOptions, parameters: int, dtype: str, vocabulary_size: int | None
 ) -> str:
     """
-    Returns the text of a card.
+    Returns the text of a model card.
 
     # Parameters
 

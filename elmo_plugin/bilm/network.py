@@ -1,7 +1,7 @@
-"""The one pass through token encoder and LSTMs that embedding, training and scoring share."""
+"""The parameters of a biLM, and the one pass through them that embedding, training and scoring share."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -12,8 +12,6 @@ from elmo_plugin.bilm.inference_weights import InferenceWeights, parameter_versi
 from elmo_plugin.bilm.lstm import (
     BiLmState,
     DirectionalLstm,
-    LstmLayer,
-    ProjectedLstmLayer,
     run_layers,
     select_state,
     stack_layers,
@@ -36,7 +34,7 @@ class PackedOutput(NamedTuple):
 
 class BiLmNetwork(nn.Module):
     """
-    The parameters of a biLM, and their pass over packed rows. What batches are made of is in `BiLm`.
+    The parameters of a biLM, and a pass of packed rows through them. `BiLm` adds batches of sentences.
 
     # Parameters
 
@@ -46,21 +44,22 @@ class BiLmNetwork(nn.Module):
         In training, the rate of dropout in the language models (see `DirectionalLstm`).
     precision : `str`
         The numbers in which it computes where no gradient is asked for, if a call does not say otherwise.
-
-    Those who inherit from it may have other parameters, by `lstm_layer_type` and `_make_token_encoder`.
     """
 
-    lstm_layer_type: ClassVar[type[LstmLayer]] = ProjectedLstmLayer
+    token_encoder: CachedTokenEncoder
     boundaries: Tensor
 
-    def __init__(self, options: BiLmOptions, dropout: float, precision: str) -> None:
+    def __init__(self, options: BiLmOptions, dropout: float = 0.0, precision: str = "float32") -> None:
         super().__init__()
         self.options = options
         self.precision = get_precision(precision).name
         self.recurrence = "auto"
-        self.token_encoder = self._make_token_encoder()
-        self.forward_lm = DirectionalLstm(options.lstm, dropout, self.lstm_layer_type)
-        self.backward_lm = DirectionalLstm(options.lstm, dropout, self.lstm_layer_type)
+        if isinstance(options.char_cnn, LexiconCnnOptions):
+            self.token_encoder = LexiconTokenEncoder(options.char_cnn, options.lstm.projection_dim)
+        else:
+            self.token_encoder = TokenEncoder(options.char_cnn, options.lstm.projection_dim)
+        self.forward_lm = DirectionalLstm(options.lstm, dropout)
+        self.backward_lm = DirectionalLstm(options.lstm, dropout)
         begin, end = (
             torch.from_numpy(word_to_character_ids(token, options.char_cnn.max_characters_per_token).copy())
             for token in (BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN)
@@ -100,6 +99,7 @@ class BiLmNetwork(nn.Module):
         character_ids: Tensor,
         rows: Sequence[Tensor],
         packing: Packing,
+        *,
         state: BiLmState | None = None,
         weights: InferenceWeights | None = None,
         precision: str | None = None,
@@ -126,7 +126,7 @@ class BiLmNetwork(nn.Module):
         dropout : `bool`
             Whether dropout is applied.
         are_distinct : `bool`
-            Whether no word comes twice, so that nobody need look for repetitions.
+            Whether no word comes twice, so that there is no need to look for repetitions.
 
         Raises `BiLmError` where this machine cannot compute in the precision.
         """
@@ -141,10 +141,10 @@ class BiLmNetwork(nn.Module):
                 inputs,
                 packing.batch_sizes,
                 select_state(state or self.zero_state(len(packing.sentences)), packing.sentences),
-                self.recurrence,
-                numbers,
-                weights,
-                dropout,
+                recurrence=self.recurrence,
+                precision=numbers,
+                weights=weights,
+                dropout=dropout,
             )
         )
         # Per direction, the states of its layers.
@@ -163,7 +163,9 @@ class BiLmNetwork(nn.Module):
         def read() -> BiLmState:
             rows = torch.arange(2, device=self.boundaries.device).unsqueeze(1).unbind()
             packing = pack(torch.ones(1, dtype=torch.long, device=self.boundaries.device))
-            return self.run_packed(self.boundaries, rows, packing, None, weights, precision).state
+            return self.run_packed(
+                self.boundaries, rows, packing, weights=weights, precision=precision
+            ).state
 
         if weights is None:
             return read()
@@ -175,12 +177,6 @@ class BiLmNetwork(nn.Module):
         return BiLmState(
             self.forward_lm.zero_state(like, sentences), self.backward_lm.zero_state(like, sentences)
         )
-
-    def _make_token_encoder(self) -> CachedTokenEncoder:
-        options = self.options
-        if isinstance(options.char_cnn, LexiconCnnOptions):
-            return LexiconTokenEncoder(options.char_cnn, options.lstm.projection_dim)
-        return TokenEncoder(options.char_cnn, options.lstm.projection_dim)
 
     def _apply(self, *args: Any, **kwargs: Any) -> "BiLmNetwork":
         """Drops what was derived, so that moving the weights does not take the memory of both."""

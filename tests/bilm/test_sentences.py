@@ -5,10 +5,11 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, BiLmState, sentence_pass
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, BiLmState
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.lstm import LstmState
 from elmo_plugin.bilm.lstm import recurrence as recurrence_module
+from elmo_plugin.bilm.sentences import SentencePass
 from tests.bilm.conftest import BiLmMaker, ids_of
 from tests.close import assert_near
 from tests.small_bilm import small_options
@@ -67,11 +68,9 @@ def test_sentences_that_a_batch_has_several_times_are_computed_once(
     make_bilm: BiLmMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bilm = make_bilm().requires_grad_(False)
-    computed, run_chunks = [], sentence_pass._run_chunks
+    computed, run = [], SentencePass.__call__
     monkeypatch.setattr(
-        sentence_pass,
-        "_run_chunks",
-        lambda network, ids, *rest: computed.append(len(ids)) or run_chunks(network, ids, *rest),
+        SentencePass, "__call__", lambda self, ids, *rest: computed.append(len(ids)) or run(self, ids, *rest)
     )
     ids = ids_of("a b c", "d", "a b c", "", "d", "a b c", "")
     output = bilm(ids)
@@ -182,9 +181,9 @@ def test_settings_are_those_of_the_call_and_of_no_later_one(make_bilm: BiLmMaker
     bilm = make_bilm().requires_grad_(False)
     chunks: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        run_chunk = sentence_pass._run_chunk
+        run_chunk = SentencePass._run_chunk
         patch.setattr(
-            sentence_pass, "_run_chunk", lambda *args: chunks.append(len(args[1])) or run_chunk(*args)
+            SentencePass, "_run_chunk", lambda *args: chunks.append(len(args[1])) or run_chunk(*args)
         )
         for max_batch_tokens in (None, 1, None):
             bilm(ids_of("a b", "c", "d e f"), max_batch_tokens=max_batch_tokens)
