@@ -7,7 +7,7 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"elmo_plugin.plugin {NEEDS_ALLENNLP}", name=error.name) from None
 
-from elmo_plugin import guards, shims
+from elmo_plugin import guards, shims, training
 from elmo_plugin.analysis import callback
 from elmo_plugin.commands import endings, subcommands
 from elmo_plugin.commands.analysis import probe, senses
@@ -23,7 +23,7 @@ from elmo_plugin.encoders import (
 )
 from elmo_plugin.language_model import registered
 from elmo_plugin.sweeps import fraction_reader, updates
-from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, training, vocabulary
+from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, vocabulary
 from elmo_plugin.tasks import ensemble as ensemble_model
 
 shims.apply()

@@ -3,7 +3,7 @@
 from elmo_plugin.encoders.attention import biattention, masked_attention, pool, self_biattention
 from elmo_plugin.encoders.bidirectional_gru import BidirectionalGru
 from elmo_plugin.encoders.character_cnn import CharacterCnn
-from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
+from elmo_plugin.encoders.contextual_encoder import ContextualEncoder, construct_encoder
 from elmo_plugin.encoders.highway_lstm import HighwayLstm
 from elmo_plugin.encoders.text_fields import slice_wrapping_dim, take_rows
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
@@ -15,6 +15,7 @@ __all__ = [
     "HighwayLstm",
     "VariationalBiLstm",
     "biattention",
+    "construct_encoder",
     "masked_attention",
     "pool",
     "self_biattention",

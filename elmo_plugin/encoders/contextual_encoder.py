@@ -22,6 +22,11 @@ from elmo_plugin.encoders.text_fields import concatenate_text_fields, flatten_wr
 MAX_LENGTH_RATIO = 4
 
 
+def construct_encoder(encoder: Lazy[Seq2SeqEncoder], input_dim: int) -> Seq2SeqEncoder:
+    """Constructs an encoder of vectors of size `input_dim`, which AllenNLP's encoders call by either name."""
+    return encoder.construct(input_size=input_dim, input_dim=input_dim)
+
+
 class ContextualEncoder(nn.Module, Registrable):
     """
     Embeds the words of a text field, and encodes them in their context:
@@ -78,8 +83,7 @@ class ContextualEncoder(nn.Module, Registrable):
         if self.feedforward is not None:
             dim = self.feedforward.get_output_dim()
         dim += feature_dim
-        # AllenNLP's encoders call the size of their input by one of these two names.
-        self.encoder = encoder.construct(input_size=dim, input_dim=dim) if encoder else None
+        self.encoder = construct_encoder(encoder, dim) if encoder else None
         self.output_elmo = output_elmo
         self.feature_dim = feature_dim
         self._encoding_dim = dim if self.encoder is None else self.encoder.get_output_dim()

@@ -1,6 +1,6 @@
 """What the classifiers share: from the logits of labels to loss, accuracy and predictions in words."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from allennlp.data import Vocabulary
 from allennlp.training.metrics import CategoricalAccuracy
@@ -18,7 +18,6 @@ class Classifier(TaskModel):
     A subclass has `compute_logits`.
     """
 
-    renamed_modules: ClassVar = {"label_scores": "output_logits"}
     average_logits = staticmethod(average_probabilities)
 
     def __init__(self, vocab: Vocabulary, **kwargs: Any) -> None:

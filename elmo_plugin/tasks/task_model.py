@@ -1,9 +1,9 @@
-"""What all task models share: how they are called, initialized, and loaded from older archives."""
+"""What all task models share: how they are called, initialized and loaded."""
 
 import inspect
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
-from typing import Any, ClassVar, cast
+from typing import Any, TypeVar, cast
 
 import torch
 from allennlp.models import Model
@@ -13,6 +13,8 @@ from torch import Tensor, nn
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import check_all_finite
+
+Logits = TypeVar("Logits")
 
 
 class TaskModel(Model):
@@ -25,19 +27,19 @@ class TaskModel(Model):
     compute_logits: returns all that an ensemble averages, in whatever form
     average_logits: returns one such form from those of several models; often `average_probabilities`
     decode: returns the output for logits, and updates the metrics where the right answers are given
-
-    `renamed_modules` has the names of modules in older archives, and the names that they have now.
     """
 
     compute_logits: Callable[..., Any]
     average_logits: Callable[..., Any]
     decode: Callable[..., dict[str, Any]]
-    renamed_modules: ClassVar[Mapping[str, str]] = {}
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns what `decode` does. The fields are those of a batch."""
-        logits = self.compute_logits(**accepted_by(self.compute_logits, fields))
-        return self.decode(logits, **accepted_by(self.decode, fields))
+        return self.decode(self.logits_of_batch(fields), **accepted_by(self.decode, fields))
+
+    def logits_of_batch(self, fields: Mapping[str, Any]) -> Any:
+        """Returns what `compute_logits` returns for the fields of a batch, see `in_float32`."""
+        return in_float32(self.compute_logits(**accepted_by(self.compute_logits, fields)))
 
     def initialize(self, initializer: InitializerApplicator | None) -> None:
         """
@@ -60,20 +62,26 @@ class TaskModel(Model):
         initializer(cast(nn.Module, SimpleNamespace(named_parameters=lambda: parameters)))
 
     def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:
-        for old, new in self.renamed_modules.items():
-            for name in [name for name in state_dict if name.startswith(f"{prefix}{old}.")]:
-                state_dict[f"{prefix}{new}{name.removeprefix(prefix + old)}"] = state_dict.pop(name)
         with as_configuration_error():
             check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
-def in_float32(logits: Tensor) -> Tensor:
+def in_float32(logits: Logits) -> Logits:
     """
-    Returns logits in float32, those in float64 as they are. Under autocast a layer computes them in 16 bits,
-    which are too few for what losses and decoders add up, and numpy has no bfloat16.
+    Returns logits in float32, those in float64 as they are: a tensor, the tensors of a named tuple, or those
+    of a list. Under autocast a layer computes them in 16 bits, which are too few for what losses and decoders
+    add up, and numpy has no bfloat16.
     """
-    return logits.to(torch.promote_types(logits.dtype, torch.float))
+    if isinstance(logits, list):
+        return cast(Logits, [in_float32(each) for each in logits])
+    if isinstance(logits, tuple):
+        fields = cast(Any, logits)._asdict()
+        tensors = {name: in_float32(value) for name, value in fields.items() if isinstance(value, Tensor)}
+        return cast(Any, logits)._replace(**tensors)
+    if isinstance(logits, Tensor) and logits.is_floating_point():
+        return cast(Logits, logits.to(torch.promote_types(logits.dtype, torch.float)))
+    return logits
 
 
 def accepted_by(function: Callable[..., Any], fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -122,20 +122,6 @@ class TaskContract:
         outputs = archive.model.eval().forward_on_instances(self.instances())
         assert_same(sanitize(outputs), trained.outputs)
 
-    def test_an_archive_with_older_names_of_parameters_predicts_the_same(
-        self, trained: Trained, archive: Archive, tmp_path: Path
-    ) -> None:
-        folder = shutil.copytree(trained.folder, tmp_path / "older", ignore=shutil.ignore_patterns("*.gz"))
-        weights = torch.load(folder / "best.th", weights_only=True)
-        for old, new in archive.model.renamed_modules.items():
-            assert any(name.startswith(f"{new}.") for name in weights)
-            weights = {name.replace(f"{new}.", f"{old}."): tensor for name, tensor in weights.items()}
-        torch.save(weights, folder / "best.th")
-        model = load_archive(folder).model
-        assert_same(sanitize(model.eval().forward_on_instances(self.instances())), trained.outputs)
-        members = {f"members.{index}.{name}": weights[name] for index in (0, 1) for name in weights}
-        Ensemble(model.vocab, [model, archive.model]).load_state_dict(members)
-
     def test_allennlp_diff_compares_its_weights(self, archive: Archive) -> None:
         state = archive.model.state_dict()
         changed = {name: tensor + 1 for name, tensor in state.items()}

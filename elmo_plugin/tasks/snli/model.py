@@ -11,9 +11,8 @@ from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import masked_max, masked_mean
 from torch import BoolTensor, Tensor, nn
 
-from elmo_plugin.encoders import ContextualEncoder, biattention
+from elmo_plugin.encoders import ContextualEncoder, biattention, construct_encoder
 from elmo_plugin.tasks.classifier import Classifier
-from elmo_plugin.tasks.task_model import in_float32
 
 
 @Model.register("snli_esim")
@@ -65,9 +64,7 @@ class SnliEsim(Classifier):
         super().__init__(vocab, **kwargs)
         self.contextual_encoder = contextual_encoder
         self.projection = projection.construct(input_dim=4 * contextual_encoder.get_output_dim())
-        dim = self.projection.get_output_dim()
-        # AllenNLP's encoders call the size of their input by one of these two names.
-        self.inference_encoder = inference_encoder.construct(input_size=dim, input_dim=dim)
+        self.inference_encoder = construct_encoder(inference_encoder, self.projection.get_output_dim())
         self.classifier = classifier.construct(input_dim=4 * self.inference_encoder.get_output_dim())
         self.output_logits = nn.Linear(self.classifier.get_output_dim(), vocab.get_vocab_size("labels"))
         self.dropout = nn.Dropout(dropout)
@@ -81,7 +78,7 @@ class SnliEsim(Classifier):
         (a, a_mask), (b, b_mask) = self.contextual_encoder.encode_together([premise, hypothesis])
         b_for_a, a_for_b = biattention(a, b, a_mask, b_mask)  # Shape: those of a and b, (batch, time, dim)
         pair = torch.cat([self._infer(a, b_for_a, a_mask), self._infer(b, a_for_b, b_mask)], dim=-1)
-        return in_float32(self.output_logits(self.dropout(self.classifier(self.dropout(pair)))))
+        return self.output_logits(self.dropout(self.classifier(self.dropout(pair))))
 
     def _infer(self, words: Tensor, attended: Tensor, mask: BoolTensor) -> Tensor:
         """Returns one vector for each sentence, from its words and what they attend to: (batch, dim)."""

@@ -13,16 +13,16 @@ from allennlp.nn import InitializerApplicator
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
-from elmo_plugin.encoders import ContextualEncoder, take_rows
+from elmo_plugin.encoders import ContextualEncoder, construct_encoder, take_rows
 from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
 from elmo_plugin.tasks.squad.metrics import SquadEmAndF1
 from elmo_plugin.tasks.squad.spans import (
     BoundaryLogits,
     average_boundary_logits,
-    best_spans,
+    best_answers,
     span_loss,
 )
-from elmo_plugin.tasks.task_model import TaskModel, in_float32
+from elmo_plugin.tasks.task_model import TaskModel
 
 
 @Model.register("squad_bidaf_self_attention")
@@ -101,10 +101,10 @@ class SquadBidafSelfAttention(TaskModel):
         self.residual_block = None
         if self_attention_encoder is not None and self_attention_projection is not None:
             self.residual_block = ResidualSelfAttention(
-                _encoder(self_attention_encoder, dim), self_attention_projection, dropout
+                construct_encoder(self_attention_encoder, dim), self_attention_projection, dropout
             )
-        self.start_encoder = _encoder(start_encoder, dim)
-        self.end_encoder = _encoder(end_encoder, dim + self.start_encoder.get_output_dim())
+        self.start_encoder = construct_encoder(start_encoder, dim)
+        self.end_encoder = construct_encoder(end_encoder, dim + self.start_encoder.get_output_dim())
         self.start_logits = nn.Linear(self.start_encoder.get_output_dim(), 1, bias=False)
         self.end_logits = nn.Linear(self.end_encoder.get_output_dim(), 1, bias=False)
         self.dropout = InputVariationalDropout(dropout)
@@ -128,8 +128,8 @@ class SquadBidafSelfAttention(TaskModel):
         words = self.dropout(words)
         for_start = self.start_encoder(words, p_mask)
         for_end = self.end_encoder(torch.cat([words, for_start], dim=-1), p_mask)
-        start, end = in_float32(self.start_logits(for_start)), in_float32(self.end_logits(for_end))
-        return BoundaryLogits(start.squeeze(-1), end.squeeze(-1), p_mask)
+        start, end = self.start_logits(for_start).squeeze(-1), self.end_logits(for_end).squeeze(-1)
+        return BoundaryLogits(start, end, p_mask)
 
     def decode(
         self,
@@ -150,25 +150,43 @@ class SquadBidafSelfAttention(TaskModel):
         # Returns
 
         `dict[str, Any]`
-            The `id` of each question and, except in training, `answers`: the best ones, each with its `text`,
-            the place of its `characters`, and the `probability` that both of its ends are right. Where the
-            right answers are given, `loss`.
+            The `id` and the `paragraph` of each question and, except in training, `spans`, the most probable
+            first. Where the right answers are given, `loss`.
         """
-        output: dict[str, Any] = {"id": [each["question"].id for each in metadata]}
+        output: dict[str, Any] = {
+            "id": [each["question"].id for each in metadata],
+            "paragraph": [each["paragraph"] for each in metadata],
+        }
         if not self.training:
             max_words = self._max_answer_words or logits.mask.size(1)
-            spans = best_spans(logits, max_words, self._num_answers)
-            output["answers"] = [
-                [_describe(each["paragraph"], *span) for span in row]
-                for each, row in zip(metadata, spans, strict=True)
-            ]
+            output["spans"] = best_answers(logits, max_words, self._num_answers)
         if answers is not None:
             output["loss"] = span_loss(logits, answers if self._train_on == "all" else answers[:, :1])
             if not self.training:
-                for each, predicted in zip(metadata, output["answers"], strict=True):
+                for each, (best, *_) in zip(metadata, output["spans"], strict=True):
                     right = [answer.text for answer in each["question"].answers]
-                    self._em_and_f1(predicted[0]["text"], right)
+                    self._em_and_f1(_describe(each["paragraph"], *best)["text"], right)
         return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """
+        Returns the `id` of each question and its best `answer`, with the place of its `characters` in the
+        paragraph and the `probability` that both of its ends are right; `others` are the next best, each with
+        its `text`. In training nothing is predicted, and nothing is changed.
+        """
+        if "spans" not in output_dict:
+            return output_dict
+        answers = [
+            [_describe(paragraph, *span) for span in row]
+            for paragraph, row in zip(output_dict["paragraph"], output_dict["spans"], strict=True)
+        ]
+        return {
+            "id": output_dict["id"],
+            "answer": [best["text"] for best, *_ in answers],
+            "characters": [best["characters"] for best, *_ in answers],
+            "probability": [best["probability"] for best, *_ in answers],
+            "others": [others for _, *others in answers],
+        }
 
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -201,11 +219,6 @@ class ResidualSelfAttention(nn.Module):
         """Returns what is added to the words, of their shape (batch, time, dim)."""
         encoded = self.dropout(self.encoder(self.dropout(words), mask))
         return self.projection(self.attention(encoded, mask))
-
-
-def _encoder(encoder: Lazy[Seq2SeqEncoder], dim: int) -> Seq2SeqEncoder:
-    # AllenNLP's encoders call the size of their input by one of these two names.
-    return encoder.construct(input_size=dim, input_dim=dim)
 
 
 def _distinct(texts: Sequence[str]) -> tuple[list[int], list[int]]:

@@ -43,23 +43,3 @@ class SquadPredictor(TaskPredictor):
         paragraph = reader.tokenize(text_from_json(json_dict, PARAGRAPH, "elmo_squad"))
         question = text_from_json(json_dict, ["question"], "elmo_squad")
         return reader.text_to_instance(paragraph, Question(str(json_dict.get("id", "")), question, []))
-
-    @overrides
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        return _best_first(super().predict_instance(instance))
-
-    @overrides
-    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        return [_best_first(output) for output in super().predict_batch_instance(instances)]
-
-
-def _best_first(output: JsonDict) -> JsonDict:
-    """Returns an output with its best answer apart from the others."""
-    best, *others = output["answers"]
-    return {
-        "id": output["id"],
-        "answer": best["text"],
-        "characters": best["characters"],
-        "probability": best["probability"],
-        "others": others,
-    }

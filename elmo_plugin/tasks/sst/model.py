@@ -10,9 +10,8 @@ from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder
 from allennlp.nn import InitializerApplicator
 from torch import Tensor, nn
 
-from elmo_plugin.encoders import ContextualEncoder, pool, self_biattention
+from elmo_plugin.encoders import ContextualEncoder, construct_encoder, pool, self_biattention
 from elmo_plugin.tasks.classifier import Classifier
-from elmo_plugin.tasks.task_model import in_float32
 
 
 @Model.register("sst_bcn")
@@ -68,9 +67,7 @@ class SstBcn(Classifier):
         if len(layers) != 1:
             raise ConfigurationError("sst_bcn: give either classifier or maxout")
         self.contextual_encoder = contextual_encoder
-        dim = 3 * contextual_encoder.get_output_dim()
-        # AllenNLP's encoders call the size of their input by one of these two names.
-        self.integrator = integrator.construct(input_size=dim, input_dim=dim)
+        self.integrator = construct_encoder(integrator, 3 * contextual_encoder.get_output_dim())
         # A bias would have no effect: softmax is the same with it and without.
         self.pooling_scores = nn.Linear(self.integrator.get_output_dim(), 1, bias=False)
         self.dropout = nn.Dropout(dropout)
@@ -84,4 +81,4 @@ class SstBcn(Classifier):
         integrated = self.integrator(self_biattention(encoded, mask), mask)
         scores = self.pooling_scores(integrated).squeeze(-1)  # Shape: (batch, time)
         pooled = pool(integrated, scores, mask)  # Shape: (batch, 4 * integrator's output)
-        return in_float32(self.output_logits(self.classifier(self.dropout(pooled))))
+        return self.output_logits(self.classifier(self.dropout(pooled)))

@@ -61,8 +61,9 @@ def test_an_answer_is_no_longer_than_it_may_be(instances: list[Instance]) -> Non
     for most in (1, 3, None):
         model = model_of(instances, max_answer_words=most, other_answers=400).eval()
         for instance in instances:
-            answers = model.forward_on_instance(instance)["answers"]
-            lengths = {len(reader.tokenize(answer["text"]).tokens) for answer in answers}
+            output = model.forward_on_instance(instance)
+            answers = [output["answer"], *(other["text"] for other in output["others"])]
+            lengths = {len(reader.tokenize(answer).tokens) for answer in answers}
             length = len(instance["paragraph"])
             assert max(lengths) == min(most or length, length)
 
@@ -72,9 +73,10 @@ def test_answers_are_the_text_at_their_characters(instances: list[Instance]) -> 
     for instance in instances:
         output = model.forward_on_instance(instance)
         text = instance["metadata"].metadata["paragraph"].text
-        probabilities = [answer["probability"] for answer in output["answers"]]
+        answers = [{**output, "text": output["answer"]}, *output["others"]]
+        probabilities = [answer["probability"] for answer in answers]
         assert len(probabilities) == 5 and probabilities == sorted(probabilities, reverse=True)
-        assert all(text[slice(*answer["characters"])] == answer["text"] for answer in output["answers"])
+        assert all(text[slice(*answer["characters"])] == answer["text"] for answer in answers)
 
 
 def test_training_is_on_all_answers_or_on_the_first(instances: list[Instance]) -> None:
@@ -95,7 +97,7 @@ def test_metrics_are_those_of_the_best_answers(instances: list[Instance]) -> Non
     right = [20.0 * torch.nn.functional.one_hot(each, length) for each in (first, last)]
     mask = tensors["paragraph"]["tokens"]["tokens"] > 0
     output = model.decode(BoundaryLogits(*right, mask), tensors["metadata"], tensors["answers"])
-    assert output["answers"][1][0]["text"] == "Mira Koll"
+    assert model.make_output_human_readable(output)["answer"][1] == "Mira Koll"
     assert model.get_metrics(reset=True) == {"em": 1.0, "f1": 1.0}
     model.train()(**tensors)
     assert model.get_metrics() == {}
@@ -121,7 +123,7 @@ def test_the_least_probable_answer_is_still_an_answer(instances: list[Instance])
     # The answer starts at the last word and ends at the first: no span is anywhere near as probable.
     start = torch.arange(logits.start.size(1)).masked_fill(~logits.mask, -1).float() * 120
     output = model.decode(BoundaryLogits(start, -start, logits.mask), tensors["metadata"], tensors["answers"])
-    assert all(answers[0]["text"] for answers in output["answers"])
+    assert all(model.make_output_human_readable(output)["answer"])
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from elmo_plugin.tasks.training import DecayInSteps
+from elmo_plugin.training import DecayInSteps
 
 
 def optimizer() -> torch.optim.Optimizer:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from allennlp.training.moving_average import MovingAverage
 
-from elmo_plugin.tasks.training import ResumableMovingAverage
+from elmo_plugin.training import ResumableMovingAverage
 
 VALUES = [3.0, -1.0, 2.0, 5.0, 4.0]
 
