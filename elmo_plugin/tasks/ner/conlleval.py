@@ -1,14 +1,13 @@
 """The scorer of CoNLL-2000 and CoNLL-2003, conlleval.pl: whole chunks, counted from two columns of tags."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.counting import precision_recall_f1
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+from elmo_plugin.tasks.ner.metrics import NerScores
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 # The prefixes of a word and the next one between which a chunk of one type ends, and those where one starts.
@@ -31,19 +30,6 @@ class Tag(NamedTuple):
 
 
 OUTSIDE = Tag("O", "")
-
-
-class ChunkScores(NamedTuple):
-    """
-    words, correct_tags: how many there are
-    gold, found, correct: how many chunks of each type there are, a system found, and are the same in both
-    """
-
-    words: int
-    correct_tags: int
-    gold: Counter[str]
-    found: Counter[str]
-    correct: Counter[str]
 
 
 def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
@@ -102,31 +88,30 @@ def _parse_tag(text: str, line: Line) -> Tag:
     return Tag(prefix, kind)
 
 
-def count_chunks(sentences: Iterable[Sequence[tuple[Tag, Tag]]]) -> ChunkScores:
+def count_chunks(sentences: Iterable[Sequence[tuple[Tag, Tag]]]) -> NerScores:
     """
     Counts the chunks of sentences whose words have a gold tag and a system's tag. A chunk is correct if it
     begins and ends at the same words, with the same type.
     """
-    words = correct_tags = 0
-    gold, found, correct = Counter[str](), Counter[str](), Counter[str]()
+    scores = NerScores()
     alike = False  # in both, a chunk began at the same word, with the same type, and goes on
     before = (OUTSIDE, OUTSIDE)
     for sentence in sentences:
-        words += len(sentence)
-        correct_tags += sum(right == guess for right, guess in sentence)
+        scores.words += len(sentence)
+        scores.correct_tags += sum(right == guess for right, guess in sentence)
         for now in [*sentence, (OUTSIDE, OUTSIDE)]:
             ends = [_is_end(*tags) for tags in zip(before, now, strict=True)]
             starts = [_is_start(*tags) for tags in zip(before, now, strict=True)]
             if alike and all(ends):
-                correct[before[0].kind] += 1
+                scores.correct[before[0].kind] += 1
             goes_on = alike and not any(ends)
             alike = (goes_on or all(starts)) and now[0].kind == now[1].kind
-            gold.update([now[0].kind] * starts[0])
-            found.update([now[1].kind] * starts[1])
+            scores.gold.update([now[0].kind] * starts[0])
+            scores.found.update([now[1].kind] * starts[1])
             before = now
     if alike:  # without types, a chunk may go on to the end
-        correct[before[0].kind] += 1
-    return ChunkScores(words, correct_tags, gold, found, correct)
+        scores.correct[before[0].kind] += 1
+    return scores
 
 
 def _is_end(before: Tag, now: Tag) -> bool:
@@ -141,20 +126,8 @@ def _is_start(before: Tag, now: Tag) -> bool:
     return changes or now.prefix in _SINGLES or before.prefix + now.prefix in _STARTS
 
 
-def _rows(scores: ChunkScores) -> dict[str, tuple[float, float, float]]:
-    """Returns the percentages of each type, in order of the names."""
-    return {
-        kind: precision_recall_f1(scores.correct[kind], scores.found[kind], scores.gold[kind], 100)
-        for kind in sorted(scores.gold.keys() | scores.found.keys())
-    }
-
-
-def _overall(scores: ChunkScores) -> tuple[float, float, float]:
-    return precision_recall_f1(scores.correct.total(), scores.found.total(), scores.gold.total(), 100)
-
-
-def _figures(scores: ChunkScores) -> dict[str, dict[str, float]]:
-    rows = {"overall": _overall(scores), **_rows(scores)}
+def _figures(scores: NerScores) -> dict[str, dict[str, float]]:
+    rows = scores.figures(100)
     figures: dict[str, dict[str, float]] = {
         name: {
             figure: round(value, 2) for figure, value in zip(("precision", "recall", "f1"), row, strict=True)
@@ -166,12 +139,14 @@ def _figures(scores: ChunkScores) -> dict[str, dict[str, float]]:
     return figures
 
 
-def _table(scores: ChunkScores) -> list[str]:
+def _table(scores: NerScores) -> list[str]:
+    rows = scores.figures(100)
+    overall = rows.pop("overall")
     return [
         f"processed {scores.words} tokens with {scores.gold.total()} phrases; "
         f"found: {scores.found.total()} phrases; correct: {scores.correct.total()}.",
-        f"accuracy: {100 * scores.correct_tags / scores.words:6.2f}%; {_row(*_overall(scores))}",
-        *(f"{kind:>17}: {_row(*row)}  {scores.found[kind]}" for kind, row in _rows(scores).items()),
+        f"accuracy: {100 * scores.correct_tags / scores.words:6.2f}%; {_row(*overall)}",
+        *(f"{kind:>17}: {_row(*row)}  {scores.found[kind]}" for kind, row in rows.items()),
     ]
 
 

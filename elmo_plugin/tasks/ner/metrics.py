@@ -55,12 +55,12 @@ class NerScores:
         self.found.update(other.found)
         self.correct.update(other.correct)
 
-    def figures(self) -> dict[str, tuple[float, float, float]]:
-        """Returns precision, recall and F1, from 0 to 1: "overall", and of each type by its name."""
+    def figures(self, whole: float = 1.0) -> dict[str, tuple[float, float, float]]:
+        """Returns precision, recall and F1 as parts of `whole`: "overall", and of each type by its name."""
         kinds = sorted(self.gold.keys() | self.found.keys())
         counters = self.correct, self.found, self.gold
-        return {"overall": precision_recall_f1(*(counter.total() for counter in counters))} | {
-            kind: precision_recall_f1(*(counter[kind] for counter in counters)) for kind in kinds
+        return {"overall": precision_recall_f1(*(counter.total() for counter in counters), whole=whole)} | {
+            kind: precision_recall_f1(*(counter[kind] for counter in counters), whole=whole) for kind in kinds
         }
 
 
