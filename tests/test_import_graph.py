@@ -18,6 +18,7 @@ ALLOWED["embedding"] = {"common", "bilm"}
 ALLOWED["encoders"] = ALLOWED["embedding"] | {"embedding"}
 ALLOWED["tasks"] = ALLOWED["encoders"] | {"encoders"}
 ALLOWED["language_model"] = {"common", "bilm"}
+ALLOWED["training"] = set()
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["tasks"] | {"tasks", "language_model"})
 ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"elmo_plugin"}  # for its version
 ALLOWED["training"] = set()

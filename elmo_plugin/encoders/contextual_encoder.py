@@ -22,6 +22,11 @@ from elmo_plugin.encoders.text_fields import concatenate_text_fields, flatten_wr
 MAX_LENGTH_RATIO = 4
 
 
+def construct_encoder(encoder: Lazy[Seq2SeqEncoder], input_dim: int) -> Seq2SeqEncoder:
+    """Constructs an encoder of vectors of size `input_dim`, which AllenNLP's encoders call by either name."""
+    return encoder.construct(input_size=input_dim, input_dim=input_dim)
+
+
 class ContextualEncoder(nn.Module, Registrable):
     """
     Embeds the words of a text field, and encodes them in their context:

@@ -43,14 +43,14 @@ class Ensemble(Model):
         if len(classes) != 1:
             raise ConfigurationError(f"ensemble: members must be models of one class, not {names}")
         if not isinstance(members[0], TaskModel):
-            raise ConfigurationError(f"ensemble: {names} is not a `TaskModel`")
+            raise ConfigurationError(f"ensemble: members must be task models, but {names} is not one")
         self.members = torch.nn.ModuleList(members)
         share_frozen_bilms(self.members)
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns what a member does, for the average of the logits. The fields are those of a batch."""
         first, members = self.first_member, cast(Sequence[TaskModel], self.members)
-        logits = [each.compute_logits(**accepted_by(each.compute_logits, fields)) for each in members]
+        logits = [each.logits_of_batch(fields) for each in members]
         return first.decode(first.average_logits(logits), **accepted_by(first.decode, fields))
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""What all task models share: how they are called, initialized, and loaded."""
+"""What all task models share: how they are called, initialized and loaded."""
 
 import inspect
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import torch
 from allennlp.models import Model
@@ -13,6 +13,8 @@ from torch import Tensor, nn
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import check_all_finite
+
+Logits = TypeVar("Logits")
 
 
 class TaskModel(Model):
@@ -33,8 +35,11 @@ class TaskModel(Model):
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns what `decode` does. The fields are those of a batch."""
-        logits = self.compute_logits(**accepted_by(self.compute_logits, fields))
-        return self.decode(logits, **accepted_by(self.decode, fields))
+        return self.decode(self.logits_of_batch(fields), **accepted_by(self.decode, fields))
+
+    def logits_of_batch(self, fields: Mapping[str, Any]) -> Any:
+        """Returns what `compute_logits` returns for the fields of a batch, see `in_float32`."""
+        return in_float32(self.compute_logits(**accepted_by(self.compute_logits, fields)))
 
     def initialize(self, initializer: InitializerApplicator | None) -> None:
         """
@@ -62,12 +67,21 @@ class TaskModel(Model):
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
-def in_float32(logits: Tensor) -> Tensor:
+def in_float32(logits: Logits) -> Logits:
     """
-    Returns logits in float32, those in float64 as they are. Under autocast a layer computes them in 16 bits,
-    which are too few for what losses and decoders add up, and numpy has no bfloat16.
+    Returns logits in float32, those in float64 as they are: a tensor, the tensors of a named tuple, or those
+    of a list. Under autocast a layer computes them in 16 bits, which are too few for what losses and decoders
+    add up, and numpy has no bfloat16.
     """
-    return logits.to(torch.promote_types(logits.dtype, torch.float))
+    if isinstance(logits, list):
+        return cast(Logits, [in_float32(each) for each in logits])
+    if isinstance(logits, tuple):
+        fields = cast(Any, logits)._asdict()
+        tensors = {name: in_float32(value) for name, value in fields.items() if isinstance(value, Tensor)}
+        return cast(Any, logits)._replace(**tensors)
+    if isinstance(logits, Tensor) and logits.is_floating_point():
+        return cast(Logits, logits.to(torch.promote_types(logits.dtype, torch.float)))
+    return logits
 
 
 def accepted_by(function: Callable[..., Any], fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A learning rate schedule and a moving average that any AllenNLP trainer can use."""
+"""Learning rates and moving averages that AllenNLP lacks or has with a fault."""
 
 from elmo_plugin.training.learning_rate import DecayInSteps
 from elmo_plugin.training.moving_average import ResumableMovingAverage

@@ -129,7 +129,7 @@ def test_the_members_stay_as_they_are() -> None:
             [LinearClassifier(), taggers(instances_in("BIO"), 1)[0]],
             "of one class, not LinearClassifier, NerBiLstmCrf",
         ),
-        ([Ensemble(VOCABULARY, [LinearClassifier()])], "Ensemble is not a `TaskModel`"),
+        ([Ensemble(VOCABULARY, [LinearClassifier()])], "but Ensemble is not one"),
     ],
     ids=["none", "of two classes", "of no member"],
 )

@@ -27,6 +27,8 @@ class CorefDocument(NamedTuple):
     genre: what is before the first "/" of the name
     clusters: the mentions that refer to the same, over the words of the document
     file, first_line: where it was read
+    text, places: the plain text that it was split from, and in it the first character of each word and the
+        one after its last; without them, the words joined by spaces
     """
 
     name: str
@@ -37,6 +39,8 @@ class CorefDocument(NamedTuple):
     clusters: list[list[Mention]]
     file: str = ""
     first_line: int = 1
+    text: str | None = None
+    places: list[tuple[int, int]] | None = None
 
     @property
     def length(self) -> int:

@@ -15,6 +15,7 @@ from elmo_plugin.encoders import ContextualEncoder, slice_wrapping_dim
 from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.conll import CorefDocument
 from elmo_plugin.tasks.coref.dataset_reader import GENRES
+from elmo_plugin.tasks.coref.describe import describe
 from elmo_plugin.tasks.coref.metrics import CorefConll
 from elmo_plugin.tasks.coref.span_ranking import (
     AntecedentLogits,
@@ -203,14 +204,10 @@ class CorefSpanRanking(TaskModel):
         # Returns
 
         `dict[str, Any]`
-            Of the documents `name`, `part`, `sentences` and `speakers`, and, except in training, `clusters`
-            of mentions and `links` of mentions and their antecedents. Where the right clusters are given,
-            `loss`.
+            `document` and, except in training, `clusters` of mentions and `links` of mentions and their
+            antecedents. Where the right clusters are given, `loss`.
         """
-        output: dict[str, Any] = {
-            name: [getattr(each, name) for each in document]
-            for name in ("name", "part", "sentences", "speakers")
-        }
+        output: dict[str, Any] = {"document": document}
         if not self.training:
             output["links"] = [best_links(each) for each in logits]
             output["clusters"] = [clusters_of(links) for links in output["links"]]
@@ -221,6 +218,23 @@ class CorefSpanRanking(TaskModel):
                 for predicted, gold in zip(output["clusters"], clusters, strict=True):
                     self._scores(predicted, gold)
         return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """
+        Returns `name`, `part`, `sentences` and `speakers` of each document, and what `describe` returns. In
+        training nothing is predicted, and nothing is changed.
+        """
+        if "links" not in output_dict:
+            return output_dict
+        documents = output_dict["document"]
+        described = [
+            describe(*each)
+            for each in zip(documents, output_dict["clusters"], output_dict["links"], strict=True)
+        ]
+        return {
+            name: [getattr(each, name) for each in documents]
+            for name in ("name", "part", "sentences", "speakers")
+        } | {name: [each[name] for each in described] for name in ("clusters", "antecedents", "marked")}
 
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:

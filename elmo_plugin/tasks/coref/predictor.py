@@ -1,13 +1,11 @@
 """Who is who in a document, of plain text or of words."""
 
-from collections.abc import Sequence
-from itertools import accumulate
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import spacy
 from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance
+from allennlp.data import DatasetReader
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
@@ -16,18 +14,6 @@ from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.conll import NO_SPEAKER, CorefDocument, format_document
 from elmo_plugin.tasks.coref.dataset_reader import CorefReader
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
-
-
-class _Text(NamedTuple):
-    """
-    document: what is predicted
-    text: what the places of characters are counted in
-    places: the first character of each word, and the one after its last
-    """
-
-    document: CorefDocument
-    text: str
-    places: list[tuple[int, int]]
 
 
 @Predictor.register("elmo_coref")
@@ -92,21 +78,11 @@ class CorefPredictor(TaskPredictor):
 
     @overrides
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        texts = [self._read(each) for each in inputs]
         reader = cast(CorefReader, self._dataset_reader)
-        instances = [reader.text_to_instance(each.document, has_answers=False) for each in texts]
-        outputs = super().predict_batch_instance(instances)
-        return [_describe(*each) for each in zip(outputs, texts, strict=True)]
-
-    @overrides
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        return self.predict_batch_instance([instance])[0]
-
-    @overrides
-    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        outputs = super().predict_batch_instance(instances)
-        documents = [cast(CorefDocument, instance["document"].metadata) for instance in instances]  # type: ignore[attr-defined]
-        return [_describe(*each) for each in zip(outputs, map(_joined, documents), strict=True)]
+        documents = [self._read(each) for each in inputs]
+        return self.predict_batch_instance(
+            [reader.text_to_instance(document, has_answers=False) for document in documents]
+        )
 
     @overrides
     def dump_line(self, outputs: JsonDict) -> str:
@@ -125,14 +101,14 @@ class CorefPredictor(TaskPredictor):
         )
         return "\n".join([*format_document(document), ""])
 
-    def _read(self, json_dict: JsonDict) -> _Text:
+    def _read(self, json_dict: JsonDict) -> CorefDocument:
         genre = json_dict.get("genre", "")
         if not isinstance(genre, str):
             raise ConfigurationError(f'elmo_coref: "genre" must be text, not {genre!r}')
         if "sentences" in json_dict:
             sentences = _checked_sentences(json_dict["sentences"])
             speakers = _checked_speakers(json_dict.get("speakers"), sentences)
-            return _joined(CorefDocument("document", "000", sentences, speakers, genre, []))
+            return CorefDocument("document", "000", sentences, speakers, genre, [])
         text = text_from_json(json_dict, ["document"], "elmo_coref")
         in_sentences = [
             [token for token in sentence if not token.is_space] for sentence in self._spacy(text).sents
@@ -141,7 +117,9 @@ class CorefPredictor(TaskPredictor):
         sentences = [[token.text for token in tokens] for tokens in in_sentences]
         speakers = [[NO_SPEAKER] * len(words) for words in sentences]
         places = [(token.idx, token.idx + len(token)) for tokens in in_sentences for token in tokens]
-        return _Text(CorefDocument("document", "000", sentences, speakers, genre, []), text, places)
+        return CorefDocument(
+            "document", "000", sentences, speakers, genre, [], text=text, places=places
+        )
 
 
 def _checked_sentences(sentences: Any) -> list[list[str]]:
@@ -173,45 +151,3 @@ def _checked_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[st
             'elmo_coref: "speakers" must have one name for each word of each of the "sentences"'
         )
     return cast(list[list[str]], speakers)
-
-
-def _joined(document: CorefDocument) -> _Text:
-    """Returns the text of words that spaces join."""
-    words = [word for sentence in document.sentences for word in sentence]
-    ends = accumulate(words, lambda end, word: end + 1 + len(word), initial=-1)
-    places = [(end + 1, end + 1 + len(word)) for end, word in zip(ends, words, strict=False)]
-    return _Text(document, " ".join(words), places)
-
-
-def _describe(output: JsonDict, text: _Text) -> JsonDict:
-    """Returns an output with its mentions described, instead of numbers."""
-
-    def describe(mention: Sequence[int]) -> JsonDict:
-        start, end = mention
-        characters = [text.places[start][0], text.places[end - 1][1]]
-        return {"text": text.text[slice(*characters)], "start": start, "end": end, "characters": characters}
-
-    words = [word for sentence in output["sentences"] for word in sentence]
-    return {
-        **{name: output[name] for name in ("name", "part", "sentences", "speakers")},
-        "clusters": [[describe(mention) for mention in cluster] for cluster in output["clusters"]],
-        "antecedents": [
-            {
-                "mention": describe(mention),
-                "antecedent": describe(antecedent),
-                "probability": probability,
-            }
-            for mention, antecedent, probability in output["links"]
-        ],
-        "marked": mark(words, output["clusters"]),
-    }
-
-
-def mark(words: Sequence[str], clusters: Sequence[Sequence[Sequence[int]]]) -> str:
-    """Returns the words with their mentions in brackets, and the number of the cluster, such as `[She]0`."""
-    marked = list(words)
-    mentions = [(*mention, number) for number, cluster in enumerate(clusters) for mention in cluster]
-    for start, end, number in sorted(mentions, key=lambda mention: mention[1] - mention[0]):
-        marked[start] = f"[{marked[start]}"
-        marked[end - 1] = f"{marked[end - 1]}]{number}"
-    return " ".join(marked)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
-from elmo_plugin.tasks.ner.metrics import ChunkScores
+from elmo_plugin.tasks.ner.metrics import NerScores
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 # The prefixes of a word and the next one between which a chunk of one type ends, and those where one starts.
@@ -88,12 +88,12 @@ def _parse_tag(text: str, line: Line) -> Tag:
     return Tag(prefix, kind)
 
 
-def count_chunks(sentences: Iterable[Sequence[tuple[Tag, Tag]]]) -> ChunkScores:
+def count_chunks(sentences: Iterable[Sequence[tuple[Tag, Tag]]]) -> NerScores:
     """
     Counts the chunks of sentences whose words have a gold tag and a system's tag. A chunk is correct if it
     begins and ends at the same words, with the same type.
     """
-    scores = ChunkScores()
+    scores = NerScores()
     alike = False  # in both, a chunk began at the same word, with the same type, and goes on
     before = (OUTSIDE, OUTSIDE)
     for sentence in sentences:
@@ -126,7 +126,8 @@ def _is_start(before: Tag, now: Tag) -> bool:
     return changes or now.prefix in _SINGLES or before.prefix + now.prefix in _STARTS
 
 
-def _figures(scores: ChunkScores) -> dict[str, dict[str, float]]:
+def _figures(scores: NerScores) -> dict[str, dict[str, float]]:
+    rows = scores.figures(100)
     figures: dict[str, dict[str, float]] = {
         name: {
             figure: round(value, 2) for figure, value in zip(("precision", "recall", "f1"), row, strict=True)
@@ -138,7 +139,7 @@ def _figures(scores: ChunkScores) -> dict[str, dict[str, float]]:
     return figures
 
 
-def _table(scores: ChunkScores) -> list[str]:
+def _table(scores: NerScores) -> list[str]:
     rows = scores.figures(100)
     overall = rows.pop("overall")
     return [

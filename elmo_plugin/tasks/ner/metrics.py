@@ -37,14 +37,11 @@ class ChunkScores:
         self.correct.update(other.correct)
 
     def figures(self, whole: float = 1.0) -> dict[str, tuple[float, float, float]]:
-        """Returns precision, recall and F1, from 0 to `whole`: "overall", and of each type by its name."""
+        """Returns precision, recall and F1 as parts of `whole`: "overall", and of each type by its name."""
         kinds = sorted(self.gold.keys() | self.found.keys())
-        groups = {"overall": [each.total() for each in (self.correct, self.found, self.gold)]} | {
-            kind: [each[kind] for each in (self.correct, self.found, self.gold)] for kind in kinds
-        }
-        return {
-            name: precision_recall_f1(correct, found, gold, whole)
-            for name, (correct, found, gold) in groups.items()
+        counters = self.correct, self.found, self.gold
+        return {"overall": precision_recall_f1(*(counter.total() for counter in counters), whole=whole)} | {
+            kind: precision_recall_f1(*(counter[kind] for counter in counters), whole=whole) for kind in kinds
         }
 
 

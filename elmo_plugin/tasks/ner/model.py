@@ -17,7 +17,7 @@ from elmo_plugin.encoders import ContextualEncoder
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import tags_to_spans
-from elmo_plugin.tasks.task_model import TaskModel, in_float32
+from elmo_plugin.tasks.task_model import TaskModel
 
 
 class CrfLogits(NamedTuple):
@@ -81,7 +81,7 @@ class NerBiLstmCrf(TaskModel):
     def compute_logits(self, tokens: TextFieldTensors) -> CrfLogits:
         """Returns all that the tags are found by, for sentences of shape (batch, time)."""
         encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
-        return CrfLogits(in_float32(self.tag_projection(encoded)), mask, self.crf)
+        return CrfLogits(self.tag_projection(encoded), mask, self.crf)
 
     @staticmethod
     def average_logits(logits: Sequence[CrfLogits]) -> CrfLogits:

@@ -64,8 +64,7 @@ class SnliEsim(Classifier):
         super().__init__(vocab, **kwargs)
         self.contextual_encoder = contextual_encoder
         self.projection = projection.construct(input_dim=4 * contextual_encoder.get_output_dim())
-        dim = self.projection.get_output_dim()
-        self.inference_encoder = construct_encoder(inference_encoder, dim)
+        self.inference_encoder = construct_encoder(inference_encoder, self.projection.get_output_dim())
         self.classifier = classifier.construct(input_dim=4 * self.inference_encoder.get_output_dim())
         self.output_logits = nn.Linear(self.classifier.get_output_dim(), vocab.get_vocab_size("labels"))
         self.dropout = nn.Dropout(dropout)

@@ -19,10 +19,10 @@ from elmo_plugin.tasks.squad.metrics import SquadEmAndF1
 from elmo_plugin.tasks.squad.spans import (
     BoundaryLogits,
     average_boundary_logits,
-    best_spans,
+    best_answers,
     span_loss,
 )
-from elmo_plugin.tasks.task_model import TaskModel, in_float32
+from elmo_plugin.tasks.task_model import TaskModel
 
 
 @Model.register("squad_bidaf_self_attention")
@@ -128,8 +128,8 @@ class SquadBidafSelfAttention(TaskModel):
         words = self.dropout(words)
         for_start = self.start_encoder(words, p_mask)
         for_end = self.end_encoder(torch.cat([words, for_start], dim=-1), p_mask)
-        start, end = in_float32(self.start_logits(for_start)), in_float32(self.end_logits(for_end))
-        return BoundaryLogits(start.squeeze(-1), end.squeeze(-1), p_mask)
+        start, end = self.start_logits(for_start).squeeze(-1), self.end_logits(for_end).squeeze(-1)
+        return BoundaryLogits(start, end, p_mask)
 
     def decode(
         self,
@@ -150,9 +150,8 @@ class SquadBidafSelfAttention(TaskModel):
         # Returns
 
         `dict[str, Any]`
-            The `id` and the `paragraph` of each question and, except in training, the best `spans`: the first
-            and the last word of each, and the probability that both are right. Where the right answers are
-            given, `loss`.
+            The `id` and the `paragraph` of each question and, except in training, `spans`, the most probable
+            first. Where the right answers are given, `loss`.
         """
         output: dict[str, Any] = {
             "id": [each["question"].id for each in metadata],
@@ -160,32 +159,34 @@ class SquadBidafSelfAttention(TaskModel):
         }
         if not self.training:
             max_words = self._max_answer_words or logits.mask.size(1)
-            output["spans"] = best_spans(logits, max_words, self._num_answers)
+            output["spans"] = best_answers(logits, max_words, self._num_answers)
         if answers is not None:
             output["loss"] = span_loss(logits, answers if self._train_on == "all" else answers[:, :1])
             if not self.training:
-                for each, spans in zip(metadata, output["spans"], strict=True):
+                for each, (best, *_) in zip(metadata, output["spans"], strict=True):
                     right = [answer.text for answer in each["question"].answers]
-                    self._em_and_f1(_describe(each["paragraph"], *spans[0])["text"], right)
+                    self._em_and_f1(_describe(each["paragraph"], *best)["text"], right)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Puts `answer` in the place of paragraph and spans, with the place of its `characters` in the paragraph
-        and its `probability`, and the next best ones as `others`. In training there are no answers.
+        Returns the `id` of each question and its best `answer`, with the place of its `characters` in the
+        paragraph and the `probability` that both of its ends are right; `others` are the next best, each with
+        its `text`. In training nothing is predicted, and nothing is changed.
         """
-        paragraphs = output_dict.pop("paragraph")
         if "spans" not in output_dict:
             return output_dict
         answers = [
-            [_describe(paragraph, *span) for span in spans]
-            for paragraph, spans in zip(paragraphs, output_dict.pop("spans"), strict=True)
+            [_describe(paragraph, *span) for span in row]
+            for paragraph, row in zip(output_dict["paragraph"], output_dict["spans"], strict=True)
         ]
-        output_dict["answer"] = [best["text"] for best, *_ in answers]
-        for name in ("characters", "probability"):
-            output_dict[name] = [best[name] for best, *_ in answers]
-        output_dict["others"] = [others for _, *others in answers]
-        return output_dict
+        return {
+            "id": output_dict["id"],
+            "answer": [best["text"] for best, *_ in answers],
+            "characters": [best["characters"] for best, *_ in answers],
+            "probability": [best["probability"] for best, *_ in answers],
+            "others": [others for _, *others in answers],
+        }
 
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:

@@ -35,7 +35,7 @@ class Span(NamedTuple):
     probability: float
 
 
-def best_spans(logits: BoundaryLogits, max_words: int, count: int) -> list[list[Span]]:
+def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[list[Span]]:
     """
     Finds the most probable answers.
 

@@ -19,7 +19,7 @@ from elmo_plugin.tasks.ensemble import average_probabilities
 from elmo_plugin.tasks.srl.metrics import SrlF1
 from elmo_plugin.tasks.srl.spans import tags_to_arguments
 from elmo_plugin.tasks.srl.viterbi import bio_transitions, viterbi
-from elmo_plugin.tasks.task_model import TaskModel, in_float32
+from elmo_plugin.tasks.task_model import TaskModel
 
 
 class TagLogits(NamedTuple):
@@ -92,7 +92,7 @@ class SrlHighwayLstm(TaskModel):
         time = get_text_field_mask(tokens).size(1)
         is_predicate = torch.arange(time, device=predicate.device) == predicate  # Shape: (batch, time)
         encoded, mask = self.contextual_encoder(tokens, self.predicate_embedding(is_predicate.long()))
-        return TagLogits(in_float32(self.tag_projection(encoded)), mask)
+        return TagLogits(self.tag_projection(encoded), mask)
 
     def decode(
         self,

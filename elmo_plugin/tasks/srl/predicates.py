@@ -15,7 +15,7 @@ from torch.nn import functional
 from elmo_plugin.encoders import ContextualEncoder
 from elmo_plugin.tasks.predictor import SentencePredictor
 from elmo_plugin.tasks.srl.model import TagLogits, average_tag_logits
-from elmo_plugin.tasks.task_model import TaskModel, in_float32
+from elmo_plugin.tasks.task_model import TaskModel
 
 PREDICATE = 1
 """The index of the tag of a predicate; that of other words is 0."""
@@ -61,7 +61,7 @@ class SrlPredicates(TaskModel):
     def compute_logits(self, tokens: TextFieldTensors) -> TagLogits:
         """Returns the two logits of each word."""
         encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
-        return TagLogits(in_float32(self.tag_projection(encoded)), mask)
+        return TagLogits(self.tag_projection(encoded), mask)
 
     def decode(
         self, logits: TagLogits, words: list[list[str]], tags: LongTensor | None = None
@@ -79,21 +79,26 @@ class SrlPredicates(TaskModel):
         # Returns
 
         `dict[str, Any]`
-            `words`, `predicates` (the indices of the words), `probabilities` (for each word that of a
-            predicate) and, where the right tags are given, `loss`.
+            `words`, `probabilities` (for each word that of a predicate, shape (batch, time)), `mask` and,
+            where the right tags are given, `loss`.
         """
         of_words, mask = logits
-        probabilities: Tensor = of_words.softmax(dim=-1)[..., PREDICATE]  # Shape: (batch, time)
-        output: dict[str, Any] = {
-            "words": words,
-            "predicates": [torch.where(row)[0].tolist() for row in (probabilities > 0.5) & mask],
-            "probabilities": [row[known].tolist() for row, known in zip(probabilities, mask, strict=True)],
-        }
+        probabilities: Tensor = of_words.softmax(dim=-1)[..., PREDICATE]
+        output: dict[str, Any] = {"words": words, "probabilities": probabilities, "mask": mask}
         if tags is not None:
             output["loss"] = functional.cross_entropy(of_words[mask], tags[mask])
             self._accuracy(of_words, tags, mask)
             self._f1(of_words, tags, mask)
         return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Adds `predicates`, the indices of the words, and gives `probabilities` of words alone."""
+        mask, probabilities = output_dict.pop("mask"), output_dict["probabilities"]
+        output_dict["predicates"] = [torch.where(row)[0].tolist() for row in (probabilities > 0.5) & mask]
+        output_dict["probabilities"] = [
+            row[known].tolist() for row, known in zip(probabilities, mask, strict=True)
+        ]
+        return output_dict
 
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:

@@ -67,8 +67,7 @@ class SstBcn(Classifier):
         if len(layers) != 1:
             raise ConfigurationError("sst_bcn: give either classifier or maxout")
         self.contextual_encoder = contextual_encoder
-        dim = 3 * contextual_encoder.get_output_dim()
-        self.integrator = construct_encoder(integrator, dim)
+        self.integrator = construct_encoder(integrator, 3 * contextual_encoder.get_output_dim())
         # A bias would have no effect: softmax is the same with it and without.
         self.pooling_scores = nn.Linear(self.integrator.get_output_dim(), 1, bias=False)
         self.dropout = nn.Dropout(dropout)

@@ -79,7 +79,7 @@ def test_encoded_words_have_dropout_before_spans_are_made_of_them(
 def test_one_word_alone_is_a_span(instances: list[Instance]) -> None:
     model = model_of(Vocabulary.from_instances(instances)).eval()
     output = model.forward_on_instance(instance_of([["Yes"]]))
-    assert (output["clusters"], output["links"]) == ([], [])
+    assert (output["clusters"], output["antecedents"]) == ([], [])
 
 
 def test_training_sees_a_window_of_the_sentences_at_its_place_in_the_document() -> None:

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.ner.conlleval import ChunkScores, count_chunks, parse_tagged, score_tagged
+from elmo_plugin.tasks.ner.conlleval import count_chunks, parse_tagged, score_tagged
+from elmo_plugin.tasks.ner.metrics import NerScores
 
 TAGS = ["O", "."] + [f"{prefix}-{kind}" for prefix in "BIES[]" for kind in ("PER", "ORG-1")] + ["B", "I", "S"]
 Chunk = tuple[int, int, str]  # first word, the word after the last, type
@@ -23,7 +24,7 @@ def lines(text: str) -> list[Line]:
     return [Line(line, "f.txt", number) for number, line in enumerate(text.splitlines(True), start=1)]
 
 
-def count(sentences: list[list[tuple[str, str]]]) -> ChunkScores:
+def count(sentences: list[list[tuple[str, str]]]) -> NerScores:
     blocks = ["".join(f"word {gold} {system}\n" for gold, system in sentence) for sentence in sentences]
     return count_chunks(parse_tagged(lines("\n".join(blocks))))
 

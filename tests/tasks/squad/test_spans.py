@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from elmo_plugin.tasks.squad.spans import BoundaryLogits, average_boundary_logits, best_spans, span_loss
+from elmo_plugin.tasks.squad.spans import BoundaryLogits, average_boundary_logits, best_answers, span_loss
 
 
 def logits_of(seed: int, lengths: list[int]) -> BoundaryLogits:
@@ -31,7 +31,7 @@ def test_the_best_spans_are_those_of_all_spans(
     seed: int, lengths: list[int], max_words: int, count: int
 ) -> None:
     logits = logits_of(seed, lengths)
-    for row, found in enumerate(best_spans(logits, max_words, count)):
+    for row, found in enumerate(best_answers(logits, max_words, count)):
         start, end = probabilities(logits, row)
         spans = [
             ((start[first] * end[last]).item(), first, last)
@@ -48,7 +48,7 @@ def test_the_best_spans_are_the_same_however_improbable_they_are(seed: int, apar
     """The likeliest start is the last word, and the likeliest end the first one."""
     start, end, mask = logits_of(seed, [7, 7])
     place = torch.arange(7, dtype=torch.float64)
-    (found, padded) = best_spans(BoundaryLogits(start + apart * place, end - apart * place, mask), 3, count)
+    (found, padded) = best_answers(BoundaryLogits(start + apart * place, end - apart * place, mask), 3, count)
     assert len(found) == len(padded) == count
     log_start, log_end = BoundaryLogits(start + apart * place, end - apart * place, mask).log_probabilities()
     scores = {

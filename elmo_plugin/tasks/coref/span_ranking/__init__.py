@@ -3,6 +3,7 @@
 from elmo_plugin.tasks.coref.span_ranking.antecedents import AntecedentScorer
 from elmo_plugin.tasks.coref.span_ranking.links import (
     AntecedentLogits,
+    Link,
     antecedent_places,
     average_antecedent_logits,
     best_links,
@@ -15,6 +16,7 @@ from elmo_plugin.tasks.coref.span_ranking.spans import best_spans, spans_in_sent
 __all__ = [
     "AntecedentLogits",
     "AntecedentScorer",
+    "Link",
     "SpanEncoder",
     "antecedent_places",
     "average_antecedent_logits",
