@@ -193,8 +193,3 @@ class ContextualEncoder(nn.Module, Registrable):
 
 
 ContextualEncoder.register(ContextualEncoder.default_implementation)(ContextualEncoder)
-
-
-def construct_encoder(encoder: Lazy[Seq2SeqEncoder], dim: int) -> Seq2SeqEncoder:
-    """Constructs an encoder for inputs of size `dim`, which AllenNLP's encoders call by one of two names."""
-    return encoder.construct(input_size=dim, input_dim=dim)

@@ -132,9 +132,9 @@ def _figures(scores: NerScores) -> dict[str, dict[str, float]]:
         name: {
             figure: round(value, 2) for figure, value in zip(("precision", "recall", "f1"), row, strict=True)
         }
-        for name, row in scores.figures(100).items()
+        for name, row in rows.items()
     }
-    for kind in figures.keys() - {"overall"}:
+    for kind in rows.keys() - {"overall"}:
         figures[kind]["found"] = scores.found[kind]
     return figures
 

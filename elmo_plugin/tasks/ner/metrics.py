@@ -10,16 +10,16 @@ from elmo_plugin.tasks.counting import of_all_processes, precision_recall_f1
 from elmo_plugin.tasks.ner.tags import tags_to_spans
 
 
-class ChunkScores:
+class NerScores:
     """
-    Counts words and chunks, such as entities, by type.
+    Counts entities by type. An entity is correct if its first word, its last word and its type are.
 
     # Attributes
 
     words, correct_tags : `int`
-        How many there are.
+        How many were added.
     gold, found, correct : `Counter[str]`
-        How many chunks of each type there are, a system found, and are the same in both.
+        How many entities of each type there are, a system found, and are the same in both.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,26 @@ class ChunkScores:
         self.found: Counter[str] = Counter()
         self.correct: Counter[str] = Counter()
 
-    def update(self, other: "ChunkScores") -> None:
+    def add(self, gold: Sequence[str], predicted: Sequence[str], encoding: str) -> None:
+        """
+        Counts a sentence.
+
+        # Parameters
+
+        gold : `Sequence[str]`
+            The right tag of each word.
+        predicted : `Sequence[str]`
+            The tag that a system gave to each word.
+        encoding : `str`
+            That of the tags, "BIO" or "BIOUL".
+        """
+        right, found = (set(tags_to_spans(list(tags), encoding)) for tags in (gold, predicted))
+        self.words += len(gold)
+        self.correct_tags += sum(one == other for one, other in zip(gold, predicted, strict=True))
+        for counter, spans in ((self.gold, right), (self.found, found), (self.correct, right & found)):
+            counter.update(kind for kind, _ in spans)
+
+    def update(self, other: "NerScores") -> None:
         """Adds what another counted."""
         self.words += other.words
         self.correct_tags += other.correct_tags
@@ -62,7 +81,7 @@ class NerF1(Metric):
 
     def __init__(self, tag_encoding: str = "BIOUL") -> None:
         self._tag_encoding = tag_encoding
-        self._scores = ChunkScores()
+        self._scores = NerScores()
 
     def __call__(  # type: ignore[override]
         self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]
@@ -78,16 +97,7 @@ class NerF1(Metric):
         for found, right in zip(predicted, gold, strict=True):
             if len(found) != len(right):
                 raise ValueError(f"ner_f1: {len(found)} tags were predicted for {len(right)} words")
-            self._add(right, found)
-
-    def _add(self, gold: Sequence[str], found: Sequence[str]) -> None:
-        gold_spans, found_spans = (set(tags_to_spans(list(t), self._tag_encoding)) for t in (gold, found))
-        scores = self._scores
-        scores.words += len(gold)
-        scores.correct_tags += sum(one == other for one, other in zip(gold, found, strict=True))
-        scores.gold.update(kind for kind, _ in gold_spans)
-        scores.found.update(kind for kind, _ in found_spans)
-        scores.correct.update(kind for kind, _ in gold_spans & found_spans)
+            self._scores.add(right, found, self._tag_encoding)
 
     @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
@@ -106,4 +116,4 @@ class NerF1(Metric):
 
     @overrides
     def reset(self) -> None:
-        self._scores = ChunkScores()
+        self._scores = NerScores()

@@ -48,13 +48,6 @@ def tensors_of(instances: list[Instance], model: Model) -> dict[str, Any]:
     return batch.as_tensor_dict()
 
 
-def answers_of(model: Model, instance: Instance) -> list[dict[str, Any]]:
-    """The best answer and the others."""
-    output = model.forward_on_instance(instance)
-    best = {"text": output["answer"], **{name: output[name] for name in ("characters", "probability")}}
-    return [best, *output["others"]]
-
-
 def test_a_paragraph_is_encoded_once_for_all_of_its_questions(instances: list[Instance]) -> None:
     model = model_of(instances).eval()
     rows: list[int] = []
@@ -78,7 +71,7 @@ def test_an_answer_is_no_longer_than_it_may_be(instances: list[Instance]) -> Non
 def test_answers_are_the_text_at_their_characters(instances: list[Instance]) -> None:
     model = model_of(instances).eval()
     for instance in instances:
-        answers = answers_of(model, instance)
+        output = model.forward_on_instance(instance)
         text = instance["metadata"].metadata["paragraph"].text
         answers = [{**output, "text": output["answer"]}, *output["others"]]
         probabilities = [answer["probability"] for answer in answers]
@@ -141,4 +134,4 @@ def test_a_paragraph_of_ten_thousand_words_is_predicted(instances: list[Instance
     assert len(paragraph.tokens) > 10_000
     instance = reader.text_to_instance(paragraph, Question("", "When?", []))
     reader.apply_token_indexers(instance)
-    assert model.forward_on_instance(instance)["answer"]
+    assert model.forward_on_instance(instance)["answers"]
