@@ -17,7 +17,8 @@ ALLOWED["encoders"] = ALLOWED["embedding"] | {"embedding"}
 ALLOWED["tasks"] = ALLOWED["encoders"] | {"encoders"}
 ALLOWED["language_model"] = {"common", "bilm"}
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["tasks"] | {"tasks", "language_model"})
-ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"elmo_plugin"}  # for its version
+ALLOWED["demo"] = ALLOWED["sweeps"] | {"analysis"}
+ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"demo", "elmo_plugin"}  # for its version
 ALLOWED["shims"] = ALLOWED["guards"] = {"common"}
 ALLOWED["registration"] = set()
 ALLOWED["elmo_plugin"] = {"allennlp_api", "registration"}  # the first lazily

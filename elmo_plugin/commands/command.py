@@ -64,4 +64,6 @@ COMMANDS = {
         "elmo_plugin.commands.analysis.neighbors",
         "The words of a corpus that are the most similar to a word in its sentence.",
     ),
+    "predict": Entry("elmo_plugin.commands.predict", "Show what a trained model predicts for a text."),
+    "demo": Entry("elmo_plugin.commands.demo", "A page that shows what trained models and a biLM do."),
 }
