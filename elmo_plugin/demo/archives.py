@@ -113,7 +113,7 @@ def load_archives(paths: Sequence[str]) -> list[LoadedArchive]:
     import_plugins()  # and those of others
     archives = []
     for path in paths:
-        with _as_bilm_error(f"archive {path}"):
+        with _as_bilm_error(path):
             archive = load_archive(path)
             archives.append((path, archive, _task(archive.model, path)))
     taggers = [path for path, _, task in archives if task.name == "srl_predicates"]
@@ -123,7 +123,7 @@ def load_archives(paths: Sequence[str]) -> list[LoadedArchive]:
         if has_roles and task.name == "srl_predicates":
             continue
         tagger = taggers[0] if taggers and task.name == "srl" else None
-        with _as_bilm_error(f"archive {path}"):
+        with _as_bilm_error(path):
             predictor = Predictor.from_archive(archive, extra_args={"predicates": tagger} if tagger else None)
         loaded.append(LoadedArchive(path, name, task, predictor, tagger))
     return loaded
@@ -172,7 +172,7 @@ def _mix_bars(predictor: "Predictor") -> list[Bars]:
 
 
 @contextmanager
-def _as_bilm_error(name: str = "") -> Iterator[None]:
+def _as_bilm_error(path: str = "") -> Iterator[None]:
     """Turns AllenNLP's `ConfigurationError` of the block into a `BiLmError`, which names the archive."""
     from allennlp.common.checks import ConfigurationError
 
@@ -180,4 +180,4 @@ def _as_bilm_error(name: str = "") -> Iterator[None]:
         yield
     except ConfigurationError as error:
         message = error.message if isinstance(error.message, str) else str(error)
-        raise BiLmError(message if not name or name in message else f"{name}: {message}") from None
+        raise BiLmError(message if path in message else f"archive {path}: {message}") from None
