@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.common.errors import NEEDS_ALLENNLP, BiLmError
-from elmo_plugin.demo.tasks import TASKS, Task, other_task
+from elmo_plugin.demo.tasks import TASKS, Task
 from elmo_plugin.demo.views import Bar, Bars, Part, view
 from elmo_plugin.embedding import layer_name, read_mixes
 
@@ -115,7 +115,7 @@ def load_archives(paths: Sequence[str]) -> list[LoadedArchive]:
     for path in paths:
         with _as_bilm_error(path):
             archive = load_archive(path)
-            archives.append((path, archive, _task(archive.model, path)))
+            archives.append((path, archive, task_of(archive.model, path)))
     taggers = [path for path, _, task in archives if task.name == "srl_predicates"]
     has_roles = any(task.name == "srl" for _, _, task in archives)
     loaded = []
@@ -146,7 +146,7 @@ def names(paths: Sequence[str]) -> list[str]:
         length += 1
 
 
-def _task(model: Any, path: str) -> Task:
+def task_of(model: Any, path: str) -> Task:
     """Returns the task of a model, by the predictor that it names."""
     member = model.members[0] if hasattr(model, "members") else model  # those of an ensemble
     predictor = member.default_predictor

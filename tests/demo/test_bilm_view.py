@@ -65,7 +65,7 @@ def test_the_nearest_words_of_the_text_come_first_and_not_the_word_itself(tiny: 
     assert view.neighbors[0].words[view.neighbors[0].position].lower() == "play"
 
 
-def test_the_word_that_stands_there_most_often_is_chosen_and_a_single_one_has_no_map(tiny: LoadedBiLm) -> None:
+def test_the_most_frequent_word_is_chosen_and_a_single_one_has_no_map(tiny: LoadedBiLm) -> None:
     assert tiny.view(TEXT).chosen == Place(0, 3)
     assert tiny.view("one two three").chosen is None
     alone = tiny.view("one two three", "0.1")
