@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.common.errors import NEEDS_ALLENNLP, BiLmError
-from elmo_plugin.demo.tasks import TASKS, Task
+from elmo_plugin.demo.tasks import TASKS, Task, other_task
 from elmo_plugin.demo.views import Bar, Bars, Part, view
 from elmo_plugin.embedding import layer_name, read_mixes
 

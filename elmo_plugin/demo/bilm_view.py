@@ -247,11 +247,13 @@ def _similarities(vectors: Tensor) -> tuple[list[list[float]], list[tuple[float,
     largest = plane.gather(0, plane.abs().argmax(dim=0, keepdim=True))
     plane = plane * torch.where(largest < 0, -1.0, 1.0)  # a component's sign means nothing
     low = plane.amin(dim=0)
-    extent = float((plane.amax(dim=0) - low).max()) or 1.0
+    extent = float((plane.amax(dim=0) - low).max())
+    cosines = (unit @ unit.t()).tolist()
+    if extent < 1e-4 * float(vectors.norm(dim=-1).max()):  # rounding apart, it is one vector
+        return cosines, [(0.5, 0.5)] * len(vectors), 1.0
     points = ((plane - low) / extent).tolist()
-    total = float(singular.square().sum())
-    explained = float(singular[:2].square().sum()) / total if total > 0 else 1.0
-    return (unit @ unit.t()).tolist(), [(x, y) for x, y in points], explained
+    explained = float(singular[:2].square().sum() / singular.square().sum())
+    return cosines, [(x, y) for x, y in points], explained
 
 
 def _neighbors_in_text(

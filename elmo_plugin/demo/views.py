@@ -98,7 +98,8 @@ def view(task: str, output: Mapping[str, Any], inputs: Mapping[str, Any]) -> lis
 
 
 def color_of(label: str) -> int:
-    """Returns the colour of a label, which is always the same."""
+    """Returns the colour of a label, which is always the same, and a role's own for references to it."""
+    label = label.removeprefix("R-").removeprefix("C-")
     return _COLORS.get(label, zlib.crc32(label.encode()) % COLORS)
 
 

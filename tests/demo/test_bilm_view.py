@@ -57,6 +57,12 @@ def test_the_map_keeps_the_distances_of_three_places(tiny: LoadedBiLm) -> None:
     assert float(points.min()) == 0 and float(points.max()) == pytest.approx(1)
 
 
+def test_a_word_without_its_sentence_is_one_point(tiny: LoadedBiLm) -> None:
+    token_layer = tiny.view("They play .\nWe play !\nA play", "0.1").layers[0]
+    assert token_layer.points == [(0.5, 0.5)] * 3
+    np.testing.assert_allclose(token_layer.cosines, np.ones((3, 3)), atol=1e-5)
+
+
 def test_the_nearest_words_of_the_text_come_first_and_not_the_word_itself(tiny: LoadedBiLm) -> None:
     view = tiny.view(TEXT, "1.5")
     cosines = [each.cosine for each in view.neighbors]
