@@ -161,6 +161,7 @@ def _extra() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in of_extra:
+        package = (error.name or "").partition(".")[0]
+        if package not in of_extra:
             raise
-        raise BiLmError(f"this needs {error.name}: pip install 'elmo_plugin[demo]'") from None
+        raise BiLmError(f"this needs {package}: pip install 'elmo_plugin[demo]'") from None
