@@ -138,16 +138,17 @@ def _clusters(output: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Part
     words = [word for sentence in output["sentences"] for word in sentence]
     text = " ".join(words) if "sentences" in inputs else inputs["document"]
     spans = [
-        Span(*mention["characters"], str(number), number % COLORS)
+        Span(start, end, str(number), number % COLORS)
         for number, cluster in enumerate(output["clusters"], start=1)
-        for mention in cluster
+        for start, end in [mention["characters"] for mention in cluster]
     ]
     return [MarkedText("", text, sorted(spans))]
 
 
 def _answer(output: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Part]:
     text = next(inputs[name] for name in ("passage", "paragraph", "context") if name in inputs)
-    answer = Span(*output["characters"], "answer", color_of("answer"))
+    start, end = output["characters"]
+    answer = Span(start, end, "answer", color_of("answer"))
     bars = [Bar(output["answer"], output["probability"], is_best=True)]
     bars += [Bar(other["text"], other["probability"]) for other in output["others"]]
     return [MarkedText("", text, [answer]), Bars("The best answers", bars)]

@@ -1,7 +1,7 @@
 """The page in a browser: what is seen, keys, windows, colours, the console, the network, and accessibility.
 
-`DEMO_ARCHIVES=FOLDER DEMO_BILM=tiny DEMO_SCREENSHOTS=docs/images pytest --slow tests/demo/test_browser.py` makes
-the pictures of docs/demo.md. `AXE=axe.min.js` names the file of axe-core; without it npm is asked for it.
+`DEMO_ARCHIVES=FOLDER DEMO_BILM=tiny DEMO_SCREENSHOTS=docs/images pytest --slow tests/demo/test_browser.py`
+makes the pictures of docs/demo.md. `AXE=axe.min.js` names the file of axe-core; without it npm is asked.
 """
 
 import io
