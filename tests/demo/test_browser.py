@@ -177,7 +177,7 @@ def test_the_words_of_the_bilm_are_links_with_maps_and_surprisal(browser: Browse
     if not os.environ.get("DEMO_BILM"):
         assert texts(browser, ".surprisal")[0].startswith("→ ")
     save(browser, "bilm")
-    browser.find_elements(By.CSS_SELECTOR, ".word a")[7].click()
+    browser.find_elements(By.CSS_SELECTOR, ".word a")[8].click()
     wait(lambda: texts(browser, ".word a.chosen") == ["made"])
     assert "made" in texts(browser, "h2")[-1]
 

@@ -105,6 +105,17 @@ def test_what_a_predictor_refuses_is_shown() -> None:
     assert page.status_code == 200 and "there is no word &lt;here&gt;" in page.text
 
 
+def test_an_error_of_ours_is_shown_in_the_terminal_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(inputs: dict[str, Any]) -> dict[str, Any]:
+        raise ZeroDivisionError("secret")
+
+    tabs = make_tabs([stub("ner", fail)])
+    page = TestClient(make_app(tabs), base_url=BASE, raise_server_exceptions=False)
+    answer = page.get("/ner", params={"sentence": "x"})
+    assert answer.status_code == 500 and "secret" not in answer.text
+    assert "ZeroDivisionError: secret" in capsys.readouterr().err
+
+
 def test_the_json_is_that_of_the_predictors() -> None:
     answer = client().get("/ner.json", params={"sentence": "Ada lives"}).json()
     assert answer == [

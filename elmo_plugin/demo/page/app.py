@@ -2,6 +2,7 @@
 
 import ipaddress
 import socket
+import traceback
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -67,7 +68,11 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1") -> Starlette:
     for tab in tabs:
         routes.append(Route(f"/{tab.slug}", partial(_page, environment, tabs, tab)))
         routes.append(Route(f"/{tab.slug}.json", partial(_json, tab)))
-    return Starlette(routes=routes, middleware=[Middleware(SameSiteOnly, host=host)])
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(SameSiteOnly, host=host)],
+        exception_handlers={Exception: _failure},
+    )
 
 
 async def _page(environment: Environment, tabs: Sequence[Tab], tab: Tab, request: Request) -> Response:
@@ -88,6 +93,12 @@ async def _json(tab: Tab, request: Request) -> Response:
         return JSONResponse(await tab.as_json(request.query_params))
     except BiLmError as error:
         return JSONResponse({"error": str(error)}, status_code=400)
+
+
+async def _failure(request: Request, error: Exception) -> Response:
+    """Shows an error of ours where the command runs, and no part of it to who asked."""
+    traceback.print_exception(error)
+    return PlainTextResponse("The model failed; the terminal shows how.", status_code=500)
 
 
 class SameSiteOnly:
