@@ -28,7 +28,12 @@ from machine import status
 
 def main() -> None:
     args = read_arguments()
-    report(measure(args), args.json)
+    figures = measure(args)
+    print("| tab | median, ms | 95th percentile, ms |\n| --- | ---: | ---: |")
+    for name in (name.removesuffix("_median") for name in figures if name.endswith("_median")):
+        title = f"all, {args.at_once} at a time" if name == "load" else f"`{name}`"
+        print(f"| {title} | {figures[f'{name}_median']:.0f} | {figures[f'{name}_p95']:.0f} |")
+    report(figures, args.json)
 
 
 def read_arguments() -> argparse.Namespace:

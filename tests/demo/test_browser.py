@@ -22,10 +22,11 @@ import pytest
 import uvicorn
 from PIL import Image
 
-from elmo_plugin.demo import LoadedBiLm, load_archives, make_tabs
-from elmo_plugin.demo.page import make_app, make_config, open_socket
+from elmo_plugin.demo import LoadedBiLm, TaskTab, load_archives, make_tabs
+from elmo_plugin.demo.page import make_app, make_config, make_report, open_socket
 from elmo_plugin.demo.tasks import examples
 from tests.demo.archives import TASKS
+from tests.demo.stubs import first_word_is, stub
 from tests.trained_bilm import random_bilm, write_training
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
@@ -45,7 +46,7 @@ Browser = Any
 
 def open_browser(*options: str) -> Browser:
     chosen = webdriver.ChromeOptions()
-    for each in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", *options):
+    for each in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars", *options):
         chosen.add_argument(each)
     chosen.binary_location = BROWSER or ""
     chosen.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
@@ -275,6 +276,20 @@ def test_a_hover_lights_up_the_whole_cluster(browser: Browser, address: str) -> 
     group = marks[0].get_attribute("data-group")
     lit = [mark for mark in marks if "lit" in mark.get_attribute("class")]
     assert lit == [mark for mark in marks if mark.get_attribute("data-group") == group]
+
+
+def test_a_report_from_a_disk_has_its_colours_and_its_script(browser: Browser, tmp_path: Path) -> None:
+    """Its policy lets in its own style and script, by their digests, and nothing else."""
+    archives = [stub("ner", first_word_is(kind), kind) for kind in ("PER", "LOC")]
+    tabs = [tab for tab in make_tabs(archives) if isinstance(tab, TaskTab)]
+    report = make_report(tabs, [("line 1", "Ada lives"), ("line 2", "Ben <script>left</script>")])
+    (tmp_path / "report.html").write_text(report, encoding="utf-8")
+    browser.get((tmp_path / "report.html").as_uri())
+    mark = browser.find_element(By.TAG_NAME, "mark")
+    assert mark.value_of_css_property("border-top-style") == "dashed"
+    browser.execute_script("arguments[0].focus()", mark)
+    assert "lit" in mark.get_attribute("class")
+    assert len(texts(browser, "article")) == 4 and len(browser.find_elements(By.TAG_NAME, "script")) == 1
 
 
 @pytest.mark.parametrize("tab", [*TASKS, "bilm"])
