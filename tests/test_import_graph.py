@@ -20,7 +20,8 @@ ALLOWED["tasks"] = ALLOWED["encoders"] | {"encoders"}
 ALLOWED["language_model"] = {"common", "bilm"}
 ALLOWED["training"] = set()
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["tasks"] | {"tasks", "language_model"})
-ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"elmo_plugin"}  # for its version
+ALLOWED["demo"] = ALLOWED["sweeps"] | {"analysis"}
+ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"demo", "elmo_plugin"}  # for its version
 ALLOWED["training"] = set()
 ALLOWED["shims"] = ALLOWED["hardening"] = {"common"}
 ALLOWED["elmo_plugin"] = {"allennlp_api"}  # lazily

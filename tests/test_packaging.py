@@ -101,6 +101,8 @@ def test_both_distributions_hold_every_file_of_the_package(
     others = {name for name in of_archive - package_files() if ".egg-info/" not in name}
     assert others == {"LICENSE", "MANIFEST.in", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"}
     assert package_files() <= of_archive
+    demo = {"examples.json", "page/static/style.css", "page/templates/task.html"}
+    assert {f"elmo_plugin/demo/{name}" for name in demo} <= of_wheel
 
 
 def test_the_metadata_name_commands_components_and_architectures_that_are_there(

@@ -16,9 +16,11 @@ WITHOUT_ALLENNLP = {
     "average": "Average the weights of several trainings of a biLM.",
     "perplexity": "Perplexity of text under a biLM.",
     "neighbors": "The words of a corpus that are the most similar to a word in its sentence.",
+    "demo": "Show what trained models and a biLM do, on a page of this machine.",
     "weights": "Show how much each layer of the biLM counts in trained models.",
 }
 WITH_ALLENNLP = {
+    "predict": "Show what a trained model predicts for a text.",
     "vocab": "Make the vocabulary of a biLM from text.",
     "sweep": "Train configurations with several seeds and compare them.",
     "ensemble": "Put several trained models of a task into one archive.",

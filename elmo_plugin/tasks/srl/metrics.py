@@ -28,7 +28,7 @@ class Counts(NamedTuple):
     def figures(self, whole: float = 1.0) -> tuple[float, float, float]:
         """Returns precision, recall and F1 as parts of `whole`, 100 for percent; 0 where there is nothing."""
         correct, excess, missed = self
-        return precision_recall_f1(correct, correct + excess, correct + missed, whole)
+        return precision_recall_f1(correct, correct + excess, correct + missed, whole=whole)
 
 
 class SrlScores:

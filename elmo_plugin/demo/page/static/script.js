@@ -1,0 +1,65 @@
+"use strict";
+// What the page does without asking the server: lights up what belongs together, copies, and checks lengths.
+
+function light(mark, on) {
+  const article = mark.closest("article");
+  for (const other of article.querySelectorAll("mark")) {
+    if (other.dataset.group === mark.dataset.group) other.classList.toggle("lit", on);
+  }
+}
+
+for (const mark of document.querySelectorAll("mark")) {
+  for (const event of ["mouseover", "focus"]) {
+    mark.addEventListener(event, (e) => { e.stopPropagation(); light(mark, true); });
+  }
+  for (const event of ["mouseout", "blur"]) {
+    mark.addEventListener(event, (e) => { e.stopPropagation(); light(mark, false); });
+  }
+}
+
+for (const button of document.querySelectorAll("button.copy")) {
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(button.nextElementSibling.textContent);
+      button.textContent = "Copied";
+    } catch (error) { // no permission, or not a secure address: the text is selected instead
+      window.getSelection().selectAllChildren(button.nextElementSibling);
+      button.textContent = "Press Ctrl+C";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  });
+}
+
+const form = document.querySelector("form");
+if (form) {
+  const error = document.getElementById("error");
+  const show = form.querySelector("button[type=submit]");
+  const tooLong = (box) => {
+    const characters = [...box.value].length;
+    const words = box.value.split(/\s+/).filter(Boolean).length;
+    const count = (number) => Number(number).toLocaleString("en");
+    const { maxCharacters, maxWords } = form.dataset;
+    if (characters > Number(maxCharacters)) {
+      return `This text has ${count(characters)} characters, and at most ${count(maxCharacters)} are read here.`;
+    }
+    return words > Number(maxWords) ? `This text has ${count(words)} words, and at most ${count(maxWords)} are read here.` : "";
+  };
+  form.addEventListener("submit", (event) => {
+    const message = [...form.querySelectorAll("input, textarea")].map(tooLong).find(Boolean);
+    if (message) {
+      event.preventDefault();
+      error.textContent = message;
+      error.hidden = false;
+      return;
+    }
+    show.disabled = true;
+    show.textContent = "Computing …";
+  });
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  });
+  window.addEventListener("pageshow", () => { // after "back", too
+    show.disabled = false;
+    show.textContent = "Show";
+  });
+}
