@@ -59,9 +59,9 @@ class NerScores:
         """Returns precision, recall and F1 as parts of `whole`: "overall", and of each type by its name."""
         kinds = sorted(self.gold.keys() | self.found.keys())
         counters = self.correct, self.found, self.gold
-        return {"overall": precision_recall_f1(*(counter.total() for counter in counters), whole=whole)} | {
-            kind: precision_recall_f1(*(counter[kind] for counter in counters), whole=whole) for kind in kinds
-        }
+        counts = {"overall": [counter.total() for counter in counters]}
+        counts |= {kind: [counter[kind] for counter in counters] for kind in kinds}
+        return {name: precision_recall_f1(*numbers, whole=whole) for name, numbers in counts.items()}
 
 
 @Metric.register("ner_f1")
