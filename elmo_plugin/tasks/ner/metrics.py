@@ -58,9 +58,10 @@ class NerScores:
     def figures(self, whole: float = 1.0) -> dict[str, tuple[float, float, float]]:
         """Returns precision, recall and F1 as parts of `whole`: "overall", and of each type by its name."""
         kinds = sorted(self.gold.keys() | self.found.keys())
-        counters = self.correct, self.found, self.gold
-        return {"overall": precision_recall_f1(*(counter.total() for counter in counters), whole=whole)} | {
-            kind: precision_recall_f1(*(counter[kind] for counter in counters), whole=whole) for kind in kinds
+        correct, found, gold = self.correct, self.found, self.gold
+        overall = precision_recall_f1(correct.total(), found.total(), gold.total(), whole)
+        return {"overall": overall} | {
+            kind: precision_recall_f1(correct[kind], found[kind], gold[kind], whole) for kind in kinds
         }
 
 
