@@ -31,7 +31,7 @@ def of_all_processes(counts: Counts) -> Counts:
 
 
 def precision_recall_f1(
-    correct: int, found: int, gold: int, *, whole: float = 1.0
+    correct: int, found: int, gold: int, whole: float = 1.0
 ) -> tuple[float, float, float]:
     """
     # Parameters

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from allennlp.predictors import Predictor
 
-from elmo_plugin.commands.main import main
 from elmo_plugin.commands.ensemble import write_ensemble
+from elmo_plugin.commands.main import main
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo import TaskTab, load_archives, make_tabs
 from elmo_plugin.demo.archives import names, task_of
