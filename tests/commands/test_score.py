@@ -73,7 +73,7 @@ def test_the_table_of_srl_is_laid_out_as_that_of_srl_eval(
         # Another lemma: all is missed, and nothing is in excess.
         ("say", "tell", (1, 0, 2), "line 2: tell instead of say, as in "),
         # A predicate that is none: it is skipped.
-        ("\n\n-\n\n", "\n\nbe\t(A0*)\n\n", (3, 0, 0), "line 6: be is no predicate in "),
+        ("\n\n-\n\n", "\n\nbe\t(A0*)\n\n", (3, 0, 0), "line 6: be is not a predicate in "),
     ],
 )
 def test_predicates_are_matched_by_their_places_as_in_srl_eval(
@@ -120,7 +120,7 @@ def test_a_system_with_other_sentences_is_an_error_that_leaves_the_figures_of_be
 
 def test_files_without_sentences_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "f.props").write_text("\n")
-    with pytest.raises(ConfigurationError, match=r"f\.props: there is no sentence in this file"):
+    with pytest.raises(ConfigurationError, match=r"f\.props: this file has no sentences"):
         run("score", "srl", tmp_path / "f.props", tmp_path / "f.props")
 
 
