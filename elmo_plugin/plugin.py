@@ -7,7 +7,7 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"elmo_plugin.plugin {NEEDS_ALLENNLP}", name=error.name) from None
 
-from elmo_plugin import guards, shims, training
+from elmo_plugin import shims, training
 from elmo_plugin.analysis import callback
 from elmo_plugin.commands import subcommands
 from elmo_plugin.embedding import indexer, token_embedder

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from allennlp.predictors import Predictor
 
-from elmo_plugin.commands.ensemble import write_ensemble
 from elmo_plugin.commands.main import main
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo import TaskTab, load_archives, make_tabs
@@ -72,7 +71,8 @@ def test_every_task_is_found_and_predicts_what_allennlp_predicts(archives: dict[
 
 @pytest.mark.slow
 def test_an_ensemble_is_shown_as_its_task(archives: dict[str, Path], tmp_path: Path) -> None:
-    write_ensemble([archives["sst_elmo"]] * 2, tmp_path / "two" / "model.tar.gz")
+    (tmp_path / "two").mkdir()
+    main(["ensemble", *[str(archives["sst_elmo"])] * 2, "-o", str(tmp_path / "two" / "model.tar.gz")])
     (loaded,) = load_archives([str(tmp_path / "two" / "model.tar.gz")])
     assert loaded.task.name == "sst" and len(loaded.mixes) == 2
     assert loaded.view(loaded.predict(INPUTS["sst"]), INPUTS["sst"])
