@@ -124,7 +124,7 @@ def test_predictions_that_cannot_be_made_are_one_sentence(archives: dict[str, Pa
         ("srl_elmo", "She wants to leave ."): "say which words are predicates",
         ("squad_elmo", "only a passage"): "takes passage and question: expected 2, not 1 texts",
         ("ner_elmo", "{not json"): "TEXT: begins with a brace, but is not JSON",
-        ("ner_elmo", " "): "there is no word",
+        ("ner_elmo", " "): "there are no words",
         ("sst_elmo", '{"text": "x"}'): 'expected "words" or "tokens" or "sentence"',
     }
     for (name, text), message in cases.items():

@@ -144,4 +144,4 @@ def test_the_tab_needs_no_allennlp_and_the_others_say_that_they_do() -> None:
     program = [sys.executable, "-W", "ignore", "-c", WITHOUT_ALLENNLP]
     process = subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True)
     assert process.stdout == "200\n"
-    assert process.stderr.startswith("elmo predict: a trained model needs AllenNLP: pip install")
+    assert process.stderr.startswith("elmo predict needs AllenNLP: pip install")

@@ -134,4 +134,4 @@ def test_a_paragraph_of_ten_thousand_words_is_predicted(instances: list[Instance
     assert len(paragraph.tokens) > 10_000
     instance = reader.text_to_instance(paragraph, Question("", "When?", []))
     reader.apply_token_indexers(instance)
-    assert model.forward_on_instance(instance)["answers"]
+    assert model.forward_on_instance(instance)["answer"]
