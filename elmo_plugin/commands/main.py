@@ -4,11 +4,11 @@ import argparse
 import signal
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
 from elmo_plugin import __version__
 from elmo_plugin.commands.command import COMMANDS, WITH_ALLENNLP, Command, load_command
-from elmo_plugin.common.errors import NEEDS_ALLENNLP, BiLmError
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.plugins import import_all_plugins
 
 EPILOG = "`allennlp elmo-COMMAND` is the same command. `allennlp --help` lists those that train and evaluate."
 
@@ -49,11 +49,9 @@ def _load(name: str) -> Command:
     """Imports a command, after the plugin and the user's own plugins if it needs AllenNLP."""
     if name in WITH_ALLENNLP:
         try:
-            from allennlp.common.plugins import import_plugins
-        except ModuleNotFoundError:
-            sys.exit(f"elmo {name} {NEEDS_ALLENNLP}")
-        import_module("elmo_plugin.plugin")
-        import_plugins()
+            import_all_plugins(f"elmo {name}")
+        except BiLmError as error:
+            sys.exit(str(error))
     return load_command(name)
 
 

@@ -5,11 +5,11 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.common.errors import NEEDS_ALLENNLP, BiLmError
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.plugins import import_all_plugins
 from elmo_plugin.demo.tasks import TASKS, Task, other_task
 from elmo_plugin.demo.views import Bar, Bars, Part, view
 from elmo_plugin.embedding import layer_name, read_mixes
@@ -100,17 +100,10 @@ def load_archives(paths: Sequence[str]) -> list[LoadedArchive]:
 
     Raises `BiLmError` where one of them cannot be loaded, and where AllenNLP is not installed.
     """
-    try:
-        import_module("elmo_plugin.plugin")  # registers the models of this package
-    except ModuleNotFoundError as error:
-        if error.name != "allennlp":
-            raise
-        raise BiLmError(f"a trained model {NEEDS_ALLENNLP}") from None
-    from allennlp.common.plugins import import_plugins
+    import_all_plugins("a trained model")
     from allennlp.models import load_archive
     from allennlp.predictors import Predictor
 
-    import_plugins()  # and those of others
     archives = []
     for path in paths:
         with _as_bilm_error(path):

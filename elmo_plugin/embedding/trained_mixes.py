@@ -1,6 +1,5 @@
 """The mixes of a trained model as modules, with the biLM whose layers they mix."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,7 +7,7 @@ from torch import nn
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import read_state
-from elmo_plugin.common.errors import NEEDS_ALLENNLP
+from elmo_plugin.common.plugins import import_all_plugins
 from elmo_plugin.embedding.mixing_weights import read_mixes
 from elmo_plugin.embedding.representations import ElmoRepresentations
 from elmo_plugin.embedding.scalar_mix import ScalarMix
@@ -46,13 +45,9 @@ def load_mixes(archive: str | Path) -> list[TrainedMix]:
 
     Raises `BiLmError` if it has no weights of ELMo, or if AllenNLP is not installed.
     """
-    try:  # takes seconds to import
-        from allennlp.common.plugins import import_plugins
-        from allennlp.models import load_archive
-    except ModuleNotFoundError:
-        raise BiLmError(f"the mixture of a trained model {NEEDS_ALLENNLP}") from None
+    import_all_plugins("the mixture of a trained model")
+    from allennlp.models import load_archive
+
     if not read_mixes(read_state(archive)):
         raise BiLmError(f"archive {archive}: its model has no ELMo of elmo_plugin")
-    import_module("elmo_plugin.plugin")  # registers the models of this package
-    import_plugins()  # and those of others
     return find_mixes(load_archive(archive).model)
