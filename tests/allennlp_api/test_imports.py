@@ -11,16 +11,9 @@ from allennlp.common import plugins
 import elmo_plugin
 from tests.allennlp_elmo import allennlps_own_afterwards
 from tests.conftest import REPOSITORY
+from tests.without_allennlp import BLOCK_ALLENNLP
 
-PROGRAM = """
-import sys
-class Blocker:
-    def find_spec(self, name, path=None, target=None):
-        blocked = ("allennlp", "overrides", "spacy", "transformers", "torchvision", "cached_path", "requests")
-        if name.partition(".")[0] in blocked:
-            raise ImportError(f"{name} is blocked")
-sys.meta_path.insert(0, Blocker())
-
+PROGRAM = BLOCK_ALLENNLP + """
 from elmo_plugin.bilm import BiLm
 bilm = BiLm.from_files("tests/fixtures/bilm/options.json", "tests/fixtures/bilm/weights.hdf5")
 print([tuple(vector.shape) for vector in bilm.embed([["The", "play", "."], ["Hello"]])])

@@ -23,14 +23,10 @@ from elmo_plugin.language_model import measure_perplexity
 from tests.commands.run import run as run_in_allennlp
 from tests.conftest import REPOSITORY
 from tests.trained_bilm import random_bilm, write_training
+from tests.without_allennlp import BLOCK_ALLENNLP
 
-WITHOUT_ALLENNLP = """
-import json, sys
-class Blocker:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("allennlp", "overrides", "spacy", "cached_path"):
-            raise ModuleNotFoundError(f"{name} is blocked", name=name)
-sys.meta_path.insert(0, Blocker())
+WITHOUT_ALLENNLP = BLOCK_ALLENNLP + """
+import json
 from elmo_plugin.commands.main import main
 for arguments in json.loads(sys.argv[1]):
     main(arguments)

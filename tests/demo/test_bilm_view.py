@@ -18,6 +18,7 @@ from elmo_plugin.demo.page import make_app
 from elmo_plugin.language_model import measure_perplexity
 from tests.conftest import REPOSITORY
 from tests.trained_bilm import random_bilm, write_training
+from tests.without_allennlp import BLOCK_ALLENNLP
 
 TEXT = "They saw a play .\nThe team made a great play .\nHe can Play"
 
@@ -122,13 +123,7 @@ def test_the_tab_links_each_word_and_shows_the_layers(tiny: LoadedBiLm) -> None:
     assert found["chosen"] == {"sentence": 0, "word": 3}
 
 
-WITHOUT_ALLENNLP = """
-import sys
-class Blocker:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("allennlp", "overrides", "spacy", "cached_path"):
-            raise ModuleNotFoundError(f"{name} is blocked", name=name)
-sys.meta_path.insert(0, Blocker())
+WITHOUT_ALLENNLP = BLOCK_ALLENNLP + """
 from starlette.testclient import TestClient
 from elmo_plugin.commands.main import main
 from elmo_plugin.demo import LoadedBiLm, load_archives, make_tabs
