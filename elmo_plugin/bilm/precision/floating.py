@@ -117,10 +117,11 @@ class FloatDirections:
 
 def handle_signals_on_another_stack() -> None:
     """
-    Gives the main thread an alternate stack for signal handlers. Some of oneDNN's float32 kernels use the
-    stack pointer as a general register, so a signal that arrives during a product, such as that of Ctrl-C,
-    would overwrite the heap (seen with torch 2.11, oneDNN with AVX2 and AVX-512). Python's handlers run on an
-    alternate stack where there is one (`SA_ONSTACK`), and `faulthandler` makes one.
+    Gives the main thread an alternate stack for signal handlers. Without one, a signal that arrives during
+    a float32 product of oneDNN, such as that of Ctrl-C, can damage the heap or the product (seen with torch
+    2.11 on AVX2 and AVX-512; perhaps its kernels use the stack pointer as a general register). Python's
+    handlers run on an alternate stack where there is one (`SA_ONSTACK`), and `faulthandler` makes one. Other
+    threads are not covered.
     """
     in_main_thread = threading.current_thread() is threading.main_thread()
     if in_main_thread and sys.__stderr__ is not None and not faulthandler.is_enabled():
