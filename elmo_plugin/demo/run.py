@@ -3,7 +3,6 @@
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from elmo_plugin.common.errors import BiLmError
@@ -85,8 +84,6 @@ def write_report(archives: Sequence[str], source: str, output: str, limits: Limi
     """
     if not archives:
         raise BiLmError("--export writes predictions: name an archive")
-    if Path(output).is_dir():
-        raise BiLmError(f"--export: {output} is a directory; name a file to be written")
     with _extra():
         from elmo_plugin.demo.page import make_report
     tabs = [tab for tab in make_tabs(load_archives(archives), limits=limits) if isinstance(tab, TaskTab)]

@@ -55,7 +55,14 @@ class BiLmSession:
         if self.stateful or boundaries or bilm.is_trained:
             weight = bilm.token_encoder.projection.weight
             state = self._state and map_state(lambda part: part.to(weight), self._state)
-            output = bilm(ids, state, self.stateful, boundaries, self.precision, self.max_batch_tokens)
+            output = bilm(
+                ids,
+                state,
+                keep_state=self.stateful,
+                boundaries=boundaries,
+                precision=self.precision,
+                max_batch_tokens=self.max_batch_tokens,
+            )
             if self.stateful:
                 self._state = map_state(Tensor.detach, output.state)
         else:
