@@ -12,20 +12,13 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.analysis.neighbors import ExactSearch, Neighbor, find_neighbors, open_index, unit_length
-from elmo_plugin.bilm import (
-    BEGIN_SENTENCE_TOKEN,
-    END_SENTENCE_TOKEN,
-    BiLm,
-    BiLmError,
-    sentences_to_character_ids,
-)
+from elmo_plugin.bilm import BiLm, BiLmError, sentences_to_character_ids
 from elmo_plugin.bilm.io import SoftmaxWeights, read_checkpoint
 from elmo_plugin.embedding import layer_name
 
 MOST_OCCURRENCES = 12
 NUM_NEIGHBORS = 8
 _WORD = re.compile(r"\w+(?:[-'\u2019.]\w+)*|[^\w\s]")
-_UNKNOWN = ("@@UNKNOWN@@", "<UNK>")  # of AllenNLP's vocabularies, and of published ones
 
 
 class Place(NamedTuple):
@@ -109,6 +102,7 @@ class LoadedBiLm:
         self.source = source
         self.bilm = BiLm.from_checkpoint(checkpoint)
         self.softmax = checkpoint.softmax
+        self._vocabulary = self.softmax and self.softmax.vocabulary()
         top = self.bilm.num_layers - 1
         self.corpus = corpus
         self._index = open_index(Path(index_folder), self.bilm, corpus, top) if corpus else None
@@ -134,7 +128,7 @@ class LoadedBiLm:
             raise BiLmError("there is no word in this text")
         place = _place(chosen, sentences) if chosen else _most_frequent(sentences)
         layers = self.bilm.embed(sentences)
-        scores = self._surprisal(sentences) if self.softmax is not None else []
+        scores = self._surprisal(sentences)
         if place is None:
             return BiLmView(sentences, None, [], [], [], [], scores)
         occurrences = _occurrences(sentences, place)
@@ -171,18 +165,16 @@ class LoadedBiLm:
         return find_neighbors(self._index, ExactSearch(self._index), vector, NUM_NEIGHBORS, leave_out)
 
     def _surprisal(self, sentences: list[list[str]]) -> list[list[WordScore]]:
-        """Scores each sentence by itself, between its boundaries."""
-        assert self.softmax is not None
-        numbers = {word: number for number, word in enumerate(self.softmax.words)}
-        unknown = next((numbers[word] for word in _UNKNOWN if word in numbers), None)
-        if unknown is None or not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= set(numbers):
+        """Scores each sentence by itself, between its boundaries, if the biLM has a softmax for text."""
+        if self.softmax is None or self._vocabulary is None:
             return []
+        numbers, unknown = self._vocabulary
         slots = self.bilm.options.char_cnn.max_characters_per_token
         scores = []
         for words in sentences:
             ids = torch.from_numpy(sentences_to_character_ids([words], slots))
             # Shape: (words + 2, directions, projection_dim)
-            top = self.bilm(ids, None, False, True).layers[-1, 0].unflatten(-1, (2, -1))
+            top = self.bilm(ids, keep_state=False, boundaries=True).layers[-1, 0].unflatten(-1, (2, -1))
             targets = torch.tensor([numbers.get(word, unknown) for word in words])
             forward = _bits(self.softmax, top[:-2, 0], targets)
             backward = _bits(self.softmax, top[2:, 1], targets)

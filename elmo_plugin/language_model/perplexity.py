@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
-from elmo_plugin.bilm.io import read_checkpoint
+from elmo_plugin.bilm.io import UNKNOWN_WORDS, read_checkpoint
 from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.batches import (
@@ -21,7 +21,6 @@ from elmo_plugin.language_model.batches import (
 from elmo_plugin.language_model.corpus import find_shards, prepare_corpus
 from elmo_plugin.language_model.evaluation import SentenceScores, TextScores, read_words, score_sentences
 
-UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # of AllenNLP's vocabularies, and of published ones
 STATES = ("carry", "reset")
 UNROLL_STEPS = 64  # the words of each block that are read at a time, which changes no score
 DECIMALS = 6  # of the scores of single words
@@ -116,10 +115,9 @@ def _load(
             f"{source} has no softmax over a vocabulary, without which no word has a probability: give the "
             "archive of a training, or what elmo-export made of one"
         )
-    weight, bias, words = stored.softmax
-    numbers = {word: number for number, word in enumerate(words)}
-    unknown = next((numbers[word] for word in UNKNOWN_WORDS if word in numbers), None)
-    if unknown is None or not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= set(numbers):
+    weight, bias, _ = stored.softmax
+    vocabulary = stored.softmax.vocabulary()
+    if vocabulary is None:
         raise BiLmError(
             f"the vocabulary of {source} lacks {BEGIN_SENTENCE_TOKEN}, {END_SENTENCE_TOKEN} or a word for "
             f"unknown ones ({' or '.join(UNKNOWN_WORDS)})"
@@ -127,7 +125,7 @@ def _load(
     bilm = BiLm.from_checkpoint(stored, precision).to(device)
     softmax = VocabularySoftmax(*weight.shape)
     softmax.load_state_dict({"weight": weight, "bias": bias})
-    return bilm, softmax.requires_grad_(False).to(device), numbers, unknown
+    return bilm, softmax.requires_grad_(False).to(device), *vocabulary
 
 
 def sentence_as_json(

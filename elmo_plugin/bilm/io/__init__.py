@@ -9,7 +9,7 @@ from elmo_plugin.bilm.io.allennlp_layout import (
     swap_gates,
 )
 from elmo_plugin.bilm.io.digest import weights_digest
-from elmo_plugin.bilm.io.hdf5_weights import DTYPES, SoftmaxWeights, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import DTYPES, UNKNOWN_WORDS, SoftmaxWeights, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
 from elmo_plugin.bilm.io.readme import CARD_NAME, model_card
 from elmo_plugin.bilm.io.sources import (
@@ -36,6 +36,7 @@ __all__ = [
     "DTYPES",
     "MODELS",
     "OPTIONS_NAME",
+    "UNKNOWN_WORDS",
     "WEIGHTS_NAME",
     "WEIGHTS_NAMES",
     "ArchivedBiLm",

@@ -22,6 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
 from elmo_plugin.bilm.io.hdf5_layout import (
     Dataset,
     StateDict,
@@ -53,6 +54,9 @@ _OF_BILM = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|$)")
 logger = logging.getLogger(__name__)
 
 
+UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # of AllenNLP's vocabularies, and of published ones
+
+
 class SoftmaxWeights(NamedTuple):
     """
     weight: (words, projection_dim)
@@ -63,6 +67,17 @@ class SoftmaxWeights(NamedTuple):
     weight: Tensor
     bias: Tensor
     words: list[str]
+
+    def vocabulary(self) -> tuple[dict[str, int], int] | None:
+        """
+        Returns the number of each word, and that of unknown words; `None` if it has no unknown word or lacks
+        a sentence boundary, so that text cannot be scored.
+        """
+        numbers = {word: number for number, word in enumerate(self.words)}
+        unknown = next((numbers[word] for word in UNKNOWN_WORDS if word in numbers), None)
+        if unknown is None or not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= numbers.keys():
+            return None
+        return numbers, unknown
 
 
 def read_weights(path: str | Path, options: BiLmOptions) -> Iterator[tuple[str, Tensor]]:
