@@ -15,6 +15,7 @@ SAVE_CHECKPOINT = Checkpointer.save_checkpoint
 LOAD_CHECKPOINT = Checkpointer.load_checkpoint
 SAVE_MODEL_STATE = GradientDescentTrainer._save_model_state
 LOAD_MODEL_STATE = GradientDescentTrainer._load_model_state
+GET_BEST_WEIGHTS_PATH = GradientDescentTrainer.get_best_weights_path
 
 
 def save_checkpoint(self: Checkpointer, trainer: Trainer) -> None:
@@ -61,7 +62,14 @@ def load_model_state(self: GradientDescentTrainer, path: str) -> None:
     LOAD_MODEL_STATE(self, path)
 
 
+def get_best_weights_path(self: GradientDescentTrainer) -> str | None:
+    """Returns None where Ctrl-C came after the trainer had chosen the file's name, and before it was there."""
+    path = GET_BEST_WEIGHTS_PATH(self)
+    return path if path is not None and os.path.exists(path) else None
+
+
 Checkpointer.save_checkpoint = save_checkpoint  # type: ignore[method-assign]
 Checkpointer.load_checkpoint = load_checkpoint  # type: ignore[method-assign]
 GradientDescentTrainer._save_model_state = save_model_state  # type: ignore[method-assign]
 GradientDescentTrainer._load_model_state = load_model_state  # type: ignore[method-assign]
+GradientDescentTrainer.get_best_weights_path = get_best_weights_path  # type: ignore[method-assign]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 
 from elmo_plugin import hardening  # noqa: F401 (acts when imported)
 from tests.trained_tagger import tagger_config, train
@@ -46,3 +47,12 @@ def test_a_full_disk_is_named_and_leaves_no_half_checkpoint(tmp_path: Path) -> N
     for file in (tmp_path / "run").rglob("*.th"):
         torch.load(file, weights_only=True)
     assert not [name for name in os.listdir(tmp_path / "run") if name.startswith(".")]
+
+
+def test_best_weights_that_are_not_there_yet_are_not_archived(tmp_path: Path) -> None:
+    """Ctrl-C between choosing the name `best.th` and making the file."""
+    trainer = GradientDescentTrainer.__new__(GradientDescentTrainer)
+    trainer._best_model_filename = str(tmp_path / "best.th")
+    assert trainer.get_best_weights_path() is None
+    (tmp_path / "best.th").touch()
+    assert trainer.get_best_weights_path() == str(tmp_path / "best.th")
