@@ -63,7 +63,7 @@ def load_model_state(self: GradientDescentTrainer, path: str) -> None:
 
 
 def get_best_weights_path(self: GradientDescentTrainer) -> str | None:
-    """Returns None where Ctrl-C came after the trainer had chosen the file's name, and before it was there."""
+    """Returns None if Ctrl-C came after the trainer had chosen the file's name, but before it was there."""
     path = GET_BEST_WEIGHTS_PATH(self)
     return path if path is not None and os.path.exists(path) else None
 
