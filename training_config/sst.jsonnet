@@ -14,7 +14,7 @@
 //            docs/paper_configs.md has every number with its source.
 // Expected:  the paper's 54.7 +- 0.5 % on the test set (51.4 without ELMo); not run yet.
 // Hardware:  one GPU, because of the biLM of 2 x 4096 cells. On one CPU core, a training step on the example data of this
-//            repository (100 sentences of up to 9 words) took 4 s of processor time, and 2.1 GB at most.
+//            repository (100 sentences of up to 7 words) took 3 s of processor time, and 2.2 GB at most.
 //
 // SST:          the folder of train.txt, dev.txt and test.txt, trees as published.
 // WORD_VECTORS: GloVe's glove.840B.300d.txt.

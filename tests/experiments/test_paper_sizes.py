@@ -1,6 +1,14 @@
-"""Each configuration of the paper at its full size: one training step on the example data."""
+"""
+Each configuration of the paper at its full size: one training step on the example data.
+
+The heads of the configurations have its seconds and memory, which it prints for one task at a time:
+
+    OMP_NUM_THREADS=1 uv run pytest --slow -n 0 -s tests/experiments/test_paper_sizes.py -k squad
+"""
 
 import json
+import resource
+import time
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
@@ -9,6 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 from allennlp.common import Params
+from allennlp.common.util import prepare_environment
 from allennlp.data import DataLoader, DatasetReader, Instance, Vocabulary
 from allennlp.data.fields import ListField, TextField
 from allennlp.models import Model
@@ -79,7 +88,7 @@ def prepare(task: str, bilm: dict[str, str], folder: Path) -> Step:
     dim = flat(config)[f"{EMBEDDERS}.tokens.embedding_dim"]
     lines = (f"{word} {' '.join(['0.1'] * dim)}\n" for word in sorted(words_of(instances)))
     vectors.write_text("".join(lines), encoding="utf-8")
-    torch.manual_seed(0)
+    prepare_environment(Params({}))  # the same batch and weights each time
     vocab = Vocabulary.from_instances(instances)
     model = Model.from_params(Params(config["model"]), vocab=vocab)
     loader = DataLoader.from_params(Params(config["data_loader"]), reader=reader, data_path=str(data))
@@ -104,7 +113,11 @@ def test_a_model_of_the_papers_size_takes_a_training_step(
     trained = {name: weight.detach().clone() for name, weight in weights.items() if weight.requires_grad}
     frozen = {name: weight for name, weight in weights.items() if not weight.requires_grad}
     assert sum(weight.numel() for name, weight in frozen.items() if "bilm" in name) == 93_600_864
-    assert torch.isfinite(torch.tensor(step.take()))
+    begun = time.process_time()
+    loss = step.take()
+    seconds, peak = time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(f"{task}: {seconds:.1f} s of processor time, {peak / 1e9:.1f} GB at most")
+    assert torch.isfinite(torch.tensor(loss))
     unchanged = {name for name, before in trained.items() if torch.equal(before, weights[name])}
     assert unchanged == set()
     assert all(weight.isfinite().all() for weight in weights.values())
