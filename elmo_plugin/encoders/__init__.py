@@ -1,4 +1,4 @@
-"""The layers that task models are made of."""
+"""The layers and the decoder that task models are made of."""
 
 from elmo_plugin.encoders.attention import biattention, masked_attention, pool, self_biattention
 from elmo_plugin.encoders.bidirectional_gru import BidirectionalGru
@@ -7,6 +7,7 @@ from elmo_plugin.encoders.contextual_encoder import ContextualEncoder, construct
 from elmo_plugin.encoders.highway_lstm import HighwayLstm
 from elmo_plugin.encoders.text_fields import slice_wrapping_dim, take_rows
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
+from elmo_plugin.encoders.viterbi import bio_transitions, viterbi
 
 __all__ = [
     "BidirectionalGru",
@@ -15,10 +16,12 @@ __all__ = [
     "HighwayLstm",
     "VariationalBiLstm",
     "biattention",
+    "bio_transitions",
     "construct_encoder",
     "masked_attention",
     "pool",
     "self_biattention",
     "slice_wrapping_dim",
     "take_rows",
+    "viterbi",
 ]
