@@ -8,7 +8,7 @@ from allennlp.nn.util import viterbi_decode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.encoders.viterbi import bio_transitions, viterbi
+from elmo_plugin.encoders.decoding import bio_transitions, viterbi
 
 TAGS = ["O", "B-A0", "I-A0", "B-V", "I-V", "I-A1"]
 
