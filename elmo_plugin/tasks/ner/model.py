@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -13,11 +13,13 @@ from allennlp.nn import InitializerApplicator
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
-from elmo_plugin.encoders import ContextualEncoder
+from elmo_plugin.encoders import ContextualEncoder, viterbi
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import tags_to_spans
 from elmo_plugin.tasks.task_model import TaskModel
+
+ILLEGAL = -10_000.0  # AllenNLP's logit of what is not allowed: finite, for where nothing else is left
 
 
 class CrfLogits(NamedTuple):
@@ -123,8 +125,8 @@ class NerBiLstmCrf(TaskModel):
         output: dict[str, Any] = {"words": words}
         if not self.training:
             labels = self.vocab.get_index_to_token_vocabulary("labels")
-            paths = cast(list[tuple[list[int], float]], crf.viterbi_tags(emissions, mask))
-            output["tags"] = [[labels[index] for index in path] for path, _ in paths]
+            paths = viterbi(emissions, mask, *_constrained_transitions(crf))
+            output["tags"] = [[labels[index] for index in path] for path in paths]
         if tags is not None:
             known = (tags != UNKNOWN_TAG).all(dim=1)  # Shape: (batch,)
             output["loss"] = -crf(emissions[known], tags[known], mask[known])
@@ -162,6 +164,17 @@ class NerBiLstmCrf(TaskModel):
             name if name == "accuracy" or name.endswith("-overall") else f"_{name}": value
             for name, value in figures.items()
         }
+
+
+def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns the logits of two tags in a row, of the first and of the last tag, with its constraints."""
+    start, end = crf.num_tags, crf.num_tags + 1  # their rows and columns in the mask
+    illegal = crf._constraint_mask == 0
+    return (
+        crf.transitions.masked_fill(illegal[:start, :start], ILLEGAL),
+        crf.start_transitions.masked_fill(illegal[start, :start], ILLEGAL),
+        crf.end_transitions.masked_fill(illegal[:start, end], ILLEGAL),
+    )
 
 
 def _check_tag_encoding(tag_encoding: str, labels: Iterable[str]) -> None:

@@ -1,6 +1,7 @@
 """Question answering: BiDAF with self-attention on SQuAD 1.1, and the scores of its official script."""
 
 from elmo_plugin.tasks.squad.articles import Answer, Paragraph, Question, read_squad
+from elmo_plugin.tasks.squad.batches import ParagraphBatchSampler
 from elmo_plugin.tasks.squad.dataset_reader import SquadReader, TokenizedParagraph
 from elmo_plugin.tasks.squad.metrics import SquadEmAndF1
 from elmo_plugin.tasks.squad.model import SquadBidafSelfAttention
@@ -10,6 +11,7 @@ from elmo_plugin.tasks.squad.scores import SquadScores, score_squad
 __all__ = [
     "Answer",
     "Paragraph",
+    "ParagraphBatchSampler",
     "Question",
     "SquadBidafSelfAttention",
     "SquadEmAndF1",

@@ -13,12 +13,11 @@ from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 from torch.nn import functional
 
-from elmo_plugin.encoders import ContextualEncoder
+from elmo_plugin.encoders import ContextualEncoder, bio_transitions, viterbi
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.ensemble import average_probabilities
 from elmo_plugin.tasks.srl.metrics import SrlF1
 from elmo_plugin.tasks.srl.spans import tags_to_arguments
-from elmo_plugin.tasks.srl.viterbi import bio_transitions, viterbi
 from elmo_plugin.tasks.task_model import TaskModel
 
 

@@ -116,6 +116,27 @@ def test_entities_of_types_that_training_lacks_are_missed_and_have_no_part_in_th
     assert model.get_metrics()["_recall-LOC"] == 0.0
 
 
+@ENCODINGS
+def test_all_sentences_of_a_batch_are_decoded_at_once_as_allennlps_crf_decodes_each(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instances = instances_in(encoding)
+    vocab = Vocabulary.from_instances(instances)
+    model = tagger(vocab, encoding).eval()
+    labels = vocab.get_index_to_token_vocabulary("labels")
+    tensors = tensors_of(instances, vocab)
+    for seed in range(5):
+        torch.manual_seed(seed)
+        for parameter in [*model.tag_projection.parameters(), *model.crf.parameters()]:
+            if parameter.requires_grad:
+                torch.nn.init.normal_(parameter)
+        emissions, mask, crf = model.compute_logits(tensors["tokens"])
+        expected = [[labels[tag] for tag in path] for path, _ in crf.viterbi_tags(emissions, mask)]
+        with monkeypatch.context() as patch:
+            patch.delattr(type(crf), "viterbi_tags")  # which has a loop over sentences
+            assert model(**tensors)["tags"] == expected
+
+
 def test_in_training_nothing_is_decoded() -> None:
     instances = instances_in("BIOUL")
     vocab = Vocabulary.from_instances(instances)

@@ -9,7 +9,7 @@ from torch.nn import functional
 from elmo_plugin.bilm import autocast_dtype, first_derivative_only
 from elmo_plugin.tasks.coref.span_ranking.span_encoder import further_layers
 
-BLOCK = 32  # spans whose antecedents are scored together
+BLOCK = 8  # spans whose antecedents are scored together: their scaled weights fit into a cache
 FIRST_OF_BUCKET = [1, 2, 3, 4, 5, 8, 16, 32, 64]  # distances, in spans
 
 

@@ -1,4 +1,4 @@
-"""The best sequences of BIO tags, for a batch of sentences at once."""
+"""The best sequences of tags, for a batch of sentences at once."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,10 @@ def _penalty(allowed: list[list[bool]] | list[bool]) -> Tensor:
     return torch.zeros(table.shape).masked_fill(~table, -torch.inf)
 
 
-def viterbi(logits: Tensor, mask: BoolTensor, transitions: Tensor, start: Tensor) -> list[list[int]]:
+@torch.no_grad()
+def viterbi(
+    logits: Tensor, mask: BoolTensor, transitions: Tensor, start: Tensor, end: Tensor | None = None
+) -> list[list[int]]:
     """
     Finds for each sentence the sequence of tags with the largest sum of logits and transitions.
 
@@ -46,26 +49,27 @@ def viterbi(logits: Tensor, mask: BoolTensor, transitions: Tensor, start: Tensor
         Shape (batch, time), true at the words, which come before the padding.
     transitions, start : `Tensor`
         What is added for one tag after another, shape (tags, tags), and for the first, shape (tags,).
+    end : `Tensor | None`, optional (default = `None`)
+        What is added for the last tag, shape (tags,).
 
     # Returns
 
     `list[list[int]]`
         The indices of the tags of each sentence, as many as it has words.
     """
-    lengths = mask.sum(dim=1).tolist()
     score = start + logits[:, 0]  # Shape: (batch, tags), of the best sequence that ends in each tag
-    scores, best_previous = [score], []
+    same_tag = torch.arange(logits.size(2), device=logits.device)
+    best_previous = []
     for time in range(1, logits.size(1)):
         best, previous = (score.unsqueeze(2) + transitions).max(dim=1)
-        score = best + logits[:, time]
-        scores.append(score)
-        best_previous.append(previous)
-    last_tags = torch.stack(scores).argmax(dim=2).tolist()
-    back = [previous.tolist() for previous in best_previous]
-    paths = []
-    for row, length in enumerate(lengths):
-        path = [last_tags[length - 1][row]] if length else []
-        for time in range(length - 2, -1, -1):
-            path.append(back[time][row][path[-1]])
-        paths.append(path[::-1])
-    return paths
+        is_word = mask[:, time].unsqueeze(1)
+        # Padding repeats the last tag, at no cost, so that all sentences end at the same time step.
+        score = torch.where(is_word, best + logits[:, time], score)
+        best_previous.append(torch.where(is_word, previous, same_tag))
+    if end is not None:
+        score = score + end
+    tags = [score.argmax(dim=1, keepdim=True)]  # each of shape (batch, 1), the last time step first
+    for previous in reversed(best_previous):
+        tags.append(previous.gather(1, tags[-1]))
+    paths = torch.cat(tags[::-1], dim=1).tolist()
+    return [path[:length] for path, length in zip(paths, mask.sum(dim=1).tolist(), strict=True)]

@@ -1,13 +1,14 @@
-"""Viterbi under the constraints of BIO tags, against all sequences and AllenNLP's."""
+"""Viterbi for a batch of sentences, against all sequences and AllenNLP's decoders."""
 
 from itertools import product
 
 import torch
+from allennlp.modules.conditional_random_field import ConditionalRandomField
 from allennlp.nn.util import viterbi_decode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.srl.viterbi import bio_transitions, viterbi
+from elmo_plugin.encoders.decoding import bio_transitions, viterbi
 
 TAGS = ["O", "B-A0", "I-A0", "B-V", "I-V", "I-A1"]
 
@@ -41,6 +42,18 @@ def test_equals_allennlps_viterbi_with_the_same_constraints() -> None:
     transitions, start = bio_transitions(TAGS)
     expected, _ = viterbi_decode(logits[0], transitions, allowed_start_transitions=start)
     assert viterbi(logits, torch.ones(1, 30, dtype=torch.bool), transitions, start) == [expected]
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 999), lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4))
+def test_equals_allennlps_crf_whose_last_tags_have_logits_too(seed: int, lengths: list[int]) -> None:
+    torch.manual_seed(seed)
+    crf = ConditionalRandomField(len(TAGS))
+    logits = torch.randn(len(lengths), max(lengths), len(TAGS))
+    mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    expected = [path for path, _ in crf.viterbi_tags(logits, mask)]
+    found = viterbi(logits, mask, crf.transitions, crf.start_transitions, crf.end_transitions)
+    assert found == expected
 
 
 def test_a_tag_inside_follows_only_its_own_kind_and_never_begins() -> None:
