@@ -43,7 +43,7 @@ def fetch(path_or_address: str | Path, whose: str = "", others: Sequence[str | P
     """
     address = str(path_or_address)
     if not is_address(address):
-        return Path(path_or_address).expanduser()
+        return Path(os.path.expanduser(path_or_address))
     try:
         from cached_path import cached_path, find_latest_cached
     except ImportError:

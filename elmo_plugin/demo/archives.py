@@ -111,13 +111,17 @@ def load_archives(paths: Sequence[str]) -> list[LoadedArchive]:
             archives.append((path, archive, task_of(archive.model, path)))
     taggers = [path for path, _, task in archives if task.name == "srl_predicates"]
     has_roles = any(task.name == "srl" for _, _, task in archives)
+    tagging = None  # one for all models of semantic roles
+    if taggers and has_roles:
+        tagging = Predictor.from_archive(next(each for path, each, _ in archives if path == taggers[0]))
     loaded = []
     for (path, archive, task), name in zip(archives, names([path for path, _, _ in archives]), strict=True):
         if has_roles and task.name == "srl_predicates":
             continue
         tagger = taggers[0] if taggers and task.name == "srl" else None
         with _as_bilm_error(path):
-            predictor = Predictor.from_archive(archive, extra_args={"predicates": tagger} if tagger else None)
+            extra = {"predicates": tagging} if tagger else None
+            predictor = Predictor.from_archive(archive, extra_args=extra)
         loaded.append(LoadedArchive(path, name, task, predictor, tagger))
     return loaded
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.text_files import decode
 
 MAX_CHARACTERS, MAX_WORDS = 10_000, 1_000
@@ -146,7 +147,8 @@ def parse_input(text: str, name: str) -> dict[str, Any] | str:
     if not text.startswith("{"):
         return text
     try:
-        content: dict[str, Any] = json.loads(text)
-    except ValueError as error:
-        raise BiLmError(f"{name}: begins with a brace, but is not JSON ({error})") from None
+        content: dict[str, Any] = parse_json(text, name, is_line=True)
+    except BiLmError as error:
+        message = str(error).replace(f"{name}: not JSON", f"{name}: begins with a brace, but is not JSON", 1)
+        raise BiLmError(message) from None
     return content

@@ -48,18 +48,18 @@ class ElmoEmbeddings(TokenEmbeddings):
         return self.word_vectors.num_features
 
     def to_params(self) -> dict[str, Any]:
-        """Returns what flair stores with a model: the settings, and the biLM itself."""
-        word_vectors = self.word_vectors
-        names = ("source", "layers", "mixing_weights", "precision")
-        settings = [getattr(word_vectors, name) for name in names]
-        return {"settings": settings, "name": self.name, "content": word_vectors.to_bytes()}
+        """Returns what flair stores with a model: the settings and the biLM itself, with a checksum."""
+        return {"name": self.name, "content": self.word_vectors.to_bytes()}
 
     @classmethod
     def from_params(cls, params: dict[str, Any]) -> "ElmoEmbeddings":
-        """Restores the embeddings from what `to_params` returned, without the biLM's source."""
+        """
+        Restores the embeddings from what `to_params` returned, without the biLM's source. Raises `BiLmError`
+        if it is damaged.
+        """
         embeddings = cls.__new__(cls)
         TokenEmbeddings.__init__(embeddings)
-        embeddings._use(WordVectors(*params["settings"]).from_bytes(params["content"]))
+        embeddings._use(WordVectors.restore(params["content"]))
         embeddings.name = params["name"]
         return embeddings
 

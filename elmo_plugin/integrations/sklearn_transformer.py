@@ -52,10 +52,8 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         Loads the biLM; `X` and `y` are ignored. Raises `BiLmError`, a `ValueError`, if a parameter is wrong.
         """
-        if self.batch_size < 1:
-            raise BiLmError(f"batch_size must be at least 1, not {self.batch_size}")
+        self._check_batch_size()
         self.word_vectors_ = WordVectors(self.bilm, self.layers, self.mixing_weights, self.precision)
-        self._n_features_out = self.word_vectors_.num_features
         return self
 
     def transform(self, X: Iterable[Sequence[str]]) -> np.ndarray:
@@ -73,21 +71,24 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Raises `BiLmError` if a sentence is not a list of words.
         """
         check_is_fitted(self)
+        self._check_batch_size()
         rest, rows = iter(X), [np.empty((0, self._n_features_out), np.float32)]
         while sentences := list(islice(rest, self.batch_size)):
-            vectors = self.word_vectors_.embed([_words(sentence) for sentence in sentences])
+            vectors = self.word_vectors_.embed(sentences)
             rows.append(np.stack([each.sum(axis=-2).ravel() / max(each.shape[-2], 1) for each in vectors]))
         return np.concatenate(rows)
+
+    @property
+    def _n_features_out(self) -> int:
+        """What scikit-learn makes names of features from."""
+        return self.word_vectors_.num_features
+
+    def _check_batch_size(self) -> None:
+        if self.batch_size < 1:
+            raise BiLmError(f"batch_size must be at least 1, not {self.batch_size}")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _words(sentence: Any) -> list[str]:
-    words = [] if isinstance(sentence, str) else list(sentence)
-    if isinstance(sentence, str) or not all(isinstance(word, str) for word in words):
-        raise BiLmError(f"a sentence is a list of words, such as ['The', 'play'], not {sentence!r}")
-    return words

@@ -10,6 +10,7 @@ from spacy.tokens import Doc
 from spacy.util import minibatch
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import read_bytes
 from elmo_plugin.integrations.spacy_vectors import set_hooks, store_vectors
 
 if TYPE_CHECKING:
@@ -93,7 +94,12 @@ class ElmoComponent:
         Path(path).write_bytes(self.to_bytes())
 
     def from_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> "ElmoComponent":
-        return self.from_bytes(Path(path).read_bytes())
+        """Raises `BiLmError`, naming the file, if it is missing or damaged, or has NaN in it."""
+        content = read_bytes(path, str(path))
+        try:
+            return self.from_bytes(content)
+        except BiLmError as error:
+            raise BiLmError(f"{path}: {error}") from None
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
         sentences = [_sentences(doc) for doc in docs]

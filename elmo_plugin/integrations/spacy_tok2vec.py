@@ -10,6 +10,7 @@ from thinc.api import Dropout, Maxout, Model, chain, concatenate, with_array
 from thinc.shims import Shim
 from thinc.types import Floats2d, Floats3d
 
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.integrations.spacy_component import embed_sentences
 from elmo_plugin.integrations.word_vectors import ALL, WordVectors
 
@@ -127,6 +128,8 @@ def _mix_forward(
     ops: Any = model.ops
     xp, gamma = ops.xp, model.get_param("gamma")
     weights = ops.softmax(ops.asarray([model.get_param("weights")]))[0]
+    if not xp.isfinite(weights * gamma).all():
+        raise BiLmError("the learned mix of ELMo's layers has NaN or an infinite number in it")
     sums = [xp.tensordot(weights, layers, axes=1) for layers in X]
 
     def backprop(dY: list[Floats2d]) -> Layers:

@@ -2,7 +2,10 @@
 
 import json
 from collections.abc import Sequence
+from copy import deepcopy
 from hashlib import blake2b
+from math import fsum, isfinite
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,9 +15,14 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, get_precision, load_bilm
 from elmo_plugin.bilm.io import Checkpoint, Source
+from elmo_plugin.common.files import checksum
+from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.torch_files import check_all_finite
 
 MEAN, ALL = "mean", "all"
-_OPTIONS = "options.json"  # among the stored weights
+_METADATA = "metadata.json"  # among the stored weights
+_MAGIC = b"elmo word vectors 1\n"
+_CHECKSUM_BYTES = 4
 
 
 class WordVectors:
@@ -48,11 +56,9 @@ class WordVectors:
         named = (MEAN, "top", "token", ALL)
         if layers not in named and type(layers) is not int:
             raise BiLmError(f"layers is one of {', '.join(named)}, or the number of a layer, not {layers!r}")
-        if mixing_weights is not None and (layers != MEAN or not sum(mixing_weights) > 0):
-            raise BiLmError('mixing_weights, of which some are positive, go with layers "mean"')
         self.source = source
         self.layers = layers
-        self.mixing_weights = None if mixing_weights is None else [float(weight) for weight in mixing_weights]
+        self.mixing_weights = None if mixing_weights is None else _checked_weights(mixing_weights, layers)
         self.precision = get_precision(precision).name
         self._bilm: BiLm | None = None
 
@@ -79,22 +85,52 @@ class WordVectors:
 
         `list[np.ndarray]`
             Per sentence an array of shape (words, dim), or (num_layers, words, dim) for "all", float32.
+
+        Raises `BiLmError` if a sentence is not a list of words.
         """
-        return [self._chosen(layers).cpu().numpy() for layers in self.bilm.embed(sentences)]
+        words = [_words(sentence) for sentence in sentences]
+        return [self._chosen(layers).cpu().numpy() for layers in self.bilm.embed(words)]
 
     def to_bytes(self) -> bytes:
-        """Returns the weights and the options of the biLM, for `from_bytes`."""
+        """Returns the biLM and the settings, with a checksum, for `from_bytes` and `restore`."""
         weights = {name: tensor.cpu().contiguous() for name, tensor in self.bilm.state_dict().items()}
-        options = json.dumps(self.bilm.options.to_dict()).encode()
-        return safetensors.torch.save({**weights, _OPTIONS: torch.tensor(list(options), dtype=torch.uint8)})
+        metadata = json.dumps({"options": self.bilm.options.to_dict(), "settings": self._settings()}).encode()
+        tensors = {**weights, _METADATA: torch.tensor(list(metadata), dtype=torch.uint8)}
+        content = safetensors.torch.save(tensors)
+        return _MAGIC + checksum(content).to_bytes(_CHECKSUM_BYTES, "little") + content
 
     def from_bytes(self, content: bytes) -> "WordVectors":
-        """Uses the biLM that `to_bytes` has stored, whatever the source."""
-        weights = safetensors.torch.load(content)
-        options = json.loads(weights.pop(_OPTIONS).numpy().tobytes())
-        stored = Checkpoint(BiLmOptions.from_dict(options), weights.items())
+        """
+        Uses the biLM that `to_bytes` has stored, whatever the source, with its own settings.
+
+        Raises `BiLmError` if the content is damaged, or has numbers that are not finite.
+        """
+        metadata, weights = _parse(content)
+        stored = Checkpoint(BiLmOptions.from_dict(metadata["options"]), weights.items())
         self._take(BiLm.from_checkpoint(stored, self.precision))
         return self
+
+    @classmethod
+    def restore(cls, content: bytes) -> "WordVectors":
+        """Returns what `to_bytes` has stored, with its settings; raises `BiLmError` as `from_bytes` does."""
+        return cls(*_parse(content)[0]["settings"]).from_bytes(content)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles with a checksum, which pickle has not."""
+        if self._bilm is None:
+            return WordVectors, self._settings()
+        return WordVectors.restore, (self.to_bytes(),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "WordVectors":
+        other = WordVectors(*self._settings())
+        other._bilm = deepcopy(self._bilm, memo)
+        return other
+
+    def _settings(self) -> tuple[Any, ...]:
+        """Returns the arguments of the constructor."""
+        source = self.source
+        named = str(source) if isinstance(source, str | PathLike) else {k: str(source[k]) for k in source}
+        return named, self.layers, self.mixing_weights, self.precision
 
     def _take(self, bilm: BiLm) -> BiLm:
         number, weights = self.layers, self.mixing_weights
@@ -110,7 +146,47 @@ class WordVectors:
         if self.layers == ALL:
             return layers
         if self.layers == MEAN:
-            weights = layers.new_tensor(self.mixing_weights or [1.0] * len(layers))
-            return torch.tensordot(weights / weights.sum(), layers, dims=1)
+            weights = self.mixing_weights or [1.0] * len(layers)
+            scaled = layers.new_tensor([weight / fsum(weights) for weight in weights])
+            return torch.tensordot(scaled, layers, dims=1)
         number: Any = {"token": 0, "top": -1}.get(str(self.layers), self.layers)
         return layers[number]
+
+
+def _parse(content: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Returns the metadata and the weights that `WordVectors.to_bytes` has stored, checked."""
+    name = "the stored biLM"
+    start = len(_MAGIC) + _CHECKSUM_BYTES
+    head, tensors = bytes(content[:start]), bytes(content[start:])
+    if head != _MAGIC + checksum(tensors).to_bytes(_CHECKSUM_BYTES, "little"):
+        raise BiLmError(f"{name}: it is damaged, or not what this version stores")
+    try:
+        weights = safetensors.torch.load(tensors)
+        metadata = weights.pop(_METADATA).numpy().tobytes()
+    except (safetensors.SafetensorError, KeyError):
+        raise BiLmError(f"{name}: it is not what this version stores") from None
+    check_all_finite(weights.items(), name)
+    return parse_json(metadata, name), weights
+
+
+def _checked_weights(mixing_weights: Sequence[float], layers: str | int) -> list[float]:
+    try:
+        weights = [float(weight) for weight in mixing_weights]
+    except (TypeError, ValueError):
+        raise BiLmError(f"mixing_weights are numbers, not {mixing_weights!r}") from None
+    try:
+        total = fsum(weights)
+    except (OverflowError, ValueError):  # of infinite numbers, or beyond them
+        total = float("nan")
+    if not isfinite(total):
+        raise BiLmError(f"mixing_weights and their sum are finite, not {weights}")
+    if layers != MEAN or total <= 0:
+        raise BiLmError('mixing_weights, of which some are positive, go with layers "mean"')
+    return weights
+
+
+def _words(sentence: Any) -> list[str]:
+    words = [] if isinstance(sentence, str) else list(sentence)
+    if isinstance(sentence, str) or not all(isinstance(word, str) for word in words):
+        raise BiLmError(f"a sentence is a list of words, such as ['The', 'play'], not {sentence!r}")
+    return words

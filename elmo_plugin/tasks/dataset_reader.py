@@ -121,13 +121,15 @@ def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
 
 def read_text_lines(file_path: str) -> Iterator[Line]:
     """
-    Yields the lines of a UTF-8 file, compressed or not.
+    Yields the lines of a UTF-8 file, compressed or not, without the byte order marks that lines begin with
+    where files were put one after another.
 
     Raises `ConfigurationError`, naming file and line, where a line is not UTF-8.
     """
     with as_configuration_error():
         for number, line in enumerate(read_lines(file_path), start=1):
-            yield Line(decode(line, f"{file_path}, line {number}"), file_path, number)
+            text = decode(line, f"{file_path}, line {number}")
+            yield Line(text.removeprefix("\ufeff"), file_path, number)
 
 
 class TagsField(SequenceLabelField):

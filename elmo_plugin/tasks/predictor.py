@@ -1,12 +1,12 @@
 """What the predictors of all tasks share: text and words from JSON."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
-from allennlp.data.fields import TextField
+from allennlp.data.fields import Field, ListField, TextField
 from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.models import Model
 from allennlp.predictors import Predictor
@@ -16,12 +16,19 @@ from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.embedding.cache import MemoryCache
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
 
+SPLIT = (
+    "split it, or give the predictor more (--predictor-args '{\"max_words\": N}') if there is memory"
+)
+CHARACTERS_PER_WORD = 20
+MAX_RUN = 500  # characters without white space: spaCy's rules take the square of their number
+
 
 class TaskPredictor(Predictor):
     """
     The base of the predictors of all tasks. Some layers of a task take memory by the square of the words, and
-    all by their number, so that a text without end is refused before it takes all memory. A cache in memory
-    is for the epochs of a training: what is predicted hardly ever comes again, so the model predicts without.
+    all by their number, so that a text without end is refused before it takes all memory; and before it is
+    tokenised, by its characters. A cache in memory is for the epochs of a training: what is predicted hardly
+    ever comes again, so the model predicts without.
 
     # Parameters
 
@@ -30,9 +37,10 @@ class TaskPredictor(Predictor):
     dataset_reader : `DatasetReader`
         That of its training; its `text_to_instance` makes instances.
     max_words : `int`, optional (default = `longest`)
-        The most words of a text.
+        The most words of a text. One that is not tokenised may have 20 times as many characters.
 
-    Raises `ConfigurationError` where a text has more words.
+    Raises `ConfigurationError` where a text has more words or characters, or more than 500 characters without
+    white space.
     """
 
     longest: ClassVar[int] = 5_000
@@ -48,6 +56,16 @@ class TaskPredictor(Predictor):
                 module.session.cache = None
 
     @overrides
+    def predict_json(self, inputs: JsonDict) -> JsonDict:
+        self._check_characters([inputs])
+        return super().predict_json(inputs)
+
+    @overrides
+    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        self._check_characters(inputs)
+        return super().predict_batch_json(inputs)
+
+    @overrides
     def predict_instance(self, instance: Instance) -> JsonDict:
         self._check_length(instance)
         return super().predict_instance(instance)
@@ -56,16 +74,36 @@ class TaskPredictor(Predictor):
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         for instance in instances:
             self._check_length(instance)
-        return super().predict_batch_instance(instances)
+        return super().predict_batch_instance(instances) if instances else []
+
+    def _check_characters(self, inputs: list[JsonDict]) -> None:
+        most = self._max_words * CHARACTERS_PER_WORD
+        values = [value for each in inputs if isinstance(each, dict) for value in each.values()]
+        for text in (value for value in values if isinstance(value, str)):
+            if len(text) > most:
+                raise ConfigurationError(
+                    f"a text of {len(text):,} characters is longer than {most:,}, {CHARACTERS_PER_WORD} for "
+                    f"each of max_words, {self._max_words:,}: {SPLIT}"
+                )
+            run = max(map(len, text.split()), default=0)
+            if run > MAX_RUN:
+                raise ConfigurationError(
+                    f"a text has {run:,} characters without white space, and at most {MAX_RUN} can be read"
+                )
 
     def _check_length(self, instance: Instance) -> None:
         for field in instance.fields.values():
-            if isinstance(field, TextField) and field.sequence_length() > self._max_words:
+            if (words := _count_words(field)) > self._max_words:
                 raise ConfigurationError(
-                    f"a text of {field.sequence_length():,} words is longer than max_words, "
-                    f"{self._max_words:,}: split it, or give the predictor more "
-                    "(--predictor-args '{\"max_words\": N}') if there is memory"
+                    f"a text of {words:,} words is longer than max_words, {self._max_words:,}: {SPLIT}"
                 )
+
+
+def _count_words(field: Field[Any]) -> int:
+    """Returns the words of a text, or of a list of texts, such as the sentences of a document."""
+    if isinstance(field, ListField):
+        return sum(map(_count_words, field.field_list))
+    return field.sequence_length() if isinstance(field, TextField) else 0
 
 
 class SentencePredictor(TaskPredictor):

@@ -4,6 +4,8 @@ import spacy
 from allennlp.data.tokenizers import Token, Tokenizer
 from nltk.tokenize import TreebankWordTokenizer
 from overrides import overrides
+from spacy.language import Language
+from spacy.tokens import Doc
 
 
 @Tokenizer.register("penn_treebank")
@@ -23,6 +25,41 @@ class PennTreebankTokenizer(Tokenizer):
         return [Token('"' if word in ("``", "''") else word) for word in self._tokenizer.tokenize(text)]
 
 
+class SpacyRules:
+    """
+    spaCy's rules for English, which need no trained model. spaCy keeps each new word that it meets for ever,
+    so the rules are made anew after many. Several threads may use them.
+
+    # Parameters
+
+    pipes : `str`
+        The names of spaCy's components that follow the tokenizer, such as "sentencizer".
+    """
+
+    max_new_words = 100_000
+    """After which the rules are made anew; it takes 0.2 seconds. So many take about 50 MB."""
+
+    def __init__(self, *pipes: str) -> None:
+        self._pipes = pipes
+        self._rules = self._make()
+
+    def __call__(self, text: str) -> Doc:
+        nlp, first_words = self._rules
+        if len(nlp.vocab.strings) > first_words + self.max_new_words:
+            nlp, _ = self._rules = self._make()
+        doc = nlp.tokenizer(text)
+        for _, pipe in nlp.pipeline:
+            doc = pipe(doc)
+        return doc
+
+    def _make(self) -> tuple[Language, int]:
+        """Returns new rules, and the number of words that they know."""
+        nlp = spacy.blank("en")
+        for pipe in self._pipes:
+            nlp.add_pipe(pipe)
+        return nlp, len(nlp.vocab.strings)
+
+
 class SpacyRulesTokenizer(Tokenizer):
     """
     Splits a sentence by spaCy's rules for English, which need no trained model, unlike those of AllenNLP's
@@ -30,8 +67,8 @@ class SpacyRulesTokenizer(Tokenizer):
     """
 
     def __init__(self) -> None:
-        self._tokenizer = spacy.blank("en").tokenizer
+        self._rules = SpacyRules()
 
     @overrides
     def tokenize(self, text: str) -> list[Token]:
-        return [Token(token.text, token.idx) for token in self._tokenizer(text) if not token.is_space]
+        return [Token(token.text, token.idx) for token in self._rules(text) if not token.is_space]

@@ -90,6 +90,21 @@ def test_a_tagger_finds_the_predicates_and_has_no_tab(archives: dict[str, Path])
 
 
 @pytest.mark.slow
+def test_models_of_semantic_roles_share_one_tagger(
+    archives: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the tagger is loaded again")
+
+    monkeypatch.setattr(Predictor, "from_path", refuse)
+    roles = str(archives["srl_elmo"])
+    loaded = load_archives([roles, str(archives["srl_predicates"]), roles])
+    sentence = {"sentence": "She wants to leave ."}
+    assert [each.task.name for each in loaded] == ["srl", "srl"]
+    assert loaded[0].predict(sentence) == loaded[1].predict(sentence)
+
+
+@pytest.mark.slow
 def test_the_lines_of_python_give_the_same(archives: dict[str, Path]) -> None:
     (loaded,) = load_archives([str(archives["snli_elmo"])])
     variables: dict[str, dict[str, object]] = {}

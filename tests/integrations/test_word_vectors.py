@@ -2,17 +2,21 @@
 
 import copy
 import pickle
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.integrations.word_vectors import WordVectors
 from tests.small_bilm import loud_bilm, write_pair
 
+INF = float("inf")
 SENTENCES = [["The", "play", "ended", "."], [], ["Hello"]]
 
 
@@ -130,3 +134,70 @@ def test_the_vectors_are_the_callers_own(pair: dict[str, str]) -> None:
     first += 1
     np.testing.assert_array_equal(vectors.embed(SENTENCES)[0], expected)
     assert torch.is_grad_enabled()
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_flipped_bit_of_what_is_stored_is_one_sentence(pair: dict[str, str], data: st.DataObject) -> None:
+    content = bytearray(stored_bilm(pair["options"], pair["weights"]))
+    content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    for restore in (WordVectors(pair).from_bytes, WordVectors.restore):
+        with pytest.raises(BiLmError, match=r"^the stored biLM: it is damaged, or not what"):
+            restore(bytes(content))
+
+
+@cache
+def stored_bilm(options: str, weights: str) -> bytes:
+    return WordVectors({"options": options, "weights": weights}).to_bytes()
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_stored_numbers_are_finite(pair: dict[str, str], number: float) -> None:
+    vectors = WordVectors(pair)
+    with torch.no_grad():
+        next(vectors.bilm.parameters()).view(-1)[0] = number
+    content = vectors.to_bytes()
+    with pytest.raises(BiLmError, match=r"^the stored biLM: the tensor .* has (NaN|an infinite number)"):
+        WordVectors(pair).from_bytes(content)
+    with pytest.raises(BiLmError, match=r"^the stored biLM: the tensor"):
+        pickle.loads(pickle.dumps(vectors))
+
+
+def test_a_pickle_has_a_checksum(pair: dict[str, str]) -> None:
+    vectors = WordVectors(pair)
+    vectors.embed(SENTENCES)
+    weights = vectors.bilm.state_dict()
+    largest = max(weights.values(), key=lambda tensor: tensor.numel()).numpy().tobytes()
+    pickled = bytearray(pickle.dumps(vectors))
+    pickled[pickled.index(largest) + 3] ^= 64
+    with pytest.raises(BiLmError, match="the stored biLM: it is damaged"):
+        pickle.loads(bytes(pickled))
+
+
+@pytest.mark.parametrize(
+    "weights", [[INF, 1, 1], [float("nan")] * 3, [1e308] * 3, [INF, -INF, 1]], ids=str
+)
+def test_mixing_weights_that_cannot_be_are_named(weights: list[float]) -> None:
+    with pytest.raises(BiLmError, match=r"mixing_weights and their sum are finite, not \["):
+        WordVectors("tiny", mixing_weights=weights)
+
+
+def test_large_mixing_weights_are_scaled(pair: dict[str, str]) -> None:
+    for large, mean in zip(
+        WordVectors(pair, mixing_weights=[3e38] * 3).embed(SENTENCES),
+        WordVectors(pair).embed(SENTENCES),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(large, mean)
+
+
+@pytest.mark.parametrize("text", ["the cat", ["the", "cat"], [["the", 3]]], ids=str)
+def test_text_is_not_taken_for_words(pair: dict[str, str], text: Any) -> None:
+    with pytest.raises(BiLmError, match=r"a sentence is a list of words, such as \['The', 'play'\], not"):
+        WordVectors(pair).embed(text)
+
+
+def test_a_home_that_nobody_has_is_one_sentence() -> None:
+    source = {"options": "~nosuchuser/x", "weights": "~nosuchuser/y"}
+    with pytest.raises(BiLmError, match="~nosuchuser/"):
+        WordVectors(source).embed(SENTENCES)

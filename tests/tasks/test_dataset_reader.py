@@ -63,3 +63,8 @@ def test_all_texts_are_indexed_those_in_lists_too(tmp_path: Path) -> None:
 def test_errors_name_the_file_and_the_line(tmp_path: Path, content: bytes, message: str) -> None:
     with pytest.raises(ConfigurationError, match=re.escape(f"{tmp_path / 'words.txt'}{message}")):
         read(tmp_path / "words.txt", content)
+
+
+def test_lines_may_begin_with_a_byte_order_mark_where_files_were_joined(tmp_path: Path) -> None:
+    instances = read(tmp_path / "words.txt", "\ufeffone\n\ufefftwo \ufeff\n".encode())
+    assert [instance["words"].metadata for instance in instances] == [["one"], ["two", "\ufeff"]]

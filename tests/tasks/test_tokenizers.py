@@ -4,7 +4,7 @@ import pytest
 from allennlp.common import Params
 from allennlp.data.tokenizers import Tokenizer
 
-from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, SpacyRulesTokenizer
+from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, SpacyRules, SpacyRulesTokenizer
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,13 @@ def test_spacys_rules_need_no_model_and_tell_where_words_are() -> None:
     tokens = SpacyRulesTokenizer().tokenize(text)
     assert " ".join(token.text for token in tokens) == "Ada did n't meet Charles ( in London ) ."
     assert all(text[token.idx :].startswith(token.text) for token in tokens)
+
+
+def test_spacys_rules_forget_words_that_were_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SpacyRules, "max_new_words", 50)
+    tokenizer = SpacyRulesTokenizer()
+    known = []
+    for number in range(300):
+        assert [token.text for token in tokenizer.tokenize(f"new{number}x .")] == [f"new{number}x", "."]
+        known.append(len(tokenizer._rules._rules[0].vocab.strings))
+    assert max(known) < known[0] + 70

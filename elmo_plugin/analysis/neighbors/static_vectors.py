@@ -33,21 +33,25 @@ class StaticVectors:
         that of word2vec begins with a line that has the number of words and of dimensions. The file may be
         compressed.
 
-        Raises `BiLmError`, naming file and line, if a line has another form than the first.
+        Raises `BiLmError`, naming file and line, if a line has another form than the first, and if there are
+        not as many vectors as the first line says.
         """
         words: list[str] = []
         vectors: list[np.ndarray] = []
-        dim = 0
+        dim, expected = 0, None
         for number, line in enumerate(read_lines(path), start=1):
             location = f"{path}, line {number}"
             columns = decode(line, location).rstrip().split(" ")
-            if number == 1 and len(columns) == 2:  # of word2vec
+            if number == 1 and len(columns) == 2 and all(each.isdecimal() for each in columns):
+                expected, dim = map(int, columns)  # of word2vec
                 continue
             dim = dim or len(columns) - 1
             words.append(" ".join(columns[: len(columns) - dim]))  # some of GloVe's words have spaces
             vectors.append(_numbers(columns[len(columns) - dim :], dim, location))
         if not words:
             raise BiLmError(f"{path}: there is no vector in this file")
+        if expected not in (None, len(words)):
+            raise BiLmError(f"{path}: line 1 says {expected} vectors, but there are {len(words)}")
         return cls(words, np.stack(vectors))
 
     def nearest(self, word: str, k: int) -> list[tuple[str, float]] | None:

@@ -63,7 +63,8 @@ def read_senses(path: str | os.PathLike[str]) -> Iterator[SenseSentence]:
     `Iterator[SenseSentence]`
         The sentences, also those without a target.
 
-    Raises `ConfigurationError`, naming file and line, if a file is malformed.
+    Raises `ConfigurationError`, naming the file and a line or an instance, if a file is malformed, or a
+    target has no words, no sense or another part of speech.
     """
     if str(path).endswith(".xml"):
         gold = Path(str(path).removesuffix(".data.xml") + ".gold.key.txt")
@@ -97,7 +98,11 @@ def _target(each: dict[str, Any]) -> Target:
     numbers = [each["index"], each.get("length", 1)]
     if not all(type(number) is int for number in numbers):
         raise TypeError(f"the places {numbers} of a target are not whole numbers")
-    senses = [each["senses"]] if isinstance(each["senses"], str) else list(each["senses"])
+    senses = [each["senses"]] if isinstance(each["senses"], str) else each["senses"]
+    if not isinstance(senses, list) or not senses or not all(isinstance(key, str) and key for key in senses):
+        raise TypeError(f"the senses {senses!r} are not a list of keys")
+    if each["pos"] not in _PARTS_OF_SPEECH.values():
+        raise TypeError(f"the part of speech {each['pos']!r} is none of n, v, a and r")
     return Target(each["index"], each.get("length", 1), each["lemma"].lower(), each["pos"], senses)
 
 
@@ -134,8 +139,13 @@ def _parse_sentence(
                 raise ConfigurationError(
                     f"{path}: the instance {identifier!r} has no sense in the file of keys"
                 )
-            part_of_speech = _PARTS_OF_SPEECH.get(element.get("pos", ""), "")
+            part_of_speech = _PARTS_OF_SPEECH.get(element.get("pos", ""))
             lemma = element.get("lemma", "").lower()
+            if not parts or not lemma or part_of_speech is None:
+                raise ConfigurationError(
+                    f"{path}: the instance {identifier!r} needs words, a lemma, and as pos one of "
+                    f"{', '.join(_PARTS_OF_SPEECH)}"
+                )
             targets.append(Target(len(words), len(parts), lemma, part_of_speech, keys[identifier]))
         words += parts
     return SenseSentence(words, targets)

@@ -1,5 +1,6 @@
 """Caches of what a frozen biLM computes."""
 
+import os
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -149,7 +150,7 @@ class SqliteCache(ActivationCache):
     def __init__(self, path: str, max_gb: float = 100.0, dtype: str = "float32") -> None:
         if not path:
             raise BiLmError("the path of a cache is a folder, not ''")
-        folder = Path(path).expanduser().resolve()
+        folder = Path(os.path.expanduser(path)).resolve()
         super().__init__(SqliteStore(folder, _bytes(max_gb)), folder, dtype)
 
 

@@ -2,7 +2,6 @@
 
 from typing import Any, cast
 
-import spacy
 from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
@@ -14,6 +13,7 @@ from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.conll import NO_SPEAKER, CorefDocument, format_document
 from elmo_plugin.tasks.coref.dataset_reader import CorefReader
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
+from elmo_plugin.tasks.tokenizers import SpacyRules
 
 
 @Predictor.register("elmo_coref")
@@ -65,8 +65,7 @@ class CorefPredictor(TaskPredictor):
         if output_format not in ("json", "conll2012"):
             raise ConfigurationError(f"elmo_coref: output_format is json or conll2012, not {output_format!r}")
         self._output_format = output_format
-        self._spacy = spacy.blank("en")
-        self._spacy.add_pipe("sentencizer")
+        self._rules = SpacyRules("sentencizer")
 
     def predict(self, document: str) -> JsonDict:
         """Returns the prediction for a plain text."""
@@ -79,6 +78,7 @@ class CorefPredictor(TaskPredictor):
     @overrides
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         reader = cast(CorefReader, self._dataset_reader)
+        self._check_characters(inputs)
         documents = [self._read(each) for each in inputs]
         return self.predict_batch_instance(
             [reader.text_to_instance(document, has_answers=False) for document in documents]
@@ -111,7 +111,7 @@ class CorefPredictor(TaskPredictor):
             return CorefDocument("document", "000", sentences, speakers, genre, [])
         text = text_from_json(json_dict, ["document"], "elmo_coref")
         in_sentences = [
-            [token for token in sentence if not token.is_space] for sentence in self._spacy(text).sents
+            [token for token in sentence if not token.is_space] for sentence in self._rules(text).sents
         ]
         in_sentences = [tokens for tokens in in_sentences if tokens]
         sentences = [[token.text for token in tokens] for tokens in in_sentences]

@@ -72,7 +72,7 @@ def read_squad(
 
     Raises `ConfigurationError`, naming the file and, as far as there are, line, article and question, where
     the file is not JSON or has another shape, an answer is not where it should be, and where a question is
-    unanswerable.
+    unanswerable or has the id of another one.
     """
     options = {"repair_offsets": repair_offsets, "skip_unanswerable": skip_unanswerable}
     yield from parse_squad(read_text_lines(str(path)), **options)
@@ -106,6 +106,7 @@ class _SquadParser:
     def __init__(self, repair_offsets: bool, skip_unanswerable: bool) -> None:
         self._repair_offsets = repair_offsets
         self._skip_unanswerable = skip_unanswerable
+        self._ids: set[str] = set()
         self.repaired = 0
         self.skipped = 0
 
@@ -118,6 +119,9 @@ class _SquadParser:
         for each in _get(paragraph, "qas", list, location):
             identifier = _get(each, "id", str, location)
             of_question = f"{location}, question {identifier}"
+            if identifier in self._ids:
+                raise ConfigurationError(f"{of_question}: an earlier question has the same id")
+            self._ids.add(identifier)
             if each.get("is_impossible"):
                 self._check_unanswerable(of_question)
                 continue

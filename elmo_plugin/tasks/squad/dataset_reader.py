@@ -71,6 +71,8 @@ class SquadReader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
+        if max_paragraph_words is not None and max_paragraph_words < 1:
+            raise ConfigurationError(f"squad_v1: max_paragraph_words is 1 or more, not {max_paragraph_words}")
         self._tokenizer = tokenizer or SpacyRulesTokenizer()
         self._max_paragraph_words = max_paragraph_words
         self._options = {"repair_offsets": repair_offsets, "skip_unanswerable": skip_unanswerable}
@@ -81,7 +83,8 @@ class SquadReader(TaskDatasetReader):
         too_long = inside_of_words = 0
         for paragraph in parse_squad(lines, **self._options):
             tokenized = self.tokenize(paragraph.text)
-            if self._max_paragraph_words and len(tokenized.tokens) > self._max_paragraph_words:
+            most = self._max_paragraph_words
+            if most is not None and len(tokenized.tokens) > most:
                 too_long += 1
                 continue
             for question in paragraph.questions:
@@ -92,7 +95,6 @@ class SquadReader(TaskDatasetReader):
                 inside_of_words += any(not _is_exact(tokenized, answer) for answer in question.answers)
                 yield tokenized, question
         if too_long:
-            most = self._max_paragraph_words
             logger.info("%d paragraphs of more than %d words are left out", too_long, most)
         if inside_of_words:
             logger.info("%d questions have answers that begin or end inside of a word", inside_of_words)

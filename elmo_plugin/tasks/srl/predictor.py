@@ -1,6 +1,7 @@
 """Who did what to whom, in plain or pre-tokenised sentences."""
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any, cast
 
 import spacy
@@ -44,11 +45,10 @@ class SrlPredictor(SentencePredictor):
 
     model, dataset_reader, tokenizer, max_words
         See `SentencePredictor`.
-    predicates : `str`, optional (default = `None`)
-        The archive of a model of predicates, such as `srl_predicates`.
+    predicates : `str | Predictor`, optional (default = `None`)
+        The archive of a model of predicates, such as `srl_predicates`, or its predictor.
     spacy_model : `str`, optional (default = `None`)
         The name or folder of a spaCy model with tags and lemmas; its verbs and auxiliaries are predicates.
-
     output_format : `str`, optional (default = `"json"`)
         What `allennlp predict` writes for a sentence: "json", or "props", the lines of CoNLL-2005 that
         srl-eval.pl reads (see `write_props`).
@@ -65,7 +65,7 @@ class SrlPredictor(SentencePredictor):
         dataset_reader: DatasetReader,
         tokenizer: Tokenizer = None,
         *,
-        predicates: str | None = None,
+        predicates: str | Predictor | None = None,
         spacy_model: str | None = None,
         output_format: str = "json",
         max_words: int | None = None,
@@ -78,7 +78,7 @@ class SrlPredictor(SentencePredictor):
         self._output_format = output_format
         self._find_predicates: FindPredicates | None = None
         if predicates:
-            self._find_predicates = _found_by_archive(predicates)
+            self._find_predicates = _found_by_tagger(predicates)
         elif spacy_model:
             self._find_predicates = _found_by_spacy(spacy_model)
 
@@ -88,6 +88,7 @@ class SrlPredictor(SentencePredictor):
 
     @overrides
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        self._check_characters(inputs)
         sentences = [words_from_json(each, self._tokenizer, self.name) for each in inputs]
         predicates = self._predicates(inputs, sentences)
         reader = cast(SrlReader, self._dataset_reader)
@@ -148,8 +149,8 @@ def _frame(output: JsonDict) -> JsonDict:
     }
 
 
-def _found_by_archive(path: str) -> FindPredicates:
-    predictor = Predictor.from_path(path)
+def _found_by_tagger(tagger: str | Predictor) -> FindPredicates:
+    predictor = Predictor.from_path(tagger) if isinstance(tagger, str) else tagger
 
     def find(sentences: Sequence[list[Token]]) -> list[FoundPredicates]:
         outputs = predictor.predict_batch_json([{"words": [t.text for t in each]} for each in sentences])
@@ -164,11 +165,14 @@ def _found_by_spacy(name: str) -> FindPredicates:
     except OSError as error:
         raise ConfigurationError(f"elmo_srl: spaCy has no model {name!r} ({error})") from None
 
+    lock = Lock()
+
     def find(sentences: Sequence[list[Token]]) -> list[FoundPredicates]:
         words = [[cast(str, token.text) for token in each] for each in sentences]
-        return [
-            [(token.i, token.lemma_ or None) for token in doc if token.pos_ in ("VERB", "AUX")]
-            for doc in nlp.pipe(Doc(nlp.vocab, words=each) for each in words)
-        ]
+        with lock, nlp.memory_zone():  # which forgets the new words, and is one thread's
+            return [
+                [(token.i, token.lemma_ or None) for token in doc if token.pos_ in ("VERB", "AUX")]
+                for doc in nlp.pipe(Doc(nlp.vocab, words=each) for each in words)
+            ]
 
     return find

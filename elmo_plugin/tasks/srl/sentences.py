@@ -114,7 +114,8 @@ def parse_conll2005(props: Iterable[Line], words: Iterable[Line]) -> Iterator[Sr
     Reads propositions (see `read_props`), and the words that they are about from a file with the same lines,
     whose first column has the words. All predicates are verbs.
 
-    Raises `ConfigurationError`, naming file and line, where a sentence has not the same length in both files.
+    Raises `ConfigurationError`, naming file and line, where a sentence has not the same length in both files,
+    and where `V` is not at its predicate.
     """
     for found, sentence in zip_longest(parse_props(props), sentence_rows(words)):
         if found is None or sentence is None or found.length != len(sentence):
@@ -123,6 +124,13 @@ def parse_conll2005(props: Iterable[Line], words: Iterable[Line]) -> Iterator[Sr
                 f"{location}: the sentence that begins here has {len(sentence or ())} words, but "
                 f"{found.length if found else 0} lines of propositions"
             )
+        for number, (position, lemma, arguments) in enumerate(found.propositions, start=2):
+            verbs = [argument for argument in arguments if argument.role == "V"]
+            if verbs and not any(verb.start <= position < verb.end for verb in verbs):
+                raise ConfigurationError(
+                    f"{found.location(position)}: column {number}: V is not at its predicate, {lemma}, but "
+                    f"in line {found.first_line + verbs[0].start}"
+                )
         predicates = [
             Predicate(proposition.predicate, proposition.lemma, "verb", proposition.arguments)
             for proposition in found.propositions

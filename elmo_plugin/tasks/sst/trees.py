@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
+MAX_DEPTH = 500  # a word is in as many phrases as it is deep; the treebank's trees have at most about 30
 # Only ASCII spaces divide: the treebank has words with a no-break space ("2 1/2"), which NLTK would split.
 _PIECE = re.compile(
     r"\(\s*(?P<label>[^\s()]*)|(?P<word>[^\s()]+)(?=\s*\))|(?P<end>\))|(?P<rest>[^\s()]+)", re.ASCII
@@ -34,7 +35,7 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
     `list[Phrase]`
         All subtrees, each before those that it has: the first is the sentence. Words are spelled plainly.
 
-    Raises `ConfigurationError` where `tree` is malformed or has an invalid label.
+    Raises `ConfigurationError` where `tree` is malformed, too deep, or has an invalid label.
     """
     phrases: list[Phrase] = []
     unclosed: list[Phrase] = []
@@ -44,6 +45,8 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
         if piece["label"] is not None:
             phrases.append(Phrase(_number(piece["label"], location), []))
             unclosed.append(phrases[-1])
+            if len(unclosed) > MAX_DEPTH:
+                raise ConfigurationError(f"{location}: the tree is more than {MAX_DEPTH} brackets deep")
         elif piece["end"]:
             if not unclosed.pop().words:
                 raise ConfigurationError(f"{location}: brackets without a word in them")

@@ -42,3 +42,22 @@ def test_a_file_without_vectors_is_refused(tmp_path: Path) -> None:
     (tmp_path / "vectors.txt").write_text("400000 100\n")
     with pytest.raises(BiLmError, match="there is no vector"):
         StaticVectors.read(str(tmp_path / "vectors.txt"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("3 2\nplay 1 0\ngame 0 1\n", "line 1 says 3 vectors, but there are 2"),
+        ("1 2\nplay 1 0\ngame 0 1\n", "line 1 says 1 vectors, but there are 2"),
+        ("1 3\nplay 1 0\n", "line 2: expected a word and 3 numbers"),
+    ],
+)
+def test_a_file_is_what_its_first_line_says(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "vectors.txt").write_text(content)
+    with pytest.raises(BiLmError, match=message):
+        StaticVectors.read(str(tmp_path / "vectors.txt"))
+
+
+def test_a_first_word_with_one_number_is_not_a_head(tmp_path: Path) -> None:
+    (tmp_path / "vectors.txt").write_text("play 0.5\ngame 1\n")
+    assert StaticVectors.read(str(tmp_path / "vectors.txt")).nearest("play", 1) == [("game", 1.0)]

@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -36,6 +37,11 @@ def write_xml(folder: Path, keys: str = KEYS) -> Path:
     return folder / "x.data.xml"
 
 
+def target_line(**changed: Any) -> str:
+    target = {"index": 0, "lemma": "a", "pos": "n", "senses": ["a%1"]} | changed
+    return json.dumps({"tokens": ["a"], "targets": [target]})
+
+
 def test_xml_and_json_lines_give_the_same_sentences(tmp_path: Path) -> None:
     targets = [
         {"index": each.first, "length": each.length, "lemma": each.lemma.upper(), "pos": each.part_of_speech,
@@ -59,6 +65,11 @@ def test_xml_and_json_lines_give_the_same_sentences(tmp_path: Path) -> None:
             '{"tokens": ["a"], "targets": [{"index": 1, "lemma": "a", "pos": "n", "senses": ["a%1"]}]}',
             "line 1: the target 'a' is not in a sentence of 1 words",
         ),
+        (target_line(pos=[]), r"line 1: expected .* part of speech \[\] is none of n, v, a and r"),
+        (target_line(pos="x"), "line 1: expected .* part of speech 'x' is none of n, v, a and r"),
+        (target_line(senses=[]), r"line 1: expected .* senses \[\] are not a list of keys"),
+        (target_line(senses=""), r"line 1: expected .* senses \[''\] are not a list of keys"),
+        (target_line(senses=[3]), r"line 1: expected .* senses \[3\] are not a list of keys"),
     ],
 )
 def test_malformed_lines_are_named(tmp_path: Path, line: str, message: str) -> None:
@@ -75,6 +86,18 @@ def test_xml_without_keys_or_not_well_formed_is_refused(tmp_path: Path) -> None:
     file = write_xml(tmp_path)
     file.write_text(XML.replace("</sentence>", ""))
     with pytest.raises(ConfigurationError, match=r"x.data.xml: not well-formed XML"):
+        list(read_senses(file))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(">ended<", "> <"), ('lemma="end" pos="VERB"', 'lemma="end" pos="X"'), ('"end"', '""')]
+)
+def test_an_instance_without_text_lemma_or_part_of_speech_is_refused(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    file = write_xml(tmp_path)
+    file.write_text(XML.replace(old, new))
+    with pytest.raises(ConfigurationError, match=r"x.data.xml: the instance 'd000.s000.t001' needs words"):
         list(read_senses(file))
 
 

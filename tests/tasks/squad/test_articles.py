@@ -100,3 +100,10 @@ def test_unanswerable_questions_may_be_left_out(tmp_path: Path, caplog: pytest.L
         (paragraph,) = read(tmp_path, squad(is_impossible=True, answers=[]), skip_unanswerable=True)
     assert paragraph.questions == []
     assert "1 questions without an answer are left out" in caplog.text
+
+
+def test_two_questions_with_one_id_are_refused(tmp_path: Path) -> None:
+    content = squad()
+    content["data"] *= 2
+    with pytest.raises(ConfigurationError, match="Rain, paragraph 1, question q1: an earlier question has"):
+        read(tmp_path, content)

@@ -121,3 +121,12 @@ def test_words_and_propositions_of_conll_2005_are_put_together() -> None:
 def test_files_that_do_not_fit_are_an_error_with_file_and_line(props: str, words: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^{message}"):
         sentences_of_pair(props, words)
+
+
+def test_v_of_conll_2005_is_at_its_predicate_or_missing() -> None:
+    with pytest.raises(ConfigurationError, match=r"^props, line 3: column 2: V is not .* in line 2"):
+        sentences_of_pair("- (A0*)\n- (V*)\nsleep *\n", "The\njudge\nslept\n")
+    (sentence,) = sentences_of_pair("- (A0*\n- *)\nsleep *\n", "The\njudge\nslept\n")
+    assert sentence.predicates[0].arguments == [Argument("A0", 0, 2)]
+    (sentence,) = sentences_of_pair("- (V*\nsleep *)\n", "oversleep\nslept\n")
+    assert sentence.predicates[0].position == 1

@@ -91,3 +91,13 @@ def test_only_ascii_spaces_divide() -> None:
 def test_what_is_no_tree_is_an_error_that_says_why(tree: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^data.txt, line 7: {message}$"):
         read_phrases(tree, "data.txt, line 7")
+
+
+@pytest.mark.parametrize("depth", [500, 501, 20_000])
+def test_a_tree_is_not_deeper_than_it_takes_time(depth: int) -> None:
+    tree = "(2 (2 a) " * (depth - 1) + "(2 a)" + ")" * (depth - 1)
+    if depth == 500:
+        assert len(read_phrases(tree, "here")[0].words) == 500
+    else:
+        with pytest.raises(ConfigurationError, match="here: the tree is more than 500 brackets deep"):
+            read_phrases(tree, "here")
