@@ -20,7 +20,6 @@ SPLIT = (
     "split it, or give the predictor more (--predictor-args '{\"max_words\": N}') if there is memory"
 )
 CHARACTERS_PER_WORD = 20
-MAX_RUN = 500  # characters without white space: spaCy's rules take the square of their number
 
 
 class TaskPredictor(Predictor):
@@ -39,8 +38,7 @@ class TaskPredictor(Predictor):
     max_words : `int`, optional (default = `longest`)
         The most words of a text. One that is not tokenised may have 20 times as many characters.
 
-    Raises `ConfigurationError` where a text has more words or characters, or more than 500 characters without
-    white space.
+    Raises `ConfigurationError` where a text has more words or characters.
     """
 
     longest: ClassVar[int] = 5_000
@@ -84,11 +82,6 @@ class TaskPredictor(Predictor):
                 raise ConfigurationError(
                     f"a text of {len(text):,} characters is longer than {most:,}, {CHARACTERS_PER_WORD} for "
                     f"each of max_words, {self._max_words:,}: {SPLIT}"
-                )
-            run = max(map(len, text.split()), default=0)
-            if run > MAX_RUN:
-                raise ConfigurationError(
-                    f"a text has {run:,} characters without white space, and at most {MAX_RUN} can be read"
                 )
 
     def _check_length(self, instance: Instance) -> None:

@@ -1,11 +1,14 @@
 """Tokenizers of plain sentences: a sentence is tokenised as the training data of its task is."""
 
 import spacy
+from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import Token, Tokenizer
 from nltk.tokenize import TreebankWordTokenizer
 from overrides import overrides
 from spacy.language import Language
 from spacy.tokens import Doc
+
+MAX_RUN = 2_000  # characters without white space take 0.3 seconds; the time grows with their square
 
 
 @Tokenizer.register("penn_treebank")
@@ -28,7 +31,8 @@ class PennTreebankTokenizer(Tokenizer):
 class SpacyRules:
     """
     spaCy's rules for English, which need no trained model. spaCy keeps each new word that it meets for ever,
-    so the rules are made anew after many. Several threads may use them.
+    so the rules are made anew after many. Several threads may use them. A text with more than 2,000 characters
+    without white space is a `ConfigurationError`.
 
     # Parameters
 
@@ -44,6 +48,11 @@ class SpacyRules:
         self._rules = self._make()
 
     def __call__(self, text: str) -> Doc:
+        longest = max(map(len, text.split()), default=0)
+        if longest > MAX_RUN:
+            raise ConfigurationError(
+                f"a text has {longest:,} characters without white space; spaCy's rules read at most {MAX_RUN:,}"
+            )
         nlp, first_words = self._rules
         if len(nlp.vocab.strings) > first_words + self.max_new_words:
             nlp, _ = self._rules = self._make()

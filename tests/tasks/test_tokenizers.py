@@ -2,6 +2,7 @@
 
 import pytest
 from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import Tokenizer
 
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, SpacyRules, SpacyRulesTokenizer
@@ -41,3 +42,9 @@ def test_spacys_rules_forget_words_that_were_new(monkeypatch: pytest.MonkeyPatch
         assert [token.text for token in tokenizer.tokenize(f"new{number}x .")] == [f"new{number}x", "."]
         known.append(len(tokenizer._rules._rules[0].vocab.strings))
     assert max(known) < known[0] + 70
+
+
+def test_spacys_rules_refuse_what_takes_them_seconds() -> None:
+    assert len(SpacyRulesTokenizer().tokenize("(" * 2_000 + " " + ")" * 2_000)) == 4_000
+    with pytest.raises(ConfigurationError, match="2,001 characters without white space"):
+        SpacyRulesTokenizer().tokenize("a " + "(" * 2_001)

@@ -92,13 +92,9 @@ def test_characters_are_limited_before_a_tokenizer_runs(
     predictor: SstPredictor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(predictor, "_tokenizer", None)
-    for sentence, message in {
-        "(" * 8_000: "8,000 characters without white space, and at most 500",
-        "a " * 50_001: "100,002 characters is longer than 100,000",
-    }.items():
-        for predict in (predictor.predict, lambda text: predictor.predict_batch_json([{"sentence": text}])):
-            with pytest.raises(ConfigurationError, match=message):
-                predict(sentence)
+    for predict in (predictor.predict, lambda text: predictor.predict_batch_json([{"sentence": text}])):
+        with pytest.raises(ConfigurationError, match="100,002 characters is longer than 100,000"):
+            predict("a " * 50_001)
 
 
 def test_no_input_gives_no_prediction(predictor: SstPredictor) -> None:
