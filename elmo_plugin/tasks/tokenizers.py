@@ -31,8 +31,9 @@ class PennTreebankTokenizer(Tokenizer):
 class SpacyRules:
     """
     spaCy's rules for English, which need no trained model. spaCy keeps each new word that it meets for ever,
-    so the rules are made anew after many. Several threads may use them. A text with more than 2,000 characters
-    without white space is a `ConfigurationError`.
+    so the rules are made anew after many. Several threads may use them.
+
+    Raises `ConfigurationError` where a text has more than 2,000 characters without white space.
 
     # Parameters
 
@@ -51,7 +52,7 @@ class SpacyRules:
         longest = max(map(len, text.split()), default=0)
         if longest > MAX_RUN:
             raise ConfigurationError(
-                f"a text has {longest:,} characters without white space; spaCy's rules read at most {MAX_RUN:,}"
+                f"spaCy's rules read {MAX_RUN:,} characters without white space, not {longest:,}"
             )
         nlp, first_words = self._rules
         if len(nlp.vocab.strings) > first_words + self.max_new_words:
