@@ -20,7 +20,7 @@ def legal(path: tuple[str, ...]) -> bool:
     )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 999), lengths=st.lists(st.integers(0, 4), min_size=1, max_size=3).filter(any))
 def test_finds_the_best_of_all_legal_sequences(seed: int, lengths: list[int]) -> None:
     torch.manual_seed(seed)
@@ -44,7 +44,7 @@ def test_equals_allennlps_viterbi_with_the_same_constraints() -> None:
     assert viterbi(logits, torch.ones(1, 30, dtype=torch.bool), transitions, start) == [expected]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 999), lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4))
 def test_equals_allennlps_crf_whose_last_tags_have_logits_too(seed: int, lengths: list[int]) -> None:
     torch.manual_seed(seed)

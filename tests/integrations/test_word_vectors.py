@@ -136,7 +136,7 @@ def test_the_vectors_are_the_callers_own(pair: dict[str, str]) -> None:
     assert torch.is_grad_enabled()
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_flipped_bit_of_what_is_stored_is_one_sentence(pair: dict[str, str], data: st.DataObject) -> None:
     content = bytearray(stored_bilm(pair["options"], pair["weights"]))
