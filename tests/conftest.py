@@ -13,10 +13,13 @@ from typing import Any
 import _jsonnet
 import pytest
 import torch
+from hypothesis import settings
 from tqdm import tqdm
 
 from tests.small_bilm import small_options
 
+settings.register_profile("untimed", deadline=None)  # how long an example takes is not a test
+settings.load_profile("untimed")
 pytest.register_assert_rewrite("tests.tasks.contract")
 
 REPOSITORY = Path(__file__).resolve().parents[1]

@@ -231,7 +231,7 @@ def test_threads_get_the_answers_to_their_own_questions(bilm: BiLm) -> None:
 STEPS = st.lists(st.tuples(st.integers(0, 1), st.booleans(), st.booleans()), min_size=1, max_size=12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(STEPS)
 def test_every_answer_is_that_of_the_bilm_whatever_changes_in_between(
     steps: list[tuple[int, bool, bool]],

@@ -18,7 +18,7 @@ WORDS = st.sampled_from(["the", "play", "Wörter", ".", "a" * 60, "🙂", "x"])
 SENTENCES = st.lists(st.lists(WORDS, max_size=7), min_size=1, max_size=5)
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sentences=SENTENCES, neighbour=SENTENCES, padding=st.integers(0, 3))
 def test_a_sentence_has_the_same_vectors_alone_and_in_any_batch(
     make_bilm: BiLmMaker, sentences: list[list[str]], neighbour: list[list[str]], padding: int

@@ -85,7 +85,7 @@ def _check(
     torch.testing.assert_close(gradients, expected_gradients)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     targets=st.lists(st.integers(0, 11), max_size=7),
     words=st.none() | st.lists(st.integers(0, 11), min_size=1, max_size=11, unique=True),

@@ -84,7 +84,7 @@ batches = st.lists(st.lists(st.integers(0, len(SENTENCES) - 1), min_size=1, max_
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*KINDS, "small memory"])
 @given(batches)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_batches_get_the_very_numbers_that_the_bilm_gave(
     kind: str, bilm: BiLm, batches: list[list[int]]
 ) -> None:

@@ -78,7 +78,7 @@ def gradients(cnn: CharacterCnn, vectors: Tensor) -> tuple[Tensor, ...]:
     return torch.autograd.grad((vectors * weights).sum(), list(cnn.parameters()))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(sentences=SENTENCES, widths=WIDTHS, activation=st.sampled_from(["relu", "tanh"]))
 def test_it_is_equal_to_loops_over_words_and_windows(
     sentences: list[list[list[int]]], widths: list[int], activation: str
@@ -93,7 +93,7 @@ def test_it_is_equal_to_loops_over_words_and_windows(
         assert not row[len(sentence) :].any()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(sentences=SENTENCES.filter(any), widths=WIDTHS, further_slots=st.integers(0, 8))
 def test_gradients_are_those_of_a_padded_convolution_of_every_token(
     sentences: list[list[list[int]]], widths: list[int], further_slots: int
@@ -128,7 +128,7 @@ def test_words_shorter_than_the_filter_have_features_where_allennlps_encoder_has
 
 
 @given(sentences=SENTENCES.filter(any), widths=WIDTHS)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_a_words_vector_does_not_depend_on_the_others_of_its_batch(
     sentences: list[list[list[int]]], widths: list[int]
 ) -> None:

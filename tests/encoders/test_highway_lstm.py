@@ -75,7 +75,7 @@ def assert_equals_peer(encoder: HighwayLstm, lengths: list[int], time: int, tole
 
 
 @pytest.mark.parametrize("input_bias", [False, True])
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(lengths=LENGTHS.filter(any), num_layers=st.integers(1, 5), extra_time=st.integers(0, 2))
 def test_vectors_and_gradients_are_those_of_alternating_lstm(
     input_bias: bool, lengths: list[int], num_layers: int, extra_time: int
@@ -92,7 +92,7 @@ def test_in_float32_vectors_and_gradients_are_those_of_alternating_lstm(
     assert_equals_peer(encoder_with(num_layers), lengths, max(lengths), 1e-5)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(lengths=LENGTHS.filter(any), num_layers=st.integers(1, 4), seed=st.integers(0, 99))
 def test_a_sentence_gets_the_same_vectors_alone_and_padded_in_a_batch(
     lengths: list[int], num_layers: int, seed: int

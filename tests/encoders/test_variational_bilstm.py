@@ -49,7 +49,7 @@ def test_without_dropout_equals_torch_stacked_lstm() -> None:
     torch.testing.assert_close(encoder(inputs, mask_of([7, 7, 7])), stacked(inputs)[0])
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(lengths=st.lists(st.integers(0, 6), min_size=1, max_size=4).filter(any), seed=st.integers(0, 99))
 def test_a_sentence_gets_the_same_vectors_alone_and_padded_in_a_batch(lengths: list[int], seed: int) -> None:
     encoder = encoder_with([3, 2])

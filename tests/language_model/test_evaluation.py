@@ -107,7 +107,7 @@ def test_scores_are_those_of_a_plain_loop_over_sentences(block_words: int) -> No
     _assert_equal(_scores(text, 3, 4, block_words), expected, rtol=2e-5)
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(LENGTHS, st.integers(2, 6), st.integers(1, 40), st.sampled_from([1, 5, 1000]))
 def test_neither_batch_size_nor_windows_nor_chunks_change_the_scores(
     lengths: list[list[int]], batch_size: int, steps: int, block_words: int

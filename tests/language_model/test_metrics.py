@@ -3,7 +3,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.language_model.evaluation import perplexity
@@ -12,7 +12,6 @@ from elmo_plugin.language_model.metrics import TokenAverage
 NATS = st.floats(0, 100, width=32)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.tuples(NATS, st.booleans()), max_size=9), max_size=4))
 def test_it_is_the_mean_of_all_tokens_that_count(batches: list[list[tuple[float, bool]]]) -> None:
     """However they are spread over batches."""

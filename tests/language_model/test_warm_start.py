@@ -85,7 +85,7 @@ def test_the_softmax_for_the_same_words_is_the_same_in_their_new_order() -> None
         assert torch.equal(weight[number], known.weight[before]) and bias[number] == known.bias[before]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(before=st.sets(st.sampled_from(WORDS)), new=st.sets(st.text("xyz", min_size=1, max_size=3)))
 def test_new_words_share_the_probability_of_the_unknown_word_and_leave_the_others_theirs(
     before: set[str], new: set[str]

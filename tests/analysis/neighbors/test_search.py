@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.analysis.neighbors import (
@@ -38,7 +38,6 @@ class OpenIndex(NamedTuple):
             yield self.vectors[start : start + rows]
 
 
-@settings(deadline=None)
 @given(st.integers(1, 60), st.integers(1, 9), st.integers(1, 70), st.integers(0, 100))
 def test_blocks_give_what_sorting_all_cosines_gives(rows: int, block: int, k: int, seed: int) -> None:
     vectors = unit_vectors(rows, 8, seed)

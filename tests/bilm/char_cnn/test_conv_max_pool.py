@@ -48,7 +48,7 @@ def _gradients(maxima: Tensor, leaves: Sequence[Tensor]) -> tuple[Tensor, ...]:
     )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     widths=st.lists(st.integers(1, 7), min_size=1, max_size=4),
     lengths=st.lists(st.integers(0, 9), min_size=1, max_size=4),

@@ -54,7 +54,7 @@ def test_each_word_has_the_vector_of_the_formulas(kind: str, frozen: bool, tmp_p
     assert vectors.requires_grad != frozen
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.lists(st.text(LETTERS, max_size=12), min_size=1, max_size=8), st.integers(1, 5))
 def test_a_word_has_the_same_vector_in_any_company(bilm: BiLm, words: list[str], size: int) -> None:
     ids = ids_of(bilm, words)

@@ -37,7 +37,7 @@ def test_in_float64_the_vectors_are_exact(frozen: bool) -> None:
     torch.testing.assert_close(encoder(ids), expected, atol=1e-12, rtol=1e-12)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.lists(st.text(max_size=55), min_size=1, max_size=8), st.integers(1, 5), st.booleans())
 def test_a_word_has_the_same_vector_in_any_company(words: list[str], size: int, frozen: bool) -> None:
     encoder = small_encoder().requires_grad_(not frozen)
@@ -62,7 +62,7 @@ def test_gradients_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) ->
         torch.testing.assert_close(gradient, wanted)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.lists(st.text("ab", max_size=60), min_size=1, max_size=5), st.integers(1, 5))
 def test_words_of_any_length_have_the_same_vectors_in_training_as_without_gradients(
     words: list[str], size: int

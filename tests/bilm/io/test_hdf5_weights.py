@@ -173,7 +173,7 @@ def test_what_a_language_model_of_another_kind_lacks_is_explained(
 HDF5_WORDS = st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(words=HDF5_WORDS)
 def test_the_softmax_survives_a_round_trip(
     words: list[str], tmp_path_factory: pytest.TempPathFactory

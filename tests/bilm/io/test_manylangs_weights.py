@@ -60,7 +60,7 @@ def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.mark.filterwarnings("ignore:Detected pickle protocol")
-@settings(deadline=None, max_examples=40, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
 @example(changes=[(257, 125), (1116, 188)], share=1.0)  # torch raises a TypeError
 @given(
     changes=st.lists(st.tuples(st.integers(0, 1500), st.integers(0, 255)), min_size=1, max_size=3),

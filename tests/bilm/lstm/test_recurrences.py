@@ -123,7 +123,7 @@ def test_skip_connections_add_a_layers_input_but_not_to_its_state(name: str, ski
     torch.testing.assert_close(state.cell[1:], end.cell)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5).map(lambda some: sorted(some)[::-1]),
     name=st.sampled_from(NAMES[1:]),

@@ -58,7 +58,7 @@ def _blocks_read(windows: list[EvaluationWindow], text: IndexedCorpus, reverse: 
     return groups
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     LENGTHS,
     st.integers(1, 3),
@@ -86,7 +86,6 @@ def test_rows_of_all_processes_are_the_blocks_of_the_text_whatever_its_chunks_an
     assert read == _plain_blocks(list(chain.from_iterable(chunks)), block_words, reverse)
 
 
-@settings(deadline=None)
 @given(LENGTHS, st.integers(1, 3), st.integers(1, 8), st.integers(1, 25))
 def test_all_processes_have_as_many_windows_as_are_counted(lengths, batch_size, steps, block_words) -> None:
     text = in_memory(distinct_words(lengths))

@@ -41,7 +41,6 @@ def _sentences(row: Pairs, reverse: bool) -> list[Pairs]:
     return [read[start:end] for start, end in pairwise([*starts, len(read)])]
 
 
-@settings(deadline=None)
 @given(LENGTHS, BATCH_SIZES, STEPS, st.booleans())
 def test_the_rows_are_whole_sentences_one_after_another_and_all_of_them_once(
     lengths, batch_size, steps, reverse
@@ -52,7 +51,6 @@ def test_the_rows_are_whole_sentences_one_after_another_and_all_of_them_once(
     assert sorted(read) == sorted(pairs_of(sentence, reverse) for sentence in chain.from_iterable(chunks))
 
 
-@settings(deadline=None)
 @given(LENGTHS, BATCH_SIZES, STEPS)
 def test_windows_go_on_as_long_as_a_row_does(lengths, batch_size, steps) -> None:
     text = in_memory(distinct_words(lengths))
@@ -61,7 +59,7 @@ def test_windows_go_on_as_long_as_a_row_does(lengths, batch_size, steps) -> None
     assert windows[-1].inputs.any()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(LENGTHS, BATCH_SIZES, STEPS, st.booleans(), st.integers(1, 3))
 def test_processes_together_read_what_one_reads_with_all_their_rows(
     lengths, batch_size, steps, reverse, processes
@@ -75,7 +73,7 @@ def test_processes_together_read_what_one_reads_with_all_their_rows(
     assert list(chain.from_iterable(apart)) == together
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(LENGTHS, BATCH_SIZES, STEPS, st.booleans(), st.data())
 def test_the_first_windows_can_be_passed_over(lengths, batch_size, steps, reverse, data) -> None:
     text = in_memory(distinct_words(lengths))
@@ -102,7 +100,6 @@ def test_chunks_that_are_skipped_are_not_read() -> None:
     assert len(opened) == 1
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(1, 30), max_size=40), max_size=12), st.integers(1, 9))
 def test_rows_get_the_same_to_within_about_a_sentence(chunks, num_rows) -> None:
     dealt = np.zeros(num_rows, dtype=np.int64)

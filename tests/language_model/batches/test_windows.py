@@ -1,7 +1,7 @@
 from itertools import chain
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm.characters import word_to_character_ids
@@ -11,7 +11,6 @@ from tests.language_model.in_memory import in_memory, pairs_of
 SENTENCES = st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=5), min_size=1, max_size=8)
 
 
-@settings(deadline=None)
 @given(SENTENCES, st.randoms(), st.booleans())
 def test_each_word_of_the_chosen_sentences_predicts_the_next_one(sentences, random, reverse) -> None:
     chunk = in_memory([sentences]).open(0)
@@ -21,7 +20,6 @@ def test_each_word_of_the_chosen_sentences_predicts_the_next_one(sentences, rand
     assert pairs == [pair for number in chosen for pair in pairs_of(sentences[number], reverse)]
 
 
-@settings(deadline=None)
 @given(SENTENCES, SENTENCES, st.data())
 def test_joined_words_mean_what_they_meant(first, second, data) -> None:
     text = in_memory([first, second])

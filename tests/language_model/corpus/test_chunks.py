@@ -42,7 +42,7 @@ def sentences(chunk: CorpusChunk) -> list[list[str]]:
     return [words[start:end] for start, end in zip(chunk.starts[:-1], chunk.starts[1:], strict=True)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(lines=LINES, chunk_tokens=st.integers(1, 12))
 def test_the_chunks_together_are_the_text(lines: list[str], chunk_tokens: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +56,7 @@ def test_the_chunks_together_are_the_text(lines: list[str], chunk_tokens: int) -
             assert one.tokens + next_one.starts[1] > chunk_tokens  # no chunk ends before it must
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(lines=LINES, max_characters=st.integers(3, 60))
 def test_words_have_the_numbers_counts_and_characters_they_should(
     lines: list[str], max_characters: int

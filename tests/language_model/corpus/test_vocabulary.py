@@ -16,7 +16,7 @@ from elmo_plugin.language_model.corpus.vocabulary import (
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     sentences=st.lists(
         st.lists(st.sampled_from(["a", "b", "c", "d", "<S>", "</S>", "@@UNKNOWN@@"]), min_size=1, max_size=5),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from allennlp.common.checks import ConfigurationError
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks import Line
@@ -81,7 +81,6 @@ def test_a_document_survives_its_file(document: CorefDocument) -> None:
     )
 
 
-@settings(deadline=None)
 @given(documents())
 def test_only_the_last_column_between_tabs_has_brackets_of_mentions(document: CorefDocument) -> None:
     """The reference scorer takes what is behind the last tab."""

@@ -79,7 +79,7 @@ def conlleval(words: list[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(
         st.lists(
@@ -130,7 +130,6 @@ def encode(entities: list[Chunk], encoding: str) -> list[str]:
     return tags
 
 
-@settings(deadline=None)
 @given(entities(), entities(), st.data())
 def test_the_encoding_changes_nothing(gold: list[Chunk], found: list[Chunk], data: st.DataObject) -> None:
     encodings = st.sampled_from(["BIO", "IOB1", "IOE1", "IOE2"])

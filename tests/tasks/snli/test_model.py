@@ -61,7 +61,7 @@ def test_is_the_model_of_the_paper(vocab: Vocabulary) -> None:
     scale=st.sampled_from([0.0, 1.0, 1e3]),
     seed=st.integers(0, 999),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_attention_is_a_mean_of_the_other_words_whatever_their_similarity(
     words: int, others: int, padding: int, scale: float, seed: int
 ) -> None:

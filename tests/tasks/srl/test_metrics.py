@@ -90,7 +90,7 @@ def discriminate(gold: list[Argument], system: list[Argument]) -> dict[str, list
     return out
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(gold_and_system(), max_size=4))
 def test_random_damage_counts_as_srl_eval_counts_it(propositions: list) -> None:
     scores, perfect = SrlScores(), 0
@@ -165,7 +165,6 @@ def test_bio_tags_score_as_srl_eval_scored_their_props(shared: Path) -> None:
     assert not figures
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(gold_and_system(), st.sampled_from(["verb", "noun"])), max_size=5))
 def test_a_kind_scores_as_if_it_were_alone(propositions: list) -> None:
     tags = [

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from allennlp.common.checks import ConfigurationError
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tree import Tree
 
@@ -34,7 +34,6 @@ def tree_of(phrases: Iterator[Phrase]) -> Tree:
     return Tree(label, parts)
 
 
-@settings(deadline=None)
 @given(tree=trees(min_children=2))
 def test_a_tree_survives_as_its_phrases(tree: Tree) -> None:
     phrases = iter(read_phrases(tree.pformat(margin=10**6), "here"))
@@ -42,7 +41,6 @@ def test_a_tree_survives_as_its_phrases(tree: Tree) -> None:
     assert not list(phrases)
 
 
-@settings(deadline=None)
 @given(tree=trees(min_children=1), margin=st.integers(1, 200))
 def test_phrases_are_the_subtrees_that_nltk_reads_whatever_the_layout(tree: Tree, margin: int) -> None:
     text = tree.pformat(margin=margin)

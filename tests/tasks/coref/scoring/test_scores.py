@@ -89,7 +89,7 @@ def by_definition(gold: Pairs, system: Pairs) -> dict[str, tuple]:
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(gold_and_system(), max_size=3))
 def test_random_damage_counts_as_the_definitions_say(documents: list) -> None:
     scores = CorefScores()
@@ -103,7 +103,6 @@ def test_random_damage_counts_as_the_definitions_say(documents: list) -> None:
         assert counts == pytest.approx(expected[name], abs=1e-12)
 
 
-@settings(deadline=None)
 @given(gold_and_system())
 def test_names_of_mentions_and_their_order_in_clusters_do_not_matter(document: tuple) -> None:
     gold, system = map(clusters_of, document)
