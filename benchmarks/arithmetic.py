@@ -25,6 +25,32 @@ def text_operations(options: BiLmOptions, sentences: Sequence[Sequence[str]]) ->
     return steps * lstm_operations(options.lstm) + sum(token_operations(options, word) for word in words)
 
 
+def training_operations(
+    options: BiLmOptions, characters: Sequence[int], steps: int, targets: int, negatives: int
+) -> int:
+    """
+    What a training step needs: the token layer for each distinct word, the LSTMs for each time step, and the
+    scores of each target and of the sampled words. The gradients of a product, of its inputs and of its
+    weights, are two products of the same size, so a step is three times its forward pass.
+
+    # Parameters
+
+    options : `BiLmOptions`
+        The sizes.
+    characters : `Sequence[int]`
+        Those of each distinct word of the batch, its begin and its end among them.
+    steps : `int`
+        The time steps that each of the two directions reads.
+    targets : `int`
+        The words that the two directions predict together.
+    negatives : `int`
+        The words of the sampled softmax.
+    """
+    types = sum(type_operations(options, number) for number in characters)
+    softmax = targets * 2 * options.lstm.projection_dim * (1 + negatives)
+    return 3 * (types + steps * lstm_operations(options.lstm) + softmax)
+
+
 def lstm_operations(options: LstmOptions) -> int:
     """One time step of all layers, both directions: gates from input and hidden state, then projection."""
     gates = 2 * options.projection_dim * 4 * options.dim
@@ -34,10 +60,15 @@ def lstm_operations(options: LstmOptions) -> int:
 
 def token_operations(options: BiLmOptions, word: str) -> int:
     """The token layer for one word: character CNN, highway layers, projection."""
+    ids = word_to_character_ids(word, options.char_cnn.max_characters_per_token)
+    return type_operations(options, int((ids != PADDING).sum()))
+
+
+def type_operations(options: BiLmOptions, characters: int) -> int:
+    """The same for a word of so many characters, its begin and its end among them."""
     char_cnn = options.char_cnn
-    ids = word_to_character_ids(word, char_cnn.max_characters_per_token)
     return (
-        convolution_operations(char_cnn, int((ids != PADDING).sum()))
+        convolution_operations(char_cnn, characters)
         + highway_operations(char_cnn)
         + 2 * char_cnn.n_filters * options.lstm.projection_dim
     )

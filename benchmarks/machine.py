@@ -1,6 +1,7 @@
 """What the machine can do, and what a process takes of it."""
 
 import json
+import platform
 import resource
 import subprocess
 import sys
@@ -75,6 +76,19 @@ def status(name: str, process: int | str | None = "self") -> int:
     """
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:")), 0)
+
+
+def processor() -> str:
+    """The processor's name, family and model, and its widest vectors, as far as Linux's /proc tells."""
+    path = Path("/proc/cpuinfo")
+    if not path.exists():
+        return platform.processor()
+    pairs = (line.partition(":") for line in path.read_text().splitlines())
+    known = {name.strip(): value.strip() for name, _, value in pairs}
+    flags = known.get("flags", "").split()
+    widest = [flag for flag in ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16") if flag in flags]
+    numbers = f"family {known.get('cpu family', '?')}, model {known.get('model', '?')}"
+    return f"{known.get('model name', platform.processor())}, {numbers}, {' '.join(widest)}"
 
 
 def in_fresh_process(*arguments: object) -> Any:

@@ -23,13 +23,14 @@ import numpy as np
 import torch
 from allennlp.data import Vocabulary
 from allennlp.nn.util import move_to_device
-from machine import MEGABYTE, in_fresh_process, peak_memory, seconds
+from arithmetic import training_operations
+from machine import MEGABYTE, in_fresh_process, matrix_product_rate, peak_memory, seconds
 from material import PROSE, SIZES, Sentences, one_sequence, options_of, read_sentences
 from peer_bilm import PeerBiLm, peer_batches
 from torch import nn
 from training import NAMESPACE, frequent_words, make_loader, passes, train_step
 
-from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
+from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, PADDING
 from elmo_plugin.common.files import write_json
 from elmo_plugin.language_model import BiLmLanguageModel, BiLmStreamLoader, BiLmTextReader
 from elmo_plugin.language_model.corpus.shards import read_sentences as read_shard
@@ -290,6 +291,28 @@ def speed(args: argparse.Namespace, text: Text) -> dict[str, Any]:
         "ratios": [round(ratio, 3) for ratio in ratios],
         **{f"{prefix}first_loss": first_losses[name] for name, prefix in PREFIXES.items()},
         "distinct_words_per_batch": statistics.median(words),
+        **share(args, subjects["ours"].batches, tokens / statistics.median(times["ours"])),
+    }
+
+
+def share(args: argparse.Namespace, batches: list[dict[str, Any]], rate: float) -> dict[str, float]:
+    """Our needed operations per second, of those of the machine's best matrix product in our precision."""
+    needed = sum(
+        training_operations(
+            options_of(args.size),
+            characters=(batch["character_ids"] != PADDING).sum(dim=1).tolist(),
+            steps=batch["forward_types"].numel(),
+            targets=sum(int(batch[f"{way}_targets"].count_nonzero()) for way in ("forward", "backward")),
+            negatives=args.negatives,
+        )
+        for batch in batches
+    )
+    per_token = needed / (args.steps * args.batch_size * args.unroll_steps)
+    peak = matrix_product_rate(args.precision, args.device)
+    return {
+        "operations_per_token": per_token,
+        "peak_operations_per_second": peak,
+        "share_of_peak": per_token * rate / peak,
     }
 
 
@@ -306,6 +329,7 @@ def table(figures: dict[str, Any]) -> str:
         lines.append(f"{labels[name]:28}{rate:>12,.0f}{ratio:>8.2f}{held:>12}{loss:>12.3f}")
     lines.append(f"ratio, round by round: {figures['ratios']}")
     lines.append(f"distinct words of a batch: {figures['distinct_words_per_batch']:,.0f}")
+    lines.append(f"of the best matrix product in {figures['precision']}: {figures['share_of_peak']:.1%}")
     if figures["loader_tokens_per_second"]:
         lines.append(f"loader alone: {figures['loader_tokens_per_second']:,.0f} tokens/s")
     return "\n".join(lines)

@@ -48,6 +48,14 @@ def test_a_filter_is_counted_where_it_fits_into_the_slots(arithmetic: ModuleType
     assert arithmetic.convolution_operations(OPTIONS.char_cnn, 50) == convolutions
 
 
+def test_a_training_step_is_three_times_its_forward_pass_with_the_softmax(arithmetic: ModuleType) -> None:
+    types = sum(arithmetic.token_operations(OPTIONS, word) for word in ("cat", "bird"))
+    softmax = 14 * 2 * 6 * (1 + 20)  # 14 targets with 20 negatives each
+    forward = types + 7 * arithmetic.lstm_operations(OPTIONS.lstm) + softmax
+    counted = arithmetic.training_operations(OPTIONS, characters=[5, 6], steps=7, targets=14, negatives=20)
+    assert counted == 3 * forward
+
+
 def test_a_text_needs_each_distinct_word_and_the_boundaries_once_and_each_step(
     arithmetic: ModuleType,
 ) -> None:

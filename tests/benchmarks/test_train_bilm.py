@@ -147,6 +147,8 @@ def test_the_speed_command_writes_its_figures(monkeypatch: pytest.MonkeyPatch, t
     assert figures["loader_tokens_per_second"] > 0
     assert figures["ratio"] == pytest.approx(figures["ratios"][0], abs=1e-3)
     assert figures["tokens_per_second"] / figures["peer_tokens_per_second"] == pytest.approx(figures["ratio"])
+    done = figures["operations_per_token"] * figures["tokens_per_second"]
+    assert 0 < figures["share_of_peak"] == pytest.approx(done / figures["peak_operations_per_second"])
     for prefix in ("", "peer_"):
         assert figures[f"{prefix}first_loss"] > 0
         assert figures[f"{prefix}peak_memory_mb"] is None

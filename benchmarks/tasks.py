@@ -1,0 +1,250 @@
+"""Training and prediction of the six tasks, here and in allennlp-models: equal sizes, the same batches.
+
+    pip install allennlp-models==2.10.1
+    python benchmarks/tasks.py --size tiny --json tasks.json
+
+Ours and `crf_tagger`, `esim`, `bcn`, `srl`, `bidaf` and `coref` of allennlp-models, with AllenNLP's ELMo from
+the same files, take turns; ours in three states: the biLM's words known, unknown, and its cache filled. The
+median round counts. How each figure is measured is told in benchmarks/README.md.
+"""
+
+import argparse
+import datetime
+import json
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from allennlp.common import Params
+from allennlp.data import Batch
+from allennlp.models import Model
+from allennlp.nn.util import get_text_field_mask
+from allennlp.training.optimizers import Optimizer
+from machine import MEGABYTE, in_fresh_process, peak_memory, processor
+from material import REPOSITORY, SIZES, model_files, write_model
+from task_material import DATA, TASKS, embedders_of, read_config, read_material
+from task_peers import PEERS, peer_config, peer_instance
+
+from elmo_plugin.common.files import write_json
+from elmo_plugin.embedding import ElmoRepresentations
+
+WORK = ("training", "prediction")
+# Ours, by what the biLM knows of a batch before it comes: its words, nothing, its sentences.
+STATES = ("known", "unknown", "cached")
+FEWEST_BATCHES = 3  # a biLM keeps its output for the last two
+Tensors = dict[str, Any]
+
+
+class Subject(NamedTuple):
+    """
+    model: with its optimizer, and the trainer's clipping of gradients
+    batches: the tensors of training and of prediction
+    forget: called before each batch
+    """
+
+    model: Model
+    optimizer: torch.optim.Optimizer
+    clipping: dict[str, float | None]
+    batches: dict[str, list[Tensors]]
+    forget: Callable[[], None]
+
+
+def main() -> None:
+    args = read_arguments()
+    torch.set_num_threads(args.threads)
+    if args.alone:
+        with tempfile.TemporaryDirectory() as folder:
+            subject = load(args.alone, args.tasks[0], args, Path(folder))
+            run(subject, args.work)
+        print(json.dumps(peak_memory()))
+        return
+    if not find_spec("allennlp_models"):
+        raise SystemExit("allennlp-models is not installed: pip install allennlp-models==2.10.1")
+    for task in args.tasks:
+        figures = measure(task, args)
+        print(table(task, figures), flush=True)
+        if args.json:
+            add_figures(args, task, figures)
+
+
+def read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    add = parser.add_argument
+    add("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
+    add("--size", choices=SIZES, default="tiny", help="of the biLM; all but tiny: random weights")
+    add("--data", type=Path, default=DATA, help="a folder with the folders and files of experiments/data")
+    add("--batches", type=int, default=FEWEST_BATCHES, help=f"of a round, at least {FEWEST_BATCHES}")
+    add("--rounds", type=int, default=3)
+    add("--threads", type=int, default=torch.get_num_threads())
+    add("--no-memory", dest="memory", action="store_false", help="leave out the runs for peak memory")
+    add("--no-speed", dest="speed", action="store_false", help="measure memory alone")
+    add("--json", type=Path, help="where to write the figures, beside those of other tasks and sizes")
+    add("--alone", choices=("peer", *STATES), help=argparse.SUPPRESS)
+    add("--work", choices=WORK, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.batches < FEWEST_BATCHES:
+        parser.error(f"--batches must be at least {FEWEST_BATCHES}: the biLM keeps its last two outputs")
+    return args
+
+
+def measure(task: str, args: argparse.Namespace) -> dict[str, Any]:
+    figures: dict[str, Any] = {"threads": args.threads, "batches": args.batches, "torch": torch.__version__}
+    if args.speed:
+        with tempfile.TemporaryDirectory() as folder:
+            subjects = {name: load(name, task, args, Path(folder)) for name in ("peer", *STATES)}
+            figures |= {"rounds": args.rounds, "differences": PEERS[task].differences}
+            figures |= {prefix + name: count for prefix, name, count in counts(subjects)}
+            for work in WORK:
+                figures[work] = take_turns(subjects, work, args.rounds)
+    if args.memory:
+        figures["peak_memory_mb"] = memory(task, args)
+    return figures
+
+
+def load(name: str, task: str, args: argparse.Namespace, folder: Path) -> Subject:
+    """A model of random weights, and the tensors of the batches."""
+    options, weights = model_files(folder)
+    if not options.exists():
+        write_model(args.size, folder)
+    config = read_config(task, {"options": str(options), "weights": str(weights)})
+    material = read_material(task, config, args.data, args.batches)
+    if name == "cached":
+        embedders_of(config)["elmo"]["cache"] = {"type": "memory"}
+    torch.manual_seed(0)
+    model_config = peer_config(task, config) if name == "peer" else config["model"]
+    model = Model.from_params(Params(model_config), vocab=material.vocab)
+    trainer = config["trainer"]
+    trained = [(key, weight) for key, weight in model.named_parameters() if weight.requires_grad]
+    bilms = [part.bilm for part in model.modules() if isinstance(part, ElmoRepresentations)]
+
+    def tensors(instances: list[Any]) -> Tensors:
+        chosen = [peer_instance(task, config, each) for each in instances] if name == "peer" else instances
+        batch = Batch(chosen)
+        batch.index_instances(material.vocab)
+        return batch.as_tensor_dict()
+
+    def forget() -> None:
+        for bilm in bilms if name == "unknown" else ():
+            bilm.clear_type_cache()
+
+    return Subject(
+        model,
+        Optimizer.from_params(params=Params(trainer["optimizer"]), model_parameters=trained),
+        {key: trainer.get(key) for key in ("grad_norm", "grad_clipping")},
+        {work: [tensors(batch) for batch in getattr(material, work)] for work in WORK},
+        forget,
+    )
+
+
+def run(subject: Subject, work: str) -> None:
+    """A round of it."""
+    subject.model.train(work == "training")
+    for batch in subject.batches[work]:
+        subject.forget()
+        # `bcn` takes ELMo's characters out of the batch.
+        copied = {name: dict(field) if isinstance(field, dict) else field for name, field in batch.items()}
+        (train if work == "training" else predict)(subject, copied)
+
+
+def train(subject: Subject, batch: Tensors) -> None:
+    """A step, as the trainer takes it."""
+    subject.optimizer.zero_grad()
+    subject.model(**batch)["loss"].backward()
+    trained = [weight for weight in subject.model.parameters() if weight.requires_grad]
+    if subject.clipping["grad_norm"]:
+        torch.nn.utils.clip_grad_norm_(trained, subject.clipping["grad_norm"])
+    if subject.clipping["grad_clipping"]:
+        torch.nn.utils.clip_grad_value_(trained, subject.clipping["grad_clipping"])
+    subject.optimizer.step()
+
+
+@torch.no_grad()
+def predict(subject: Subject, batch: Tensors) -> None:
+    subject.model.make_output_human_readable(subject.model(**batch))
+
+
+def counts(subjects: dict[str, Subject]) -> Iterator[tuple[str, str, int]]:
+    """The parameters of both sides, and the words of their batches, with the padding that they compute on."""
+    for prefix, name in (("peer_", "peer"), ("", "known")):
+        subject = subjects[name]
+        weights = list(subject.model.parameters())
+        yield prefix, "parameters", sum(weight.numel() for weight in weights)
+        yield prefix, "trained_parameters", sum(each.numel() for each in weights if each.requires_grad)
+        for work in WORK:
+            masks = [mask for batch in subject.batches[work] for mask in masks_of(batch)]
+            yield prefix, f"{work}_words", sum(int(mask.sum()) for mask in masks)
+            yield prefix, f"{work}_words_with_padding", sum(mask.numel() for mask in masks)
+
+
+def masks_of(batch: Tensors) -> Iterator[torch.Tensor]:
+    for field in batch.values():
+        if isinstance(field, dict):  # a text, or the sentences of a document
+            ids = next(iter(field["tokens"].values()))
+            yield get_text_field_mask(field, num_wrapping_dims=ids.dim() - 2)
+
+
+def take_turns(subjects: dict[str, Subject], work: str, rounds: int) -> dict[str, Any]:
+    """Seconds of a batch in the median round, wall time and processor time; a first round is not counted."""
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in subjects}
+    for _ in range(rounds + 1):
+        for name, subject in subjects.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            run(subject, work)
+            times[name].append((time.perf_counter() - wall, time.process_time() - cpu))
+    figures: dict[str, Any] = {}
+    for number, kind in enumerate(("", "cpu_")):
+        seconds = {name: [each[number] for each in several[1:]] for name, several in times.items()}
+        for name, subject in subjects.items():
+            batches = len(subject.batches[work])
+            figures[f"{name}_{kind}seconds"] = round(statistics.median(seconds[name]) / batches, 5)
+        for state in STATES:
+            ratios = [peer / ours for peer, ours in zip(seconds["peer"], seconds[state], strict=True)]
+            figures[f"{state}_{kind}ratio"] = round(statistics.median(ratios), 3)
+            figures[f"{state}_{kind}ratios"] = [round(ratio, 3) for ratio in ratios]
+    return figures
+
+
+def memory(task: str, args: argparse.Namespace) -> dict[str, float]:
+    """The peak of a process that trains, or predicts, each batch once."""
+    options = ["--tasks", task, "--size", args.size, "--data", args.data]
+    options += ["--batches", args.batches, "--threads", args.threads]
+    return {
+        f"{prefix}{work}": round(
+            in_fresh_process(__file__, *options, "--alone", name, "--work", work) / MEGABYTE, 1
+        )
+        for work in WORK
+        for prefix, name in (("peer_", "peer"), ("", "known"))
+    }
+
+
+def table(task: str, figures: dict[str, Any]) -> str:
+    lines = [f"{task}: {figures.get('differences', '')}"]
+    for work in WORK if WORK[0] in figures else ():
+        for name in ("peer", *STATES):
+            wall, cpu = figures[work][f"{name}_seconds"], figures[work][f"{name}_cpu_seconds"]
+            ratio = "" if name == "peer" else f"{figures[work][f'{name}_ratio']:>8.2f} x"
+            lines.append(f"  {work:12}{name:10}{wall:>9.3f} s{cpu:>9.3f} s (processor){ratio}")
+    return "\n".join([*lines, *(f"  {key}: {value}" for key, value in figures.items() if key not in WORK)])
+
+
+def add_figures(args: argparse.Namespace, task: str, figures: dict[str, Any]) -> None:
+    known = json.loads(args.json.read_text()) if args.json.exists() else {}
+    of_size = known.get(args.size, {})
+    made = {"date": datetime.date.today().isoformat(), "commit": commit(), "processor": processor()}
+    of_task = of_size.get(task, {}) | made | figures
+    write_json(args.json, known | {args.size: of_size | {task: of_task}})
+
+
+def commit() -> str:
+    command = ["git", "-C", str(REPOSITORY), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+
+if __name__ == "__main__":
+    main()
