@@ -54,6 +54,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         self._check_batch_size()
         self.word_vectors_ = WordVectors(self.bilm, self.layers, self.mixing_weights, self.precision)
+        self._n_features_out = self.word_vectors_.num_features
         return self
 
     def transform(self, X: Iterable[Sequence[str]]) -> np.ndarray:
@@ -77,11 +78,6 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             vectors = self.word_vectors_.embed(sentences)
             rows.append(np.stack([each.sum(axis=-2).ravel() / max(each.shape[-2], 1) for each in vectors]))
         return np.concatenate(rows)
-
-    @property
-    def _n_features_out(self) -> int:
-        """What scikit-learn makes names of features from."""
-        return self.word_vectors_.num_features
 
     def _check_batch_size(self) -> None:
         if self.batch_size < 1:

@@ -90,3 +90,8 @@ def test_what_is_no_list_of_words_is_named(pair: dict[str, str]) -> None:
             fitted.transform([wrong])
     with pytest.raises(BiLmError, match="batch_size must be at least 1"):
         ElmoVectorizer(pair, batch_size=0).fit(SENTENCES)
+
+
+def test_a_bilm_that_is_not_there_is_an_error_of_fit(tmp_path: Path) -> None:
+    with pytest.raises(BiLmError, match=r"options\.json"):
+        ElmoVectorizer({"options": str(tmp_path / "options.json"), "weights": "gone"}).fit(SENTENCES)
