@@ -109,20 +109,21 @@ def load_archives(paths: Sequence[str]) -> list[LoadedArchive]:
         with _as_bilm_error(path):
             archive = load_archive(path)
             archives.append((path, archive, task_of(archive.model, path)))
-    taggers = [path for path, _, task in archives if task.name == "srl_predicates"]
+    taggers = [(path, archive) for path, archive, task in archives if task.name == "srl_predicates"]
     has_roles = any(task.name == "srl" for _, _, task in archives)
-    tagging = None  # one for all models of semantic roles
-    if taggers and has_roles:
-        tagging = Predictor.from_archive(next(each for path, each, _ in archives if path == taggers[0]))
+    tagger, extra = None, None
+    if taggers and has_roles:  # one for all models of semantic roles
+        tagger, archive = taggers[0]
+        with _as_bilm_error(tagger):
+            extra = {"predicates": Predictor.from_archive(archive)}
     loaded = []
     for (path, archive, task), name in zip(archives, names([path for path, _, _ in archives]), strict=True):
         if has_roles and task.name == "srl_predicates":
             continue
-        tagger = taggers[0] if taggers and task.name == "srl" else None
+        is_srl = task.name == "srl"
         with _as_bilm_error(path):
-            extra = {"predicates": tagging} if tagger else None
-            predictor = Predictor.from_archive(archive, extra_args=extra)
-        loaded.append(LoadedArchive(path, name, task, predictor, tagger))
+            predictor = Predictor.from_archive(archive, extra_args=extra if is_srl else None)
+        loaded.append(LoadedArchive(path, name, task, predictor, tagger if is_srl else None))
     return loaded
 
 
