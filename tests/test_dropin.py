@@ -25,7 +25,7 @@ from allennlp.modules.token_embedders import ElmoTokenEmbedder
 from allennlp.predictors import Predictor
 
 from elmo_plugin import batch_to_ids
-from elmo_plugin.allennlp_api import archive_restore, indexer, token_embedder
+from elmo_plugin.allennlp_api import allennlp_archive, indexer, token_embedder
 from elmo_plugin.bilm.io import sources
 from elmo_plugin.bilm.io.pretrained import MODELS
 from elmo_plugin.bilm.io.training_archive import load_plain
@@ -245,7 +245,7 @@ def test_an_archive_of_allennlp_with_a_published_model_needs_no_files(
     def refuse(url: str) -> None:
         raise AssertionError(f"{url} is not to be fetched")
 
-    for module in (archive_restore, sources):
+    for module in (allennlp_archive, sources):
         monkeypatch.setattr(module, "fetch", refuse)
     with dropin():
         actual = predictions(archive, options_file=options_file, weight_file=weight_file)

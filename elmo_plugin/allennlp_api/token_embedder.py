@@ -7,7 +7,7 @@ import torch
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
-from elmo_plugin.allennlp_api.archive_restore import DESCRIPTION, archived_bilm, describe
+from elmo_plugin.allennlp_api.allennlp_archive import DESCRIPTION, bilm_from_archive, describe
 from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
 from elmo_plugin.allennlp_api.elmo import Elmo
 from elmo_plugin.bilm.io import MODELS
@@ -65,7 +65,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
         super().__init__()
         options_file, weight_file = str(options_file), str(weight_file)  # what is described must be plain
         with as_configuration_error():
-            bilm = archived_bilm(serialization_dir, options_file, precision)
+            bilm = bilm_from_archive(serialization_dir, options_file, precision)
             if bilm is None:
                 bilm = AllenNlpBiLm.from_files(options_file, weight_file, precision)
             self._elmo = Elmo(

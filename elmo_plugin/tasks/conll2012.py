@@ -1,4 +1,4 @@
-"""What all readers and writers of CoNLL-2012 files share: columns, marks of documents, escaped words."""
+"""What readers and writers of CoNLL files share: errors, columns, marks of documents, escaped words."""
 
 import re
 
@@ -6,6 +6,14 @@ FIXED_COLUMNS = 11  # then those of the predicates and, as the last, that of cor
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 _PLAIN = {**_BRACKETS, "``": '"', "''": '"'}
 _ESCAPED = {plain: escaped for escaped, plain in _BRACKETS.items()}
+
+
+class LabelError(ValueError):
+    """A label, a tag or a span that cannot be where it is; `row` is the word that it belongs to."""
+
+    def __init__(self, row: int, message: str) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 def kind_of_row(columns: list[str]) -> str:

@@ -1,6 +1,6 @@
 """Recurrent layers over packed rows. Their gradients are few, large products in place of many small ones."""
 
-from elmo_plugin.encoders.recurrences.both_directions import Recurrence, read_both_ways, read_by_torch
+from elmo_plugin.encoders.recurrences.both_directions import read_both_ways, read_by_torch
 from elmo_plugin.encoders.recurrences.gru import GruRecurrence
 from elmo_plugin.encoders.recurrences.highway import HighwayRecurrence
 from elmo_plugin.encoders.recurrences.lstm import LstmRecurrence
@@ -9,7 +9,6 @@ __all__ = [
     "GruRecurrence",
     "HighwayRecurrence",
     "LstmRecurrence",
-    "Recurrence",
     "read_both_ways",
     "read_by_torch",
 ]

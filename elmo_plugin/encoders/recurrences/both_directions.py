@@ -8,12 +8,10 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_plugin.bilm import pack, rows_in_reverse
 
-Recurrence = Callable[..., Tensor]
-
 
 def read_both_ways(
     layer: nn.RNNBase,
-    recurrence: Recurrence,
+    recurrence: Callable[..., Tensor],
     inputs: Tensor,
     mask: BoolTensor,
     recurrent_dropout: float = 0.0,

@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from elmo_plugin.tasks.conll2012 import LabelError
+
 NO_MENTION = "-"
 _BRACKET = re.compile(r"(?P<opens>\()?(?P<cluster>\d+)(?P<closes>\))?", re.ASCII)
 
@@ -17,14 +19,6 @@ class Mention(NamedTuple):
 
     start: int
     end: int
-
-
-class ClusterError(ValueError):
-    """A bracket or a mention that cannot be where it is; `row` is the word that it belongs to."""
-
-    def __init__(self, row: int, message: str) -> None:
-        super().__init__(message)
-        self.row = row
 
 
 def parse_clusters(labels: Sequence[str]) -> list[list[Mention]]:
@@ -44,7 +38,7 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Mention]]:
         The clusters in the order in which they begin, and the mentions of each from left to right. A mention
         that is there twice is returned twice.
 
-    Raises `ClusterError` where brackets are malformed or without their other half.
+    Raises `LabelError` where brackets are malformed or without their other half.
     """
     clusters: dict[str, list[Mention]] = {}
     opened: dict[str, list[int]] = defaultdict(list)
@@ -54,13 +48,13 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Mention]]:
             if opens:
                 opened[cluster].append(row)
             if closes and not opened[cluster]:
-                raise ClusterError(row, f"{label!r} closes a mention of cluster {cluster}, but none is open")
+                raise LabelError(row, f"{label!r} closes a mention of cluster {cluster}, but none is open")
             if closes:
                 mentions.append(Mention(opened[cluster].pop(), row + 1))
     never_closed = [(row, cluster) for cluster, rows in opened.items() for row in rows]
     if never_closed:
         row, cluster = min(never_closed)
-        raise ClusterError(row, f"{labels[row]!r} opens a mention of cluster {cluster} that is never closed")
+        raise LabelError(row, f"{labels[row]!r} opens a mention of cluster {cluster} that is never closed")
     return [sorted(mentions) for mentions in clusters.values()]
 
 
@@ -72,7 +66,7 @@ def _brackets(row: int, label: str) -> Iterator[tuple[bool, str, bool]]:
     for part in label.split("|"):
         match = _BRACKET.fullmatch(part)
         if match is None or not (match["opens"] or match["closes"]):
-            raise ClusterError(row, f"{label!r} is not a coreference label such as (12, 12), (12)|(3 or -")
+            raise LabelError(row, f"{label!r} is not a coreference label such as (12, 12), (12)|(3 or -")
         brackets.append((bool(match["opens"]), match["cluster"], bool(match["closes"])))
     yield from (bracket for bracket in brackets if bracket[0] and bracket[2])
     yield from (bracket for bracket in brackets if not bracket[2])
@@ -84,7 +78,7 @@ def format_clusters(clusters: Iterable[Iterable[tuple[int, int]]], length: int) 
     Returns the column of coreference of a document of `length` words, in which the clusters are numbered in
     their order. Inverts `parse_clusters`.
 
-    Raises `ClusterError` where a mention leaves the document, or crosses another of its cluster: brackets
+    Raises `LabelError` where a mention leaves the document, or crosses another of its cluster: brackets
     cannot tell what they stand for then.
     """
     numbered = []
@@ -110,10 +104,10 @@ def _check_nesting(mentions: list[Mention], length: int) -> None:
     for mention in mentions:
         start, end = mention
         if not 0 <= start < end <= length:
-            raise ClusterError(start, f"a mention is not in a document of {length} words: {start} to {end}")
+            raise LabelError(start, f"a mention is not in a document of {length} words: {start} to {end}")
         while around and around[-1].end <= start:
             around.pop()
         if around and around[-1].end < end:
             other = f"{around[-1].start} to {around[-1].end}"
-            raise ClusterError(start, f"two mentions of a cluster cross: {other} and {start} to {end}")
+            raise LabelError(start, f"two mentions of a cluster cross: {other} and {start} to {end}")
         around.append(mention)

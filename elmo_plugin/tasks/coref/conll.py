@@ -9,8 +9,8 @@ from typing import NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.files import replace_when_written
-from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, escape_word, kind_of_row, unescape_word
-from elmo_plugin.tasks.coref.clusters import ClusterError, Mention, format_clusters, parse_clusters
+from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, LabelError, escape_word, kind_of_row, unescape_word
+from elmo_plugin.tasks.coref.clusters import Mention, format_clusters, parse_clusters
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 
 _BEGIN = re.compile(r"\s*#begin document \((?P<name>.*)\);(?:\s*part\s+(?P<part>\d+))?\s*", re.ASCII)
@@ -117,7 +117,7 @@ def _parse_document(begin: Line, rows: list[tuple[Line, list[str]]]) -> CorefDoc
     words = [row for sentence in sentences for row in sentence]
     try:
         clusters = parse_clusters([columns[-1] for _, columns in words])
-    except ClusterError as error:
+    except LabelError as error:
         raise ConfigurationError(f"{words[error.row][0].location}: {error}") from None
     return CorefDocument(
         name=match["name"],

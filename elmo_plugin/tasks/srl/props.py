@@ -9,8 +9,9 @@ from typing import NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.tasks.conll2012 import LabelError
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
-from elmo_plugin.tasks.srl.spans import Argument, LabelError, format_labels, parse_labels
+from elmo_plugin.tasks.srl.spans import Argument, format_labels, parse_labels
 
 NO_PREDICATE = "-"
 

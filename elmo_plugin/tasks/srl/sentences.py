@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, kind_of_row, unescape_word
+from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, LabelError, kind_of_row, unescape_word
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.srl.props import parse_props, sentence_rows
-from elmo_plugin.tasks.srl.spans import Argument, LabelError, parse_labels
+from elmo_plugin.tasks.srl.spans import Argument, parse_labels
 
 _KINDS = {"V": "verb", "N": "noun", "J": "adjective", "M": "auxiliary"}
 _AUXILIARIES = {"be.03", "have.01", "do.01"}

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from elmo_plugin.tasks.conll2012 import LabelError
+
 _LABEL = re.compile(r"(?:\((?P<opened>[^*()\s]+))?\*(?P<closes>(?P<closed>[^*()\s]*)\))?")
 _TAG = re.compile(r"O|(?P<prefix>[BI])-(?P<role>.+)")
 
@@ -18,14 +20,6 @@ class Argument(NamedTuple):
     role: str
     start: int
     end: int
-
-
-class LabelError(ValueError):
-    """A label, a tag or an argument that cannot be where it is; `row` is the word that it belongs to."""
-
-    def __init__(self, row: int, message: str) -> None:
-        super().__init__(message)
-        self.row = row
 
 
 def parse_labels(labels: Sequence[str]) -> list[Argument]:

@@ -12,12 +12,12 @@ from torch import Tensor, nn
 from elmo_plugin.encoders.recurrences import (
     GruRecurrence,
     LstmRecurrence,
-    Recurrence,
     read_both_ways,
     read_by_torch,
 )
 
 LAYERS = [(nn.LSTM, LstmRecurrence.apply), (nn.GRU, GruRecurrence.apply)]
+Recurrence = Callable[..., Tensor]
 GATES = {LstmRecurrence: 4, GruRecurrence: 3}
 INPUT_SIZE, HIDDEN_SIZE = 5, 4
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.coref.clusters import ClusterError, Mention, format_clusters, parse_clusters
+from elmo_plugin.tasks.conll2012 import LabelError
+from elmo_plugin.tasks.coref.clusters import Mention, format_clusters, parse_clusters
 
 WORDS = 8
 LABELS = ["-", "_", "(1", "1)", "(1)", "(2", "2)", "(1)|(2", "1)|(1", "(1|(2", "2)|1)", "(2)|2)", "(1|(1)|1)"]
@@ -73,7 +74,7 @@ def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str
         is_legal = is_legal and min(depths) == depths[-1] == 0
     try:
         clusters = parse_clusters(labels)
-    except ClusterError as error:
+    except LabelError as error:
         assert not is_legal and 0 <= error.row < len(labels)
         return
     assert is_legal
@@ -128,7 +129,7 @@ def test_clusters_are_in_the_order_of_the_scorer_which_keeps_the_first_of_repeat
     ],
 )
 def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, message: str) -> None:
-    with pytest.raises(ClusterError, match=re.escape(message)) as caught:
+    with pytest.raises(LabelError, match=re.escape(message)) as caught:
         parse_clusters(labels.split())
     assert caught.value.row == row
 
@@ -144,7 +145,7 @@ def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, messag
     ],
 )
 def test_mentions_that_no_brackets_can_stand_for_are_refused(clusters: list, message: str) -> None:
-    with pytest.raises(ClusterError, match=message):
+    with pytest.raises(LabelError, match=message):
         format_clusters(clusters, 3)
 
 

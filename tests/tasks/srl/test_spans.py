@@ -7,9 +7,9 @@ from allennlp.data.dataset_readers.dataset_utils.span_utils import bio_tags_to_s
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elmo_plugin.tasks.conll2012 import LabelError
 from elmo_plugin.tasks.srl.spans import (
     Argument,
-    LabelError,
     arguments_to_tags,
     format_labels,
     parse_labels,

@@ -22,7 +22,7 @@ def describe(options_file: str, options: BiLmOptions) -> dict[str, Any]:
     return {"options_file": options_file, "options": options.to_dict()}
 
 
-def archived_bilm(
+def bilm_from_archive(
     folder: str | PathLike[str] | None, options_file: str, precision: str
 ) -> AllenNlpBiLm | None:
     """
