@@ -13,6 +13,7 @@ import h5py
 import numpy as np
 import pytest
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.plugins import discover_plugins
 
 from elmo_plugin import __version__
 from elmo_plugin.bilm import BiLm, BiLmError
@@ -209,6 +210,18 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_read(
     (tmp_path / "text.txt").touch()
     with pytest.raises(ConfigurationError, match=f"^{arguments[-1]}: {tmp_path}/?.*{message}"):
         run_in_allennlp(*arguments, tmp_path / place)
+
+
+def test_its_help_says_where_allennlp_knows_the_same_commands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    words = " ".join(capsys.readouterr().out.split())
+    file, line = re.findall(r"whose file (\S+) has the line (\S+),", words)[0]
+    (tmp_path / file).write_text(f"{line}\n")
+    monkeypatch.chdir(tmp_path)
+    assert line in list(discover_plugins())
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["embet", "text.txt"]])
