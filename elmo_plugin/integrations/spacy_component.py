@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @Language.factory(
     "elmo",
-    assigns=["doc._.elmo", "token.vector"],
+    assigns=["doc._.elmo", "span._.elmo", "token._.elmo", "token.vector"],
     default_config={
         "bilm": "tiny",
         "layers": "mean",
@@ -54,7 +54,8 @@ class ElmoComponent:
     is one sentence.
 
     `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for `layers="all"`. It
-    follows tokens that are merged or split later, see `get_vectors`.
+    follows tokens that are merged or split later, see `get_vectors`. `span._.elmo` and `token._.elmo` are
+    parts of it.
 
     # Parameters
 

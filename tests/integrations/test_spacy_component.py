@@ -58,6 +58,20 @@ def test_pipe_gives_what_a_document_alone_gets(pair: dict[str, str], processes: 
             np.testing.assert_array_equal(token.vector, doc._.elmo[token.i])
 
 
+@pytest.mark.parametrize("layers", ["mean", "all"])
+def test_a_token_and_a_span_have_their_part_of_the_documents_vectors(
+    layers: str, pair: dict[str, str]
+) -> None:
+    doc = pipeline(pair, layers=layers)(TEXTS[0])
+    merge(doc, 1, 3)
+    for token in doc:
+        np.testing.assert_array_equal(token._.elmo, doc._.elmo[..., token.i, :])
+    np.testing.assert_array_equal(doc[1:4]._.elmo, doc._.elmo[..., 1:4, :])
+    assert doc[2:2]._.elmo.shape == doc._.elmo[..., 2:2, :].shape
+    blank = spacy.blank("en")(TEXTS[0])
+    assert blank[0]._.elmo is None and blank[:2]._.elmo is None
+
+
 @pytest.mark.slow
 def test_layers_are_chosen_in_the_configuration(pair: dict[str, str]) -> None:
     alone = [pipeline(pair, layers=number)(TEXTS[1])._.elmo for number in range(3)]

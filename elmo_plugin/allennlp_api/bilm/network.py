@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -72,6 +73,10 @@ class AllenNlpBiLm(BiLm):
         made = cls.from_weights(source.options, weights, source.precision)
         made.recurrence, made.max_batch_tokens = source.recurrence, source.max_batch_tokens
         return made.to(source.token_encoder.projection.weight)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Raises `BiLmError`: the parameters have AllenNLP's names."""
+        raise BiLmError("load the biLM by elmo_plugin.bilm.load_bilm and save that, or use elmo export")
 
     @torch.no_grad()
     def notice_changes(self) -> None:

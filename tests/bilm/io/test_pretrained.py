@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 
+from elmo_plugin import ElmoEmbedder
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
 from elmo_plugin.common import downloads
@@ -271,3 +272,23 @@ def test_whatever_a_cloud_raises_names_the_address(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(cached_path, "cached_path", refuse)
     with pytest.raises(BiLmError, match=r"cannot download s3://bucket/a.tar.gz \(no credentials\); bring"):
         load_bilm("s3://bucket/a.tar.gz")
+
+
+def test_what_is_saved_is_loaded_from_its_folder_and_from_the_hub(
+    bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bilm.save_pretrained("user/saved")
+    assert sorted(file.name for file in (tmp_path / "user" / "saved").iterdir()) == list(FILES)
+    for folder in ("user/saved", tmp_path / "user" / "saved"):
+        assert BiLm.from_pretrained(folder).digest() == bilm.digest()
+    assert BiLm.from_pretrained("tiny").digest() == BiLm.pretrained("tiny").digest()
+    asked = []
+    monkeypatch.setattr(BiLm, "load", lambda source, precision: asked.append((source, precision)))
+    BiLm.from_pretrained("someone/elmo@v1", "bfloat16")
+    assert asked == [("hf://someone/elmo@v1", "bfloat16")]
+
+
+def test_a_biLM_with_allennlps_parameters_says_how_it_is_saved(bilm: BiLm, tmp_path: Path) -> None:
+    with pytest.raises(BiLmError, match="use elmo export"):
+        ElmoEmbedder(bilm=bilm).bilm.save_pretrained(tmp_path / "saved")
