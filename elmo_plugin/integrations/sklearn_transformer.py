@@ -95,8 +95,9 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_is_fitted(self)
         self._check()
         self.word_vectors_.to(self.device)  # a pickle's biLM is on the CPU
-        words: Iterable[Any] = X if self.tokenizer is None else (self.tokenizer(str(text)) for text in X)
-        rest, rows = iter(words), [np.empty((0, self._n_features_out), np.float32)]
+        texts: Iterable[Any] = X
+        rest = iter(texts if self.tokenizer is None else map(self.tokenizer, texts))
+        rows = [np.empty((0, self._n_features_out), np.float32)]
         while sentences := list(islice(rest, self.batch_size)):
             rows.append(np.stack([self._pooled(each) for each in self.word_vectors_.embed(sentences)]))
         return np.concatenate(rows)

@@ -74,7 +74,8 @@ class WordVectors:
 
     def to(self, device: str) -> "WordVectors":
         """
-        Moves the biLM to a device of torch's, such as "cuda", unless it is there. What is stored has no device.
+        Moves the biLM to a device of torch's, such as "cuda", unless it is there. What is stored has
+        no device.
 
         Raises `BiLmError` where there is no such device.
         """
