@@ -8,6 +8,7 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
+from thinc.util import get_torch_default_device
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
@@ -115,8 +116,10 @@ def embed_sentences(
 ) -> list[np.ndarray]:
     """
     Returns the vectors of the words of each document, which are given as lists of sentences, see
-    `WordVectors.embed`. A document has at least one sentence, which may be empty.
+    `WordVectors.embed`. A document has at least one sentence, which may be empty. The biLM computes where
+    spaCy does: on the GPU after `spacy.require_gpu()`.
     """
+    word_vectors.to(str(get_torch_default_device()))
     vectors = iter(word_vectors.embed([sentence for of_doc in sentences for sentence in of_doc]))
     return [np.concatenate([next(vectors) for _ in of_doc], axis=-2) for of_doc in sentences]
 

@@ -212,18 +212,6 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_read(
         run_in_allennlp(*arguments, tmp_path / place)
 
 
-def test_its_help_says_where_allennlp_knows_the_same_commands(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    words = " ".join(capsys.readouterr().out.split())
-    file, line = re.findall(r"whose file (\S+) has the line (\S+),", words)[0]
-    (tmp_path / file).write_text(f"{line}\n")
-    monkeypatch.chdir(tmp_path)
-    assert line in list(discover_plugins())
-
-
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["embet", "text.txt"]])
 def test_the_list_of_commands_imports_no_torch(arguments: list[str]) -> None:
     program = (
@@ -246,3 +234,15 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
 def test_a_mistake_is_allennlps_error_in_its_command(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="there is no biLM 'huge'"):
         run_in_allennlp("export", "huge", tmp_path)
+
+
+def test_its_help_says_where_allennlp_knows_the_same_commands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    words = " ".join(capsys.readouterr().out.split())
+    file, line = re.findall(r"whose file (\S+) has the line (\S+),", words)[0]
+    (tmp_path / file).write_text(f"{line}\n")
+    monkeypatch.chdir(tmp_path)
+    assert line in list(discover_plugins())
