@@ -35,7 +35,7 @@ CONFIGS = REPOSITORY / "training_config"
 # What each recipe adds to the configuration, in Jsonnet.
 RECIPES = {
     "modern": "{}",
-    "published": f"(import '{CONFIGS}/lib/bilm.libsonnet').paper_adagrad"
+    "published": f"(import '{REPOSITORY}/elmo_plugin/jsonnet/bilm.libsonnet').paper_adagrad"
     " + { trainer+: { learning_rate_scheduler:: null } }",
 }
 

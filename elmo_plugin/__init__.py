@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         batch_to_ids,
     )
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = [
     "Elmo",
     "ElmoEmbedder",

@@ -1,20 +1,26 @@
 """Replaces AllenNLP's ELMo by ours when imported. A project lists this module in `.allennlp_plugins`.
 
 The names `elmo_token_embedder` and `elmo_characters` of configurations become those of our classes.
-AllenNLP's `Elmo` and `ElmoTokenEmbedder`, imported before or after, construct ours. The rest of AllenNLP gets
-the shims that it needs on a current torch.
+AllenNLP's `Elmo` and `ElmoTokenEmbedder`, imported before or after, construct ours. `allennlp.commands.elmo`,
+which AllenNLP 1.0 dropped, is there again with our `ElmoEmbedder`. The rest of AllenNLP gets the shims that
+it needs on a current torch.
 """
 
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
+import numpy as np
+from allennlp import commands
 from allennlp.common import FromParams, Params
 from allennlp.data import TokenIndexer
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 from allennlp.modules import TokenEmbedder, elmo, token_embedders
 
 from elmo_plugin import shims
-from elmo_plugin.allennlp_api import Elmo
+from elmo_plugin.allennlp_api import Elmo, ElmoEmbedder, batch_to_ids
+from elmo_plugin.allennlp_api.embedder import OPTIONS_FILE, WEIGHT_FILE
 from elmo_plugin.allennlp_api.indexer import ElmoCharactersIndexer
 from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
 
@@ -23,6 +29,7 @@ REPLACED: dict[Any, Any] = {
     elmo.Elmo: Elmo,
     token_embedders.ElmoTokenEmbedder: ElmoTokenEmbedder,
 }
+COMMANDS_ELMO = "allennlp.commands.elmo"
 
 
 def register() -> None:
@@ -33,6 +40,7 @@ def register() -> None:
     for theirs, ours in REPLACED.items():
         theirs.__new__ = _maker(theirs, ours)
         theirs.from_params = _maker_from_params(theirs, ours)
+    sys.modules[COMMANDS_ELMO] = vars(commands)["elmo"] = _commands_elmo()
 
 
 def unregister() -> None:
@@ -43,6 +51,18 @@ def unregister() -> None:
         theirs.__new__ = _make_own  # Python does not forget a `__new__` that is deleted
         if "from_params" in vars(theirs):
             del theirs.from_params
+    if sys.modules.pop(COMMANDS_ELMO, None) is not None:
+        del vars(commands)["elmo"]
+
+
+def _commands_elmo() -> ModuleType:
+    """Returns what scripts imported from this module of AllenNLP 0.9. Its command is now `elmo embed`."""
+    module: Any = ModuleType(COMMANDS_ELMO, "Has ElmoEmbedder, as in AllenNLP 0.9: that of elmo_plugin.")
+    module.ElmoEmbedder, module.batch_to_ids = ElmoEmbedder, batch_to_ids
+    module.DEFAULT_OPTIONS_FILE, module.DEFAULT_WEIGHT_FILE = OPTIONS_FILE, WEIGHT_FILE
+    module.DEFAULT_BATCH_SIZE = 64
+    module.empty_embedding = lambda: np.zeros((3, 0, 1024))
+    return module
 
 
 def _maker(theirs: type, ours: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,8 +8,8 @@
 //            genres as OntoGUM names them; the small data set of this repository.
 // Expected:  docs/results/examples.json, one seed; docs/coref.md has larger data.
 // Hardware:  one CPU core, three minutes of processor time.
-local coref = import '../training_config/lib/coref.libsonnet';
-local words = import '../training_config/lib/words.libsonnet';
+local coref = import '../elmo_plugin/jsonnet/coref.libsonnet';
+local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
 coref(
   data='experiments/data/coref',

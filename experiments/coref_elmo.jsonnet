@@ -6,7 +6,7 @@
 //            of this repository.
 // Expected:  docs/results/examples.json, one seed; docs/coref.md has larger data.
 // Hardware:  one CPU core, three and a half minutes of processor time.
-local elmo = import '../training_config/lib/elmo.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 
 (import 'coref_baseline.jsonnet') + elmo.at(
   ['input'], bilm='tiny', dropout=0.5, cache={ type: 'memory' }

@@ -5,6 +5,6 @@
 //            smaller batches, less dropout and less patience, because the data are small.
 // Expected:  docs/results/examples.json, one seed; docs/results.md has larger data.
 // Hardware:  one CPU core, four minutes of processor time.
-local ner = import '../training_config/lib/ner.libsonnet';
+local ner = import '../elmo_plugin/jsonnet/ner.libsonnet';
 
 ner(data='experiments/data/ner', dropout=0.3, batch_size=16, epochs=40, patience=10)

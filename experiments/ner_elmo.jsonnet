@@ -6,8 +6,8 @@
 //            small data set of this repository; the rest as in ner_baseline.jsonnet.
 // Expected:  docs/results/examples.json, one seed; docs/results.md has larger data.
 // Hardware:  one CPU core, five minutes of processor time.
-local elmo = import '../training_config/lib/elmo.libsonnet';
-local ner = import '../training_config/lib/ner.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
+local ner = import '../elmo_plugin/jsonnet/ner.libsonnet';
 
 ner(data='experiments/data/ner', dropout=0.3, batch_size=16, epochs=40, patience=10)
 + elmo.at(['input'], bilm='tiny', dropout=0.5, lambda=0.1, cache={ type: 'memory' })

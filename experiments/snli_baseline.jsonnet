@@ -5,7 +5,7 @@
 //            dropout, so that it takes minutes; the small data set of this repository.
 // Expected:  docs/results/examples.json, one seed; docs/results.md has larger data.
 // Hardware:  one CPU core, two and a half minutes of processor time.
-local snli = import '../training_config/lib/snli.libsonnet';
+local snli = import '../elmo_plugin/jsonnet/snli.libsonnet';
 
 snli(
   data='experiments/data/snli',

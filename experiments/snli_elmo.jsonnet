@@ -6,7 +6,7 @@
 // Here:      the biLM `tiny`, of 2 x 512 cells; the rest is in snli_baseline.jsonnet.
 // Expected:  docs/results/examples.json, one seed; docs/results.md has larger data.
 // Hardware:  one CPU core, three and a half minutes of processor time.
-local elmo = import '../training_config/lib/elmo.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 
 (import 'snli_baseline.jsonnet')
 + elmo.at(

@@ -6,8 +6,8 @@
 //            small data set of this repository.
 // Expected:  docs/results/examples.json, one seed; docs/squad.md has larger data.
 // Hardware:  one CPU core, one and a half minutes of processor time.
-local squad = import '../training_config/lib/squad.libsonnet';
-local words = import '../training_config/lib/words.libsonnet';
+local squad = import '../elmo_plugin/jsonnet/squad.libsonnet';
+local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
 squad(
   data='experiments/data/squad',

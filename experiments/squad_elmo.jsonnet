@@ -7,7 +7,7 @@
 //            repository.
 // Expected:  docs/results/examples.json, one seed; docs/squad.md has larger data.
 // Hardware:  one CPU core, three minutes of processor time.
-local elmo = import '../training_config/lib/elmo.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 
 (import 'squad_baseline.jsonnet') + elmo.at(
   ['input', 'output'], bilm='tiny', dropout=0.5, lambda=0.001, cache={ type: 'memory' }

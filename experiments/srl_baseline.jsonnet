@@ -5,8 +5,8 @@
 //            nothing is downloaded; the small data set of this repository.
 // Expected:  docs/results/examples.json, one seed; docs/srl.md has larger data.
 // Hardware:  one CPU core, two and a half minutes of processor time.
-local srl = import '../training_config/lib/srl.libsonnet';
-local words = import '../training_config/lib/words.libsonnet';
+local srl = import '../elmo_plugin/jsonnet/srl.libsonnet';
+local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
 srl(
   data='experiments/data/srl',

@@ -6,7 +6,7 @@
 //            this repository.
 // Expected:  docs/results/examples.json, one seed; docs/srl.md has larger data.
 // Hardware:  one CPU core, three minutes of processor time.
-local elmo = import '../training_config/lib/elmo.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 
 (import 'srl_baseline.jsonnet') + elmo.at(
   ['input'], bilm='tiny', dropout=0.5, lambda=0.001, cache={ type: 'memory' }

@@ -6,6 +6,6 @@
 //            fewer epochs with a rate of 0.002, in smaller batches; the small data set of this repository.
 // Expected:  docs/results/examples.json, one seed; docs/results.md has larger data.
 // Hardware:  one CPU core, half a minute.
-local sst = import '../training_config/lib/sst.libsonnet';
+local sst = import '../elmo_plugin/jsonnet/sst.libsonnet';
 
 sst(data='experiments/data/sst', hidden=64, learning_rate=0.002, batch_size=32, epochs=12)

@@ -6,7 +6,7 @@
 // Here:      the biLM `tiny`, of 2 x 512 cells; the rest is in sst_baseline.jsonnet.
 // Expected:  docs/results/examples.json, one seed; docs/results.md has larger data.
 // Hardware:  one CPU core, about a minute.
-local elmo = import '../training_config/lib/elmo.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 
 (import 'sst_baseline.jsonnet')
 + elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, lambda=0.001, cache={ type: 'memory' })

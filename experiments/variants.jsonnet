@@ -12,8 +12,8 @@
 // Expected:  docs/results/sst_ablations.json, sentiment on the whole treebank, three seeds; docs/analysis.md has the
 //            other tasks.
 // Hardware:  one CPU core, one to eight minutes per seed.
-local elmo = import '../training_config/lib/elmo.libsonnet';
-local words = import '../training_config/lib/words.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
+local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
 local static_words = words.glove('runs/static_vectors.txt', dim=256);
 

@@ -1,6 +1,9 @@
 """With `elmo_plugin.dropin`, whoever makes AllenNLP's ELMo by its class makes ours."""
 
 import copy
+import importlib
+import json
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +18,7 @@ from allennlp.modules.token_embedders import ElmoTokenEmbedder
 
 import elmo_plugin
 from elmo_plugin import batch_to_ids
+from elmo_plugin.bilm import BiLm
 from tests.allennlp_api.against_allennlp import SENTENCES, assert_same
 from tests.allennlp_api.conftest import write_bilm
 from tests.allennlp_elmo import dropin
@@ -112,3 +116,34 @@ def test_what_does_not_fit_is_a_configuration_error(files: tuple[str, str], regi
             Elmo.from_params(Params(elmo_config(files, **options)))
     with pytest.raises(ConfigurationError, match="configured by its arguments"):
         Elmo.from_params("tiny")
+
+
+def test_the_module_of_allennlp_0_9_is_there_with_our_embedder(files: tuple[str, str]) -> None:
+    """As scripts import it; without the drop-in there is none."""
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("allennlp.commands.elmo")
+    with dropin():
+        import allennlp.commands.elmo
+        from allennlp.commands.elmo import DEFAULT_OPTIONS_FILE, ElmoEmbedder  # type: ignore[attr-defined]
+
+        vectors = allennlp.commands.elmo.ElmoEmbedder(*files).embed_sentence(["The", "play"])
+        assert ElmoEmbedder is elmo_plugin.ElmoEmbedder and DEFAULT_OPTIONS_FILE.endswith("_options.json")
+    assert vectors.shape == (3, 2, 12)
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("allennlp.commands.elmo")
+
+
+def test_scripts_copy_a_model_by_the_attributes_of_its_token_embedder(
+    files: tuple[str, str], tmp_path: Any
+) -> None:
+    """As a published component of spaCy stores its ELMo."""
+    modules = [elmo_plugin.ElmoEmbedder(*files).elmo_bilm, elmo_plugin.Elmo(*files, 1)._elmo_lstm]
+    encoders = [module._token_embedder for module in modules]
+    for number, encoder in enumerate([*encoders, elmo_plugin._ElmoCharacterEncoder(*files)]):
+        copied = tmp_path / f"{number}.json", tmp_path / f"{number}.hdf5"
+        copied[0].write_text(json.dumps(encoder._options))
+        shutil.copy(encoder._weight_file, copied[1])
+        again = elmo_plugin.ElmoEmbedder(*copied)
+        assert again.bilm.digest() == elmo_plugin.ElmoEmbedder(*files).bilm.digest()
+    of_no_file = elmo_plugin.ElmoEmbedder(bilm=BiLm.from_files(*files))
+    assert of_no_file.elmo_bilm._token_embedder._weight_file is None

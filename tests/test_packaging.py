@@ -65,7 +65,7 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[zipfile.Zip
     source, built = (tmp_path_factory.mktemp(name) for name in ("source", "built"))
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     shutil.copytree(REPOSITORY / "elmo_plugin", source / "elmo_plugin", ignore=ignored)
-    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(REPOSITORY / name, source / name)
     build = (
         f"from setuptools import build_meta; out = {str(built)!r}; "
@@ -99,7 +99,8 @@ def test_both_distributions_hold_every_file_of_the_package(
     top = f"elmo_plugin-{__version__}/"
     of_archive = {each.name.removeprefix(top) for each in archive if each.isfile()}
     others = {name for name in of_archive - package_files() if ".egg-info/" not in name}
-    assert others == {"LICENSE", "MANIFEST.in", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"}
+    texts = {"LICENSE", "NOTICE", "README.md", "PKG-INFO"}
+    assert others == texts | {"MANIFEST.in", "pyproject.toml", "setup.cfg"}
     assert package_files() <= of_archive
     demo = {"examples.json", "page/static/style.css", "page/templates/task.html"}
     assert {f"elmo_plugin/demo/{name}" for name in demo} <= of_wheel

@@ -13,7 +13,7 @@
 // BILM_INITIAL: a training archive (model.tar.gz), whose vocabulary stays; or the name or folder of an exported or
 // published biLM, whose softmax is then for the words of the task's text.
 
-local bilm = import 'lib/bilm.libsonnet';
+local bilm = import '../elmo_plugin/jsonnet/bilm.libsonnet';
 
 local initial = std.extVar('BILM_INITIAL');
 local is_archive = std.endsWith(initial, '.tar.gz');

@@ -17,7 +17,7 @@
 // BILM_TRAIN_DATA_PATH, BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenized sentence per line; a file or a quoted
 // pattern of files, plain or compressed (.gz, .zst). BILM_VOCABULARY: written by `allennlp elmo-vocab`.
 
-local bilm = import 'lib/bilm.libsonnet';
+local bilm = import '../elmo_plugin/jsonnet/bilm.libsonnet';
 
 bilm.train(
   bilm.sizes.original,

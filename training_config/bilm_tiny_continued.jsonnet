@@ -10,7 +10,7 @@
 // BILM_INITIAL: the archive to go on from, whose vocabulary stays. BILM_TRAIN_DATA_PATH and
 // BILM_VALIDATION_DATA_PATH as there.
 
-local bilm = import 'lib/bilm.libsonnet';
+local bilm = import '../elmo_plugin/jsonnet/bilm.libsonnet';
 
 bilm.train(
   sizes=null,

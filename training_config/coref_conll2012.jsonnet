@@ -19,9 +19,9 @@
 //
 // CONLL2012:    the folder of train, development and test, in which all files whose names end in gold_conll count.
 // WORD_VECTORS: GloVe's glove.840B.300d.txt.
-local coref = import 'lib/coref.libsonnet';
-local elmo = import 'lib/elmo.libsonnet';
-local words = import 'lib/words.libsonnet';
+local coref = import '../elmo_plugin/jsonnet/coref.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
+local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
 coref(
   data=std.extVar('CONLL2012'),

@@ -14,9 +14,9 @@
 // CONLL2003:    the folder of eng.train, eng.testa and eng.testb (IOB1, as published).
 // WORD_VECTORS: a text file with a lower-case word and its 50 numbers on each line: GloVe's
 //               glove.6B.50d.txt, or Senna's by `paste -d ' ' hash/words.lst embeddings/embeddings.txt`.
-local elmo = import 'lib/elmo.libsonnet';
-local ner = import 'lib/ner.libsonnet';
-local words = import 'lib/words.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
+local ner = import '../elmo_plugin/jsonnet/ner.libsonnet';
+local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
 ner(
   data=std.extVar('CONLL2003'),

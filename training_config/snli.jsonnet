@@ -16,9 +16,9 @@
 //
 // SNLI:         the folder of snli_1.0_train.jsonl, snli_1.0_dev.jsonl and snli_1.0_test.jsonl.
 // WORD_VECTORS: GloVe's glove.840B.300d.txt.
-local elmo = import 'lib/elmo.libsonnet';
-local snli = import 'lib/snli.libsonnet';
-local words = import 'lib/words.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
+local snli = import '../elmo_plugin/jsonnet/snli.libsonnet';
+local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
 snli(
   data=std.extVar('SNLI'),

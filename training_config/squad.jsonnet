@@ -18,9 +18,9 @@
 //
 // SQUAD:        the folder of train-v1.1.json and dev-v1.1.json.
 // WORD_VECTORS: GloVe's glove.840B.300d.txt.
-local elmo = import 'lib/elmo.libsonnet';
-local squad = import 'lib/squad.libsonnet';
-local words = import 'lib/words.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
+local squad = import '../elmo_plugin/jsonnet/squad.libsonnet';
+local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
 squad(
   data=std.extVar('SQUAD'),

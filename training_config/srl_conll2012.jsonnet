@@ -16,9 +16,9 @@
 //
 // CONLL2012:    the folder of train, development and test, in which all files whose names end in gold_conll count.
 // WORD_VECTORS: GloVe's glove.6B.100d.txt.
-local elmo = import 'lib/elmo.libsonnet';
-local srl = import 'lib/srl.libsonnet';
-local words = import 'lib/words.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
+local srl = import '../elmo_plugin/jsonnet/srl.libsonnet';
+local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
 srl(
   data=std.extVar('CONLL2012'),

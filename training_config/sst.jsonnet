@@ -18,9 +18,9 @@
 //
 // SST:          the folder of train.txt, dev.txt and test.txt, trees as published.
 // WORD_VECTORS: GloVe's glove.840B.300d.txt.
-local elmo = import 'lib/elmo.libsonnet';
-local sst = import 'lib/sst.libsonnet';
-local words = import 'lib/words.libsonnet';
+local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
+local sst = import '../elmo_plugin/jsonnet/sst.libsonnet';
+local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
 sst(data=std.extVar('SST'), test='test.txt', words=words.glove(std.extVar('WORD_VECTORS')))
 + elmo.at(['input', 'output'], bilm='original', dropout=0.5, lambda=0.001)

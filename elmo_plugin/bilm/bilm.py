@@ -1,5 +1,6 @@
 """The bidirectional language model: words in, the activations of all layers out."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.inference_weights import RecentOutputs
-from elmo_plugin.bilm.io import Checkpoint, Source, read_checkpoint, weights_digest
+from elmo_plugin.bilm.io import Checkpoint, Source, read_checkpoint, weights_digest, write_files
 from elmo_plugin.bilm.lstm import BiLmState
 from elmo_plugin.bilm.network import BiLmNetwork
 from elmo_plugin.bilm.options import BiLmOptions
@@ -110,6 +111,16 @@ class BiLm(BiLmNetwork):
     def pretrained(cls, name: str, precision: str = "float32") -> "Self":
         """Loads a model by its name, one of `elmo_plugin.bilm.io.MODELS`."""
         return cls.load(name, precision)
+
+    @classmethod
+    def from_pretrained(cls, name: str | Path, precision: str = "float32") -> "Self":
+        """Loads what `save_pretrained` wrote: a folder, or `USER/MODEL` on the Hugging Face Hub."""
+        is_on_hub = re.fullmatch(r"[\w.-]+/[\w.-]+(@\w+)?", str(name)) and not Path(name).exists()
+        return cls.load(f"hf://{name}" if is_on_hub else name, precision)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Writes `options.json` and `weights.hdf5`, as `elmo export` does; see `write_files`."""
+        write_files(folder, Checkpoint(self.options, self.state_dict().items()))
 
     @torch.no_grad()
     def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:

@@ -11,6 +11,8 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import write_json
 
 WITHOUT_ALLENNLP = {
+    "new": "Write a project that trains a model of a task with ELMo.",
+    "config": "Print the folder of the Jsonnet library.",
     "embed": "Write the vectors of a text to HDF5 or safetensors.",
     "export": "Export a biLM to options.json and weights.hdf5.",
     "average": "Average the weights of several trainings of a biLM.",

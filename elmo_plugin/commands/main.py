@@ -10,7 +10,11 @@ from elmo_plugin.commands.command import COMMANDS, WITH_ALLENNLP, Command, load_
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.plugins import import_all_plugins
 
-EPILOG = "`allennlp elmo-COMMAND` is the same command. `allennlp --help` lists those that train and evaluate."
+EPILOG = (
+    "`allennlp elmo-COMMAND` is the same command. AllenNLP knows it in a folder whose file "
+    ".allennlp_plugins has the line elmo_plugin.plugin, such as one that `elmo new` writes; there "
+    "`allennlp --help` lists those that train and evaluate, too."
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

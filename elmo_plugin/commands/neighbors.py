@@ -13,6 +13,7 @@ from elmo_plugin.analysis.neighbors import (
     as_json,
     as_text,
     find_neighbors,
+    import_faiss,
     open_index,
     unit_length,
 )
@@ -52,6 +53,8 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     positions = [_position(*pair) for pair in zip(sentences, args.word, strict=True)]
     if args.k < 1:
         raise BiLmError(f"-k is the number of neighbours, 1 or more, not {args.k}")
+    if args.faiss:
+        import_faiss()  # if it is missing, one learns it before the work
     bilm = load_bilm(args.bilm)
     bilm.max_batch_tokens = TOKENS_AT_ONCE
     layer = bilm.num_layers - 1 if args.layer is None else args.layer

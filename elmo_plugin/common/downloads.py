@@ -4,6 +4,8 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
+from urllib.error import HTTPError
 from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
@@ -11,6 +13,7 @@ from elmo_plugin.common.errors import BiLmError
 
 SCHEMES = ("http", "https", "hf", "s3", "gs")
 TIMEOUT = 30  # seconds without an answer
+HUB_TIMEOUT = 4  # seconds until the Hugging Face Hub must have answered anything
 
 
 def download_directory() -> Path:
@@ -53,6 +56,8 @@ def fetch(path_or_address: str | Path, whose: str = "", others: Sequence[str | P
         found = find_latest_cached(str(known), download_directory())
         if found is not None:
             return Path(found)
+    if urlparse(address).scheme == "hf" and not _hub_answers():
+        return _of_hubs_cache(address, whose)
     try:
         size = _size_of(address)
         print(f"downloading {address}{whose}: {_shown(size)}", file=sys.stderr)
@@ -63,6 +68,44 @@ def fetch(path_or_address: str | Path, whose: str = "", others: Sequence[str | P
         path.unlink()
         raise _cannot_download(address, whose, "the connection broke off")
     return path
+
+
+def _hub_answers() -> bool:
+    """Returns whether there is a way to the Hugging Face Hub, whose client tries for half a minute."""
+    answers = []
+
+    def ask() -> None:
+        try:
+            urlopen(Request(_hub(), method="HEAD"), timeout=HUB_TIMEOUT).close()
+        except HTTPError:
+            pass  # an answer, too
+        except OSError:
+            return
+        answers.append(True)
+
+    thread = Thread(target=ask, daemon=True)  # looking up the name has no time limit of its own
+    thread.start()
+    thread.join(HUB_TIMEOUT)
+    return bool(answers)
+
+
+def _hub() -> str:
+    return os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
+
+
+def _of_hubs_cache(address: str, whose: str) -> Path:
+    """Returns what the client of the Hugging Face Hub has downloaded before."""
+    from huggingface_hub import snapshot_download
+
+    user, model, *file = address.removeprefix("hf://").split("/", 2)
+    name, _, revision = model.partition("@")
+    try:
+        folder = snapshot_download(
+            f"{user}/{name}", revision=revision or None, cache_dir=download_directory(), local_files_only=True
+        )
+    except OSError:  # LocalEntryNotFoundError
+        raise _cannot_download(address, whose, f"{_hub()} does not answer") from None
+    return Path(folder, *file)
 
 
 def _size_of(address: str) -> int | None:

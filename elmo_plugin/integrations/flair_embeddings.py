@@ -8,7 +8,12 @@ import torch
 from flair.data import Sentence
 from flair.embeddings.base import TokenEmbeddings, register_embeddings
 
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.integrations.word_vectors import ALL, MEAN, WordVectors
+
+# What flair's own class calls models and layers, and what they are called here.
+_MODELS = {"large": "original-5.5b", "5.5B": "original-5.5b", "pt": "portuguese"}
+_MODES = {"all": ALL, "top": "top", "average": MEAN}
 
 
 @register_embeddings
@@ -77,3 +82,36 @@ class ElmoEmbeddings(TokenEmbeddings):
                 of_words = of_words.movedim(0, 1).flatten(1)  # Shape: (words, num_layers * dim)
             for token, vector in zip(sentence, of_words, strict=True):
                 token.set_embedding(self.name, vector)
+
+
+@register_embeddings
+class ELMoEmbeddings(ElmoEmbeddings):
+    """
+    Takes the arguments of flair's own class of this name, which needs AllenNLP 0.9, and has its defaults.
+
+    # Parameters
+
+    model : `str`, optional (default = `"original"`)
+        "original", "small", "medium", "large" or "5.5B", "pt" or "portuguese", "pubmed"; or any other biLM,
+        see `load_bilm`.
+    options_file, weight_file : `str | None`, optional (default = `None`)
+        If both are given, the biLM in the published layout: paths or URLs.
+    embedding_mode : `str`, optional (default = `"all"`)
+        "all" concatenates the layers; "top" is the top layer, "average" their mean.
+
+    Raises `BiLmError` for another `embedding_mode`, and where the biLM cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        model: str = "original",
+        options_file: str | None = None,
+        weight_file: str | None = None,
+        embedding_mode: str = "all",
+    ) -> None:
+        if embedding_mode not in _MODES:
+            raise BiLmError(f"embedding_mode is one of {', '.join(_MODES)}, not {embedding_mode!r}")
+        bilm: str | dict[str, str] = _MODELS.get(model, model)
+        if options_file and weight_file:
+            bilm = {"options": str(options_file), "weights": str(weight_file)}
+        super().__init__(bilm, _MODES[embedding_mode])

@@ -8,6 +8,7 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
+from thinc.util import get_torch_default_device
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @Language.factory(
     "elmo",
-    assigns=["doc._.elmo", "token.vector"],
+    assigns=["doc._.elmo", "span._.elmo", "token._.elmo", "token.vector"],
     default_config={
         "bilm": "tiny",
         "layers": "mean",
@@ -54,7 +55,8 @@ class ElmoComponent:
     is one sentence.
 
     `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for `layers="all"`. It
-    follows tokens that are merged or split later, see `get_vectors`.
+    follows tokens that are merged or split later, see `get_vectors`. `span._.elmo` and `token._.elmo` are
+    parts of it.
 
     # Parameters
 
@@ -114,8 +116,10 @@ def embed_sentences(
 ) -> list[np.ndarray]:
     """
     Returns the vectors of the words of each document, which are given as lists of sentences, see
-    `WordVectors.embed`. A document has at least one sentence, which may be empty.
+    `WordVectors.embed`. A document has at least one sentence, which may be empty. The biLM computes where
+    spaCy does: on the GPU after `spacy.require_gpu()`.
     """
+    word_vectors.to(str(get_torch_default_device()))
     vectors = iter(word_vectors.embed([sentence for of_doc in sentences for sentence in of_doc]))
     return [np.concatenate([next(vectors) for _ in of_doc], axis=-2) for of_doc in sentences]
 

@@ -1,4 +1,7 @@
-"""The vectors of a document's words in `doc._.elmo`, which follow the words through spaCy's operations."""
+"""The vectors of a document's words in `doc._.elmo`, which follow the words through spaCy's operations.
+
+`span._.elmo` has those of a span's words, `token._.elmo` that of one word.
+"""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -32,7 +35,25 @@ def get_vectors(doc: Doc) -> np.ndarray | None:
     return vectors if vectors is not None and vectors.shape[-2] == len(doc) else None
 
 
+def get_span_vectors(span: Span) -> np.ndarray | None:
+    """Returns the vectors of a span's tokens, shape (..., tokens, dim), or `None` as `get_vectors` does."""
+    vectors = get_vectors(span.doc)
+    return None if vectors is None else vectors[..., span.start : span.end, :]
+
+
+def get_token_vector(token: Token) -> np.ndarray | None:
+    """Returns the vector of a token, shape (..., dim), or `None` if it has none."""
+    start, end = np.array([token.idx]), np.array([token.idx + len(token)])
+    for text in _embedded_texts(token.doc):
+        rows = _of_tokens(start, end, text)
+        if rows.shape[-2]:
+            return rows[..., 0, :]
+    return None
+
+
 Doc.set_extension("elmo", getter=get_vectors, force=True)
+Span.set_extension("elmo", getter=get_span_vectors, force=True)
+Token.set_extension("elmo", getter=get_token_vector, force=True)
 
 
 def set_hooks(doc: Doc) -> None:
@@ -85,11 +106,8 @@ def _of_tokens(starts: np.ndarray, ends: np.ndarray, text: _EmbeddedText) -> np.
 
 
 def _token_vector(token: Token) -> np.ndarray:
-    start, end = np.array([token.idx]), np.array([token.idx + len(token)])
-    for text in _embedded_texts(token.doc):
-        if len(rows := _of_tokens(start, end, text)):
-            return rows[0]
-    return token.doc.tensor[token.i]
+    vector = get_token_vector(token)
+    return token.doc.tensor[token.i] if vector is None else vector
 
 
 def _span_vector(span: Span) -> np.ndarray:

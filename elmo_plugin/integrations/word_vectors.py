@@ -72,6 +72,22 @@ class WordVectors:
         """The numbers that a word gets, those of several layers together."""
         return self.bilm.output_dim * (self.bilm.num_layers if self.layers == ALL else 1)
 
+    def to(self, device: str) -> "WordVectors":
+        """
+        Moves the biLM to a device of torch's, such as "cuda", unless it is there. What is stored has
+        no device.
+
+        Raises `BiLmError` where there is no such device.
+        """
+        try:
+            wanted = torch.empty(0, device=device).device  # with its number
+        except (RuntimeError, AssertionError) as error:  # torch without CUDA asserts it
+            reason = str(error).partition("\n")[0]
+            raise BiLmError(f"the biLM cannot be moved to the device {device!r} ({reason})") from None
+        if self.bilm.boundaries.device != wanted:
+            self.bilm.to(wanted)
+        return self
+
     def digest(self) -> str:
         """Returns 32 hexadecimal digits that identify the biLM's weights and all settings."""
         settings = json.dumps([self.layers, self.mixing_weights]).encode()

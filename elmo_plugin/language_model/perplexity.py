@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
-from elmo_plugin.bilm.io import UNKNOWN_WORDS, read_checkpoint
+from elmo_plugin.bilm.io import MODELS, UNKNOWN_WORDS, read_checkpoint
 from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.batches import (
@@ -109,8 +109,9 @@ def _load(
     source: str | Mapping[str, str], precision: str, device: torch.device
 ) -> tuple[BiLm, VocabularySoftmax, dict[str, int], int]:
     """Returns biLM and softmax, frozen, the numbers of its words, and the number of unknown words."""
-    stored = read_checkpoint(source)
-    if stored.softmax is None:
+    is_published = isinstance(source, str) and source in MODELS  # none has one, so nothing is downloaded
+    stored = None if is_published else read_checkpoint(source)
+    if stored is None or stored.softmax is None:
         raise BiLmError(
             f"{source} has no softmax over a vocabulary, without which no word has a probability: give the "
             "archive of a training, or what elmo-export made of one"

@@ -13,6 +13,7 @@ import h5py
 import numpy as np
 import pytest
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.plugins import discover_plugins
 
 from elmo_plugin import __version__
 from elmo_plugin.bilm import BiLm, BiLmError
@@ -233,3 +234,15 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
 def test_a_mistake_is_allennlps_error_in_its_command(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="there is no biLM 'huge'"):
         run_in_allennlp("export", "huge", tmp_path)
+
+
+def test_its_help_says_where_allennlp_knows_the_same_commands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    words = " ".join(capsys.readouterr().out.split())
+    file, line = re.findall(r"whose file (\S+) has the line (\S+),", words)[0]
+    (tmp_path / file).write_text(f"{line}\n")
+    monkeypatch.chdir(tmp_path)
+    assert line in list(discover_plugins())

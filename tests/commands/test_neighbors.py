@@ -1,10 +1,12 @@
 """`elmo-neighbors` prints the nearest words, each in its sentence."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from elmo_plugin.commands import neighbors
 from elmo_plugin.commands.main import main
 
 CORPUS = """They saw a Broadway play .
@@ -34,6 +36,16 @@ def test_neighbors_are_printed_and_written(
     play, rain = json.loads((tmp_path / "found.json").read_text())
     assert len(play["neighbors"]) == 3
     assert len(rain["neighbors"]) == 3 and "static" not in rain
+
+
+def test_faiss_that_is_missing_is_named_before_the_work(
+    corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    monkeypatch.setattr(neighbors, "load_bilm", lambda source: pytest.fail("faiss is missing"))
+    arguments = ["--query", "It rained .", "--word", "It", "--index", str(tmp_path / "index"), "--faiss"]
+    with pytest.raises(SystemExit, match=r"^elmo neighbors: --faiss needs faiss: install elmo_plugin\[faiss"):
+        main(["neighbors", "tiny", corpus, *arguments])
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from allennlp.data import Vocabulary
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io.hdf5_weights import write_weights
 from elmo_plugin.commands.export import export
+from elmo_plugin.common import downloads
 from elmo_plugin.language_model import measure_perplexity, perplexity
 from tests.commands.run import run
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
@@ -170,6 +171,14 @@ def test_a_bilm_without_its_softmax_is_refused(archive: str, text: str, tmp_path
     export(archive, tmp_path / "exported", with_softmax=False)
     with pytest.raises(BiLmError, match="exported has no softmax over a vocabulary"):
         measure_perplexity(str(tmp_path / "exported"), [text])
+
+
+def test_a_published_model_is_refused_before_it_is_downloaded(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "fetch", lambda *args: pytest.fail("it has no softmax"))
+    with pytest.raises(BiLmError, match="original has no softmax over a vocabulary"):
+        measure_perplexity("original", [text])
 
 
 def test_a_vocabulary_without_the_special_words_is_refused(text: str, tmp_path: Path) -> None:

@@ -55,6 +55,12 @@ def test_what_is_not_utf8_is_named_by_file_and_line(
         sentences("-")
 
 
+def test_an_empty_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    with pytest.raises(BiLmError, match=r"^the standard input is empty$"):
+        sentences("-")
+
+
 def test_a_byte_order_mark_is_no_part_of_the_first_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

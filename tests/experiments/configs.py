@@ -47,7 +47,7 @@ OUTPUT_WEIGHTS = "contextual_encoder\\.output_elmo\\..*scalar_mix\\.weights"
 @functools.cache
 def _evaluate(expression: str) -> str:
     libraries = "".join(
-        f"local {name} = import '../training_config/lib/{name}.libsonnet';"
+        f"local {name} = import '../elmo_plugin/jsonnet/{name}.libsonnet';"
         for name in ("coref", "elmo", "ner", "snli", "squad", "srl", "srl_predicates", "sst", "words")
     )
     return _jsonnet.evaluate_snippet(str(REPOSITORY / "experiments" / "test.jsonnet"), libraries + expression)

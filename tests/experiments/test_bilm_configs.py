@@ -77,7 +77,7 @@ def test_fine_tuning_keeps_an_archives_vocabulary_and_warms_a_new_softmax_up() -
 
 def test_what_is_added_to_the_result_of_the_library_counts() -> None:
     code = (
-        "local bilm = import 'lib/bilm.libsonnet';"
+        "local bilm = import '../elmo_plugin/jsonnet/bilm.libsonnet';"
         "bilm.train(bilm.sizes.tiny, 'train', 'dev', {}, epochs=1, unroll_steps=7)"
         " + bilm.paper_adagrad + { data_loader+: { unroll_steps: 5 } }"
     )

@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
 def write_original(folder: Path) -> dict[str, str]:
     """Writes a biLM of the size of `original` with random weights; returns its files."""
-    config = evaluate("(import '../training_config/lib/bilm.libsonnet').sizes.original")
+    config = evaluate("(import '../elmo_plugin/jsonnet/bilm.libsonnet').sizes.original")
     torch.manual_seed(0)
     return write_pair(BiLm(BiLmOptions.from_dict(config)), folder)
 

@@ -1,6 +1,9 @@
 """flair's embeddings of words: the biLM's own vectors, and a tagger of flair that is stored with them."""
 
+import inspect
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,8 +17,10 @@ from flair.embeddings import DocumentPoolEmbeddings, StackedEmbeddings  # noqa: 
 from flair.embeddings.base import load_embeddings  # noqa: E402
 from flair.models import SequenceTagger  # noqa: E402
 
+from elmo_plugin import ElmoEmbedder  # noqa: E402
 from elmo_plugin.bilm import BiLm, BiLmError  # noqa: E402
-from elmo_plugin.integrations.flair_embeddings import ElmoEmbeddings  # noqa: E402
+from elmo_plugin.bilm.io import MODELS  # noqa: E402
+from elmo_plugin.integrations.flair_embeddings import ELMoEmbeddings, ElmoEmbeddings  # noqa: E402
 from tests.small_bilm import loud_bilm, write_pair  # noqa: E402
 
 SENTENCES = [["The", "play", "ended", "."], ["Hello"]]
@@ -113,3 +118,51 @@ def test_a_tagger_is_stored_with_its_biLM(pair: dict[str, str], tmp_path: Path) 
 def test_a_wrong_name_is_named_at_once() -> None:
     with pytest.raises(BiLmError, match="there is no biLM 'huge'"):
         ElmoEmbeddings("huge")
+
+
+def vectors_of(embeddings: Any) -> torch.Tensor:
+    """What flair stores of each word of the first sentence."""
+    sentence = Sentence(SENTENCES[0])
+    embeddings.embed(sentence)
+    return torch.stack([token.embedding.cpu() for token in sentence])
+
+
+@pytest.mark.parametrize("mode", ["all", "top", "average"])
+def test_flairs_own_class_and_ours_give_the_same(
+    mode: str, pair: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """flair's class takes its ELMo from a module of AllenNLP 0.9, which the drop-in brings back."""
+    commands = ModuleType("allennlp.commands")
+    commands.elmo = ModuleType("allennlp.commands.elmo")  # type: ignore[attr-defined]
+    commands.elmo.ElmoEmbedder = ElmoEmbedder
+    allennlp = ModuleType("allennlp")
+    allennlp.commands = commands  # type: ignore[attr-defined]
+    for module in (allennlp, commands, commands.elmo):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    arguments = {"options_file": pair["options"], "weight_file": pair["weights"], "embedding_mode": mode}
+    theirs, ours = flair.embeddings.ELMoEmbeddings(**arguments), ELMoEmbeddings(**arguments)
+    assert ours.embedding_length == theirs.embedding_length
+    torch.testing.assert_close(vectors_of(ours), vectors_of(theirs), atol=1e-5, rtol=1e-4)
+
+
+def test_flairs_arguments_have_flairs_defaults(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    theirs, ours = (
+        [(each.name, each.default) for each in inspect.signature(of).parameters.values()]
+        for of in (flair.embeddings.ELMoEmbeddings, ELMoEmbeddings)
+    )
+    assert ours == theirs
+    asked = []
+    monkeypatch.setattr(ElmoEmbeddings, "__init__", lambda self, *arguments: asked.append(arguments))
+    for model in ("original", "small", "medium", "large", "5.5B", "pt", "portuguese", "pubmed"):
+        ELMoEmbeddings(model, embedding_mode="top")
+    assert {(name in MODELS, layers) for name, layers in asked} == {(True, "top")}
+    with pytest.raises(BiLmError, match="embedding_mode is one of all, top, average, not 'mean'"):
+        ELMoEmbeddings(embedding_mode="mean")
+
+
+def test_flairs_class_is_stored_with_its_biLM(pair: dict[str, str]) -> None:
+    embeddings = ELMoEmbeddings(options_file=pair["options"], weight_file=pair["weights"])
+    again = load_embeddings(embeddings.save_embeddings(use_state_dict=False))
+    assert type(again) is ELMoEmbeddings and again.name == embeddings.name

@@ -57,6 +57,44 @@ def test_a_sentence_has_the_mean_of_its_words(batch_size: int, pair: dict[str, s
     np.testing.assert_allclose(actual, means, atol=1e-5)
 
 
+@pytest.mark.parametrize("layers", ["mean", "all"])
+def test_a_sentence_has_what_its_pooling_takes_of_its_words(layers: str, pair: dict[str, str]) -> None:
+    of_words = BiLm.from_files(pair["options"], pair["weights"]).embed(SENTENCES)
+    chosen = [each if layers == "all" else each.mean(dim=0, keepdim=True) for each in of_words]
+    pools = {"mean": lambda each: each.mean(dim=1), "max": lambda each: each.amax(dim=1)}
+    for pooling, pool in {**pools, "first": lambda each: each[:, 0]}.items():
+        vectorizer = ElmoVectorizer(pair, layers=layers, pooling=pooling)
+        actual = vectorizer.fit_transform(SENTENCES)
+        assert actual.shape == (3, len(vectorizer.get_feature_names_out())) and not actual[1].any()
+        for number in (0, 2):
+            np.testing.assert_allclose(actual[number], pool(chosen[number]).flatten(), atol=1e-5)
+
+
+def test_a_tokenizer_takes_texts(pair: dict[str, str]) -> None:
+    texts = [" ".join(words) for words in SENTENCES]
+    actual = ElmoVectorizer(pair, tokenizer=str.split).fit_transform(texts)
+    np.testing.assert_array_equal(actual, ElmoVectorizer(pair).fit_transform(SENTENCES))
+
+
+def test_the_biLM_is_on_the_device_that_is_asked_for_also_of_a_pickle(pair: dict[str, str]) -> None:
+    fitted = ElmoVectorizer(pair, device="meta").fit(SENTENCES)  # a device without numbers
+    assert {each.device.type for each in fitted.word_vectors_.bilm.parameters()} == {"meta"}
+    for wrong in ("nowhere", "cuda:99"):
+        with pytest.raises(BiLmError, match=f"cannot be moved to the device '{wrong}'"):
+            ElmoVectorizer(pair, device=wrong).fit(SENTENCES)
+    on_cpu = pickle.loads(pickle.dumps(ElmoVectorizer(pair).fit(SENTENCES)))
+    with pytest.raises(BiLmError, match="cannot be moved to the device 'nowhere'"):
+        on_cpu.set_params(device="nowhere").transform(SENTENCES)
+
+
+def test_a_biLM_that_is_on_the_device_keeps_what_it_has_derived(pair: dict[str, str]) -> None:
+    fitted = ElmoVectorizer(pair).fit(SENTENCES)
+    fitted.transform(SENTENCES)
+    derived = fitted.word_vectors_.bilm.inference_weights()
+    fitted.transform(SENTENCES)
+    assert fitted.word_vectors_.bilm.inference_weights() is derived is not None
+
+
 def test_all_layers_are_concatenated(pair: dict[str, str]) -> None:
     every = ElmoVectorizer(pair, layers="all").fit(SENTENCES)
     alone = [ElmoVectorizer(pair, layers=number).fit_transform(SENTENCES) for number in range(3)]
@@ -90,6 +128,8 @@ def test_what_is_no_list_of_words_is_named(pair: dict[str, str]) -> None:
             fitted.transform([wrong])
     with pytest.raises(BiLmError, match="batch_size must be at least 1"):
         ElmoVectorizer(pair, batch_size=0).fit(SENTENCES)
+    with pytest.raises(BiLmError, match="pooling is one of mean, max, first, not 'min'"):
+        ElmoVectorizer(pair, pooling="min").fit(SENTENCES)
 
 
 def test_a_bilm_that_is_not_there_is_an_error_of_fit(tmp_path: Path) -> None:

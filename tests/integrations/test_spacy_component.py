@@ -5,11 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 spacy = pytest.importorskip("spacy", reason="needs elmo_plugin[spacy]")
 
 from elmo_plugin.bilm import BiLm, BiLmError  # noqa: E402
-from elmo_plugin.integrations import spacy_component  # noqa: E402, F401 (registers it; else an entry point does)
+from elmo_plugin.integrations import spacy_component  # noqa: E402 (registers it; else an entry point does)
+from elmo_plugin.integrations.word_vectors import WordVectors  # noqa: E402
 from tests.small_bilm import loud_bilm, write_pair  # noqa: E402
 
 TEXTS = ["The play's over.  Really?", "Hello!", "", "Don't go\nthere."]
@@ -56,6 +58,32 @@ def test_pipe_gives_what_a_document_alone_gets(pair: dict[str, str], processes: 
         assert doc._.elmo.shape == (len(doc), 12)
         for token in doc:
             np.testing.assert_array_equal(token.vector, doc._.elmo[token.i])
+
+
+def test_the_biLM_computes_where_spacy_does(
+    pair: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`spacy.require_gpu()` makes this device that of torch in spaCy; it is no GPU here."""
+    nlp, devices = pipeline(pair), []
+    monkeypatch.setattr(WordVectors, "to", lambda self, device: devices.append(device))
+    nlp(TEXTS[1])
+    monkeypatch.setattr(spacy_component, "get_torch_default_device", lambda: torch.device("cuda", 1))
+    nlp(TEXTS[1])
+    assert devices == ["cpu", "cuda:1"]
+
+
+@pytest.mark.parametrize("layers", ["mean", "all"])
+def test_a_token_and_a_span_have_their_part_of_the_documents_vectors(
+    layers: str, pair: dict[str, str]
+) -> None:
+    doc = pipeline(pair, layers=layers)(TEXTS[0])
+    merge(doc, 1, 3)
+    for token in doc:
+        np.testing.assert_array_equal(token._.elmo, doc._.elmo[..., token.i, :])
+    np.testing.assert_array_equal(doc[1:4]._.elmo, doc._.elmo[..., 1:4, :])
+    assert doc[2:2]._.elmo.shape == doc._.elmo[..., 2:2, :].shape
+    blank = spacy.blank("en")(TEXTS[0])
+    assert blank[0]._.elmo is None and blank[:2]._.elmo is None
 
 
 @pytest.mark.slow

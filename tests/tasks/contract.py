@@ -42,7 +42,7 @@ class Trained(NamedTuple):
 
 class TaskContract:
     """
-    task: Jsonnet without ELMo or dropout; it may use the functions of `training_config/lib`
+    task: Jsonnet without ELMo or dropout; it may use the functions of `elmo_plugin/jsonnet`
     data: the file to train with and to predict
     inputs: JSON for the predictor
     bilm_runs: how often the biLM runs for a batch: once for each text, or once for several of similar length
@@ -283,10 +283,10 @@ class TaskContract:
 
 @cache
 def evaluate_text(expression: str) -> str:
-    """Jsonnet that may use the libraries of `training_config/lib` by their names, as JSON."""
+    """Jsonnet that may use the libraries of `elmo_plugin/jsonnet` by their names, as JSON."""
     libraries = "".join(
         f"local {file.stem} = import '{file}';"
-        for file in (REPOSITORY / "training_config" / "lib").glob("*.libsonnet")
+        for file in (REPOSITORY / "elmo_plugin" / "jsonnet").glob("*.libsonnet")
     )
     return _jsonnet.evaluate_snippet("contract", libraries + expression)
 

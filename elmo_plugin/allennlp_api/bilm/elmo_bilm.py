@@ -209,5 +209,6 @@ class _ElmoCharacterEncoder(CharacterEncoder):
     ) -> None:
         loaded = AllenNlpBiLm.from_files(str(options_file), str(weight_file)).token_encoder
         super().__init__(loaded.options, loaded.output_dim)
+        self._options, self._weight_file = loaded._options, loaded._weight_file
         self.load_state_dict(loaded.state_dict())
         self.requires_grad_(requires_grad)

@@ -39,7 +39,13 @@ class CharacterEncoder(TokenEncoder):
         The sizes of its parts.
     projection_dim : `int`
         The size of a word's vector, which AllenNLP calls `output_dim`.
+
+    The attributes `_options`, the content of `options.json`, and `_weight_file` are for scripts that copy the
+    model's files; the second is `None` where the biLM was not read from such a file.
     """
+
+    _options: dict[str, Any]
+    _weight_file: str | None = None
 
     def __init__(self, options: CharCnnOptions, projection_dim: int) -> None:
         super().__init__(options, projection_dim)

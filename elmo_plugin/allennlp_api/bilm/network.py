@@ -1,6 +1,8 @@
 """A biLM whose parameters are those of AllenNLP's `_ElmoBiLm`."""
 
 import copy
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -41,6 +43,7 @@ class AllenNlpBiLm(BiLm):
                     "elmo_plugin.embedding.ElmoRepresentations"
                 )
             self.token_encoder = CharacterEncoder(char_cnn, lstm.projection_dim)
+            self.token_encoder._options = self.options.to_dict()
             for direction in (self.forward_lm, self.backward_lm):
                 cells = (LstmCell(lstm.projection_dim, lstm) for _ in range(lstm.n_layers))
                 direction.layers = nn.ModuleList(cells)
@@ -60,13 +63,20 @@ class AllenNlpBiLm(BiLm):
     def load(cls, source: Source | BiLm, precision: str = "float32") -> "Self":
         """Loads a biLM of its own, see `BiLm.load`, or makes a frozen copy of a biLM."""
         if not isinstance(source, BiLm):
-            return super().load(source, precision)
+            loaded = super().load(source, precision)
+            if isinstance(source, Mapping):
+                loaded.token_encoder._weight_file = str(source["weights"])
+            return loaded
         if isinstance(source, cls):
             return copy.deepcopy(source).requires_grad_(False)
         weights = to_allennlp(source.state_dict().items(), source.options)
         made = cls.from_weights(source.options, weights, source.precision)
         made.recurrence, made.max_batch_tokens = source.recurrence, source.max_batch_tokens
         return made.to(source.token_encoder.projection.weight)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Raises `BiLmError`: the parameters have AllenNLP's names."""
+        raise BiLmError("load the biLM by elmo_plugin.bilm.load_bilm and save that, or use elmo export")
 
     @torch.no_grad()
     def notice_changes(self) -> None:

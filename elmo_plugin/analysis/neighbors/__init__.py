@@ -2,7 +2,13 @@
 
 from elmo_plugin.analysis.neighbors.index import CorpusIndex, open_index, unit_length
 from elmo_plugin.analysis.neighbors.report import Neighbor, Query, as_html, as_json, as_text
-from elmo_plugin.analysis.neighbors.search import ApproximateSearch, ExactSearch, Search, find_neighbors
+from elmo_plugin.analysis.neighbors.search import (
+    ApproximateSearch,
+    ExactSearch,
+    Search,
+    find_neighbors,
+    import_faiss,
+)
 from elmo_plugin.analysis.neighbors.static_vectors import StaticVectors
 
 __all__ = [
@@ -17,6 +23,7 @@ __all__ = [
     "as_json",
     "as_text",
     "find_neighbors",
+    "import_faiss",
     "open_index",
     "unit_length",
 ]

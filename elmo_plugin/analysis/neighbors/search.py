@@ -1,5 +1,6 @@
 """Finds the vectors of a corpus that are the most similar to one, by cosine."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -50,6 +51,15 @@ class ExactSearch:
         return list(zip(rows.tolist(), best.tolist(), strict=True))
 
 
+def import_faiss() -> Any:
+    """Returns the module `faiss`. Raises `BiLmError` if it is not installed."""
+    try:
+        return import_module("faiss")
+    except ImportError:
+        how = "install elmo_plugin[faiss], or faiss-cpu itself"
+        raise BiLmError(f"--faiss needs faiss: {how}") from None
+
+
 class ApproximateSearch:
     """
     Asks faiss for candidates, and compares with these: for corpora of hundreds of millions of words. Vectors
@@ -65,11 +75,7 @@ class ApproximateSearch:
     """
 
     def __init__(self, index: CorpusIndex) -> None:
-        try:
-            import faiss
-        except ImportError:
-            how = "install elmo_plugin[faiss], or faiss-cpu itself"
-            raise BiLmError(f"--faiss needs faiss: {how}") from None
+        faiss = import_faiss()
         if len(index.vectors) < MIN_ROWS_OF_FAISS:
             at_least = f"{MIN_ROWS_OF_FAISS:,} words, not {len(index.vectors):,}; search without --faiss"
             raise BiLmError(f"--faiss: the corpus must have at least {at_least}")

@@ -36,7 +36,7 @@ bilm = load_bilm("{address}")  # where this folder is: a path, or its address on
 vectors = bilm.embed([["The", "play", "."], ["Hello"]])  # per sentence: (layers, words, {output_dim})
 ```
 
-`pip install 'elmo_plugin[download]'` installs it. In a configuration of AllenNLP: `bilm: '{address}'`. Other
+This needs elmo_plugin with its extra `download`. In a configuration of AllenNLP: `bilm: '{address}'`. Other
 implementations of ELMo read the two files, too.
 
 ## Training data, figures, licence

@@ -59,8 +59,13 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 
 def standard_input_lines() -> Iterator[bytes]:
-    """Yields the lines of the standard input as `read_lines` does."""
-    yield from text_lines(sys.stdin.buffer, "standard input")
+    """Yields the lines of the standard input as `read_lines` does. Raises `BiLmError` if there are none."""
+    is_empty = True
+    for line in text_lines(sys.stdin.buffer, "standard input"):
+        is_empty = False
+        yield line
+    if is_empty:
+        raise BiLmError("the standard input is empty")
 
 
 def text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:

@@ -2,6 +2,8 @@
 
 import builtins
 import re
+import shutil
+import socket
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -12,8 +14,10 @@ from typing import Any
 import pytest
 import torch
 
+from elmo_plugin import ElmoEmbedder
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
+from elmo_plugin.common import downloads
 from elmo_plugin.common.downloads import download_directory
 from tests.bilm.conftest import BiLmMaker
 from tests.small_bilm import write_pair
@@ -221,11 +225,42 @@ def test_other_addresses_are_left_to_the_library_that_knows_them(
         return tmp_path / "served" / url.removeprefix(address).removeprefix("/")
 
     monkeypatch.setattr(cached_path, "cached_path", find)
+    monkeypatch.setattr(downloads, "_hub_answers", lambda: True)
     expected = bilm.embed([["the", "cat"]])[0]
     files = [f"{address}/{name}" for name in FILES]
     for source in (address, dict(zip(("options", "weights"), files, strict=True))):
         assert torch.equal(load_bilm(source).embed([["the", "cat"]])[0], expected)
     assert asked == [(url, cache) for url in (address, *files)]
+
+
+@pytest.fixture
+def no_hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a hub that takes connections and never answers."""
+    import cached_path
+
+    asked = lambda *args, **options: pytest.fail("the client of the hub tries for half a minute")  # noqa: E731
+    monkeypatch.setattr(cached_path, "cached_path", asked)
+    monkeypatch.setattr(downloads, "HUB_TIMEOUT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{listening.getsockname()[1]}")
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("address", ["hf://someone/elmo", "hf://someone/elmo@main/options.json"])
+def test_without_an_answer_of_the_hub_its_client_is_not_asked(address: str, no_hub: str) -> None:
+    with pytest.raises(BiLmError, match=rf"^cannot download {address}.* \({no_hub} does not answer\); bring"):
+        downloads.fetch(address)
+
+
+def test_without_an_answer_of_the_hub_what_was_downloaded_before_is_used(
+    bilm: BiLm, no_hub: str, cache: Path, tmp_path: Path
+) -> None:
+    snapshot = cache / "models--someone--elmo" / "snapshots" / "0a1b"
+    shutil.copytree(tmp_path / "served", snapshot)
+    (cache / "models--someone--elmo" / "refs").mkdir()
+    (cache / "models--someone--elmo" / "refs" / "main").write_text("0a1b")
+    assert torch.equal(load_bilm("hf://someone/elmo").embed([["a"]])[0], bilm.embed([["a"]])[0])
+    assert downloads.fetch("hf://someone/elmo/options.json") == snapshot / "options.json"
 
 
 def test_whatever_a_cloud_raises_names_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,3 +272,23 @@ def test_whatever_a_cloud_raises_names_the_address(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(cached_path, "cached_path", refuse)
     with pytest.raises(BiLmError, match=r"cannot download s3://bucket/a.tar.gz \(no credentials\); bring"):
         load_bilm("s3://bucket/a.tar.gz")
+
+
+def test_what_is_saved_is_loaded_from_its_folder_and_from_the_hub(
+    bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bilm.save_pretrained("user/saved")
+    assert sorted(file.name for file in (tmp_path / "user" / "saved").iterdir()) == list(FILES)
+    for folder in ("user/saved", tmp_path / "user" / "saved"):
+        assert BiLm.from_pretrained(folder).digest() == bilm.digest()
+    assert BiLm.from_pretrained("tiny").digest() == BiLm.pretrained("tiny").digest()
+    asked = []
+    monkeypatch.setattr(BiLm, "load", lambda source, precision: asked.append((source, precision)))
+    BiLm.from_pretrained("someone/elmo@v1", "bfloat16")
+    assert asked == [("hf://someone/elmo@v1", "bfloat16")]
+
+
+def test_a_biLM_with_allennlps_parameters_says_how_it_is_saved(bilm: BiLm, tmp_path: Path) -> None:
+    with pytest.raises(BiLmError, match="use elmo export"):
+        ElmoEmbedder(bilm=bilm).bilm.save_pretrained(tmp_path / "saved")

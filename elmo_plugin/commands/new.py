@@ -1,0 +1,102 @@
+"""`elmo new`: writes a project that trains a model of a task with ELMo."""
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from elmo_plugin import __version__
+from elmo_plugin.commands.command import Command
+from elmo_plugin.commands.config import LIBRARY
+from elmo_plugin.common.errors import BiLmError
+
+PROJECTS = Path(__file__).parents[1] / "projects"
+"""A folder for each task: a configuration, small invented data, and inputs to predict from."""
+PLUGINS = "elmo_plugin.plugin\nelmo_plugin.hardening\n"
+README = """# {title} with ELMo
+
+AllenNLP finds elmo_plugin through the file `.allennlp_plugins`, so run these lines in this folder:
+
+    allennlp train config.jsonnet -s run
+    allennlp evaluate run/model.tar.gz data/{dev}
+    allennlp predict run/model.tar.gz inputs.jsonl
+
+The first trains the model of `config.jsonnet` and writes it to `run/model.tar.gz`; `-f` trains it again. The
+last prints a line of JSON for each line of `inputs.jsonl`.
+
+The files in `data` are a few invented sentences, from which a model learns nothing of use. Put your own in
+their place: {format}.
+
+`lib` is a copy of the Jsonnet library of elmo_plugin {version}, so that an update of the package changes no
+result. The heads of its files explain every option.
+"""
+
+
+class Task(NamedTuple):
+    """What the README of a task's project says: its title, the dev file, and the format of its data."""
+
+    title: str
+    dev: str
+    format: str
+
+
+CONLL2012 = "the columns of CoNLL-2012, as train.gold_conll and dev.gold_conll"
+TASKS = {
+    "ner": Task(
+        "Named entities",
+        "dev.txt",
+        "the four columns of CoNLL-2003 (a word first, its tag in BIO last), as train.txt and dev.txt",
+    ),
+    "srl": Task("Semantic roles", "dev.gold_conll", CONLL2012),
+    "coref": Task("Coreference", "dev.gold_conll", CONLL2012),
+    "squad": Task("Question answering", "dev.json", "SQuAD 1.1's JSON, as train.json and dev.json"),
+    "snli": Task("Inference", "dev.jsonl", "SNLI's JSON lines, as train.jsonl and dev.jsonl"),
+    "sst": Task(
+        "Sentiment",
+        "dev.txt",
+        "a tree a line, as in the Stanford Sentiment Treebank, as train.txt and dev.txt",
+    ),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the task and the folder."""
+    parser.add_argument("task", choices=TASKS, help="what the model is for")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="is made; must not be there yet")
+
+
+def new_project(task: str, folder: Path) -> None:
+    """
+    Writes a project: `config.jsonnet`, `lib`, `.allennlp_plugins`, `README.md`, `data`, `inputs.jsonl`.
+
+    # Parameters
+
+    task : `str`
+        One of `TASKS`.
+    folder : `Path`
+        Is made.
+
+    Raises `BiLmError` if the folder is there already, and `OSError` if it cannot be written.
+    """
+    if folder.exists():
+        raise BiLmError(f"{folder} is there already; name a folder to be made")
+    shutil.copytree(PROJECTS / task, folder)
+    shutil.copytree(LIBRARY, folder / "lib")
+    (folder / ".allennlp_plugins").write_text(PLUGINS, encoding="utf-8")
+    readme = README.format(**TASKS[task]._asdict(), version=__version__)
+    (folder / "README.md").write_text(readme, encoding="utf-8")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the project and says how to go on."""
+    new_project(args.task, args.folder)
+    print(f"wrote {args.folder}; its README.md says how to train, evaluate and predict:\n")
+    print(f"    cd {args.folder} && allennlp train config.jsonnet -s run")
+
+
+COMMAND = Command(
+    description="Write a project that trains a model with ELMo with AllenNLP: a configuration, the library "
+    "that it imports, a little invented data, and a README with the commands.",
+    add_arguments=add_arguments,
+    run=run,
+)

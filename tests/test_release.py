@@ -1,0 +1,72 @@
+"""What a release needs: links that work on an index page, and the same version everywhere."""
+
+import re
+import runpy
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from elmo_plugin import __version__
+from elmo_plugin.commands.new import TASKS, new_project
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+ADDRESS = "https://example.org/elmo_plugin"
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> Path:
+    """A copy of what `.ci/release.py` changes, changed."""
+    for name in ("README.md", "pyproject.toml", "elmo_plugin/__init__.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(REPOSITORY / name, tmp_path / name)
+    runpy.run_path(str(REPOSITORY / ".ci" / "release.py"))["prepare"](tmp_path, ADDRESS)
+    return tmp_path
+
+
+def test_each_link_and_picture_of_a_releases_readme_is_absolute_and_leads_to_a_file(prepared: Path) -> None:
+    readme = (prepared / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)]+)\)", readme)
+    assert len(links) > 20 and all(target.startswith("https://") for _, target in links)
+    for picture, target in links:
+        if target.startswith(ADDRESS):
+            kind, tag, path = target.removeprefix(f"{ADDRESS}/").split("/", 2)
+            assert (kind, tag) == ("raw" if picture else "blob", f"v{__version__}")
+            assert (REPOSITORY / path.partition("#")[0]).is_file(), target
+
+
+def test_a_release_has_the_urls_of_the_project(prepared: Path) -> None:
+    tomllib: Any = pytest.importorskip("tomllib", reason="needs Python 3.11")
+    project = tomllib.loads((prepared / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["urls"].keys() == {"Homepage", "Documentation", "Changelog", "Issues"}
+    assert all(url.startswith(ADDRESS) for url in project["urls"].values())
+
+
+def test_the_citation_and_the_changelog_have_the_version_of_the_package() -> None:
+    citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == __version__ and citation["license"] == "Apache-2.0"
+    newest = re.search(r"^## \[(.+?)\]", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None and newest[1] == __version__
+
+
+def test_the_notice_credits_every_source_of_tiny_and_of_the_examples() -> None:
+    notice = " ".join((REPOSITORY / "NOTICE").read_text(encoding="utf-8").split())
+    card = (REPOSITORY / "elmo_plugin/bilm/models/tiny/README.md").read_text(encoding="utf-8")
+    table = card.partition("| source | tokens |")[2].partition("\n\n")[0]
+    sources = re.findall(r"^\| .*?\((\S+/\S+)\) \|", table, re.MULTILINE)
+    assert len(sources) >= 6 and [name for name in sources if name not in notice] == []
+    examples = (REPOSITORY / "elmo_plugin/demo/examples.json").read_text(encoding="utf-8")
+    quoted = {name.partition(", CC")[0] for name in re.findall(r'"source": "(.*?)"', examples)} - {"made up"}
+    assert quoted and [name for name in quoted if name not in notice] == []
+
+
+def test_the_workflow_follows_the_readme_of_a_new_project(tmp_path: Path) -> None:
+    workflow = yaml.safe_load((REPOSITORY / ".github/workflows/release.yml").read_text(encoding="utf-8"))
+    steps = [step.get("run", "") for step in workflow["jobs"]["install"]["steps"]]
+    assert next(iter(TASKS)) == "ner" and "elmo new ner project" in steps
+    new_project("ner", tmp_path / "project")
+    readme = (tmp_path / "project" / "README.md").read_text(encoding="utf-8")
+    assert steps[-1].splitlines() == re.findall("^    (allennlp.*)", readme, re.MULTILINE)
+    assert set(workflow["jobs"]["publish"]["needs"]) == {"test", "install"}
