@@ -211,6 +211,52 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_read(
         run_in_allennlp(*arguments, tmp_path / place)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["perplexity", "absent.tar.gz", "INPUT", "--json", "LINK"],
+        ["perplexity", "INPUT", "absent.txt", "--per-sentence", "LINK"],
+        ["average", "absent.tar.gz", "INPUT", "-o", "LINK"],
+        ["neighbors", "tiny", "INPUT", "--query", "a", "--word", "a", "--html", "LINK"],
+        ["answer", "absent.tar.gz", "INPUT", "-o", "LINK"],
+        ["answer", "INPUT", "absent.json", "-o", "LINK"],
+        ["ensemble", "INPUT", "-o", "LINK"],
+        ["weights", "INPUT", "--json", "LINK"],
+        ["sweep", "INPUT:variant", "-s", "runs", "--json", "LINK"],
+        ["score", "ner", "INPUT", "--json", "LINK"],
+        ["probe", "tiny", "absent.txt", "INPUT", "--json", "LINK"],
+        ["senses", "tiny", "absent.jsonl", "INPUT", "--json", "LINK"],
+        ["demo", "absent", "--input", "INPUT", "--export", "LINK"],
+        ["embed", "INPUT", "LINK", "--all", "--bilm", "tiny", "--format", "hdf5"],
+        ["vocab", "INPUT", "-o", "LINKED"],
+        ["export", "FOLDER", "FOLDER"],
+    ],
+    ids=" ".join,
+)
+def test_an_output_that_is_an_input_is_refused_before_anything_is_read(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    for file in ("input", "options.json", "weights.hdf5"):
+        (tmp_path / file).write_text("{}")
+    for link in ("link", "linked.corpus.json"):
+        (tmp_path / link).hardlink_to(tmp_path / "input")
+    names = {"INPUT": "input", "LINK": "link", "LINKED": "linked", "FOLDER": "."}
+    given = []
+    for argument in arguments:
+        name, colon, variant = argument.partition(":")
+        given.append(f"{tmp_path / names[name]}{colon}{variant}" if name in names else argument)
+    with pytest.raises(ConfigurationError, match=r"^[-\w]+ would replace .*, which is an input \("):
+        run_in_allennlp(*given)
+    assert {(tmp_path / name).read_text() for name in ("input", "options.json", "weights.hdf5")} == {"{}"}
+
+
+def test_no_archive_is_replaced_by_json(tmp_path: Path) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(b"\x1f\x8b")
+    for command in (["weights", "b.tar.gz", "--json"], ["answer", "b.tar.gz", "data.json", "-o"]):
+        with pytest.raises(ConfigurationError, match=r"would replace .*a\.tar\.gz, which is no JSON"):
+            run_in_allennlp(*command, tmp_path / "a.tar.gz")
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["embet", "text.txt"]])
 def test_the_list_of_commands_imports_no_torch(arguments: list[str]) -> None:
     program = (
