@@ -135,7 +135,7 @@ def _how_to_resume(args: argparse.Namespace | None) -> str:
             return f"the last checkpoint is {checkpoints[-1]}; {recover.replace(' --force', '')} resumes it"
         return f"there is no checkpoint yet in {args.serialization_dir}; {command} --force starts again"
     output = getattr(args, "output_file", None)
-    if name == "predict" and output:
+    if name == "predict" and output and os.path.exists(output):  # not where it is a temporary file
         return f"{output} has what was predicted so far; {command} starts again"
     return f"nothing was written; {command} starts again"
 
