@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import math
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
         _check_evaluated_on_test(trainings)
     for training in trainings:
         if training.folder.exists():
-            read_metrics(training.config, training.folder)
+            _score(training, read_metrics(training.config, training.folder), metric)
     scores, failures = _train(trainings, metric, args.file_friendly_logging)
     complete = {name: values for name, values in scores.items() if len(values) == args.seeds}
     picture = args.plot or folder / "table.svg"
@@ -129,8 +130,19 @@ def _train(
             logger.error("%s failed", training, exc_info=None if is_mistake else error)
             failures.append(f"{training} failed: {type(error).__name__}: {error}")
         else:
-            scores[training.full_name].append(metric.score(metrics))
+            score = _score(training, metrics, metric)
+            if math.isfinite(score):
+                scores[training.full_name].append(score)
+            else:
+                failures.append(f"{training} failed: its {metric.name} is {score}")
     return scores, failures
+
+
+def _score(training: Training, metrics: dict[str, Any], metric: Metric) -> float:
+    try:
+        return metric.score(metrics)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{training.folder}: {error}") from None
 
 
 def _write_table(text: str, folder: Path) -> None:
