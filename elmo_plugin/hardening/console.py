@@ -21,6 +21,7 @@ from tqdm import tqdm
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
+from elmo_plugin.common.streams import open_missing_streams
 
 VARIABLE = "ELMO_PLUGIN_TRACEBACK"
 PREPARE_LOGGING = allennlp_logging.prepare_global_logging
@@ -140,6 +141,7 @@ def _how_to_resume(args: argparse.Namespace | None) -> str:
     return f"nothing was written; {command} starts again"
 
 
+open_missing_streams()
 allennlp_logging.prepare_global_logging = prepare_global_logging
 logging.getLogger("allennlp.training.util").addFilter(is_useful)
 install()

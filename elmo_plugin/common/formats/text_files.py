@@ -59,7 +59,9 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 
 def standard_input_lines() -> Iterator[bytes]:
-    """Yields the lines of the standard input as `read_lines` does."""
+    """Yields the lines of the standard input as `read_lines` does. Raises `BiLmError` if it is closed."""
+    if sys.stdin is None:
+        raise BiLmError("standard input: it is closed")
     yield from text_lines(sys.stdin.buffer, "standard input")
 
 
