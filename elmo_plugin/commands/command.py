@@ -1,6 +1,7 @@
 """What a command is, for `elmo NAME` and `allennlp elmo-NAME` alike, and which commands there are."""
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -92,8 +93,9 @@ class OutputFile(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        setattr(namespace, self.dest, values)
-        output = Output(option_string or str(self.metavar or self.dest), values, self.is_json)
+        path = os.path.expanduser(values)  # which shells leave as it is in --json=~/FILE
+        setattr(namespace, self.dest, path)
+        output = Output(option_string or str(self.metavar or self.dest), path, self.is_json)
         namespace.outputs = {**getattr(namespace, "outputs", {}), self.dest: output}
 
 

@@ -16,6 +16,7 @@ from elmo_plugin.commands.command import Command, OutputFile
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import replace_when_written, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.outputs import Output, is_special
 from elmo_plugin.common.plotting import check_plot
 from elmo_plugin.sweeps import (
     Metric,
@@ -40,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     about = "a configuration, as for `allennlp train`, or FILE:VARIANT; 'FILE:sst_*' for several"
     add("configs", nargs="+", metavar="CONFIG", help=about)
-    add("-s", "--serialization-dir", required=True, metavar="DIR", help="gets DIR/NAME/SEED and a table")
+    about = "gets DIR/NAME/SEED and a table"
+    add("-s", "--serialization-dir", action=OutputFile, required=True, metavar="DIR", help=about)
     add("--seeds", type=int, default=3, metavar="N", help="train with the seeds 1 to N")
     add("-o", "--overrides", default="", help="of all configurations, as for `allennlp train`")
     add("--metric", help="--metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)")
@@ -147,7 +149,7 @@ def _score(training: Training, metrics: dict[str, Any], metric: Metric) -> float
 
 def _write_table(text: str, folder: Path) -> None:
     print(f"\n{text}")
-    with replace_when_written(folder / "table.md") as temporary:
+    with replace_when_written(_table_file(folder)) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -159,9 +161,12 @@ def _draw(picture: Callable[[], None]) -> None:
 
 
 def _read_scores(file: Path) -> dict[str, Any]:
-    """Returns the content of `--json`. Raises `BiLmError` if scores cannot be added to it."""
+    """
+    Returns the content of `--json`, which a device or a pipe does not have. Raises `BiLmError` if scores
+    cannot be added to it.
+    """
     try:
-        return read_json_object(file, str(file)) if file.exists() else {}
+        return read_json_object(file, str(file)) if file.exists() and not is_special(file) else {}
     except BiLmError as error:
         raise BiLmError(f"--json: {error}") from None
 
@@ -183,6 +188,16 @@ def kept(args: argparse.Namespace) -> Path | None:
     return folder if folder.exists() else None
 
 
+def outputs(args: argparse.Namespace) -> list[Output]:
+    """Returns the table in the place of its folder."""
+    named = {**args.outputs, "serialization_dir": Output("-s", _table_file(args.serialization_dir))}
+    return list(named.values())
+
+
+def _table_file(folder: str | Path) -> Path:
+    return Path(folder) / "table.md"
+
+
 COMMAND = Command(
     description="Train each configuration with several seeds, one after another, and compare their scores. "
     "What is finished in DIR is not trained again: a sweep that was stopped goes on when you start it again, "
@@ -190,4 +205,5 @@ COMMAND = Command(
     add_arguments=add_arguments,
     run=run,
     kept=kept,
+    outputs=outputs,
 )

@@ -86,6 +86,9 @@ def check_outputs(outputs: Sequence[Output], inputs: Iterable[StrPath]) -> None:
     """
     taken: dict[object, str] = {_identity(path): f"which is an input ({path})" for path in inputs}
     for option, path, is_json in outputs:
+        user, *_ = Path(path).parts or ("",)
+        if user.startswith("~"):
+            raise BiLmError(f"{option}: {path}: there is no user {user[1:]}; write ./{path} for such a name")
         try:
             refuse_folder(path)
         except BiLmError as error:

@@ -258,6 +258,27 @@ def test_an_output_that_is_an_input_is_refused_before_anything_is_read(
     assert {(tmp_path / name).read_text() for name in ("input", "options.json", "weights.hdf5")} == {"{}"}
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["weights", "absent.tar.gz", "--json", "PLACE"],
+        ["embed", "absent.txt", "PLACE", "--all", "--bilm", "tiny"],
+        ["vocab", "absent.txt", "-o", "PLACE"],
+        ["export", "tiny", "PLACE"],
+        ["sweep", "absent.jsonnet", "-s", "PLACE"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_the_home_of_nobody_is_no_folder(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place = "~nosuchuser/x.hdf5"
+    with pytest.raises(ConfigurationError, match=r": ~nosuchuser/x.*: there is no user nosuchuser; write"):
+        run_in_allennlp(*(place if argument == "PLACE" else argument for argument in arguments))
+    assert not list(tmp_path.iterdir())
+
+
 def test_no_archive_is_replaced_by_json(tmp_path: Path) -> None:
     (tmp_path / "a.tar.gz").write_bytes(b"\x1f\x8b")
     for command in (["weights", "b.tar.gz", "--json"], ["answer", "b.tar.gz", "data.json", "-o"]):
