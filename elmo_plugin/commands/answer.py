@@ -7,7 +7,7 @@ from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.commands.command import Command, OutputFile, check_at_least_one
+from elmo_plugin.commands.command import Command, JsonFile, check_at_least_one
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.tasks.squad import SquadPredictor
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("archive", metavar="ARCHIVE", help="the model.tar.gz of a model of SQuAD, or an ensemble")
     add("data", metavar="DATA", help="the questions, in SQuAD 1.1's JSON (plain, .gz or .zst)")
     about = 'gets {"id": "answer", ...}'
-    add("-o", "--output", action=OutputFile, required=True, metavar="FILE", help=about)
+    add("-o", "--output", action=JsonFile, required=True, metavar="FILE", help=about)
     add("--batch-size", type=int, default=32, help="questions in a batch (default: %(default)s)")
     add("--cuda-device", type=int, default=-1, help="the number of a GPU, or -1 (default) for the CPU")
 

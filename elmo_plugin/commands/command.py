@@ -2,13 +2,14 @@
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import write_json
+from elmo_plugin.common.outputs import Output, check_outputs, named_files
 
 WITHOUT_ALLENNLP = {
     "new": "Write a project that trains a model of a task with ELMo.",
@@ -37,6 +38,11 @@ COMMANDS = WITHOUT_ALLENNLP | WITH_ALLENNLP
 BILM_HELP = "tiny, original, …, the archive of a trained biLM, or a folder"
 
 
+def stored_outputs(args: argparse.Namespace) -> list[Output]:
+    """Returns the outputs of all options with `OutputFile`."""
+    return list(getattr(args, "outputs", {}).values())
+
+
 class Command(NamedTuple):
     """
     # Parameters
@@ -51,17 +57,21 @@ class Command(NamedTuple):
     kept : `Callable`, optional
         Returns the file or folder in which a stopped run has kept its work, from which the same command
         resumes, or `None`.
+    outputs : `Callable`, optional (default = `stored_outputs`)
+        Returns the files that the command writes, where they are others than its arguments name.
     """
 
     description: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], Any]
     kept: Callable[[argparse.Namespace], Path | None] = lambda args: None
+    outputs: Callable[[argparse.Namespace], Sequence[Output]] = stored_outputs
 
     def execute(self, args: argparse.Namespace) -> None:
         """Checks the outputs, runs the command, and writes `--json`."""
-        for option, path in getattr(args, "outputs", {}).items():
-            _check_output(option, Path(path))
+        stored = getattr(args, "outputs", {})
+        inputs = [value for name, value in vars(args).items() if name not in stored]
+        check_outputs(self.outputs(args), named_files(inputs))
         content = self.run(args)
         if content is not None and args.json:
             write_json(args.json, content)
@@ -76,6 +86,8 @@ def load_command(name: str) -> Command:
 class OutputFile(argparse.Action):
     """Stores the name of a file to be written. `Command.execute` checks it before the work begins."""
 
+    is_json = False
+
     def __call__(
         self,
         parser: argparse.ArgumentParser,
@@ -83,13 +95,21 @@ class OutputFile(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        setattr(namespace, self.dest, values)
-        namespace.outputs = {**getattr(namespace, "outputs", {}), option_string: values}
+        path = os.path.expanduser(values)  # which shells leave as it is in --json=~/FILE
+        setattr(namespace, self.dest, path)
+        output = Output(option_string or str(self.metavar or self.dest), path, self.is_json)
+        namespace.outputs = {**getattr(namespace, "outputs", {}), self.dest: output}
+
+
+class JsonFile(OutputFile):
+    """An `OutputFile` in JSON, which replaces no file of another kind."""
+
+    is_json = True
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Adds `--json`, for what `Command.run` returns."""
-    parser.add_argument("--json", action=OutputFile, metavar="FILE", help="what is printed, as JSON")
+    parser.add_argument("--json", action=JsonFile, metavar="FILE", help="what is printed, as JSON")
 
 
 def check_at_least_one(args: argparse.Namespace, *options: str) -> None:
@@ -99,10 +119,3 @@ def check_at_least_one(args: argparse.Namespace, *options: str) -> None:
         if value is not None and value < 1:
             raise BiLmError(f"{option} must be at least 1, not {value}")
 
-
-def _check_output(option: str, path: Path) -> None:
-    if path.is_dir():
-        raise BiLmError(f"{option}: {path} is a directory; name a file to be written")
-    folder = next(parent for parent in path.absolute().parents if parent.exists())
-    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise BiLmError(f"{option}: {path} cannot be written, as {folder} is not a folder to write to")

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, PRECISIONS, BiLmError
-from elmo_plugin.commands.command import BILM_HELP, Command
+from elmo_plugin.commands.command import BILM_HELP, Command, OutputFile, stored_outputs
+from elmo_plugin.common.outputs import target_of
 from elmo_plugin.embed_files import (
     DTYPES,
     OUTPUT_FORMATS,
@@ -18,7 +19,8 @@ from elmo_plugin.embed_files import (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("input", metavar="INPUT", help="a sentence a line (plain, .gz or .zst); - for standard input")
-    add("output", metavar="OUTPUT", help="a file, .hdf5 or .safetensors; with --engine a folder")
+    about = "a file, .hdf5 or .safetensors; with --engine a folder"
+    add("output", action=OutputFile, metavar="OUTPUT", help=about)
 
     group = parser.add_argument_group("what is written of a sentence (one of these)")
     add = group.add_mutually_exclusive_group(required=True).add_argument
@@ -116,7 +118,7 @@ def _cuda_devices(text: str) -> tuple[int, ...]:
 
 
 def kept(args: argparse.Namespace) -> Path | None:
-    unfinished = Path(args.output if args.engine else f"{args.output}.unfinished")
+    unfinished = Path(args.output if args.engine else f"{target_of(args.output)}.unfinished")
     return unfinished if unfinished.exists() else None
 
 
@@ -126,4 +128,5 @@ COMMAND = Command(
     add_arguments=add_arguments,
     run=run,
     kept=kept,
+    outputs=lambda args: [] if args.engine else stored_outputs(args),
 )

@@ -1,7 +1,6 @@
 """`elmo ensemble`: makes one archive from those of several trained models of a task."""
 
 import argparse
-import tempfile
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from allennlp.models.archival import CONFIG_NAME
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.command import Command, OutputFile
-from elmo_plugin.common.files import errors_name, replace_when_written
+from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.tasks import Ensemble
 
@@ -32,13 +31,14 @@ def run(args: argparse.Namespace) -> None:
     for path, archive in zip(archives[1:], loaded[1:], strict=True):
         _check_same(archives[0], loaded[0], path, archive)
     ensemble = Ensemble(loaded[0].model.vocab, [archive.model for archive in loaded])
-    with errors_name(args.output), tempfile.TemporaryDirectory() as folder:
+    with replace_when_written(args.output) as temporary:
+        folder = temporary.parent / "parts"  # on the same disk
+        folder.mkdir()
         Params(_config(loaded)).to_file(f"{folder}/{CONFIG_NAME}")
         Meta.new().to_file(f"{folder}/{META_NAME}")
         ensemble.vocab.save_to_files(f"{folder}/vocabulary")
         save_tensors(ensemble.state_dict(), f"{folder}/best.th")
-        with replace_when_written(args.output) as temporary:
-            archive_model(folder, archive_path=temporary)
+        archive_model(folder, archive_path=temporary)
     print(f"wrote {args.output}, an ensemble of {len(archives)} models")
 
 

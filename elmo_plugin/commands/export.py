@@ -4,9 +4,19 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from elmo_plugin.bilm.io import CARD_NAME, DTYPES, Checkpoint, model_card, read_checkpoint, write_files
-from elmo_plugin.commands.command import Command
+from elmo_plugin.bilm.io import (
+    CARD_NAME,
+    DTYPES,
+    OPTIONS_NAME,
+    WEIGHTS_NAME,
+    Checkpoint,
+    model_card,
+    read_checkpoint,
+    write_files,
+)
+from elmo_plugin.commands.command import Command, OutputFile
 from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.outputs import Output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="model.tar.gz, or the directory, of a trained `bilm` model; the name of a pretrained biLM; "
         "or a directory with an options.json and a weights.hdf5",
     )
-    add("output_directory", help="where options.json and weights.hdf5 are written")
+    add("output_directory", action=OutputFile, help="where options.json and weights.hdf5 are written")
     add("--dtype", choices=DTYPES, help="type of the numbers (default: the source's)")
     add("--no-softmax", action="store_true", help="leave out the softmax, which only training needs")
     add("--hf", action="store_true", help="add a model card, for a model hub such as Hugging Face's")
@@ -71,8 +81,14 @@ def run(args: argparse.Namespace) -> None:
     export(args.source, folder, args.dtype, with_softmax=not args.no_softmax, with_card=args.hf)
 
 
+def outputs(args: argparse.Namespace) -> list[Output]:
+    folder = Path(args.output_directory)
+    return [Output("output_directory", folder / name) for name in (OPTIONS_NAME, WEIGHTS_NAME)]
+
+
 COMMAND = Command(
     description="Write a biLM as the options.json and weights.hdf5 of published ELMo models.",
     add_arguments=add_arguments,
     run=run,
+    outputs=outputs,
 )

@@ -1,14 +1,15 @@
 """`elmo`, or `python -m elmo_plugin`."""
 
-import argparse
 import signal
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from elmo_plugin import __version__
-from elmo_plugin.commands.command import COMMANDS, WITH_ALLENNLP, Command, load_command
-from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.plugins import import_all_plugins
+from elmo_plugin.commands.stops import Stops, end_imports_at_once
+from elmo_plugin.common.streams import open_missing_streams
+
+if TYPE_CHECKING:
+    from elmo_plugin.commands.command import Command
 
 EPILOG = (
     "`allennlp elmo-COMMAND` is the same command. AllenNLP knows it in a folder whose file "
@@ -18,7 +19,19 @@ EPILOG = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs a command. A user's mistake ends it with one sentence and status 1."""
+    """
+    Runs a command. A user's mistake ends it with one sentence and status 1, Ctrl-C with one and status 130.
+    """
+    is_program = arguments is None
+    if is_program:
+        open_missing_streams()
+        end_imports_at_once()
+    # Here, as all of this takes seconds, in which Ctrl-C may come.
+    import argparse
+
+    from elmo_plugin import __version__
+    from elmo_plugin.commands.command import COMMANDS, WITH_ALLENNLP
+
     parser = argparse.ArgumentParser("elmo", description="ELMo on files of text.", epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"elmo_plugin {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
@@ -30,28 +43,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
     name = next((word for word in given if not word.startswith("-")), "")
     if name not in COMMANDS:
         parser.parse_args(given)  # which ends with the list of commands, or the version
-    command = _load(name)
+    command = _load(name, name in WITH_ALLENNLP)
     parsers[name].description = command.description
     command.add_arguments(parsers[name])
     args = parser.parse_args(given)
-    before = signal.getsignal(signal.SIGTERM)
+    stops = Stops(is_program)
     try:
-        # SIGTERM ends it as Ctrl-C does: workers end, and temporary files go.
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        stops.begin()
         command.execute(args)
-    except _mistakes() as error:
-        sys.exit(f"elmo {name}: {error}")
-    except KeyboardInterrupt:
-        kept = command.kept(args)
-        how = f"{kept} keeps what was done, and the same command goes on" if kept else "nothing was written"
-        sys.exit(f"elmo {name}: stopped; {how}")
+    except BaseException as error:
+        stops.hold()
+        if stops.number or isinstance(error, KeyboardInterrupt):  # some libraries make another error of it
+            kept = command.kept(args)
+            how = (
+                f"{kept} keeps what was done, and the same command goes on" if kept else "nothing was written"
+            )
+            print(f"elmo {name}: stopped; {how}", file=sys.stderr)
+            sys.exit(128 + (stops.number or signal.SIGINT))
+        if isinstance(error, _mistakes()):
+            sys.exit(f"elmo {name}: {error}")
+        raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        stops.end()
 
 
-def _load(name: str) -> Command:
+def _load(name: str, needs_allennlp: bool) -> "Command":
     """Imports a command, after the plugin and the user's own plugins if it needs AllenNLP."""
-    if name in WITH_ALLENNLP:
+    from elmo_plugin.commands.command import load_command
+    from elmo_plugin.common.errors import BiLmError
+    from elmo_plugin.common.plugins import import_all_plugins
+
+    if needs_allennlp:
         try:
             import_all_plugins(f"elmo {name}")
         except BiLmError as error:
@@ -61,5 +83,7 @@ def _load(name: str) -> Command:
 
 def _mistakes() -> tuple[type[Exception], ...]:
     """Returns the errors that are a user's mistake. AllenNLP's is one only where AllenNLP was imported."""
+    from elmo_plugin.common.errors import BiLmError
+
     checks = sys.modules.get("allennlp.common.checks")
     return (BiLmError, OSError, *([checks.ConfigurationError] if checks else []))

@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import math
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from elmo_plugin.commands.command import Command, OutputFile
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import replace_when_written, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.outputs import Output, is_special
 from elmo_plugin.common.plotting import check_plot
 from elmo_plugin.sweeps import (
     Metric,
@@ -39,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     about = "a configuration, as for `allennlp train`, or FILE:VARIANT; 'FILE:sst_*' for several"
     add("configs", nargs="+", metavar="CONFIG", help=about)
-    add("-s", "--serialization-dir", required=True, metavar="DIR", help="gets DIR/NAME/SEED and a table")
+    about = "gets DIR/NAME/SEED and a table"
+    add("-s", "--serialization-dir", action=OutputFile, required=True, metavar="DIR", help=about)
     add("--seeds", type=int, default=3, metavar="N", help="train with the seeds 1 to N")
     add("-o", "--overrides", default="", help="of all configurations, as for `allennlp train`")
     add("--metric", help="--metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)")
@@ -73,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
         _check_evaluated_on_test(trainings)
     for training in trainings:
         if training.folder.exists():
-            read_metrics(training.config, training.folder)
+            _score(training, read_metrics(training.config, training.folder), metric)
     scores, failures = _train(trainings, metric, args.file_friendly_logging)
     complete = {name: values for name, values in scores.items() if len(values) == args.seeds}
     picture = args.plot or folder / "table.svg"
@@ -129,13 +132,24 @@ def _train(
             logger.error("%s failed", training, exc_info=None if is_mistake else error)
             failures.append(f"{training} failed: {type(error).__name__}: {error}")
         else:
-            scores[training.full_name].append(metric.score(metrics))
+            score = _score(training, metrics, metric)
+            if math.isfinite(score):
+                scores[training.full_name].append(score)
+            else:
+                failures.append(f"{training} failed: its {metric.name} is {score}")
     return scores, failures
+
+
+def _score(training: Training, metrics: dict[str, Any], metric: Metric) -> float:
+    try:
+        return metric.score(metrics)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{training.folder}: {error}") from None
 
 
 def _write_table(text: str, folder: Path) -> None:
     print(f"\n{text}")
-    with replace_when_written(folder / "table.md") as temporary:
+    with replace_when_written(_table_file(folder)) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -147,9 +161,12 @@ def _draw(picture: Callable[[], None]) -> None:
 
 
 def _read_scores(file: Path) -> dict[str, Any]:
-    """Returns the content of `--json`. Raises `BiLmError` if scores cannot be added to it."""
+    """
+    Returns the content of `--json`, which a device or a pipe does not have. Raises `BiLmError` if scores
+    cannot be added to it.
+    """
     try:
-        return read_json_object(file, str(file)) if file.exists() else {}
+        return read_json_object(file, str(file)) if file.exists() and not is_special(file) else {}
     except BiLmError as error:
         raise BiLmError(f"--json: {error}") from None
 
@@ -171,6 +188,16 @@ def kept(args: argparse.Namespace) -> Path | None:
     return folder if folder.exists() else None
 
 
+def outputs(args: argparse.Namespace) -> list[Output]:
+    """Returns the table in the place of its folder."""
+    named = {**args.outputs, "serialization_dir": Output("-s", _table_file(args.serialization_dir))}
+    return list(named.values())
+
+
+def _table_file(folder: str | Path) -> Path:
+    return Path(folder) / "table.md"
+
+
 COMMAND = Command(
     description="Train each configuration with several seeds, one after another, and compare their scores. "
     "What is finished in DIR is not trained again: a sweep that was stopped goes on when you start it again, "
@@ -178,4 +205,5 @@ COMMAND = Command(
     add_arguments=add_arguments,
     run=run,
     kept=kept,
+    outputs=outputs,
 )

@@ -6,15 +6,17 @@ from pathlib import Path
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLmError
-from elmo_plugin.commands.command import Command, check_at_least_one
+from elmo_plugin.commands.command import Command, OutputFile, check_at_least_one
 from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.common.outputs import Output
 from elmo_plugin.language_model.corpus import BiLmTextReader, prepare_corpus, vocabulary_counts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("text", nargs="+", metavar="TEXT", help="a file (plain, .gz or .zst), or a quoted pattern")
-    add("-o", "--output", required=True, metavar="DIRECTORY", help="where the vocabulary is written")
+    about = "where the vocabulary is written"
+    add("-o", "--output", action=OutputFile, required=True, metavar="DIRECTORY", help=about)
     add("--min-count", type=int, default=1, metavar="N", help="leave out words that are rarer")
     add("--max-size", type=int, metavar="N", help="keep the N most frequent words, with <S> and </S>")
     add("--num-processes", type=int, default=1, metavar="N", help="how many files are read at a time")
@@ -52,10 +54,15 @@ def run(args: argparse.Namespace) -> None:
     }
     with replace_when_written(output) as temporary:
         vocabulary.save_to_files(str(temporary))
-        write_json(output.with_name(f"{output.name}.corpus.json"), figures)
+        write_json(_figures_file(args), figures)
     for name, figure in figures.items():
         print(f"{name}: {figure:,}" if isinstance(figure, int) else f"{name}: {figure:.2%}")
     print(f"wrote {output}")
+
+
+def _figures_file(args: argparse.Namespace) -> Path:
+    output = Path(args.output)
+    return output.with_name(f"{output.name}.corpus.json")
 
 
 COMMAND = Command(
@@ -66,4 +73,5 @@ COMMAND = Command(
     "coverage, the fraction of the tokens that they are.",
     add_arguments=add_arguments,
     run=run,
+    outputs=lambda args: [Output("-o", _figures_file(args))],
 )

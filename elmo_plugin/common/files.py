@@ -7,13 +7,14 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.outputs import is_special, target_of, write_into
 
 _REASONS = {
     errno.ENOSPC: "the disk is full",
@@ -27,8 +28,9 @@ _OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 @contextmanager
 def replace_when_written(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
-    Yields a temporary path next to `path`. It replaces `path` when the block succeeds, and is deleted when it
-    fails. It is flushed to the disk first, so not even a power failure leaves a half-written file.
+    Yields a temporary path. It replaces `path` when the block succeeds, and is deleted when it fails. It is
+    flushed to the disk first, so not even a power failure leaves a half-written file. Of a symlink the target
+    is replaced. What is special, as `/dev/stdout`, gets the content and stays what it is.
 
     Raises `OSError`, naming `path`, if it cannot be written.
     """
@@ -39,29 +41,42 @@ def replace_when_written(path: str | os.PathLike[str]) -> Iterator[Path]:
 @contextmanager
 def replace_together(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """
-    Replaces several files of one folder as `replace_when_written` replaces one: all of them or none. Only a
-    kill between two renames can leave some new and some old, so their content must show whether they belong
-    together.
+    Replaces several files as `replace_when_written` replaces one: all of them or none. Only a kill between
+    two renames can leave some new and some old, so their content must show whether they belong together.
     """
-    parent = paths[0].parent
-    with errors_name(paths[0]):
-        parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=parent, prefix=f".{paths[0].name}.") as folder:
-            temporaries = [Path(folder) / path.name for path in paths]
-            yield temporaries
-            for temporary in temporaries:
+    with errors_name(paths[0]), ExitStack() as stack:
+        temporaries = [stack.enter_context(_temporary(path)) for path in paths]
+        yield temporaries
+        files = {}
+        for path, temporary in zip(paths, temporaries, strict=True):
+            if not is_special(path):
+                files[target_of(path)] = temporary
                 _flush_to_disk(temporary)
-            _replace(dict(zip(paths, temporaries, strict=True)), Path(folder))
+        _replace(files)
+        for parent in {path.parent for path in files}:
             _flush_to_disk(parent)
+        for path, temporary in zip(paths, temporaries, strict=True):
+            if is_special(path):
+                write_into(path, temporary)
 
 
-def _replace(temporaries: dict[Path, Path], folder: Path) -> None:
+@contextmanager
+def _temporary(path: Path) -> Iterator[Path]:
+    """Yields a path of the same name in a folder of its own: next to a file, but not next to a device."""
+    parent = None if is_special(path) else target_of(path).parent
+    if parent is not None:
+        parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=f".{path.name}.") as folder:
+        yield Path(folder) / path.name
+
+
+def _replace(temporaries: dict[Path, Path]) -> None:
     """Renames the temporary files. Restores the old files if one cannot be renamed."""
     old: dict[Path, Path | None] = {}
     try:
         for path, temporary in temporaries.items():
             last = len(old) == len(temporaries) - 1
-            old[path] = None if last else _second_name(path, folder / f"{path.name}.old")
+            old[path] = None if last else _second_name(path, temporary.with_name(f"{path.name}.old"))
             os.replace(temporary, path)
     except OSError:
         for path in list(old)[:-1]:

@@ -1,8 +1,10 @@
 """Embeds a file of text."""
 
 import os
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from tqdm import tqdm
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.files import NO_ROOM, reason, replace_when_written
 from elmo_plugin.common.formats.text_files import compression
+from elmo_plugin.common.outputs import is_special, refuse_folder, target_of, write_into
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.embed_files import hdf5_output, safetensors_output
 from elmo_plugin.embed_files.embedder import Embedder
@@ -76,9 +79,9 @@ def embed_file(
         made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
         description = {"version": VERSION} | settings.description() | made_by
         text = read_segments(source, embedder.segment_bytes)
-        with unfinished_chunks(output, description) as folder:
-            if output.exists():
-                _check_finished(output, name, description, text)
+        with _regular(output) as file, unfinished_chunks(file, description) as folder:
+            if file.exists():
+                _check_finished(file, name, description, text)
                 return False
             digests: list[str] = []
             bar_options = {"total": _size(source), "disable": not show_progress, **_BAR}
@@ -92,16 +95,27 @@ def embed_file(
                     bar.update(segment.num_bytes)
             described = description | {"text": digest_of(digests)}
             paths = [chunk_path(folder, number) for number in range(len(digests))]
-            whole = folder / output.name
+            whole = folder / file.name
             with replace_when_written(whole) as temporary:
                 OUTPUT_FORMATS[name].write(temporary, paths, settings, embedder.row_shape, described)
-            os.replace(whole, output)
+            os.replace(whole, file)
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
         message = f"could not write {output}: {reason(error)}; make room and start again to go on"
         raise OSError(error.errno, message) from error
     return True
+
+
+@contextmanager
+def _regular(output: Path) -> Iterator[Path]:
+    """Yields the file to be written: of a symlink its target, of a device or a pipe a temporary one."""
+    if not is_special(output):
+        yield target_of(output)
+        return
+    with tempfile.TemporaryDirectory(prefix=f".{output.name}.") as folder:
+        yield Path(folder) / output.name
+        write_into(output, Path(folder) / output.name)
 
 
 def _check_files(source: str, output: Path, output_format: str | None) -> str:
@@ -114,9 +128,9 @@ def _check_files(source: str, output: Path, output_format: str | None) -> str:
         raise BiLmError(f"the format is one of {', '.join(OUTPUT_FORMATS)}, not {name!r}")
     if source != STANDARD_INPUT and "://" not in source and not Path(source).exists():
         raise BiLmError(f"{source}: there is no such file")
-    for path in (Path(source), output):
-        if path.is_dir():
-            raise BiLmError(f"{path} is a directory; name a file")
+    if Path(source).is_dir():
+        raise BiLmError(f"{source} is a directory; name a file")
+    refuse_folder(output)
     return name
 
 

@@ -21,6 +21,7 @@ from tqdm import tqdm
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
+from elmo_plugin.common.streams import open_missing_streams
 
 VARIABLE = "ELMO_PLUGIN_TRACEBACK"
 PREPARE_LOGGING = allennlp_logging.prepare_global_logging
@@ -135,11 +136,12 @@ def _how_to_resume(args: argparse.Namespace | None) -> str:
             return f"the last checkpoint is {checkpoints[-1]}; {recover.replace(' --force', '')} resumes it"
         return f"there is no checkpoint yet in {args.serialization_dir}; {command} --force starts again"
     output = getattr(args, "output_file", None)
-    if name == "predict" and output:
+    if name == "predict" and output and os.path.exists(output):  # not where it is a temporary file
         return f"{output} has what was predicted so far; {command} starts again"
     return f"nothing was written; {command} starts again"
 
 
+open_missing_streams()
 allennlp_logging.prepare_global_logging = prepare_global_logging
 logging.getLogger("allennlp.training.util").addFilter(is_useful)
 install()

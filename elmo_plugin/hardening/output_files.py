@@ -1,27 +1,35 @@
-"""What AllenNLP writes next to its weights: each file is replaced only by a complete one.
+"""What AllenNLP writes: each file is replaced only by a complete one, and no input is replaced.
 
 `allennlp train` writes the configuration and the vocabulary of a run again each time it starts, and
-`--recover` cannot read what a kill has left half-written.
+`--recover` cannot read what a kill has left half-written. `allennlp predict` and `evaluate` empty their
+outputs before they read anything.
 """
 
+import argparse
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from allennlp.commands import train
+from allennlp.commands import evaluate, predict, train
 from allennlp.common import Params, util
 from allennlp.data import Vocabulary
 from allennlp.evaluation import evaluator
 from allennlp.models import archival
 from allennlp.training import util as training_util
 
+from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.files import remove_leftovers, replace_when_written
+from elmo_plugin.common.outputs import Output, check_outputs, named_files
 
 PARAMS_TO_FILE = Params.to_file
 VOCABULARY_TO_FILES = Vocabulary.save_to_files
 ARCHIVE_MODEL = archival.archive_model
 DUMP_METRICS = util.dump_metrics
+PREDICT = predict._predict
+EVALUATE = evaluate.evaluate_from_args
 
 StrPath = str | os.PathLike[str]
 
@@ -66,8 +74,43 @@ def dump_metrics(file_path: str | None, metrics: dict[str, Any], log: bool = Fal
     DUMP_METRICS(None, metrics, log)
 
 
+def predict_from_args(args: argparse.Namespace) -> None:
+    with _outputs(args, {"output_file": [args.output_file]}):
+        PREDICT(args)
+
+
+def evaluate_from_args(args: argparse.Namespace) -> Any:
+    names = ("output_file", "predictions_output_file")
+    with _outputs(args, {name: (getattr(args, name) or "").split(":") for name in names}):
+        return EVALUATE(args)
+
+
+@contextmanager
+def _outputs(args: argparse.Namespace, outputs: dict[str, list[str]]) -> Iterator[None]:
+    """
+    Checks the outputs that arguments name, and gives files that are there temporary names until the block
+    succeeds. A new file is written in place, so that a run that is stopped keeps what it has predicted.
+
+    Raises `ConfigurationError` if an output is a folder, or is an input.
+    """
+    given = {name: [path for path in paths if path] for name, paths in outputs.items()}
+    checked = [Output(f"--{name.replace('_', '-')}", path) for name in given for path in given[name]]
+    with as_configuration_error():
+        check_outputs(checked, named_files(value for name, value in vars(args).items() if name not in given))
+    with ExitStack() as stack:
+        for name, paths in given.items():
+            written = [
+                str(stack.enter_context(replace_when_written(path)) if os.path.isfile(path) else path)
+                for path in paths
+            ]
+            setattr(args, name, ":".join(written) or None)
+        yield
+
+
 Params.to_file = params_to_file  # type: ignore[method-assign]
 Vocabulary.save_to_files = vocabulary_to_files  # type: ignore[method-assign]
 archival.archive_model = train.archive_model = archive_model
 util.dump_metrics = training_util.dump_metrics = dump_metrics
 evaluator.dump_metrics = dump_metrics
+predict._predict = predict_from_args
+evaluate.evaluate_from_args = evaluate_from_args

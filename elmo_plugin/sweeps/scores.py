@@ -40,12 +40,18 @@ class Metric(NamedTuple):
         return cls(text[1:], text[0] == "+")
 
     def score(self, metrics: Mapping[str, Any]) -> float:
-        """Returns its value in a training's `metrics.json`. Raises `ConfigurationError` if it is missing."""
+        """
+        Returns its value in a training's `metrics.json`, which can be NaN or infinite. Raises
+        `ConfigurationError` if it is missing or no number.
+        """
         prefix = "best_validation_"
-        value = metrics.get(self.name if self.is_of_test else prefix + self.name)
-        if value is None:
+        key = self.name if self.is_of_test else prefix + self.name
+        value = metrics.get(key)
+        if key not in metrics:
             known = (name.removeprefix(prefix) for name in metrics if name.startswith((prefix, "test_")))
             raise ConfigurationError(f"there is no metric {self.name}, but {', '.join(known)}")
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise ConfigurationError(f"the metric {self.name} is {value!r:.40}, where a number is expected")
         return round(100 * value, 2) if self.higher_is_better else round(value, 4)
 
     def __str__(self) -> str:

@@ -5,7 +5,8 @@ import fnmatch
 import gc
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,9 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import parse_overrides, with_overrides
 from allennlp.models.archival import CONFIG_NAME
+from filelock import FileLock, Timeout
 
+METRICS_NAME = "metrics.json"
 SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 
 
@@ -70,9 +73,10 @@ def with_fraction(config: dict[str, Any], fraction: float, seed: int) -> dict[st
 
 def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = False) -> dict[str, Any]:
     """
-    Trains, unless that is done. A training is in `FOLDER.unfinished` until it ends. After a kill it ends as
-    if there had been none: with the trainer `bilm` it resumes from its last checkpoint, with others it starts
-    again, as what AllenNLP recovers has other random numbers, and may lack the best weights.
+    Trains, unless that is done. A training is in `FOLDER.unfinished/training` until it ends; other files of
+    `FOLDER.unfinished` stay there. After a kill it ends as if there had been none: with the trainer `bilm` it
+    resumes from its last checkpoint, with others it starts again, as what AllenNLP recovers has other random
+    numbers, and may lack the best weights.
 
     # Parameters
 
@@ -88,30 +92,60 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
     `dict[str, Any]`
         Its metrics.
 
-    Raises `ConfigurationError` if `folder` has another training.
+    Raises `ConfigurationError` if `folder` has another training, or another process trains there.
     """
     if not folder.exists():
-        unfinished = folder.with_name(f"{folder.name}.unfinished")
-        recover = config.get("trainer", {}).get("type") == "bilm" and (unfinished / CONFIG_NAME).is_file()
-        gc.collect()  # frees the model of the last training, as two may not fit in memory
-        train_model(
-            Params(copy.deepcopy(config)),
-            unfinished,
-            recover=recover,
-            force=not recover,
-            file_friendly_logging=file_friendly_logging,
-        )
-        unfinished.rename(folder)
+        with _locked(folder.with_name(f"{folder.name}.unfinished")) as unfinished:
+            if not folder.exists():  # another sweep may have finished it
+                _train(config, unfinished / "training", file_friendly_logging)
+                (unfinished / "training").rename(folder)
     return read_metrics(config, folder)
+
+
+@contextmanager
+def _locked(unfinished: Path) -> Iterator[Path]:
+    """
+    Locks the folder of an unfinished training for this process. At the end removes it, and those above it
+    that are of the sweep, if nothing is left in them.
+    """
+    unfinished.mkdir(parents=True, exist_ok=True)
+    lock = unfinished / "lock"
+    try:
+        with FileLock(str(lock), timeout=0):
+            try:
+                yield unfinished
+            finally:
+                lock.unlink(missing_ok=True)
+                with suppress(OSError):  # there is something in it
+                    for folder in (unfinished, *unfinished.parents[:2]):
+                        folder.rmdir()
+    except Timeout:
+        raise ConfigurationError(f"another process is training in {unfinished}") from None
+
+
+def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
+    recover = config.get("trainer", {}).get("type") == "bilm" and (folder / CONFIG_NAME).is_file()
+    gc.collect()  # frees the model of the last training, as two may not fit in memory
+    train_model(
+        Params(copy.deepcopy(config)),
+        folder,
+        recover=recover,
+        force=not recover,
+        file_friendly_logging=file_friendly_logging,
+    )
 
 
 def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Returns the metrics of a finished training. Raises `ConfigurationError` if the folder has another."""
     try:
-        found = json.loads((folder / CONFIG_NAME).read_text())
-        metrics = json.loads((folder / "metrics.json").read_text())
+        found, metrics = (
+            json.loads((folder / name).read_text(encoding="utf-8")) for name in (CONFIG_NAME, METRICS_NAME)
+        )
     except (OSError, ValueError):
         raise ConfigurationError(f"{folder} is there, but has no finished training") from None
+    for name, content in ((CONFIG_NAME, found), (METRICS_NAME, metrics)):
+        if not isinstance(content, dict):
+            raise ConfigurationError(f"{folder / name}: expected a JSON object, found {content!r:.40}")
     if found != config:
         old, new = (Params(each).as_flat_dict() for each in (found, config))
         other = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
@@ -145,7 +179,7 @@ def find_trainings(
         Parts of the training data: each configuration is trained on each of them, in `ner_elmo@0.1/2`. They
         depend on the seed, and are the same for all configurations.
 
-    Raises `ConfigurationError` if two configurations have the same name.
+    Raises `ConfigurationError` if two configurations have the same name, or one cannot be that of a folder.
     """
     trainings = []
     names: set[str] = set()
@@ -153,6 +187,7 @@ def find_trainings(
         for name, config in read_configs(source, overrides).items():
             if name in names:
                 raise ConfigurationError(f"several configurations have the name {name}")
+            _check_name(name, source)
             names.add(name)
             for fraction, seed in itertools.product(fractions or (None,), range(1, seeds + 1)):
                 seeded = with_seed(config, seed)
@@ -161,6 +196,14 @@ def find_trainings(
                 training = Training(name, seed, seeded, folder, fraction)
                 trainings.append(training._replace(folder=folder / training.full_name / str(seed)))
     return trainings
+
+
+def _check_name(name: str, source: str) -> None:
+    if name in ("", ".", "..") or any(character in name for character in "/\\@\0"):
+        raise ConfigurationError(
+            f"{source}: the configuration {name!r} cannot have a folder of its name; give it one without "
+            "slashes, backslashes and @"
+        )
 
 
 def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:

@@ -56,8 +56,8 @@ def updates_to_reach(folder: Path, score: float, metric: Metric) -> int | None:
     try:
         for epoch, updates in enumerate(json.loads((folder / UPDATES).read_text(encoding="utf-8"))):
             metrics = json.loads((folder / f"metrics_epoch_{epoch}.json").read_text(encoding="utf-8"))
-            if sign * (metric.score({f"best_{name}": metrics.get(name)}) - score) >= 0:
+            if sign * (metric.score({f"best_{name}": metrics[name]}) - score) >= 0:
                 return int(updates)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise ConfigurationError(f"{folder}: cannot tell its updates and scores ({error})") from None
     return None

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -20,6 +21,7 @@ from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands import embed
 from elmo_plugin.commands.command import COMMANDS, WITH_ALLENNLP, load_command
 from elmo_plugin.commands.main import main
+from elmo_plugin.commands.stops import Stops
 from elmo_plugin.language_model import measure_perplexity
 from tests.commands.run import run as run_in_allennlp
 from tests.conftest import REPOSITORY
@@ -94,19 +96,24 @@ def test_a_mistake_of_the_user_is_one_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_who_stops_it_learns_what_was_kept(
-    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    number: signal.Signals,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background has none
     monkeypatch.setattr(embed, "embed_file", lambda *args, **options: signal.raise_signal(number))
     output = tmp_path / "out.hdf5"
     arguments = ["embed", "text.txt", str(output), "--bilm", "tiny", "--top"]
     try:
-        with pytest.raises(SystemExit, match=r"^elmo embed: stopped; nothing was written$"):
+        with pytest.raises(SystemExit, match=f"^{128 + number}$"):
             main(arguments)
+        assert capsys.readouterr().err == "elmo embed: stopped; nothing was written\n"
         Path(f"{output}.unfinished").mkdir()
         kept = f"{output}.unfinished keeps what was done, and the same command goes on"
-        with pytest.raises(SystemExit, match=f"^elmo embed: stopped; {kept}$"):
+        with pytest.raises(SystemExit, match=f"^{128 + number}$"):
             main(arguments)
+        assert capsys.readouterr().err == f"elmo embed: stopped; {kept}\n"
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -118,7 +125,8 @@ def test_however_a_command_ends_sigterm_does_what_it_did_before(
     """A handler that stays reaches forked workers, which can then wait for ever."""
 
     def run(args: argparse.Namespace) -> None:
-        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+        handler: Any = signal.getsignal(signal.SIGTERM)
+        assert isinstance(handler.__self__, Stops)
         if ending is not None:
             raise ending
 
@@ -210,6 +218,73 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_read(
     (tmp_path / "text.txt").touch()
     with pytest.raises(ConfigurationError, match=f"^{arguments[-1]}: {tmp_path}/?.*{message}"):
         run_in_allennlp(*arguments, tmp_path / place)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["perplexity", "absent.tar.gz", "INPUT", "--json", "LINK"],
+        ["perplexity", "INPUT", "absent.txt", "--per-sentence", "LINK"],
+        ["average", "absent.tar.gz", "INPUT", "-o", "LINK"],
+        ["neighbors", "tiny", "INPUT", "--query", "a", "--word", "a", "--html", "LINK"],
+        ["answer", "absent.tar.gz", "INPUT", "-o", "LINK"],
+        ["answer", "INPUT", "absent.json", "-o", "LINK"],
+        ["ensemble", "INPUT", "-o", "LINK"],
+        ["weights", "INPUT", "--json", "LINK"],
+        ["sweep", "INPUT:variant", "-s", "runs", "--json", "LINK"],
+        ["score", "ner", "INPUT", "--json", "LINK"],
+        ["probe", "tiny", "absent.txt", "INPUT", "--json", "LINK"],
+        ["senses", "tiny", "absent.jsonl", "INPUT", "--json", "LINK"],
+        ["demo", "absent", "--input", "INPUT", "--export", "LINK"],
+        ["embed", "INPUT", "LINK", "--all", "--bilm", "tiny", "--format", "hdf5"],
+        ["vocab", "INPUT", "-o", "LINKED"],
+        ["export", "FOLDER", "FOLDER"],
+    ],
+    ids=" ".join,
+)
+def test_an_output_that_is_an_input_is_refused_before_anything_is_read(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    for file in ("input", "options.json", "weights.hdf5"):
+        (tmp_path / file).write_text("{}")
+    for link in ("link", "linked.corpus.json"):
+        (tmp_path / link).hardlink_to(tmp_path / "input")
+    names = {"INPUT": "input", "LINK": "link", "LINKED": "linked", "FOLDER": "."}
+    given = []
+    for argument in arguments:
+        name, colon, variant = argument.partition(":")
+        given.append(f"{tmp_path / names[name]}{colon}{variant}" if name in names else argument)
+    with pytest.raises(ConfigurationError, match=r"^[-\w]+ would replace .*, which is an input \("):
+        run_in_allennlp(*given)
+    assert {(tmp_path / name).read_text() for name in ("input", "options.json", "weights.hdf5")} == {"{}"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["weights", "absent.tar.gz", "--json", "PLACE"],
+        ["embed", "absent.txt", "PLACE", "--all", "--bilm", "tiny"],
+        ["vocab", "absent.txt", "-o", "PLACE"],
+        ["export", "tiny", "PLACE"],
+        ["sweep", "absent.jsonnet", "-s", "PLACE"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_the_home_of_nobody_is_no_folder(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place = "~nosuchuser/x.hdf5"
+    with pytest.raises(ConfigurationError, match=r": ~nosuchuser/x.*: there is no user nosuchuser; write"):
+        run_in_allennlp(*(place if argument == "PLACE" else argument for argument in arguments))
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_archive_is_replaced_by_json(tmp_path: Path) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(b"\x1f\x8b")
+    for command in (["weights", "b.tar.gz", "--json"], ["answer", "b.tar.gz", "data.json", "-o"]):
+        with pytest.raises(ConfigurationError, match=r"would replace .*a\.tar\.gz, which is no JSON"):
+            run_in_allennlp(*command, tmp_path / "a.tar.gz")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["embet", "text.txt"]])

@@ -19,6 +19,7 @@ from allennlp.commands import main
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
+from filelock import FileLock
 
 from elmo_plugin.sweeps import trainings
 from tests.commands.run import run
@@ -69,7 +70,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[Trained]:
         config = params.as_dict(quiet=True)
         (seed,) = {config[f"{library}_seed"] for library in ("random", "numpy", "pytorch")}
         (hidden_size,) = config["model"]["contextual_encoder"]["encoder"]["hidden_sizes"]
-        done.append(Trained(folder.parent.name, seed, recover))
+        done.append(Trained(folder.parents[1].name, seed, recover))
         score = hidden_size * seed
         if score == 12:
             raise RuntimeError("out of memory")
@@ -226,11 +227,12 @@ def test_a_sweep_that_is_killed_again_and_again_ends_as_if_it_had_not_been(
     first, second = runs / "ner_small" / "1", runs / "ner_small" / "2"
     config = configs[:1]
     assert exit_status(config, runs, ("allennlp.commands.train", "archive_model")) == -signal.SIGKILL
-    assert (second.with_name("2.unfinished") / "metrics.json").exists() and not second.exists()
+    unfinished = runs / "ner_small" / "2.unfinished" / "training"
+    assert (unfinished / "metrics.json").exists() and not second.exists()
     written = (first / "metrics.json").stat().st_mtime_ns
     checkpointer = "allennlp.training.checkpointer:Checkpointer"
     assert exit_status(config, runs, (checkpointer, "save_checkpoint")) == -signal.SIGKILL
-    assert (second.with_name("2.unfinished") / "model_state_e1_b0.th").exists() and not second.exists()
+    assert (unfinished / "model_state_e1_b0.th").exists() and not second.exists()
     assert exit_status(config, runs) == exit_status(config, unstopped) == 0
     assert not list(runs.glob("*/*.unfinished"))
     assert (first / "metrics.json").stat().st_mtime_ns == written
@@ -245,8 +247,8 @@ def test_only_a_training_whose_resume_is_exact_goes_on_from_its_checkpoint(
 ) -> None:
     config = config_file(tmp_path, "ner", **trainer)
     for seed in (1, 2):
-        (tmp_path / "runs" / "ner" / f"{seed}.unfinished").mkdir(parents=True)
-    (tmp_path / "runs" / "ner" / "2.unfinished" / "config.json").touch()
+        (tmp_path / "runs" / "ner" / f"{seed}.unfinished" / "training").mkdir(parents=True)
+    (tmp_path / "runs" / "ner" / "2.unfinished" / "training" / "config.json").touch()
     sweep([config], tmp_path / "runs", 2)
     assert [training.recover for training in trained] == [False, recovers]
 
@@ -322,6 +324,67 @@ def test_another_training_in_the_folder_is_not_taken_for_this_one(
     with pytest.raises(ConfigurationError, match="ner_small/1 is there, but has no finished training"):
         sweep(configs, tmp_path / "runs", 1)
     assert len(trained) == 2
+
+
+def test_a_training_that_another_process_does_is_left_to_it(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    lock = tmp_path / "runs" / "ner_small" / "1.unfinished" / "lock"
+    lock.parent.mkdir(parents=True)
+    with (
+        FileLock(str(lock)),
+        pytest.raises(SystemExit, match=r"^ner_small with seed 1 failed: .*another process is training in "),
+    ):
+        sweep(configs, tmp_path / "runs", 1)
+    assert trained == [("ner_large", 1, False)]
+    sweep(configs, tmp_path / "runs", 1)
+    assert trained == [("ner_large", 1, False), ("ner_small", 1, False)]
+    assert not list(tmp_path.glob("runs/*/*.unfinished"))
+
+
+def test_files_of_the_user_stay_in_an_unfinished_folder(
+    configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    notes = tmp_path / "runs" / "ner_small" / "1.unfinished" / "notes.txt"
+    notes.parent.mkdir(parents=True)
+    notes.write_text("mine")
+    sweep(configs[:1], tmp_path / "runs", 1)
+    assert notes.read_text() == "mine" and list(notes.parent.iterdir()) == [notes]
+    assert len(trained) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", r"ner_small/1/metrics\.json: expected a JSON object, found \[\]"),
+        ("null", r"ner_small/1/metrics\.json: expected a JSON object, found None"),
+        ("{}", "ner_small/1: there is no metric f1-measure-overall"),
+        (f'{{"{METRIC}": null}}', "ner_small/1: the metric f1-measure-overall is None, where a number"),
+        (f'{{"{METRIC}": "0.9"}}', "ner_small/1: the metric f1-measure-overall is '0.9', where a number"),
+        (f'{{"{METRIC}": true}}', "ner_small/1: the metric f1-measure-overall is True, where a number"),
+    ],
+)
+def test_odd_metrics_are_found_before_anything_is_trained(
+    content: str, message: str, configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    sweep(configs[:1], tmp_path / "runs", 1)
+    (tmp_path / "runs" / "ner_small" / "1" / "metrics.json").write_text(content)
+    with pytest.raises(ConfigurationError, match=message):
+        sweep(configs, tmp_path / "runs", 1)
+    assert len(trained) == 1
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity"])
+def test_a_score_that_is_no_finite_number_is_a_failure_and_in_no_table(
+    value: str, configs: list[str], trained: list[Trained], tmp_path: Path
+) -> None:
+    sweep(configs, tmp_path / "runs", 1)
+    (tmp_path / "runs" / "ner_small" / "1" / "metrics.json").write_text(f'{{"{METRIC}": {value}}}')
+    with pytest.raises(SystemExit, match=r"^ner_small with seed 1 failed: its f1-.* is (nan|inf)$"):
+        sweep(configs, tmp_path / "runs", 1, "", "--json", tmp_path / "out.json")
+    rows = (tmp_path / "runs" / "table.md").read_text().splitlines()[-2:]
+    assert rows == ["| ner_small | none |  |", "| ner_large | 5.00 | 5.00 |"]
+    assert list(json.loads((tmp_path / "out.json").read_text())) == ["ner_large"]
 
 
 def test_fractions_give_a_curve_and_what_each_configuration_needs(

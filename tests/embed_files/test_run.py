@@ -1,4 +1,5 @@
 import os
+import threading
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -55,6 +56,24 @@ def test_both_formats_have_the_same_vectors(
         rows, starts = file.get_tensor("vectors"), file.get_tensor("starts")
     for line, vectors in enumerate(vectors_in(tmp_path / "out.hdf5")):
         np.testing.assert_array_equal(rows[starts[line] : starts[line + 1]].swapaxes(0, 1), vectors)
+
+
+@pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
+def test_a_pipe_gets_the_vectors_and_a_symlink_stays(
+    name: str, settings: EmbedSettings, text: Path, tmp_path: Path
+) -> None:
+    whole, pipe, link = (tmp_path / f"{kind}_{name}" for kind in ("whole", "pipe", "link"))
+    os.mkfifo(pipe)
+    link.symlink_to(f"target_{name}")
+    found: list[bytes] = []
+    reader = threading.Thread(target=lambda: found.append(pipe.read_bytes()))
+    reader.start()
+    for output in (whole, pipe, link):
+        assert embed_file(text, output, settings)
+    reader.join()
+    assert found == [whole.read_bytes()] == [(tmp_path / f"target_{name}").read_bytes()]
+    assert pipe.is_fifo() and link.is_symlink()
+    assert not list(tmp_path.glob("*.unfinished"))
 
 
 def test_half_precision_is_that_of_the_file_alone(

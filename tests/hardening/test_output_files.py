@@ -1,14 +1,19 @@
 """What AllenNLP writes next to its weights is complete, or is what was there before."""
 
+import argparse
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from allennlp.commands import evaluate, predict
 from allennlp.common import Params, util
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
 from elmo_plugin import hardening  # noqa: F401 (acts when imported)
+from elmo_plugin.hardening import output_files
 
 
 def fail(*arguments: Any, **options: Any) -> None:
@@ -54,3 +59,56 @@ def test_metrics_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
         util.dump_metrics(str(tmp_path / "metrics.json"), {"loss": object()})
     assert json.loads((tmp_path / "metrics.json").read_text()) == {"loss": 1.5}
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def parsed(command: str, *arguments: object) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    subcommand = {"predict": predict.Predict, "evaluate": evaluate.Evaluate}[command]()
+    subcommand.add_subparser(parser.add_subparsers())
+    return parser.parse_args([command, *map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("predict", "--output-file"),
+        ("evaluate", "--output-file"),
+        ("evaluate", "--predictions-output-file"),
+    ],
+)
+def test_an_input_is_not_emptied(command: str, option: str, tmp_path: Path) -> None:
+    for name in ("in.jsonl", "model.tar.gz"):
+        (tmp_path / name).write_text("kept")
+    (tmp_path / "link").symlink_to("in.jsonl")
+    (tmp_path / "hard").hardlink_to(tmp_path / "model.tar.gz")
+    for output in ("in.jsonl", "link", "hard"):
+        args = parsed(command, tmp_path / "model.tar.gz", tmp_path / "in.jsonl", option, tmp_path / output)
+        with pytest.raises(ConfigurationError, match=f"{option} would replace .*{output}, which is an input"):
+            args.func(args)
+        assert (tmp_path / output).read_text() == "kept"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_earlier_predictions_stay_until_new_ones_are_whole(
+    fails: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in for AllenNLP's function: it empties the output, as that does."""
+
+    def predict_half(args: argparse.Namespace) -> None:
+        with open(args.output_file, "w") as output:
+            output.write("new")
+            if fails:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(output_files, "PREDICT", predict_half)
+    (tmp_path / "old.jsonl").write_text("old")
+    for name in ("old.jsonl", "absent.jsonl"):
+        args = parsed("predict", "model.tar.gz", "in.jsonl", "--output-file", tmp_path / name)
+        if fails:
+            with pytest.raises(KeyboardInterrupt):
+                args.func(args)
+        else:
+            args.func(args)
+        assert os.path.exists(args.output_file) == (name == "absent.jsonl"), "which the last words look for"
+    assert (tmp_path / "old.jsonl").read_text() == ("old" if fails else "new")
+    assert (tmp_path / "absent.jsonl").read_text() == "new", "a new file keeps what was predicted"

@@ -67,6 +67,13 @@ def test_two_configurations_of_one_name_are_an_error(file: Path, tmp_path: Path)
         find_trainings([f"{file}:ner_top", f"{file}:ner_*"], tmp_path, seeds=1)
 
 
+@pytest.mark.parametrize("name", ["../evil", "..", ".", "", "a/b", "/evil", "a@b"])
+def test_a_name_that_leads_out_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "variants.json").write_text(json.dumps({name: {}}))
+    with pytest.raises(ConfigurationError, match="cannot have a folder of its name"):
+        find_trainings([f"{tmp_path}/variants.json:*"], tmp_path / "runs", seeds=1)
+
+
 def test_parts_of_the_data_are_the_same_for_all_configurations(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_text(json.dumps({"dataset_reader": {"type": name}, "trainer": {}}))

@@ -1,7 +1,6 @@
 """The vectors of all words of a corpus, in a folder: built once and mapped into memory."""
 
 import os
-import tempfile
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -9,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from filelock import FileLock
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import checksum, write_json
+from elmo_plugin.common.files import checksum, remove_leftovers, replace_when_written, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import decode, read_lines
 from elmo_plugin.common.heap import give_back_freed_memory
@@ -99,10 +99,15 @@ def open_index(folder: Path, bilm: BiLm, corpus: str, layer: int) -> CorpusIndex
     place = folder / f"{Path(corpus).name.partition('.')[0]}-{digest.hexdigest()}"
     if not place.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        # Renamed when it is complete, so that a kill leaves no partial index.
-        with tempfile.TemporaryDirectory(dir=folder, prefix=f".{place.name}.") as temporary:
-            _build(Path(temporary) / place.name, bilm, corpus, layer)
-            os.replace(Path(temporary) / place.name, place)
+        lock = folder / f".{place.name}.lock"
+        with FileLock(str(lock)):  # one process makes it, the others wait
+            try:
+                remove_leftovers(folder, place.name)
+                if not place.exists():
+                    with replace_when_written(place) as temporary:
+                        _build(temporary, bilm, corpus, layer)
+            finally:
+                lock.unlink(missing_ok=True)
     return CorpusIndex(place)
 
 

@@ -73,18 +73,28 @@ def unpack(path: str | Path, folder: str | Path) -> None:
     with _named(path):
         for name, content in _files(Path(path), copy):
             target = Path(folder) / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with open(target, "wb") as file:
+            with _writing(path, folder):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                file = open(target, "wb")  # noqa: SIM115 (the errors of reading are others)
+            with file:
                 for part in content:
-                    try:
+                    with _writing(path, folder):
                         file.write(part)
-                    except OSError as error:
-                        message = f"archive {path}: could not unpack it into {folder}: {reason(error)}"
-                        raise _NotWritten(error.errno, message) from error
+                with _writing(path, folder):
+                    file.flush()
 
 
 class _NotWritten(OSError):
     """An error of the disk, not of the archive."""
+
+
+@contextmanager
+def _writing(path: str | Path, folder: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        message = f"archive {path}: could not unpack it into {folder}: {reason(error)}"
+        raise _NotWritten(error.errno, message) from error
 
 
 @contextmanager

@@ -59,7 +59,9 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 
 def standard_input_lines() -> Iterator[bytes]:
-    """Yields the lines of the standard input as `read_lines` does. Raises `BiLmError` if there are none."""
+    """Yields the lines of the standard input as `read_lines` does. Raises `BiLmError` if closed or empty."""
+    if sys.stdin is None:
+        raise BiLmError("standard input: it is closed")
     is_empty = True
     for line in text_lines(sys.stdin.buffer, "standard input"):
         is_empty = False

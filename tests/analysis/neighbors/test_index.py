@@ -52,6 +52,15 @@ def test_it_is_made_once(tmp_path: Path, bilm: BiLm, corpus: str) -> None:
     assert (first.folder / "vectors.npy").stat().st_mtime_ns == made
 
 
+def test_what_a_killed_process_has_left_goes(tmp_path: Path, bilm: BiLm, corpus: str) -> None:
+    place = open_index(tmp_path / "index", bilm, corpus, layer=1).folder
+    leftover = place.with_name(f".{place.name}.a1b2c3") / place.name
+    leftover.parent.mkdir()
+    place.rename(leftover)
+    assert open_index(tmp_path / "index", bilm, corpus, layer=1).folder == place
+    assert [path.name for path in place.parent.iterdir() if path.is_dir()] == [place.name]
+
+
 def test_another_corpus_or_layer_has_another(tmp_path: Path, bilm: BiLm, corpus: str) -> None:
     folders = {open_index(tmp_path / "index", bilm, corpus, layer).folder for layer in (1, 2)}
     Path(corpus).write_text("They saw a play .\n")

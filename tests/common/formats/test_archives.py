@@ -1,6 +1,7 @@
 """What comes out of an archive is what was put into it, below the folder, or nothing."""
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -142,3 +143,24 @@ def test_what_is_no_archive_is_named(content: bytes, tmp_path: Path) -> None:
         read_members(tmp_path / "model.tar.gz", lambda name: True)
     with pytest.raises(BiLmError, match=r"gone\.tar\.gz: there is no such file"):
         read_members(tmp_path / "gone.tar.gz", lambda name: True)
+
+
+@pytest.mark.parametrize("function", ["open", "mkdir"])
+def test_a_full_disk_is_not_blamed_on_the_archive(
+    function: str, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object, **options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / "a.tar"
+    path.write_bytes(tar(PLAIN))
+    with (
+        monkeypatch.context() as patch,
+        pytest.raises(OSError, match=f"archive {path}: could not unpack it into {folder}: the disk is full"),
+    ):
+        if function == "open":
+            read = path.open
+            patch.setattr(archives, "open", lambda _, mode: read(mode) if mode == "rb" else fail(), False)
+        else:
+            patch.setattr(Path, "mkdir", fail)
+        unpack(path, folder)

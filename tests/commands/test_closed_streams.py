@@ -1,0 +1,31 @@
+"""`elmo embed` without a standard input, output or error."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+
+def run(source: str, closed: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    (folder / "text.txt").write_text("the cat sat\n")
+    shell = f'"$0" -m elmo_plugin embed {source} {folder}/out.hdf5 --top --bilm tiny --threads 1 {closed}'
+    return subprocess.run(["sh", "-c", shell, sys.executable], cwd=REPOSITORY, capture_output=True, text=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_closed_streams_change_nothing(closed: str, tmp_path: Path) -> None:
+    ended = run(f"{tmp_path}/text.txt", closed, tmp_path)
+    assert ended.returncode == 0 and "Traceback" not in ended.stderr, ended.stderr
+    assert (tmp_path / "out.hdf5").exists()
+
+
+@pytest.mark.slow
+def test_a_closed_standard_input_is_no_empty_text(tmp_path: Path) -> None:
+    ended = run("-", "0<&-", tmp_path)
+    assert ended.returncode == 1 and "Traceback" not in ended.stderr
+    assert ended.stderr.endswith("\nelmo embed: standard input: it is closed\n")
+    assert not (tmp_path / "out.hdf5").exists()
