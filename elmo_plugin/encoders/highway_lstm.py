@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from allennlp.nn.initializers import block_orthogonal
@@ -147,9 +146,8 @@ class HighwayLstm(Seq2SeqEncoder):
         # A layer in the other direction reads the same rows in another order, which is its own inverse.
         reverse = rows_in_reverse(packing, lengths)
         rows = inputs[packing.sentence, packing.time]  # Shape: (rows, input_size)
-        with torch.autocast(inputs.device.type, enabled=False):
-            for number, layer in enumerate(self.layers):
-                rows = layer(rows if number == 0 else rows[reverse], packing.batch_sizes)
+        for number, layer in enumerate(self.layers):
+            rows = layer(rows if number == 0 else rows[reverse], packing.batch_sizes)
         if len(self.layers) % 2 == 0:
             rows = rows[reverse]
         outputs[packing.sentence, packing.time] = rows

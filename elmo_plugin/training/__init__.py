@@ -1,6 +1,7 @@
-"""Learning rates and moving averages that AllenNLP lacks or has with a fault."""
+"""What AllenNLP's trainer lacks or has with a fault: learning rates, moving averages, bfloat16."""
 
+from elmo_plugin.training.autocast import BFloat16Training
 from elmo_plugin.training.learning_rate import DecayInSteps
 from elmo_plugin.training.moving_average import ResumableMovingAverage
 
-__all__ = ["DecayInSteps", "ResumableMovingAverage"]
+__all__ = ["BFloat16Training", "DecayInSteps", "ResumableMovingAverage"]

@@ -58,11 +58,10 @@ def read_both_ways(
     if recurrent_dropout:
         ones = inputs.new_ones(2, packing.batch_sizes[0], layer.hidden_size)
         dropout_masks.append(nn.functional.dropout(ones, recurrent_dropout))
-    with torch.autocast(inputs.device.type, enabled=False):
-        projected = nn.functional.linear(rows, input_weight.flatten(0, 1), input_bias.flatten())
-        forward, backward = projected.chunk(2, dim=1)
-        both = torch.stack([forward, backward[reverse]])
-        hidden = recurrence(both, weight, bias, packing.batch_sizes, *dropout_masks)
+    projected = nn.functional.linear(rows, input_weight.flatten(0, 1), input_bias.flatten()).to(rows.dtype)
+    forward, backward = projected.chunk(2, dim=1)
+    both = torch.stack([forward, backward[reverse]])
+    hidden = recurrence(both, weight, bias, packing.batch_sizes, *dropout_masks)
     outputs[packing.sentence, packing.time] = torch.cat([hidden[0], hidden[1][reverse]], dim=1)
     return outputs
 

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from elmo_plugin.bilm import first_derivative_only, rows_before
+from elmo_plugin.bilm import autocast_dtype, first_derivative_only, rows_before
+from elmo_plugin.encoders.recurrences.products import add_product_, product
 
 
 class GruRecurrence(Function):
@@ -44,6 +45,8 @@ class GruRecurrence(Function):
         """
         directions, rows, dim = *projected.shape[:2], weight.size(2)
         transposed, bias = weight.transpose(1, 2).contiguous(), bias.unsqueeze(1)
+        dtype = autocast_dtype(weight)
+        transposed = transposed.to(dtype)
         recurrent = torch.empty_like(projected)  # W h + c, of which the last third is kept for the gradient.
         gates = projected.clone()  # r, z and n, once they are activated.
         hidden = projected.new_empty(directions, rows, dim)
@@ -61,12 +64,13 @@ class GruRecurrence(Function):
         )
         for t, size in enumerate(batch_sizes):
             h = h[:, :size]
-            torch.baddbmm(bias, h, transposed, out=products[t])
+            products[t].copy_(bias.expand_as(products[t]))
+            add_product_(products[t], h, transposed)
             r_and_z[t].add_(to_r_and_z[t]).sigmoid_()
             n[t].addcmul_(r[t], to_n[t]).tanh_()
             h = torch.lerp(n[t], h, z[t], out=outputs[t])
         ctx.save_for_backward(weight, gates, recurrent[..., 2 * dim :], hidden)
-        ctx.batch_sizes = batch_sizes
+        ctx.batch_sizes, ctx.dtype = batch_sizes, dtype
         return hidden
 
     @staticmethod
@@ -89,11 +93,12 @@ class GruRecurrence(Function):
             tensor.split(batch_sizes, dim=1)
             for tensor in (d_recurrent.unflatten(2, (3, dim)), d_recurrent, d_hidden, z)
         )
+        step_weight = weight.to(ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):
             d_gates[t].mul_(d_h[t].unsqueeze(2))
             if t > 0:
                 d_before = d_h[t - 1][:, :size]
-                d_before.addcmul_(d_h[t], keep[t]).baddbmm_(d_rows[t], weight)
+                add_product_(d_before.addcmul_(d_h[t], keep[t]), d_rows[t], step_weight)
         d_projected = torch.cat([d_recurrent[..., : 2 * dim], by_n.mul_(d_hidden)], dim=2)
-        d_weight = torch.bmm(d_recurrent.transpose(1, 2), previous)
+        d_weight = product(d_recurrent.transpose(1, 2), previous, ctx.dtype)
         return d_projected, d_weight, d_recurrent.sum(dim=1), None

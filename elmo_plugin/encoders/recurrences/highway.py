@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import Function
 
-from elmo_plugin.bilm import first_derivative_only, rows_before
+from elmo_plugin.bilm import autocast_dtype, first_derivative_only, rows_before
+from elmo_plugin.encoders.recurrences.products import add_product_, product
 
 
 class HighwayRecurrence(Function):
@@ -54,15 +55,19 @@ class HighwayRecurrence(Function):
         `Tensor`
             `h_t` of all rows, shape (rows, hidden_size).
         """
-        dim = recurrent_weight.size(1)
+        dim, dtype = recurrent_weight.size(1), autocast_dtype(recurrent_weight)
         bias = nn.functional.pad(recurrent_bias, (0, dim))
         if input_bias is not None:
             bias += input_bias
-        activations = torch.addmm(bias, inputs, input_weight.t())
+        if dtype == inputs.dtype:
+            activations = torch.addmm(bias, inputs, input_weight.t())
+        else:
+            activations = product(inputs, input_weight.t(), dtype).add_(bias)
         # tanh(j) = 2 sigmoid(2 j) - 1: with the part of j doubled, one sigmoid activates all gates.
         weight = recurrent_weight.t().clone(memory_format=torch.contiguous_format)
         for tensor in (activations, weight):
             tensor[:, 2 * dim : 3 * dim] *= 2
+        weight = weight.to(dtype)
         cells, tanh_cells, hidden = (inputs.new_empty(len(inputs), dim) for _ in range(3))
         cells[: batch_sizes[0]] = 0
         # Views of the rows of each time step.
@@ -72,7 +77,7 @@ class HighwayRecurrence(Function):
         )
         for t, size in enumerate(batch_sizes):
             if t > 0:
-                gates[t].addmm_(h[t - 1][:size], weight)
+                add_product_(gates[t], h[t - 1][:size], weight)
             gates[t].sigmoid_()
             if t > 0:
                 torch.mul(f[t], c[t - 1][:size], out=c[t])
@@ -84,7 +89,7 @@ class HighwayRecurrence(Function):
         ctx.save_for_backward(
             inputs, input_weight, recurrent_weight, dropout_mask, activations, tanh_cells, cells, hidden
         )
-        ctx.batch_sizes, ctx.has_input_bias = batch_sizes, input_bias is not None
+        ctx.batch_sizes, ctx.dtype, ctx.has_input_bias = batch_sizes, dtype, input_bias is not None
         return hidden
 
     @staticmethod
@@ -112,6 +117,7 @@ class HighwayRecurrence(Function):
             rows.split(batch_sizes)
             for rows in (d_hidden, d_cells, hidden_to_cell, f, from_cell, from_hidden, d_gates)
         )
+        step_weight = recurrent_weight.to(ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):
             if dropout_mask is not None:
                 d_h[t].mul_(dropout_mask[:size])
@@ -120,16 +126,16 @@ class HighwayRecurrence(Function):
             from_h[t].mul_(d_h[t].unsqueeze(1))
             if t > 0:
                 torch.mul(d_c[t], forget[t], out=d_c[t - 1][:size])
-                d_h[t - 1][:size].addmm_(d_gates_of[t], recurrent_weight)
+                add_product_(d_h[t - 1][:size], d_gates_of[t], step_weight)
         torch.mul(d_hidden, 1 - r, out=d_carried)
         needs_inputs, needs_input_weight, _, needs_recurrent_weight, *_ = ctx.needs_input_grad
         d_inputs = d_input_weight = d_recurrent_weight = None
         if needs_inputs:
-            d_inputs = d_activations @ input_weight
+            d_inputs = product(d_activations, input_weight, ctx.dtype)
         if needs_input_weight:
-            d_input_weight = d_activations.t() @ inputs
+            d_input_weight = product(d_activations.t(), inputs, ctx.dtype)
         if needs_recurrent_weight:
-            d_recurrent_weight = d_gates.t() @ rows_before(hidden, batch_sizes)
+            d_recurrent_weight = product(d_gates.t(), rows_before(hidden, batch_sizes), ctx.dtype)
         d_bias = d_activations.sum(dim=0)
         d_input_bias = d_bias.clone() if ctx.has_input_bias else None
         d_recurrent_bias = d_bias[: 5 * dim]

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from elmo_plugin.bilm import first_derivative_only, rows_before
+from elmo_plugin.bilm import autocast_dtype, first_derivative_only, rows_before
+from elmo_plugin.encoders.recurrences.products import add_product_, product
 
 
 class LstmRecurrence(Function):
@@ -50,11 +51,13 @@ class LstmRecurrence(Function):
             `h_t` of all rows, shape (directions, rows, hidden_size).
         """
         directions, rows, dim = *projected.shape[:2], weight.size(2)
+        dtype = autocast_dtype(weight)
         gates = projected + bias.unsqueeze(1)
         # tanh(g) = 2 sigmoid(2 g) - 1: with the part of g doubled, one sigmoid activates all gates.
         transposed = weight.transpose(1, 2).clone(memory_format=torch.contiguous_format)
         for tensor in (gates, transposed):
             tensor[..., 2 * dim : 3 * dim] *= 2
+        transposed = transposed.to(dtype)
         cells, tanh_cells, hidden = (projected.new_empty(directions, rows, dim) for _ in range(3))
         cells[:, : batch_sizes[0]] = 0
         # Views of the rows of each time step.
@@ -66,7 +69,7 @@ class LstmRecurrence(Function):
             if t > 0:
                 before = h[t - 1][:, :size]
                 before = before if dropout_mask is None else before * dropout_mask[:, :size]
-                all_gates[t].baddbmm_(before, transposed)
+                add_product_(all_gates[t], before, transposed)
             all_gates[t].sigmoid_()
             if t > 0:
                 torch.mul(f[t], c[t - 1][:, :size], out=c[t])
@@ -74,7 +77,7 @@ class LstmRecurrence(Function):
             torch.tanh(c[t], out=tanh_c[t])
             torch.mul(o[t], tanh_c[t], out=h[t])
         ctx.save_for_backward(weight, gates, cells, tanh_cells, hidden, dropout_mask)
-        ctx.batch_sizes = batch_sizes
+        ctx.batch_sizes, ctx.dtype = batch_sizes, dtype
         return hidden
 
     @staticmethod
@@ -98,6 +101,7 @@ class LstmRecurrence(Function):
             tensor.split(batch_sizes, dim=1)
             for tensor in (d_hidden, d_cells, hidden_to_cell, f, from_cell, from_hidden, d_gates)
         )
+        step_weight = weight.to(ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):
             d_c[t].addcmul_(d_h[t], h_to_c[t])
             from_c[t].mul_(d_c[t].unsqueeze(2))
@@ -105,11 +109,12 @@ class LstmRecurrence(Function):
             if t > 0:
                 torch.mul(d_c[t], forget[t], out=d_c[t - 1][:, :size])
                 if dropout_mask is None:
-                    d_h[t - 1][:, :size].baddbmm_(d_rows[t], weight)
+                    add_product_(d_h[t - 1][:, :size], d_rows[t], step_weight)
                 else:
-                    d_h[t - 1][:, :size].addcmul_(torch.bmm(d_rows[t], weight), dropout_mask[:, :size])
+                    d_before = product(d_rows[t], step_weight, ctx.dtype)
+                    d_h[t - 1][:, :size].addcmul_(d_before, dropout_mask[:, :size])
         previous = rows_before(hidden, batch_sizes)
         if dropout_mask is not None:
             previous *= torch.cat([dropout_mask[:, :size] for size in batch_sizes], dim=1)
-        d_weight = torch.bmm(d_gates.transpose(1, 2), previous)
+        d_weight = product(d_gates.transpose(1, 2), previous, ctx.dtype)
         return d_gates, d_weight, d_gates.sum(dim=1), None, None

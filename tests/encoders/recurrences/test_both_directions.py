@@ -123,14 +123,26 @@ def test_what_stands_in_the_padding_changes_nothing(kind: type[nn.RNNBase], recu
     assert torch.equal(read_both_ways(layer, recurrence, spoiled, mask), expected)
 
 
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
 @pytest.mark.parametrize(("kind", "recurrence"), LAYERS)
-def test_autocast_leaves_training_in_the_type_of_the_parameters(
-    kind: type[nn.RNNBase], recurrence: Recurrence
+def test_under_autocast_only_products_are_rounded(
+    kind: type[nn.RNNBase], recurrence: Recurrence, dropout: float
 ) -> None:
-    layer, mask, inputs = layer_of(kind, torch.float32), mask_of([2, 3], 3), torch.randn(2, 3, INPUT_SIZE)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        outputs = read_both_ways(layer, recurrence, inputs, mask)
-    assert torch.equal(outputs, read_both_ways(layer, recurrence, inputs, mask))
+    if dropout and kind is nn.GRU:
+        return  # has no recurrent dropout
+    layer, mask, inputs = layer_of(kind, torch.float32), mask_of([2, 7], 7), torch.randn(2, 7, INPUT_SIZE)
+    found = []
+    for enabled in (False, True):
+        layer.zero_grad()
+        torch.manual_seed(1)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
+            outputs = read_both_ways(layer, recurrence, inputs, mask, dropout)
+        outputs.square().sum().backward()
+        assert outputs.dtype == torch.float32
+        found.append([outputs, *(parameter.grad for parameter in layer.parameters())])
+    for exact, rounded in zip(*found, strict=True):
+        torch.testing.assert_close(rounded, exact, rtol=0.03, atol=0.03 * exact.abs().max().item())
+    assert not torch.equal(found[0][0], found[1][0]), "no product was rounded"
 
 
 @pytest.mark.parametrize(("kind", "recurrence"), LAYERS)

@@ -1,0 +1,80 @@
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.training.callbacks import TrainerCallback
+from torch import nn
+
+from elmo_plugin.bilm import has_bfloat16
+from elmo_plugin.training import BFloat16Training, autocast
+
+
+class Recorder(nn.Linear):
+    """A model that notes in which type it multiplied."""
+
+    def __init__(self) -> None:
+        super().__init__(4, 4)
+        self.types: list[torch.dtype] = []
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        outputs = super().forward(inputs)
+        self.types.append(outputs.dtype)
+        return outputs
+
+
+@pytest.fixture
+def callback(tmp_path: Path) -> TrainerCallback:
+    return TrainerCallback.from_params(Params({"type": "bfloat16"}), serialization_dir=str(tmp_path))
+
+
+def started(callback: TrainerCallback, model: nn.Module) -> None:
+    trainer: Any = SimpleNamespace(model=model)
+    callback.on_start(trainer, is_primary=True)
+
+
+@pytest.mark.skipif(not has_bfloat16(), reason="this CPU has no instructions for bfloat16")
+def test_training_is_rounded_until_it_ends_and_validation_is_not(callback: TrainerCallback) -> None:
+    model, inputs = Recorder(), torch.ones(1, 4)
+    started(callback, model)
+    for mode in (True, False, True):
+        model.train(mode)
+        model(inputs)
+        assert not torch.is_autocast_enabled("cpu"), "what follows the forward pass is not under autocast"
+    callback.on_end(None)
+    model(inputs)
+    assert model.types == [torch.bfloat16, torch.float32, torch.bfloat16, torch.float32]
+
+
+@pytest.mark.skipif(not has_bfloat16(), reason="this CPU has no instructions for bfloat16")
+def test_new_weights_are_used_in_the_next_step(callback: TrainerCallback) -> None:
+    model, inputs = Recorder(), torch.ones(1, 4)
+    started(callback, model)
+    model(inputs)
+    with torch.no_grad():
+        model.weight.zero_()
+        model.bias.zero_()
+    assert not model(inputs).any()
+
+
+@pytest.mark.skipif(not has_bfloat16(), reason="this CPU has no instructions for bfloat16")
+def test_an_error_in_the_model_leaves_autocast(callback: TrainerCallback) -> None:
+    model = Recorder()
+    started(callback, model)
+    with pytest.raises(RuntimeError):
+        model(torch.ones(1, 5))
+    assert not torch.is_autocast_enabled("cpu")
+
+
+def test_a_processor_without_bfloat16_trains_in_float32_with_a_warning(
+    callback: TrainerCallback, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(autocast, "has_bfloat16", lambda: False)
+    model = Recorder()
+    started(callback, model)
+    model(torch.ones(1, 4))
+    assert model.types == [torch.float32]
+    assert "no instructions for bfloat16" in caplog.text
+    assert isinstance(callback, BFloat16Training)
