@@ -6,6 +6,7 @@ limited.
 """
 
 import bz2
+import errno
 import gzip
 import lzma
 import tarfile
@@ -23,6 +24,7 @@ MAX_MEMBERS = 10_000
 _MAX_HEADER = 2**20  # bytes of a long name or of attributes, which have these types:
 _HEADER_TYPES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, b"x", b"g", b"X")
 _READ = 2**20
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM)
 _OPENERS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
@@ -93,6 +95,8 @@ def _writing(path: str | Path, folder: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno not in _DISK_ERRORS:  # an entry that is both a file and a folder, or too long a name
+            raise
         message = f"archive {path}: could not unpack it into {folder}: {reason(error)}"
         raise _NotWritten(error.errno, message) from error
 
