@@ -9,6 +9,7 @@ from elmo_plugin import __version__
 from elmo_plugin.commands.command import Command
 from elmo_plugin.commands.config import LIBRARY
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import replace_when_written
 
 PROJECTS = Path(__file__).parents[1] / "projects"
 """A folder for each task: a configuration, small invented data, and inputs to predict from."""
@@ -80,11 +81,12 @@ def new_project(task: str, folder: Path) -> None:
     """
     if folder.exists():
         raise BiLmError(f"{folder} is there already; name a folder to be made")
-    shutil.copytree(PROJECTS / task, folder)
-    shutil.copytree(LIBRARY, folder / "lib")
-    (folder / ".allennlp_plugins").write_text(PLUGINS, encoding="utf-8")
-    readme = README.format(**TASKS[task]._asdict(), version=__version__)
-    (folder / "README.md").write_text(readme, encoding="utf-8")
+    with replace_when_written(folder) as temporary:
+        shutil.copytree(PROJECTS / task, temporary)
+        shutil.copytree(LIBRARY, temporary / "lib")
+        (temporary / ".allennlp_plugins").write_text(PLUGINS, encoding="utf-8")
+        readme = README.format(**TASKS[task]._asdict(), version=__version__)
+        (temporary / "README.md").write_text(readme, encoding="utf-8")
 
 
 def run(args: argparse.Namespace) -> None:

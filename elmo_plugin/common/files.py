@@ -22,7 +22,7 @@ _REASONS = {
     errno.EFBIG: "it would be larger than files may be here (see ulimit -f)",
 }
 NO_ROOM = tuple(_REASONS)  # numbers of errors
-_OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
+OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 
 
 @contextmanager
@@ -106,7 +106,7 @@ def errors_name(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except OSError as error:
         temporary = f".{Path(path).name}." in str(error.filename)
-        if error.errno in _OF_WRITING or temporary:
+        if error.errno in OF_WRITING or temporary:
             raise type(error)(error.errno, f"could not write {path}: {reason(error)}") from error
         raise
 

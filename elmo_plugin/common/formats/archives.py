@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from elmo_plugin.common.errors import BiLmError, raise_stop
-from elmo_plugin.common.files import reason
+from elmo_plugin.common.files import OF_WRITING, reason
 
 MAX_BYTES = 2**31  # which any archive may unpack to
 MAX_RATIO = 100  # of unpacked to packed size, for larger archives; weights have about 1.1
@@ -24,7 +24,7 @@ MAX_MEMBERS = 10_000
 _MAX_HEADER = 2**20  # bytes of a long name or of attributes, which have these types:
 _HEADER_TYPES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, b"x", b"g", b"X")
 _READ = 2**20
-_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM)
+_OF_THE_DISK = (*OF_WRITING, errno.EACCES, errno.EPERM)
 _OPENERS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
@@ -95,7 +95,7 @@ def _writing(path: str | Path, folder: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _DISK_ERRORS:  # an entry that is both a file and a folder, or too long a name
+        if error.errno not in _OF_THE_DISK:  # an entry that is both a file and a folder, or too long a name
             raise
         message = f"archive {path}: could not unpack it into {folder}: {reason(error)}"
         raise _NotWritten(error.errno, message) from error

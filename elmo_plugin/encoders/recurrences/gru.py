@@ -44,9 +44,8 @@ class GruRecurrence(Function):
             `h_t` of all rows, shape (directions, rows, hidden_size).
         """
         directions, rows, dim = *projected.shape[:2], weight.size(2)
-        transposed, bias = weight.transpose(1, 2).contiguous(), bias.unsqueeze(1)
         dtype = autocast_dtype(weight)
-        transposed = transposed.to(dtype)
+        transposed, bias = weight.transpose(1, 2).contiguous().to(dtype), bias.unsqueeze(1)
         recurrent = torch.empty_like(projected)  # W h + c, of which the last third is kept for the gradient.
         gates = projected.clone()  # r, z and n, once they are activated.
         hidden = projected.new_empty(directions, rows, dim)
@@ -64,8 +63,7 @@ class GruRecurrence(Function):
         )
         for t, size in enumerate(batch_sizes):
             h = h[:, :size]
-            products[t].copy_(bias.expand_as(products[t]))
-            add_product_(products[t], h, transposed)
+            add_product_(products[t].copy_(bias), h, transposed)
             r_and_z[t].add_(to_r_and_z[t]).sigmoid_()
             n[t].addcmul_(r[t], to_n[t]).tanh_()
             h = torch.lerp(n[t], h, z[t], out=outputs[t])

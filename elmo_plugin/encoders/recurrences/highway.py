@@ -59,10 +59,7 @@ class HighwayRecurrence(Function):
         bias = nn.functional.pad(recurrent_bias, (0, dim))
         if input_bias is not None:
             bias += input_bias
-        if dtype == inputs.dtype:
-            activations = torch.addmm(bias, inputs, input_weight.t())
-        else:
-            activations = product(inputs, input_weight.t(), dtype).add_(bias)
+        activations = add_product_(bias.repeat(len(inputs), 1), inputs, input_weight.t().to(dtype))
         # tanh(j) = 2 sigmoid(2 j) - 1: with the part of j doubled, one sigmoid activates all gates.
         weight = recurrent_weight.t().clone(memory_format=torch.contiguous_format)
         for tensor in (activations, weight):
