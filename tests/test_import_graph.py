@@ -17,12 +17,10 @@ ALLOWED: dict[str, set[str]] = {"common": set(), "bilm": {"common"}}
 ALLOWED["embedding"] = {"common", "bilm"}
 ALLOWED["encoders"] = ALLOWED["embedding"] | {"embedding"}
 ALLOWED["tasks"] = ALLOWED["encoders"] | {"encoders"}
-ALLOWED["language_model"] = {"common", "bilm"}
-ALLOWED["training"] = set()
+ALLOWED["language_model"] = ALLOWED["training"] = {"common", "bilm"}
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["tasks"] | {"tasks", "language_model"})
 ALLOWED["demo"] = ALLOWED["sweeps"] | {"analysis"}
 ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"demo", "elmo_plugin"}  # for its version
-ALLOWED["training"] = set()
 ALLOWED["shims"] = ALLOWED["hardening"] = {"common"}
 ALLOWED["elmo_plugin"] = {"allennlp_api"}  # lazily
 MAX_FILES_ON_A_FLOOR = 10
