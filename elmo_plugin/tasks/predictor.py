@@ -12,6 +12,8 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.json_files import check_characters
 from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.embedding.cache import MemoryCache
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
@@ -55,12 +57,12 @@ class TaskPredictor(Predictor):
 
     @overrides
     def predict_json(self, inputs: JsonDict) -> JsonDict:
-        self._check_characters([inputs])
+        self._check_inputs([inputs])
         return super().predict_json(inputs)
 
     @overrides
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        self._check_characters(inputs)
+        self._check_inputs(inputs)
         return super().predict_batch_json(inputs)
 
     @overrides
@@ -74,15 +76,21 @@ class TaskPredictor(Predictor):
             self._check_length(instance)
         return super().predict_batch_instance(instances) if instances else []
 
-    def _check_characters(self, inputs: list[JsonDict]) -> None:
+    def _check_inputs(self, inputs: list[JsonDict]) -> None:
         most = self._max_words * CHARACTERS_PER_WORD
-        values = [value for each in inputs if isinstance(each, dict) for value in each.values()]
-        for text in (value for value in values if isinstance(value, str)):
-            if len(text) > most:
-                raise ConfigurationError(
-                    f"a text of {len(text):,} characters is longer than {most:,}, {CHARACTERS_PER_WORD} for "
-                    f"each of max_words, {self._max_words:,}: {SPLIT}"
-                )
+        for each in inputs:
+            if not isinstance(each, dict):
+                raise ConfigurationError(f"an input must be an object of JSON with keys, not {each!r:.100}")
+            for key, text in each.items():
+                if not isinstance(text, str):
+                    continue
+                if len(text) > most:
+                    raise ConfigurationError(
+                        f"a text of {len(text):,} characters is longer than {most:,}, {CHARACTERS_PER_WORD} "
+                        f"for each of max_words, {self._max_words:,}: {SPLIT}"
+                    )
+                with as_configuration_error():
+                    check_characters(text, f'"{key}"')
 
     def _check_length(self, instance: Instance) -> None:
         for field in instance.fields.values():

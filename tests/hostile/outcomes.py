@@ -1,12 +1,14 @@
 """What a case may end in: a clear error or the right answer. Everything else is a failure."""
 
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from traceback import format_exception
 
-from tests.hostile.fork_server import Ended, Forked
+from tests.hostile.fork_server import SECONDS, Ended, Forked
 
 CLEAR, RIGHT, FAILURE, NAMED = "clear", "right", "failure", "named"
 HOSTILE = "hostile"  # the name under which a test reports its counts
@@ -73,6 +75,22 @@ class Outcomes:
         outcome, message = judge(ended, is_right, is_command)
         self.add(case, outcome, message, names)
         return ended
+
+    def call(self, case: str, work: Callable[[], object], names: Sequence[str]) -> None:
+        """Does the work of a case in this process, for what cannot end it. See `run`."""
+        begun = time.monotonic()
+        try:
+            work()
+        except AssertionError as error:
+            self.add(case, FAILURE, f"wrong: {error}")
+        except Exception as error:
+            is_clear = type(error).__name__ in EXPECTED
+            said = str(error) if is_clear else "".join(format_exception(error)[-3:])
+            self.add(case, CLEAR if is_clear else FAILURE, said, names)
+        else:
+            self.add(case, RIGHT)
+        if (seconds := time.monotonic() - begun) > SECONDS:
+            self.add(f"{case}: time", FAILURE, f"it took {seconds:.0f} s")
 
 
 def judge(ended: Ended, is_right: Callable[[], bool], is_command: bool) -> tuple[str, str]:

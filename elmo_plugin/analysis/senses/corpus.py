@@ -80,6 +80,8 @@ def _parse_line(line: Line) -> SenseSentence:
         words = content["tokens"]
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise TypeError("the tokens are not a list of words")
+        if not isinstance(content["targets"], list):
+            raise TypeError("the targets are not a list")
         targets = [_target(each) for each in content["targets"]]
     except (KeyError, TypeError, AttributeError) as error:
         raise ConfigurationError(
@@ -98,7 +100,7 @@ def _target(each: dict[str, Any]) -> Target:
     numbers = [each["index"], each.get("length", 1)]
     if not all(type(number) is int for number in numbers):
         raise TypeError(f"the places {numbers} of a target are not whole numbers")
-    senses = [each["senses"]] if isinstance(each["senses"], str) else each["senses"]
+    senses = each["senses"]
     if not isinstance(senses, list) or not senses or not all(isinstance(key, str) and key for key in senses):
         raise TypeError(f"the senses {senses!r} are not a list of keys")
     if each["pos"] not in _PARTS_OF_SPEECH.values():

@@ -39,8 +39,9 @@ class LstmLayer(nn.Module):
 
     def __init__(self, input_dim: int, options: LstmOptions) -> None:
         super().__init__()
-        self.cell_clip = options.cell_clip
-        self.proj_clip = options.proj_clip
+        # As floats, since torch takes no larger whole number than 64 bits hold.
+        self.cell_clip = None if options.cell_clip is None else float(options.cell_clip)
+        self.proj_clip = None if options.proj_clip is None else float(options.proj_clip)
         self.input_weight = nn.Parameter(torch.empty(4 * options.dim, input_dim))
         self.recurrent_weight = nn.Parameter(torch.empty(4 * options.dim, options.projection_dim))
         self.bias = nn.Parameter(torch.zeros(4 * options.dim))

@@ -78,7 +78,7 @@ class CorefPredictor(TaskPredictor):
     @overrides
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         reader = cast(CorefReader, self._dataset_reader)
-        self._check_characters(inputs)
+        self._check_inputs(inputs)
         documents = [self._read(each) for each in inputs]
         return self.predict_batch_instance(
             [reader.text_to_instance(document, has_answers=False) for document in documents]

@@ -88,7 +88,7 @@ class SrlPredictor(SentencePredictor):
 
     @overrides
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        self._check_characters(inputs)
+        self._check_inputs(inputs)
         sentences = [words_from_json(each, self._tokenizer, self.name) for each in inputs]
         predicates = self._predicates(inputs, sentences)
         reader = cast(SrlReader, self._dataset_reader)

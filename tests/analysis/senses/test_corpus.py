@@ -68,7 +68,8 @@ def test_xml_and_json_lines_give_the_same_sentences(tmp_path: Path) -> None:
         (target_line(pos=[]), r"line 1: expected .* part of speech \[\] is none of n, v, a and r"),
         (target_line(pos="x"), "line 1: expected .* part of speech 'x' is none of n, v, a and r"),
         (target_line(senses=[]), r"line 1: expected .* senses \[\] are not a list of keys"),
-        (target_line(senses=""), r"line 1: expected .* senses \[''\] are not a list of keys"),
+        (target_line(senses="a%1"), r"line 1: expected .* senses 'a%1' are not a list of keys"),
+        ('{"tokens": ["a"], "targets": {}}', "line 1: expected .* the targets are not a list"),
         (target_line(senses=[3]), r"line 1: expected .* senses \[3\] are not a list of keys"),
     ],
 )
