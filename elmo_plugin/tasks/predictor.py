@@ -43,6 +43,8 @@ class TaskPredictor(Predictor):
     Raises `ConfigurationError` where a text has more words or characters.
     """
 
+    name: ClassVar[str]
+    """The registered name, with which error messages begin."""
     longest: ClassVar[int] = 5_000
     """The default of `max_words`."""
 
@@ -80,7 +82,7 @@ class TaskPredictor(Predictor):
         most = self._max_words * CHARACTERS_PER_WORD
         for each in inputs:
             if not isinstance(each, dict):
-                raise ConfigurationError(f"an input must be an object of JSON with keys, not {each!r:.100}")
+                raise ConfigurationError(f"{self.name}: an input must be a JSON object, not {each!r:.100}")
             for key, text in each.items():
                 if not isinstance(text, str):
                     continue
@@ -90,7 +92,7 @@ class TaskPredictor(Predictor):
                         f"for each of max_words, {self._max_words:,}: {SPLIT}"
                     )
                 with as_configuration_error():
-                    check_characters(text, f'"{key}"')
+                    check_characters(text, f'{self.name}: "{key}"')
 
     def _check_length(self, instance: Instance) -> None:
         for field in instance.fields.values():
@@ -128,8 +130,6 @@ class SentencePredictor(TaskPredictor):
     Raises `ConfigurationError` where the input has none of these keys, no words, or a value that is not text.
     """
 
-    name: ClassVar[str]
-    """The registered name, with which error messages begin."""
     default_tokenizer: ClassVar[type[Tokenizer]] = PennTreebankTokenizer
 
     def __init__(

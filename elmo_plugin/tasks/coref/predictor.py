@@ -51,6 +51,7 @@ class CorefPredictor(TaskPredictor):
     speakers that do not fit its words.
     """
 
+    name = "elmo_coref"
     longest = 20_000
 
     def __init__(
@@ -109,7 +110,7 @@ class CorefPredictor(TaskPredictor):
             sentences = _checked_sentences(json_dict["sentences"])
             speakers = _checked_speakers(json_dict.get("speakers"), sentences)
             return CorefDocument("document", "000", sentences, speakers, genre, [])
-        text = text_from_json(json_dict, ["document"], "elmo_coref")
+        text = text_from_json(json_dict, ["document"], self.name)
         in_sentences = [
             [token for token in sentence if not token.is_space] for sentence in self._rules(text).sents
         ]

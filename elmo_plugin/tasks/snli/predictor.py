@@ -27,11 +27,13 @@ class SnliPredictor(TaskPredictor):
     Raises `ConfigurationError` where one of the sentences is missing, blank, or not text.
     """
 
+    name = "elmo_snli"
+
     def predict(self, premise: str, hypothesis: str) -> JsonDict:
         """Returns the prediction for one pair of sentences."""
         return self.predict_json({"premise": premise, "hypothesis": hypothesis})
 
     @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        premise, hypothesis = (text_from_json(json_dict, keys, "elmo_snli") for keys in (PREMISE, HYPOTHESIS))
+        premise, hypothesis = (text_from_json(json_dict, keys, self.name) for keys in (PREMISE, HYPOTHESIS))
         return self._dataset_reader.text_to_instance(premise, hypothesis)

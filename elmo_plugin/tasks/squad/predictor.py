@@ -33,6 +33,8 @@ class SquadPredictor(TaskPredictor):
     Raises `ConfigurationError` where the passage or the question is missing, blank, or not text.
     """
 
+    name = "elmo_squad"
+
     def predict(self, passage: str, question: str) -> JsonDict:
         """Returns the prediction for one question."""
         return self.predict_json({"passage": passage, "question": question})
@@ -40,6 +42,6 @@ class SquadPredictor(TaskPredictor):
     @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         reader = cast(SquadReader, self._dataset_reader)
-        paragraph = reader.tokenize(text_from_json(json_dict, PARAGRAPH, "elmo_squad"))
-        question = text_from_json(json_dict, ["question"], "elmo_squad")
+        paragraph = reader.tokenize(text_from_json(json_dict, PARAGRAPH, self.name))
+        question = text_from_json(json_dict, ["question"], self.name)
         return reader.text_to_instance(paragraph, Question(str(json_dict.get("id", "")), question, []))

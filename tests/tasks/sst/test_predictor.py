@@ -79,7 +79,7 @@ def test_another_tokenizer_may_be_given(predictor: SstPredictor) -> None:
         ({"words": "Superb"}, "\"words\" must be a list of words .*, not 'Superb'"),
         ({"tokens": ["A", ""]}, r"\"tokens\" must be a list of words .*, not \['A', ''\]"),
         ({"words": ["A", 3]}, r"\"words\" must be a list of words .*, not \['A', 3\]"),
-        (["Superb"], 'expected "words" or "tokens" or "sentence" in'),
+        (["Superb"], "an input must be a JSON object, not"),
     ],
 )
 def test_what_is_no_sentence_is_an_error(predictor: SstPredictor, line: Any, message: str) -> None:
