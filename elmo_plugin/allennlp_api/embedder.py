@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
-from elmo_plugin.bilm import BiLm, BiLmError, sentences_to_character_ids
+from elmo_plugin.bilm import BiLm, BiLmError, check_words, sentences_to_character_ids
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
@@ -39,7 +39,9 @@ Word = str | Token
 
 
 def texts(words: Sequence[Word]) -> list[str]:
-    """Returns the text of each word."""
+    """Returns the text of each word. Raises `BiLmError` for text that is not split into words."""
+    if isinstance(words, str):
+        check_words(words)
     return [word if isinstance(word, str) else word.text for word in words]
 
 

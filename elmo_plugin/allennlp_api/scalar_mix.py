@@ -1,11 +1,14 @@
 """Eq. (1) of the paper with the parameters, and the layer normalisation, of published implementations."""
 
 from collections.abc import Sequence
+from math import isfinite
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.formats.torch_files import check_all_finite
 from elmo_plugin.embedding import weighted_sum
 
 SMALLEST_VARIANCE = 1e-13
@@ -28,7 +31,8 @@ class ScalarMix(nn.Module):
     trainable : `bool`
         Whether they and `gamma`, which begins with 1, are learned.
 
-    Raises `BiLmError` where there are not as many `initial_scalar_parameters` as layers.
+    Raises `BiLmError` where there are not as many `initial_scalar_parameters` as layers, and where one of
+    them, or of what `load_state_dict` takes, is not finite.
     """
 
     def __init__(
@@ -41,14 +45,19 @@ class ScalarMix(nn.Module):
         super().__init__()
         given = initial_scalar_parameters
         values = [0.0] * mixture_size if given is None else list(given)
-        if len(values) != mixture_size:
-            raise BiLmError(f"there must be {mixture_size} scalar mix parameters, one a layer, not {values}")
+        if len(values) != mixture_size or not all(map(isfinite, values)):
+            expected = f"{mixture_size} scalar mix parameters, one a layer, all of them finite"
+            raise BiLmError(f"there must be {expected}, not {values}")
         self.mixture_size = mixture_size
         self.do_layer_norm = do_layer_norm
         self.scalar_parameters = nn.ParameterList(
             nn.Parameter(torch.tensor([float(value)]), requires_grad=trainable) for value in values
         )
         self.gamma = nn.Parameter(torch.ones(1), requires_grad=trainable)
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        check_all_finite((name, each) for name, each in state_dict.items() if name.startswith(prefix))
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def forward(self, tensors: Tensor | Sequence[Tensor], mask: Tensor | None = None) -> Tensor:
         """

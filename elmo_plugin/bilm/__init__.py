@@ -9,6 +9,7 @@ from elmo_plugin.bilm.characters import (
     MAX_CHARACTERS_PER_TOKEN,
     NUM_CHARACTERS,
     PADDING,
+    check_words,
     sentences_to_character_ids,
     word_to_character_ids,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "VocabularySoftmax",
     "add_boundaries",
     "autocast_dtype",
+    "check_words",
     "first_derivative_only",
     "get_precision",
     "has_bfloat16",

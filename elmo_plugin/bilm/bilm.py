@@ -202,6 +202,8 @@ class BiLm(BiLmNetwork):
             Without a state. Other calls may return the same tensors: do not change them.
         """
 
+        precision = precision or self.precision  # of all of this call, whoever changes the biLM's meanwhile
+
         def compute(ids: Tensor) -> BiLmOutput:
             return self(ids, keep_state=False, precision=precision, max_batch_tokens=max_batch_tokens)
 
@@ -209,7 +211,7 @@ class BiLm(BiLmNetwork):
         if weights is None:
             return compute(character_ids)
         recent = weights.get(("recent_outputs",), RecentOutputs)
-        key = (precision or self.precision, self.recurrence, cache)
+        key = (precision, self.recurrence, cache)
         output = recent.find(character_ids, key)
         if output is None:
             character_ids = character_ids.clone()  # the caller may change its own
@@ -238,13 +240,16 @@ class BiLm(BiLmNetwork):
         `list[Tensor]`
             Per sentence a tensor of shape (num_layers, words, output_dim).
         """
+        precision = self.precision  # as in `forward_frozen`
         by_length = sorted(range(len(sentences)), key=lambda number: len(sentences[number]))
         lengths = [len(sentences[number]) for number in by_length]
         vectors: dict[int, Tensor] = {}
         for chunk in split_by_tokens(lengths, self.max_batch_tokens):
             ids = self._character_ids([sentences[number] for number in by_length[chunk]])
-            output = run_sentences(self, ids) if cache is None else self.forward_frozen(ids, cache=cache)
-            layers = output.layers
+            if cache is None:
+                layers = run_sentences(self, ids, precision=precision).layers
+            else:
+                layers = self.forward_frozen(ids, precision, cache=cache).layers
             for row, number in enumerate(by_length[chunk]):
                 vectors[number] = layers[:, row, : len(sentences[number])].clone()
         return [vectors[number] for number in range(len(sentences))]

@@ -9,6 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from elmo_plugin.common.errors import BiLmError
+
 MAX_CHARACTERS_PER_TOKEN = 50
 NUM_CHARACTERS = 262  # 256 bytes, the five below, and 0 for "no token here"
 
@@ -49,6 +51,13 @@ def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TO
     return ids
 
 
+def check_words(sentence: Sequence[str]) -> None:
+    """Raises `BiLmError` for text, which is not split into words here, and for other than text as a word."""
+    if isinstance(sentence, str) or not all(isinstance(word, str) for word in sentence):
+        shown = f"{sentence!r:.80}"
+        raise BiLmError(f"a sentence is a list of words, such as ['The', 'play'], not {shown}")
+
+
 def sentences_to_character_ids(
     sentences: Sequence[Sequence[str]], max_characters: int = MAX_CHARACTERS_PER_TOKEN
 ) -> np.ndarray:
@@ -58,7 +67,11 @@ def sentences_to_character_ids(
     `numpy.ndarray`
         Shape (sentences, words of the longest sentence, max_characters), int16, zeros after a sentence's
         end. Sentence boundaries are not in it: the biLM adds them.
+
+    Raises `BiLmError` where a sentence is text, not a list of words.
     """
+    for sentence in sentences:
+        check_words(sentence)
     longest = max((len(sentence) for sentence in sentences), default=0)
     ids = np.zeros((len(sentences), longest, max_characters), dtype=np.int16)
     for row, sentence in enumerate(sentences):

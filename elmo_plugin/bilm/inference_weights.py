@@ -1,6 +1,5 @@
 """What is derived from frozen weights: built once, and dropped in one place when the weights change."""
 
-import threading
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
@@ -44,21 +43,19 @@ class InferenceWeights:
         self.versions = parameter_versions(parameters)
         self._parameters = [parameter.detach() for parameter in parameters]
         self._values: dict[tuple[Hashable, ...], Any] = {}
-        self._lock = threading.Lock()
 
     def get(self, key: tuple[Hashable, ...], derive: Callable[[], Value]) -> Value:
         """Returns the value of this key, from `derive` at the first call."""
         values = self._values  # another thread may clear the types
         if key in values:
             return values[key]
-        value = derive()  # may need other values: no lock is held, and two threads may do it twice
-        with self._lock:
-            return self._values.setdefault(key, value)
+        # May need other values, and two threads may do it twice. There is no lock, which a process that is
+        # forked meanwhile would find taken for ever: each operation on the dictionary is atomic.
+        return self._values.setdefault(key, derive())
 
     def drop(self, *kinds: str) -> None:
         """Drops the values whose keys begin with one of `kinds`."""
-        with self._lock:
-            self._values = {key: value for key, value in self._values.items() if key[0] not in kinds}
+        self._values = {key: value for key, value in self._values.copy().items() if key[0] not in kinds}
 
 
 class RecentOutputs:

@@ -59,6 +59,7 @@ def run_sentences(
     """Runs a batch, see `BiLm.forward`: at once where gradients are asked for, otherwise in chunks."""
     mask = word_mask(character_ids, network.options.char_cnn.max_characters_per_token)
     weights = network.inference_weights()
+    precision = precision or network.precision  # which another thread may change
     run = SentencePass(network, weights, state, keep_state, boundaries, precision, dropout)
     given = (part for direction in state or () for part in direction)
     needs_gradient = (weights is None and network.is_trained) or any(part.requires_grad for part in given)
@@ -93,7 +94,7 @@ class SentencePass(NamedTuple):
     state: BiLmState | None
     keep_state: bool
     boundaries: bool
-    precision: str | None
+    precision: str
     dropout: bool
 
     def __call__(self, character_ids: Tensor, mask: Tensor, max_tokens: float) -> BiLmOutput:

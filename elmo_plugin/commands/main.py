@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from elmo_plugin.commands.stops import Stops, end_imports_at_once
-from elmo_plugin.common.streams import open_missing_streams
+from elmo_plugin.common.process import open_missing_streams
 
 if TYPE_CHECKING:
     from elmo_plugin.commands.command import Command

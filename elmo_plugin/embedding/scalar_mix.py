@@ -1,11 +1,13 @@
 """The task-specific weighting of biLM layers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.torch_files import check_all_finite
 
 _ROUNDING = 0.01  # tolerance for the sum of weights, such as three times 0.333
 
@@ -26,7 +28,8 @@ class ScalarMix(nn.Module):
         The initial `s_j`: one for each layer, not negative, of sum one. Unlike the pre-softmax values that
         other implementations take, `[0, 1, 0]` means the middle layer alone.
 
-    Raises `BiLmError` for other `initial_weights`.
+    Raises `BiLmError` for other `initial_weights`, and where `load_state_dict` is given numbers that are not
+    finite.
     """
 
     def __init__(
@@ -36,6 +39,10 @@ class ScalarMix(nn.Module):
         weights = torch.zeros(num_layers) if initial_weights is None else _log(initial_weights, num_layers)
         self.weights = nn.Parameter(weights, requires_grad=trainable)
         self.gamma = nn.Parameter(torch.ones(()), requires_grad=trainable)
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        check_all_finite((name, each) for name, each in state_dict.items() if name.startswith(prefix))
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def normalized_weights(self) -> Tensor:
         """Returns the weights `s`, shape (num_layers,): positive, of sum one."""

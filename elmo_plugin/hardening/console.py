@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
-from elmo_plugin.common.streams import open_missing_streams
+from elmo_plugin.common.process import open_missing_streams
 
 VARIABLE = "ELMO_PLUGIN_TRACEBACK"
 PREPARE_LOGGING = allennlp_logging.prepare_global_logging

@@ -104,8 +104,7 @@ class WordVectors:
 
         Raises `BiLmError` if a sentence is not a list of words.
         """
-        words = [_words(sentence) for sentence in sentences]
-        return [self._chosen(layers).cpu().numpy() for layers in self.bilm.embed(words)]
+        return [self._chosen(layers).cpu().numpy() for layers in self.bilm.embed(list(sentences))]
 
     def to_bytes(self) -> bytes:
         """Returns the biLM and the settings, with a checksum, for `from_bytes` and `restore`."""
@@ -199,10 +198,3 @@ def _checked_weights(mixing_weights: Sequence[float], layers: str | int) -> list
     if layers != MEAN or total <= 0:
         raise BiLmError('mixing_weights, of which some are positive, go with layers "mean"')
     return weights
-
-
-def _words(sentence: Any) -> list[str]:
-    words = [] if isinstance(sentence, str) else list(sentence)
-    if isinstance(sentence, str) or not all(isinstance(word, str) for word in words):
-        raise BiLmError(f"a sentence is a list of words, such as ['The', 'play'], not {sentence!r}")
-    return words

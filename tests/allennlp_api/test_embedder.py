@@ -50,6 +50,18 @@ def test_a_sentence_and_many_sentences_have_the_vectors_of_a_batch(files: Files)
     assert embedder.embed_batch([]) == []
 
 
+def test_text_is_not_taken_for_words(files: Files) -> None:
+    embedder = ElmoEmbedder(*files)
+    for embed, text in (
+        (embedder.embed_sentence, "the cat"),
+        (embedder.embed_batch, ["the", "cat"]),
+        (embedder.batch_to_embeddings, ["the", "cat"]),
+        (batch_to_ids, "the cat"),
+    ):
+        with pytest.raises(BiLmError, match="a sentence is a list of words"):
+            embed(text)  # type: ignore[operator]
+
+
 def test_sentences_are_asked_for_a_batch_at_a_time(files: Files) -> None:
     asked = []
 

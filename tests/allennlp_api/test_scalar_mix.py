@@ -54,7 +54,7 @@ def test_another_number_of_layers_and_a_missing_mask_are_refused() -> None:
 
 
 def test_parameters_for_another_number_of_layers_are_refused() -> None:
-    with pytest.raises(BiLmError, match=r"3 scalar mix parameters, one a layer, not \[1, 2\]"):
+    with pytest.raises(BiLmError, match=r"3 scalar mix parameters, one a layer, .*, not \[1, 2\]"):
         ScalarMix(3, initial_scalar_parameters=[1, 2])
 
 
@@ -68,3 +68,12 @@ def test_autocast_rounds_neither_vectors_nor_gradients() -> None:
         output.pow(3).sum().backward()
         outcomes.append([output.detach(), *(parameter.grad for parameter in mix.parameters())])
     torch.testing.assert_close(*outcomes, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("values", [[float("nan")] * 3, [float("inf"), 0.0, 0.0]])
+def test_numbers_that_are_not_finite_are_named(values: list[float]) -> None:
+    with pytest.raises(BiLmError, match=r"3 scalar mix parameters, one a layer, all of them finite, not \["):
+        ScalarMix(3, initial_scalar_parameters=values)
+    state = {f"scalar_parameters.{number}": torch.tensor([value]) for number, value in enumerate(values)}
+    with pytest.raises(BiLmError, match=r"scalar_parameters.0 has (NaN|an infinite number) in it"):
+        ScalarMix(3).load_state_dict({**state, "gamma": torch.ones(1)})

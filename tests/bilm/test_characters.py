@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from allennlp.data.token_indexers.elmo_indexer import ELMoCharacterMapper
@@ -9,6 +11,7 @@ from elmo_plugin.bilm.characters import (
     sentences_to_character_ids,
     word_to_character_ids,
 )
+from elmo_plugin.common.errors import BiLmError
 
 
 def test_a_word_is_its_bytes_plus_one_between_word_boundaries() -> None:
@@ -51,3 +54,9 @@ def test_sentences_are_padded_with_zeros_at_their_end() -> None:
 
 def test_no_sentences_are_an_empty_array() -> None:
     assert sentences_to_character_ids([]).shape == (0, 0, 50)
+
+
+@pytest.mark.parametrize("sentences", ["the cat", ["the", "cat"], [["the", 3]], [["a"], [["b"]]]], ids=str)
+def test_text_is_not_taken_for_words(sentences: Any) -> None:
+    with pytest.raises(BiLmError, match=r"a sentence is a list of words, such as \['The', 'play'\], not"):
+        sentences_to_character_ids(sentences)

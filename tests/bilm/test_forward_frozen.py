@@ -18,7 +18,9 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLm, BiLmOutput, sentences_to_character_ids
 from elmo_plugin.bilm import bilm as bilm_module
 from elmo_plugin.bilm.inference_weights import RecentOutputs
+from elmo_plugin.embedding.cache import MemoryCache
 from tests.bilm.conftest import BiLmMaker
+from tests.forks import ends_well_in_a_fork
 from tests.small_bilm import loud_bilm
 
 BATCHES = [[["a", "cat"]], [["the", "mat", "sat"]], [["a", "dog"]], [["the"]]]
@@ -162,7 +164,7 @@ def test_another_precision_is_another_run(bilm: BiLm, monkeypatch: pytest.Monkey
     monkeypatch.setattr(bilm_module, "run_sentences", run_sentences)  # not every machine has all precisions
     for precision in (None, "float32", "bfloat16", "float32", "bfloat16"):
         bilm.forward_frozen(ids(), precision=precision)
-    assert asked == [None, "bfloat16"], "float32 is the precision of the biLM"
+    assert asked == ["float32", "bfloat16"], "float32 is the precision of the biLM"
 
 
 def test_a_cache_is_asked_once_and_another_cache_again(bilm: BiLm, runs: list[None]) -> None:
@@ -245,3 +247,44 @@ def test_every_answer_is_that_of_the_bilm_whatever_changes_in_between(
         if change_weights:
             change_in_place(bilm)
         assert torch.equal(bilm.forward_frozen(words).layers, computed(bilm, words))
+
+
+def test_processes_that_are_forked_while_a_thread_embeds_embed_too(bilm: BiLm) -> None:
+    expected = computed(bilm, ids(1))
+    is_over = threading.Event()
+
+    def embed() -> None:
+        while not is_over.is_set():
+            bilm.clear_type_cache()
+            bilm.embed([["new", "words"], ["the"]])
+
+    thread = threading.Thread(target=embed)
+    thread.start()
+    try:
+        for _ in range(10):
+            assert ends_well_in_a_fork(lambda: torch.testing.assert_close(computed(bilm, ids(1)), expected))
+    finally:
+        is_over.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("has_cache", [False, True])
+def test_a_call_computes_in_the_precision_that_it_began_with(
+    has_cache: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bilm = loud_bilm().eval().requires_grad_(False)
+    bilm.max_batch_tokens = 1  # so that the words are in several chunks
+    sentences = [["the", "cat"], ["a", "dog", "sat"], ["dogs"]]
+    expected = bilm.embed(sentences)
+    run = bilm.run_packed
+
+    def run_and_change(*args: Any, **kwargs: Any) -> Any:
+        bilm.precision = "int8"  # as another thread might
+        return run(*args, **kwargs)
+
+    monkeypatch.setattr(bilm, "run_packed", run_and_change)
+    cache = MemoryCache() if has_cache else None
+    for _ in range(1 + has_cache):  # what was stored has the key of its precision
+        bilm.precision = "float32"
+        for vectors, right in zip(bilm.embed(sentences, cache), expected, strict=True):
+            assert torch.equal(vectors, right)

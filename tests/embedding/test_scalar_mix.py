@@ -3,6 +3,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.embedding.scalar_mix import ScalarMix
@@ -72,3 +73,17 @@ def test_untrainable_mix_has_no_gradients() -> None:
 
 def test_no_words_give_no_vectors() -> None:
     assert ScalarMix(2)(torch.zeros(2, 3, 0, 4)).shape == (3, 0, 4)
+
+
+@pytest.mark.parametrize("weights", [[float("inf"), 1, 1], [3e38] * 3, [float("nan")] * 3], ids=str)
+def test_initial_weights_that_are_not_finite_are_refused(weights: list[float]) -> None:
+    with pytest.raises(BiLmError, match="mixing weights must be 3 numbers"):
+        ScalarMix(3, initial_weights=weights)
+
+
+@pytest.mark.parametrize("name", ["weights", "gamma"])
+def test_a_state_with_nan_is_refused_by_name(name: str) -> None:
+    state = ScalarMix(3).state_dict()
+    state[name] = state[name] * float("nan")
+    with pytest.raises(BiLmError, match=f"the tensor elmo.{name} has NaN in it"):
+        nn.ModuleDict({"elmo": ScalarMix(3)}).load_state_dict({f"elmo.{key}": state[key] for key in state})

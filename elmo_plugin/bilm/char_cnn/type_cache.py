@@ -1,6 +1,5 @@
 """The vectors of words that were encoded before, across batches."""
 
-import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -8,6 +7,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.char_cnn.unique_rows import first_of_each, row_hashes
+from elmo_plugin.common.process import LockOfProcess
 
 Encode = Callable[[Tensor], Tensor]
 
@@ -18,7 +18,8 @@ class TypeCache:
     whoever changes that takes a new cache.
 
     When it is full, everything goes except the pinned words, and it fills again, in the same memory. Several
-    threads may use it, in and out of `torch.inference_mode()`.
+    threads may use it, in and out of `torch.inference_mode()`, and so may a process that is forked meanwhile:
+    a table is whole at any moment.
 
     # Parameters
 
@@ -28,7 +29,7 @@ class TypeCache:
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self._lock = threading.Lock()
+        self._lock = LockOfProcess()
         self._pinned = 0
         self._table: _Table | None = None
 

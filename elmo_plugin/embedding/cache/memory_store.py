@@ -1,11 +1,12 @@
 """The least recently used sentences make room for new ones, in memory."""
 
-import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from elmo_plugin.common.process import LockOfProcess
 
 OVERHEAD = 300  # bytes of a record besides its vectors, about
 
@@ -20,7 +21,7 @@ class MemoryStore:
         self.max_bytes = max_bytes
         self._bytes = 0
         self._records: OrderedDict[bytes, np.ndarray] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = LockOfProcess()
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         missing = []
