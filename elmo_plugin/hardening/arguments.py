@@ -7,9 +7,9 @@ from typing import Any
 
 from allennlp.commands import evaluate
 from allennlp.commands.predict import _PredictManager
-from allennlp.common import params
+from allennlp.common import Params, params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Vocabulary
+from allennlp.data import DataLoader, Vocabulary
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.samplers import BucketBatchSampler, MaxTokensBatchSampler
 from allennlp.modules.token_embedders import embedding
@@ -74,6 +74,22 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     return EVALUATE(*args, **kwargs)
 
 
+class EvaluationLoader:
+    """Takes the place of `DataLoader` in `allennlp evaluate`, whose `--batch-size` goes into the sampler."""
+
+    @staticmethod
+    def from_params(params: Params, **extras: Any) -> DataLoader:
+        """Raises `ConfigurationError` if the sampler makes batches of another measure than their size."""
+        sampler = params.get("batch_sampler")
+        if isinstance(sampler, Params) and "batch_size" in params:
+            batch_size = params.pop_int("batch_size")
+            if "batch_size" not in sampler:
+                kind = sampler.get("type")
+                raise ConfigurationError(f"--batch-size: the batch_sampler {kind!r} has no batch_size")
+            sampler["batch_size"] = batch_size
+        return DataLoader.from_params(params=params, **extras)
+
+
 def read_vocabulary(self: Vocabulary, filename: str, *args: Any, **kwargs: Any) -> None:
     """Raises `ConfigurationError`, naming the file, if it is not a vocabulary."""
     try:
@@ -109,6 +125,7 @@ for kind, minimums in MINIMUMS.items():
     check_minimums(kind, minimums)
 params.parse_overrides = parse_overrides
 evaluate.evaluate_from_archive = evaluate_from_archive
+evaluate.DataLoader = EvaluationLoader  # type: ignore[misc, assignment]
 Vocabulary.set_from_file = read_vocabulary  # type: ignore[method-assign]
 embedding.EmbeddingsTextFile.__init__ = open_embeddings  # type: ignore[method-assign]
 embedding._read_embeddings_from_text_file = read_embeddings

@@ -1,12 +1,14 @@
 """Values that AllenNLP would ignore, or fail at without naming them."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from allennlp.commands import evaluate
 from allennlp.common import Params, params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DataLoader, Vocabulary
+from allennlp.data import DataLoader, DatasetReader, Vocabulary
 from allennlp.data.samplers import BatchSampler
 from allennlp.modules import TokenEmbedder
 
@@ -77,3 +79,28 @@ def test_a_file_of_word_vectors_that_is_none_is_named(content: bytes, message: s
 def test_an_encoder_without_layers_is_refused(sizes: list[int]) -> None:
     with pytest.raises(ConfigurationError, match="hidden_sizes must have the size of each layer"):
         VariationalBiLstm(3, sizes)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "sizes"),
+    [
+        ({"type": "bucket", "batch_size": 3, "sorting_keys": ["tokens"]}, {1}),
+        (None, {1}),
+        ({"type": "max_tokens_sampler", "max_tokens": 9}, None),
+    ],
+)
+def test_the_batch_size_of_evaluate_is_that_of_the_sampler(
+    sampler: dict[str, Any] | None, sizes: set[int] | None
+) -> None:
+    config = tagger_config("tiny")
+    reader = DatasetReader.from_params(Params(config["dataset_reader"]))
+    loader = Params({} if sampler is None else {"batch_sampler": sampler})
+    loader["batch_size"] = 1  # as AllenNLP puts it there
+    make = partial(evaluate.DataLoader.from_params, params=loader, reader=reader)
+    if sizes is None:
+        with pytest.raises(ConfigurationError, match="'max_tokens_sampler' has no batch_size"):
+            make(data_path=config["validation_data_path"])
+        return
+    data = make(data_path=config["validation_data_path"])
+    data.index_with(Vocabulary.from_instances(data.iter_instances()))
+    assert {len(batch["words"]) for batch in data} == sizes
