@@ -65,13 +65,13 @@ class TaskPredictor(Predictor):
 
     @overrides
     def predict_instance(self, instance: Instance) -> JsonDict:
-        self._check_length(instance)
+        self.check_length(instance)
         return super().predict_instance(instance)
 
     @overrides
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         for instance in instances:
-            self._check_length(instance)
+            self.check_length(instance)
         return super().predict_batch_instance(instances) if instances else []
 
     def _check_characters(self, inputs: list[JsonDict]) -> None:
@@ -84,7 +84,8 @@ class TaskPredictor(Predictor):
                     f"each of max_words, {self._max_words:,}: {SPLIT}"
                 )
 
-    def _check_length(self, instance: Instance) -> None:
+    def check_length(self, instance: Instance) -> None:
+        """Raises `ConfigurationError` where a text has more words than `max_words`."""
         for field in instance.fields.values():
             if (words := _count_words(field)) > self._max_words:
                 raise ConfigurationError(
