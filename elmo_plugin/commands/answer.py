@@ -69,8 +69,8 @@ def _questions(path: str, predictor: SquadPredictor) -> tuple[list[Instance], li
 
 COMMAND = Command(
     description="Answer all questions of a file of SQuAD 1.1, and write the answers by the ids of the "
-    "questions, as its official script and `elmo score squad` read them. DATA needs no answers. Questions that "
-    "are too long for the model are named and left out.",
+    "questions, as its official script and `elmo score squad` read them. DATA needs no answers. Questions "
+    "that are too long for the model are named and left out.",
     add_arguments=add_arguments,
     run=run,
 )
