@@ -129,7 +129,7 @@ def read_text_lines(file_path: str) -> Iterator[Line]:
     with as_configuration_error():
         for number, line in enumerate(read_lines(file_path), start=1):
             text = decode(line, f"{file_path}, line {number}")
-            yield Line(text.removeprefix("\ufeff"), file_path, number)
+            yield Line(text.lstrip("\ufeff"), file_path, number)
 
 
 class TagsField(SequenceLabelField):

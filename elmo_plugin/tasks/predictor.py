@@ -69,13 +69,13 @@ class TaskPredictor(Predictor):
 
     @overrides
     def predict_instance(self, instance: Instance) -> JsonDict:
-        self._check_length(instance)
+        self.check_length(instance)
         return super().predict_instance(instance)
 
     @overrides
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         for instance in instances:
-            self._check_length(instance)
+            self.check_length(instance)
         return super().predict_batch_instance(instances) if instances else []
 
     def _check_inputs(self, inputs: list[JsonDict]) -> None:
@@ -94,7 +94,8 @@ class TaskPredictor(Predictor):
                 with as_configuration_error():
                     check_characters(text, f'{self.name}: "{key}"')
 
-    def _check_length(self, instance: Instance) -> None:
+    def check_length(self, instance: Instance) -> None:
+        """Raises `ConfigurationError` where a text has more words than `max_words`."""
         for field in instance.fields.values():
             if (words := _count_words(field)) > self._max_words:
                 raise ConfigurationError(

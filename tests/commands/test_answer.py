@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from allennlp.common.checks import ConfigurationError
@@ -35,6 +36,50 @@ def test_nothing_is_written_where_the_data_are_malformed(archive: Path, tmp_path
     with pytest.raises(ConfigurationError, match=r"data.json, line 1: not JSON"):
         run("answer", archive, data, "-o", output)
     assert list(tmp_path.iterdir()) == [data]
+
+
+def change(folder: Path, change_question: Any) -> Path:
+    content = json.loads(DATA.read_text())
+    paragraphs = [paragraph for article in content["data"] for paragraph in article["paragraphs"]]
+    for paragraph in paragraphs:
+        for question in paragraph["qas"]:
+            change_question(paragraph, question)
+    path = folder / "data.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
+@pytest.mark.parametrize("without", [["a1", "a2", "a3", "b1"], ["a2"]])
+def test_the_data_need_no_answers(archive: Path, tmp_path: Path, without: list[str]) -> None:
+    data = change(tmp_path, lambda _, each: each["id"] in without and each.pop("answers"))
+    run("answer", archive, DATA, "-o", tmp_path / "expected.json")
+    run("answer", archive, data, "-o", tmp_path / "answers.json")
+    assert (tmp_path / "answers.json").read_text() == (tmp_path / "expected.json").read_text()
+
+
+def test_what_cannot_be_read_is_named_and_left_out(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def change_question(paragraph: Any, question: Any) -> None:
+        if question["id"] == "a2":
+            question["question"] = "why " * 6000
+        if question["id"] == "b1":
+            paragraph["context"] = "(" * 6000 + paragraph["context"]
+            del question["answers"]
+
+    data, output = change(tmp_path, change_question), tmp_path / "answers.json"
+    run("answer", archive, data, "-o", output)
+    assert list(json.loads(output.read_text())) == ["a1", "a3"]
+    said = capsys.readouterr()
+    assert "2 answers; 2 questions could not be read" in said.out
+    assert f"left out: {data}, Ansel, paragraph 1, question a2: a text of 6,000 words" in said.err
+    assert "question b1: spaCy's rules read" in said.err
+
+
+def test_two_questions_with_one_id_are_refused_before_any_is_answered(archive: Path, tmp_path: Path) -> None:
+    data = change(tmp_path, lambda _, each: each.update(id="a1"))
+    with pytest.raises(ConfigurationError, match=r"data.json, Ansel, .*question a1: an earlier question has"):
+        run("answer", archive, data, "-o", tmp_path / "answers.json")
 
 
 def test_the_archive_of_another_task_is_refused(tagger_archives: list[Path], tmp_path: Path) -> None:

@@ -66,5 +66,5 @@ def test_errors_name_the_file_and_the_line(tmp_path: Path, content: bytes, messa
 
 
 def test_lines_may_begin_with_a_byte_order_mark_where_files_were_joined(tmp_path: Path) -> None:
-    instances = read(tmp_path / "words.txt", "\ufeffone\n\ufefftwo \ufeff\n".encode())
+    instances = read(tmp_path / "words.txt", "\ufeff\ufeffone\n\ufeff\ufefftwo \ufeff\n".encode())
     assert [instance["words"].metadata for instance in instances] == [["one"], ["two", "\ufeff"]]

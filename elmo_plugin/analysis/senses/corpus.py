@@ -105,15 +105,21 @@ def _target(each: dict[str, Any]) -> Target:
         raise TypeError(f"the senses {senses!r} are not a list of keys")
     if each["pos"] not in _PARTS_OF_SPEECH.values():
         raise TypeError(f"the part of speech {each['pos']!r} is none of n, v, a and r")
+    if not each["lemma"]:
+        raise TypeError("the lemma is empty")
     return Target(each["index"], each.get("length", 1), each["lemma"].lower(), each["pos"], senses)
 
 
 def _read_keys(path: Path) -> dict[str, list[str]]:
-    keys = {}
+    keys: dict[str, list[str]] = {}
     for line in read_text_lines(str(path)):
         identifier, *senses = line.columns or [""]
-        if identifier and not senses:
+        if not identifier:
+            continue
+        if not senses:
             raise ConfigurationError(f"{line.location}: expected the id of an instance and its senses")
+        if identifier in keys:
+            raise ConfigurationError(f"{line.location}: an earlier line has the senses of {identifier!r}")
         keys[identifier] = senses
     return keys
 

@@ -19,8 +19,9 @@ DOCUMENT_START = "-DOCSTART-"
 class Conll2003Reader(TaskDatasetReader):
     """
     Reads the four columns of CoNLL-2003, separated by spaces or tabs: word, part of speech, chunk and entity
-    tag, with a blank line after each sentence. Part of speech and chunk are not used. A line of `-DOCSTART-`
-    only ends a sentence. `TaskDatasetReader` says how the files are encoded and may be compressed.
+    tag, with a blank line after each sentence; or the word and its tag alone, as in WNUT-17, Wikigold and
+    re3d. Part of speech and chunk are not used. A line of `-DOCSTART-` only ends a sentence.
+    `TaskDatasetReader` says how the files are encoded and may be compressed.
 
     Registered as a `DatasetReader` with name "ner_conll2003".
 
@@ -29,7 +30,8 @@ class Conll2003Reader(TaskDatasetReader):
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
     source_encoding : `str`, optional (default = `"BIO"`)
-        The tags in the files: "BIO", "IOB1" (CoNLL-2003 as it was published) or "BIOUL".
+        The tags in the files: "BIO", "IOB1" (CoNLL-2003 as it was published, and
+        Wikigold) or "BIOUL".
     tag_encoding : `str`, optional (default = `"BIOUL"`)
         The tags of the instances: "BIO" or "BIOUL".
 
@@ -57,15 +59,17 @@ class Conll2003Reader(TaskDatasetReader):
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str]]]:
         """Yields the words of each sentence and their tags, in `tag_encoding`."""
-        rows = ((line, _columns(line)) for line in lines)
+        rows = _rows(lines)
         for has_words, sentence in groupby(rows, key=lambda row: bool(row[1])):
             if has_words:
                 located, columns = zip(*sentence, strict=True)
-                words, _, _, tags = map(list, zip(*columns, strict=True))
+                words, *_, tags = map(list, zip(*columns, strict=True))
                 mistake = validate_tags(tags, self._source_encoding)
                 if mistake is not None:
                     word, message = mistake
-                    raise ConfigurationError(f"{located[word].location}: {message}")
+                    fitting = [each for each in PREFIXES if validate_tags(tags, each) is None]
+                    advice = f"; source_encoding: {fitting[0]!r} reads this sentence" if fitting else ""
+                    raise ConfigurationError(f"{located[word].location}: {message}{advice}")
                 spans = tags_to_spans(tags, self._source_encoding)
                 yield list(map(Token, words)), spans_to_tags(spans, len(tags), self._tag_encoding)
 
@@ -91,14 +95,18 @@ class Conll2003Reader(TaskDatasetReader):
         return Instance(fields)
 
 
-def _columns(line: Line) -> list[str]:
-    """Returns the four columns of a line with a word, or `None`."""
-    columns = line.columns
-    if not columns or columns[0] == DOCUMENT_START:
-        return []
-    if len(columns) != 4:
-        raise ConfigurationError(
-            f"{line.location}: expected 4 columns (word, part of speech, chunk, entity tag), "
-            f"found {len(columns)}"
-        )
-    return columns
+def _rows(lines: Iterable[Line]) -> Iterator[tuple[Line, list[str]]]:
+    """Yields the lines of a file with their columns, of which those without a word have none."""
+    expected = 0
+    for line in lines:
+        columns = line.columns
+        if not columns or columns[0] == DOCUMENT_START:
+            yield line, []
+            continue
+        expected = expected or (2 if len(columns) == 2 else 4)
+        if len(columns) != expected:
+            names = "word, part of speech, chunk, entity tag" if expected == 4 else "word, entity tag"
+            raise ConfigurationError(
+                f"{line.location}: expected {expected} columns ({names}), found {len(columns)}"
+            )
+        yield line, columns

@@ -29,7 +29,7 @@ class Question(NamedTuple):
     """
     id: as in the file
     text: the question
-    answers: all that people gave, which may be equal
+    answers: all that people gave, which may be equal; none where the file has no answers
     """
 
     id: str
@@ -125,10 +125,8 @@ class _SquadParser:
             if each.get("is_impossible"):
                 self._check_unanswerable(of_question)
                 continue
-            answers = [
-                self._parse_answer(answer, text, of_question)
-                for answer in _get(each, "answers", list, of_question)
-            ]
+            found = _get(each, "answers", list, of_question) if "answers" in each else []
+            answers = [self._parse_answer(answer, text, of_question) for answer in found]
             question = _get(each, "question", str, of_question)
             if not question.strip():
                 raise ConfigurationError(f"{of_question}: the question is empty")

@@ -54,6 +54,11 @@ class SquadReader(TaskDatasetReader):
     answers_required : `bool`, optional (default = `False`)
         Whether a question that has no answer in the file is an error, as it is in training.
 
+    # Attributes
+
+    options : `dict[str, bool]`
+        `repair_offsets` and `skip_unanswerable`.
+
     Raises `ConfigurationError`, naming file, article and question, where something is not as it should be.
     """
 
@@ -75,14 +80,17 @@ class SquadReader(TaskDatasetReader):
             raise ConfigurationError(f"squad_v1: max_paragraph_words is 1 or more, not {max_paragraph_words}")
         self._tokenizer = tokenizer or SpacyRulesTokenizer()
         self._max_paragraph_words = max_paragraph_words
-        self._options = {"repair_offsets": repair_offsets, "skip_unanswerable": skip_unanswerable}
+        self.options = {"repair_offsets": repair_offsets, "skip_unanswerable": skip_unanswerable}
         self._answers_required = answers_required
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[TokenizedParagraph, Question]]:
         """Yields each question with its paragraph. Logs what is left out, and answers inside of words."""
         too_long = inside_of_words = 0
-        for paragraph in parse_squad(lines, **self._options):
-            tokenized = self.tokenize(paragraph.text)
+        for paragraph in parse_squad(lines, **self.options):
+            try:
+                tokenized = self.tokenize(paragraph.text)
+            except ConfigurationError as error:
+                raise ConfigurationError(f"{paragraph.location}: {error}") from None
             most = self._max_paragraph_words
             if most is not None and len(tokenized.tokens) > most:
                 too_long += 1

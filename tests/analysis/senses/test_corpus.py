@@ -70,6 +70,7 @@ def test_xml_and_json_lines_give_the_same_sentences(tmp_path: Path) -> None:
         (target_line(senses=[]), r"line 1: expected .* senses \[\] are not a list of keys"),
         (target_line(senses="a%1"), r"line 1: expected .* senses 'a%1' are not a list of keys"),
         ('{"tokens": ["a"], "targets": {}}', "line 1: expected .* the targets are not a list"),
+        (target_line(lemma=""), r"line 1: expected .* the lemma is empty"),
         (target_line(senses=[3]), r"line 1: expected .* senses \[3\] are not a list of keys"),
     ],
 )
@@ -82,6 +83,8 @@ def test_malformed_lines_are_named(tmp_path: Path, line: str, message: str) -> N
 def test_xml_without_keys_or_not_well_formed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"'d000.s000.t001' has no sense"):
         list(read_senses(write_xml(tmp_path, KEYS.splitlines()[0])))
+    with pytest.raises(ConfigurationError, match="line 4: an earlier line has the senses of 'd000.s000.t001'"):
+        list(read_senses(write_xml(tmp_path, f"{KEYS}\n{KEYS.splitlines()[1]}")))
     with pytest.raises(ConfigurationError, match="line 1: expected the id of an instance and its senses"):
         list(read_senses(write_xml(tmp_path, "d000.s000.t000")))
     file = write_xml(tmp_path)

@@ -53,6 +53,21 @@ def test_tags_as_conll2003_was_published(tmp_path: Path) -> None:
     assert instance["tags"].labels == ["B-PER", "B-LOC", "B-LOC"]
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("@paulwalk\tO\nEmpire\tB-location\nState\tI-location\n\t\nESB\tB-location\n", "BIO"),
+        ("-DOCSTART- O\n\n@paulwalk O\nEmpire I-location\nState I-location\n\nESB I-location\n", "IOB1"),
+    ],
+    ids=["WNUT-17", "Wikigold"],
+)
+def test_a_word_and_its_tag_are_enough(tmp_path: Path, text: str, encoding: str) -> None:
+    first, second = reader(source_encoding=encoding).read(write(tmp_path, text))
+    assert words_of(first) == ["@paulwalk", "Empire", "State"]
+    assert first["tags"].labels == ["O", "B-location", "L-location"]
+    assert second["tags"].labels == ["U-location"]
+
+
 def test_bioul_is_left_as_it_is(tmp_path: Path) -> None:
     path = write(tmp_path, "Ada _ _ B-PER\nLovelace _ _ L-PER\nmet _ _ O\n")
     (instance,) = reader(source_encoding="BIOUL").read(path)
@@ -91,6 +106,9 @@ def test_a_word_may_hold_a_space_that_is_not_ascii(tmp_path: Path) -> None:
         (b"", ": this file has no sentences"),
         (b"\n\n-DOCSTART- -X- O O\n\n", ": this file has no sentences"),
         (b"a _ _ O\nb O\n", ", line 2: expected 4 columns .*, found 2"),
+        (b"a O\nb _ _ O\n", ", line 2: expected 2 columns .word, entity tag., found 4"),
+        (b"a I-PER\n", ", line 1: the tag .* in BIO; source_encoding: 'IOB1' reads this sentence"),
+        (b"a U-PER\n", ", line 1: 'U-PER' is not a BIO tag; source_encoding: 'BIOUL' reads this sentence"),
         (b"a b _ _ O\n", ", line 1: expected 4 columns .*, found 5"),
         (b"a _ _ O\n\nb _ _ O\nc _ _ I-PER\n", ", line 4: the tag 'I-PER' cannot be after 'O' in BIO"),
         (b"-DOCSTART- -X- O O\n\na _ _ person\n", ", line 3: 'person' is not a BIO tag"),

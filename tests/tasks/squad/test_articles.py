@@ -102,6 +102,12 @@ def test_unanswerable_questions_may_be_left_out(tmp_path: Path, caplog: pytest.L
     assert "1 questions without an answer are left out" in caplog.text
 
 
+def test_a_question_may_have_no_answers(tmp_path: Path) -> None:
+    content = squad()
+    del content["data"][0]["paragraphs"][0]["qas"][0]["answers"]
+    assert read(tmp_path, content)[0].questions[0].answers == []
+
+
 def test_two_questions_with_one_id_are_refused(tmp_path: Path) -> None:
     content = squad()
     content["data"] *= 2

@@ -40,6 +40,12 @@ def test_each_question_is_an_instance_with_the_words_of_its_answers() -> None:
     ]  # fmt: skip
 
 
+def test_a_paragraph_that_cannot_be_split_into_words_is_named(tmp_path: Path) -> None:
+    file = file_with(tmp_path, "(" * 6000, [])
+    with pytest.raises(ConfigurationError, match=f"{file}, T, paragraph 1: spaCy's rules read"):
+        list(reader().read(file))
+
+
 def test_places_of_words_are_those_of_the_text() -> None:
     text = " Café\u2014\u00a0Ansel's\n\n\U0001f327 river."
     paragraph = reader().tokenize(text)
