@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import torch
 from arithmetic import text_operations
-from machine import MEGABYTE, in_fresh_process, matrix_product_rate, peak_memory, seconds
+from machine import MEGABYTE, device_name, in_fresh_process, matrix_product_rate, peak_memory, seconds
 from material import SIZES, Sentences, cut, model_files, read_sentences, write_model
 from torch import Tensor
 
@@ -68,7 +68,7 @@ def main() -> None:
         "words_per_sentence": round(tokens / len(sentences), 1),
         "rounds": args.rounds,
         "threads": args.threads,
-        "device": torch.cuda.get_device_name() if args.device == "cuda" else "cpu",
+        "device": device_name(args.device),
         "torch": torch.__version__,
     }
     print(", ".join(f"{name} {value}" for name, value in figures.items()))

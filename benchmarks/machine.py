@@ -37,16 +37,30 @@ def matrix_product_rate(precision: str, device: str) -> float:
 
 def seconds(work: Callable[[], object], device: str = "cpu") -> float:
     """How long `work` takes, to the end of what it started on the device."""
-    _finish(device)
+    finish(device)
     start = time.perf_counter()
     work()
-    _finish(device)
+    finish(device)
     return time.perf_counter() - start
 
 
-def _finish(device: str) -> None:
+def finish(device: str) -> None:
+    """Waits for what was started on the device."""
     if device == "cuda":
         torch.cuda.synchronize()
+
+
+def device_name(device: str) -> str:
+    return torch.cuda.get_device_name() if device == "cuda" else "cpu"
+
+
+def commit() -> str:
+    """That of this repository; empty where it cannot be told."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    except OSError:
+        return ""
 
 
 def peak_memory(device: str = "cpu") -> int:

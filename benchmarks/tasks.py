@@ -12,10 +12,9 @@ import argparse
 import datetime
 import json
 import statistics
-import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,10 +23,10 @@ import torch
 from allennlp.common import Params
 from allennlp.data import Batch
 from allennlp.models import Model
-from allennlp.nn.util import get_text_field_mask
+from allennlp.nn.util import get_text_field_mask, move_to_device
 from allennlp.training.optimizers import Optimizer
-from machine import MEGABYTE, in_fresh_process, peak_memory, processor
-from material import REPOSITORY, SIZES, model_files, write_model
+from machine import MEGABYTE, commit, device_name, finish, in_fresh_process, peak_memory, processor
+from material import SIZES, model_files, write_model
 from task_material import DATA, TASKS, embedders_of, read_config, read_material
 from task_peers import PEERS, peer_config, peer_instance
 
@@ -62,7 +61,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             subject = load(args.alone, args.tasks[0], args, Path(folder))
             run(subject, args.work)
-        print(json.dumps(peak_memory()))
+        print(json.dumps(peak_memory(args.device)))
         return
     if not find_spec("allennlp_models"):
         raise SystemExit("allennlp-models is not installed: pip install allennlp-models==2.10.1")
@@ -73,7 +72,7 @@ def main() -> None:
             add_figures(args, task, figures)
 
 
-def read_arguments() -> argparse.Namespace:
+def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     add = parser.add_argument
     add("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
@@ -81,13 +80,15 @@ def read_arguments() -> argparse.Namespace:
     add("--data", type=Path, default=DATA, help="a folder with the folders and files of experiments/data")
     add("--batches", type=int, default=FEWEST_BATCHES, help=f"of a round, at least {FEWEST_BATCHES}")
     add("--rounds", type=int, default=3)
+    add("--states", nargs="+", choices=STATES, default=list(STATES), help="of ours")
+    add("--device", choices=["cpu", "cuda"], default="cpu")
     add("--threads", type=int, default=torch.get_num_threads())
     add("--no-memory", dest="memory", action="store_false", help="leave out the runs for peak memory")
     add("--no-speed", dest="speed", action="store_false", help="measure memory alone")
     add("--json", type=Path, help="where to write the figures, beside those of other tasks and sizes")
     add("--alone", choices=("peer", *STATES), help=argparse.SUPPRESS)
     add("--work", choices=WORK, help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.batches < FEWEST_BATCHES:
         parser.error(f"--batches must be at least {FEWEST_BATCHES}: the biLM keeps its last two outputs")
     return args
@@ -95,13 +96,14 @@ def read_arguments() -> argparse.Namespace:
 
 def measure(task: str, args: argparse.Namespace) -> dict[str, Any]:
     figures: dict[str, Any] = {"threads": args.threads, "batches": args.batches, "torch": torch.__version__}
+    figures["device"] = device_name(args.device)
     if args.speed:
         with tempfile.TemporaryDirectory() as folder:
-            subjects = {name: load(name, task, args, Path(folder)) for name in ("peer", *STATES)}
+            subjects = {name: load(name, task, args, Path(folder)) for name in ("peer", *args.states)}
             figures |= {"rounds": args.rounds, "differences": PEERS[task].differences}
             figures |= {prefix + name: count for prefix, name, count in counts(subjects)}
             for work in WORK:
-                figures[work] = take_turns(subjects, work, args.rounds)
+                figures[work] = take_turns(subjects, work, args.rounds, args.device)
     if args.memory:
         figures["peak_memory_mb"] = memory(task, args)
     return figures
@@ -118,7 +120,7 @@ def load(name: str, task: str, args: argparse.Namespace, folder: Path) -> Subjec
         embedders_of(config)["elmo"]["cache"] = {"type": "memory"}
     torch.manual_seed(0)
     model_config = peer_config(task, config) if name == "peer" else config["model"]
-    model = Model.from_params(Params(model_config), vocab=material.vocab)
+    model = Model.from_params(Params(model_config), vocab=material.vocab).to(args.device)
     trainer = config["trainer"]
     trained = [(key, weight) for key, weight in model.named_parameters() if weight.requires_grad]
     bilms = [part.bilm for part in model.modules() if isinstance(part, ElmoRepresentations)]
@@ -127,7 +129,7 @@ def load(name: str, task: str, args: argparse.Namespace, folder: Path) -> Subjec
         chosen = [peer_instance(task, config, each) for each in instances] if name == "peer" else instances
         batch = Batch(chosen)
         batch.index_instances(material.vocab)
-        return batch.as_tensor_dict()
+        return move_to_device(batch.as_tensor_dict(), torch.device(args.device))
 
     def forget() -> None:
         for bilm in bilms if name == "unknown" else ():
@@ -171,8 +173,7 @@ def predict(subject: Subject, batch: Tensors) -> None:
 
 def counts(subjects: dict[str, Subject]) -> Iterator[tuple[str, str, int]]:
     """The parameters of both sides, and the words of their batches, with the padding that they compute on."""
-    for prefix, name in (("peer_", "peer"), ("", "known")):
-        subject = subjects[name]
+    for prefix, subject in zip(("peer_", ""), subjects.values(), strict=False):
         weights = list(subject.model.parameters())
         yield prefix, "parameters", sum(weight.numel() for weight in weights)
         yield prefix, "trained_parameters", sum(each.numel() for each in weights if each.requires_grad)
@@ -189,13 +190,15 @@ def masks_of(batch: Tensors) -> Iterator[torch.Tensor]:
             yield get_text_field_mask(field, num_wrapping_dims=ids.dim() - 2)
 
 
-def take_turns(subjects: dict[str, Subject], work: str, rounds: int) -> dict[str, Any]:
+def take_turns(subjects: dict[str, Subject], work: str, rounds: int, device: str) -> dict[str, Any]:
     """Seconds of a batch in the median round, wall time and processor time; a first round is not counted."""
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in subjects}
     for _ in range(rounds + 1):
         for name, subject in subjects.items():
+            finish(device)
             wall, cpu = time.perf_counter(), time.process_time()
             run(subject, work)
+            finish(device)
             times[name].append((time.perf_counter() - wall, time.process_time() - cpu))
     figures: dict[str, Any] = {}
     for number, kind in enumerate(("", "cpu_")):
@@ -203,7 +206,7 @@ def take_turns(subjects: dict[str, Subject], work: str, rounds: int) -> dict[str
         for name, subject in subjects.items():
             batches = len(subject.batches[work])
             figures[f"{name}_{kind}seconds"] = round(statistics.median(seconds[name]) / batches, 5)
-        for state in STATES:
+        for state in (name for name in subjects if name != "peer"):
             ratios = [peer / ours for peer, ours in zip(seconds["peer"], seconds[state], strict=True)]
             figures[f"{state}_{kind}ratio"] = round(statistics.median(ratios), 3)
             figures[f"{state}_{kind}ratios"] = [round(ratio, 3) for ratio in ratios]
@@ -213,7 +216,7 @@ def take_turns(subjects: dict[str, Subject], work: str, rounds: int) -> dict[str
 def memory(task: str, args: argparse.Namespace) -> dict[str, float]:
     """The peak of a process that trains, or predicts, each batch once."""
     options = ["--tasks", task, "--size", args.size, "--data", args.data]
-    options += ["--batches", args.batches, "--threads", args.threads]
+    options += ["--batches", args.batches, "--threads", args.threads, "--device", args.device]
     return {
         f"{prefix}{work}": round(
             in_fresh_process(__file__, *options, "--alone", name, "--work", work) / MEGABYTE, 1
@@ -226,7 +229,7 @@ def memory(task: str, args: argparse.Namespace) -> dict[str, float]:
 def table(task: str, figures: dict[str, Any]) -> str:
     lines = [f"{task}: {figures.get('differences', '')}"]
     for work in WORK if WORK[0] in figures else ():
-        for name in ("peer", *STATES):
+        for name in (name for name in ("peer", *STATES) if f"{name}_seconds" in figures[work]):
             wall, cpu = figures[work][f"{name}_seconds"], figures[work][f"{name}_cpu_seconds"]
             ratio = "" if name == "peer" else f"{figures[work][f'{name}_ratio']:>8.2f} x"
             lines.append(f"  {work:12}{name:10}{wall:>9.3f} s{cpu:>9.3f} s (processor){ratio}")
@@ -239,11 +242,6 @@ def add_figures(args: argparse.Namespace, task: str, figures: dict[str, Any]) ->
     made = {"date": datetime.date.today().isoformat(), "commit": commit(), "processor": processor()}
     of_task = of_size.get(task, {}) | made | figures
     write_json(args.json, known | {args.size: of_size | {task: of_task}})
-
-
-def commit() -> str:
-    command = ["git", "-C", str(REPOSITORY), "rev-parse", "--short", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import chain, islice
@@ -24,11 +24,12 @@ import torch
 from allennlp.data import Vocabulary
 from allennlp.nn.util import move_to_device
 from arithmetic import training_operations
-from machine import MEGABYTE, in_fresh_process, matrix_product_rate, peak_memory, seconds
+from machine import MEGABYTE, device_name, in_fresh_process, matrix_product_rate, peak_memory, seconds
 from material import PROSE, SIZES, Sentences, one_sequence, options_of, read_sentences
 from peer_bilm import PeerBiLm, peer_batches
 from torch import nn
-from training import NAMESPACE, frequent_words, make_loader, passes, train_step
+from train_step import train_step
+from training import NAMESPACE, frequent_words, make_loader, passes
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, PADDING
 from elmo_plugin.common.files import write_json
@@ -93,7 +94,7 @@ def main() -> None:
             return
         figures = {
             **{name: getattr(args, name) for name in REPORTED},
-            "device": torch.cuda.get_device_name() if args.device == "cuda" else "cpu",
+            "device": device_name(args.device),
             "torch": torch.__version__,
         }
         print(", ".join(f"{name} {value}" for name, value in figures.items()))
@@ -105,7 +106,7 @@ def main() -> None:
         write_json(args.json, figures)
 
 
-def read_arguments() -> argparse.Namespace:
+def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--size", choices=SIZES, default="tiny")
     parser.add_argument("--precision", choices=["float32", "bfloat16"], default="float32", help="of ours")
@@ -133,7 +134,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--no-memory", action="store_true", help="leave out the runs for peak memory")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     parser.add_argument("--alone", choices=PREFIXES, help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.device == "cuda" and not torch.cuda.is_available():
         parser.error("--device cuda: torch finds no GPU here")
     args.vocabulary = args.vocabulary or WORDS[args.size]
@@ -243,7 +244,8 @@ def load_peer(args: argparse.Namespace, text: Text) -> Subject:
 
 
 def adam(subject: Subject) -> torch.optim.Optimizer:
-    return torch.optim.Adam(subject.model.parameters())
+    weights = list(subject.model.parameters())
+    return torch.optim.Adam(weights, fused=weights[0].is_cuda)
 
 
 def train_round(subject: Subject, optimizer: torch.optim.Optimizer) -> None:

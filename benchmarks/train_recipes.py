@@ -25,6 +25,7 @@ import torch
 from allennlp.common import Params
 from allennlp.data import Vocabulary
 from allennlp.models import Model
+from machine import device_name
 from material import REPOSITORY
 from training import Learner, make_loader, passes
 
@@ -59,7 +60,7 @@ def main() -> None:
         figures: dict[str, Any] = {
             "words": vocab.get_vocab_size("words"),
             "threads": args.threads,
-            "device": torch.cuda.get_device_name() if args.device == "cuda" else "cpu",
+            "device": device_name(args.device),
             "torch": torch.__version__,
         }
         for name, config in configs.items():

@@ -1,4 +1,4 @@
-"""What the benchmarks of training share: loaders, a vocabulary, endless batches, learners and their steps."""
+"""What the benchmarks of training share: loaders, a vocabulary, endless batches, learners."""
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
@@ -9,7 +9,8 @@ from allennlp.common import Params
 from allennlp.data import DataLoader, Vocabulary
 from allennlp.training.learning_rate_schedulers import LearningRateScheduler
 from allennlp.training.optimizers import Optimizer
-from torch import Tensor, nn
+from torch import nn
+from train_step import train_step
 
 from elmo_plugin.language_model import BiLmStreamLoader, BiLmTextReader
 
@@ -34,22 +35,6 @@ def passes(loader: DataLoader) -> Iterator[dict[str, Any]]:
     """Its batches, pass after pass, without end."""
     while True:
         yield from loader
-
-
-def train_step(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    batch: dict[str, Any],
-    max_norm: float,
-    loss_scale: float = 1.0,
-) -> Tensor:
-    """Forward, backward, clipping of the gradient's norm, optimiser; gives the loss, not scaled."""
-    optimizer.zero_grad()
-    loss = model(**batch)["loss"]
-    (loss_scale * loss).backward()
-    nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-    optimizer.step()
-    return loss.detach()
 
 
 class Learner:

@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import _jsonnet
 import pytest
 import torch
 from hypothesis import settings
@@ -25,6 +24,7 @@ pytest.register_assert_rewrite("tests.tasks.contract")
 REPOSITORY = Path(__file__).resolve().parents[1]
 SHARED = REPOSITORY.parent / "shared"
 SLOW_TEST_SECONDS = 900  # a test's limit where it is slow; that of the others is in setup.cfg
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
 BILM_SENTENCES = [
     "the cat sat on the mat .",
     "a dog ran",
@@ -39,7 +39,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skips slow tests, or gives them longer than others, unless the command line says how long."""
+    """
+    Skips what needs a GPU where there is none. Skips slow tests, or gives them longer than others, unless the
+    command line says how long.
+    """
+    if not torch.cuda.is_available():
+        for item in items:
+            if item.get_closest_marker("cuda"):
+                item.add_marker(pytest.mark.skip(reason="cuda: torch finds no GPU on this machine"))
     if not config.getoption("--slow"):
         of_slow = pytest.mark.skip(reason="slow: give --slow to run it")
     elif config.getoption("--timeout") is None:
@@ -121,6 +128,12 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def float32_is_float32() -> None:
+    """cuDNN's convolutions would round factors to TF32 on a GPU; tests that want it ask for it."""
+    torch.backends.cudnn.allow_tf32 = False
+
+
+@pytest.fixture(scope="session", autouse=True)
 def allennlp_is_searched_once() -> Iterator[None]:
     """Each `allennlp` command looks for all modules of AllenNLP, which this process has after the first."""
     plugins = sys.modules.get("allennlp.common.plugins")
@@ -171,6 +184,8 @@ def bilm_config(tmp_path: Path) -> dict[str, Any]:
 
 def small_bilm_config(folder: Path) -> dict[str, Any]:
     """`training_config/bilm_tiny.jsonnet` with small sizes, for a few steps of a plain optimizer."""
+    import _jsonnet  # here: a machine with a GPU may have torch alone
+
     text = folder / "text.txt"
     text.write_text("\n".join(BILM_SENTENCES * 4) + "\n")
     paths = dict.fromkeys(("BILM_TRAIN_DATA_PATH", "BILM_VALIDATION_DATA_PATH"), str(text))

@@ -1,9 +1,10 @@
 """Every way in which a biLM can compute, and how far it may be from the published numbers."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import pytest
-import torch
+from _pytest.mark import ParameterSet
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.precision import has_bfloat16, int8_is_exact
@@ -37,13 +38,21 @@ PATHS = [
     ComputePath("batched_directions", "float32", "cuda", 1e-5),
     ComputePath("batched_directions", "bfloat16", "cuda", 2e-2),
 ]
-every_path = pytest.mark.parametrize("path", PATHS, ids=str)
+
+
+def with_marks(paths: Iterable[ComputePath]) -> list[ParameterSet]:
+    """The paths as parameters of a test; those on a GPU are marked `cuda`."""
+    return [
+        pytest.param(path, id=str(path), marks=[pytest.mark.cuda] * (path.device == "cuda")) for path in paths
+    ]
+
+
+every_path = pytest.mark.parametrize("path", with_marks(PATHS))
 
 
 def skip_if_not_here(path: ComputePath) -> None:
     """Skips the test, by the path's name, where the machine cannot take it."""
     lacks = {
-        "a GPU": path.device == "cuda" and not torch.cuda.is_available(),
         "a CPU with bfloat16 instructions": path.device == "cpu"
         and path.precision == "bfloat16"
         and not has_bfloat16(),

@@ -230,7 +230,7 @@ def test_a_sample_of_a_generator_neither_uses_nor_changes_torchs_random_state() 
     assert samples[0] == samples[1]
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.cuda
 def test_a_sample_is_on_the_device_that_is_asked_for() -> None:
     words, tries = sample_log_uniform(3, 10, torch.device("cuda"))
     assert words.is_cuda and tries.is_cuda

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 import zstandard
 from allennlp.commands import main
 from allennlp.commands.train import train_model
@@ -160,7 +159,7 @@ def test_a_lower_precision_gives_nearly_the_same(archive: str, text: str, precis
     assert found["precision"] == precision
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.cuda
 def test_a_gpu_gives_the_same(archive: str, text: str) -> None:
     expected = _numbers(measure_perplexity(archive, [text]))
     found = _numbers(measure_perplexity(archive, [text], cuda_device=0))

@@ -17,6 +17,7 @@ from allennlp.common import Params
 from allennlp.common.util import sanitize
 from allennlp.data import Batch, DatasetReader, Instance, Vocabulary
 from allennlp.models import Archive, Model, load_archive
+from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 from torch import Tensor, nn
 
@@ -24,6 +25,7 @@ from elmo_plugin.bilm import BiLm
 from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.tasks import Ensemble
 from elmo_plugin.tasks.task_model import accepted_by
+from tests.conftest import DEVICES
 from tests.trained_tagger import train
 
 REPOSITORY = Path(__file__).parents[2]
@@ -151,6 +153,24 @@ class TaskContract:
             reached = parameter.grad is not None and bool(parameter.grad.abs().sum() > 0)
             assert reached == parameter.requires_grad, name
         assert not any(parameter.requires_grad for parameter in bilm_parameters(model).values())
+
+    @pytest.mark.parametrize("device", DEVICES)
+    def test_loss_and_gradients_are_those_of_float64(self, device: str) -> None:
+        model, batch = self.model_and_batch(self.config())
+        gradients = []
+        for where, dtype in (("cpu", torch.double), (device, torch.float)):
+            torch.manual_seed(0)
+            model.to(where, dtype).zero_grad()
+            loss = model(**move_to_device(batch, torch.device(where)))["loss"]
+            loss.backward()
+            found = {key: each.grad for key, each in model.named_parameters() if each.grad is not None}
+            found["loss"] = loss.detach()
+            gradients.append({key: value.to("cpu", torch.double, copy=True) for key, value in found.items()})
+        largest = max(gradient.abs().max().item() for gradient in gradients[0].values())
+        for key, expected in gradients[0].items():
+            torch.testing.assert_close(
+                gradients[1][key], expected, rtol=1e-3, atol=1e-5 * largest, msg=lambda m, k=key: f"{k}: {m}"
+            )
 
     def test_gradients_reach_a_bilm_that_is_trained_with_the_task(self) -> None:
         model, batch = self.model_and_batch(self.config(requires_grad=True))

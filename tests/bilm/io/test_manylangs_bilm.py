@@ -18,7 +18,7 @@ from tests.bilm.io.model_folder import (
     network,
     write_model,
 )
-from tests.bilm.paths import PATHS, ComputePath, take
+from tests.bilm.paths import PATHS, ComputePath, take, with_marks
 from tests.close import assert_near
 
 NO_CLIPS = network(encoder={"cell_clip": None, "proj_clip": 0, "n_layers": 3})
@@ -40,7 +40,7 @@ def test_activations_are_those_of_the_formulas(kind: str, tmp_path: Path) -> Non
         assert_near(layers, recomputation.layers(sentence))
 
 
-@pytest.mark.parametrize("path", [path for path in PATHS if path.precision == "float32"], ids=str)
+@pytest.mark.parametrize("path", with_marks(path for path in PATHS if path.precision == "float32"))
 def test_every_recurrence_gives_the_same_layers(path: ComputePath, folder: Path) -> None:
     recomputation = Recomputation(folder)
     for sentence, layers in zip(SENTENCES, take(load_bilm(str(folder)), path).embed(SENTENCES), strict=True):

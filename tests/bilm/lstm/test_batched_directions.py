@@ -195,7 +195,7 @@ def test_int8_gives_what_the_sequential_recurrence_gives(directions: int) -> Non
     assert_near(ends, expected_ends)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.cuda
 @pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-4), ("bfloat16", 0.05)])
 @pytest.mark.parametrize("directions", [1, 2])
 def test_on_a_gpu_it_gives_what_it_gives_on_a_cpu(directions: int, precision: str, tolerance: float) -> None:
@@ -217,7 +217,7 @@ def test_on_a_gpu_it_gives_what_it_gives_on_a_cpu(directions: int, precision: st
             torch.testing.assert_close(values.cpu(), value, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.cuda
 def test_on_a_gpu_no_time_step_waits_for_the_device() -> None:
     packed = BATCHED.pack([layer.cuda() for layer in _layers(2, 0.5, 0.4)], PRECISIONS["float32"])
     inputs, batch_sizes, states = _random_inputs(2, LENGTHS)

@@ -208,7 +208,7 @@ class Stopped(Exception):
     pass
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.cuda
 def test_the_scale_of_mixed_precision_and_the_random_state_of_a_gpu_are_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

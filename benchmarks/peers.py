@@ -1,0 +1,12 @@
+"""Which peers are installed."""
+
+import importlib
+
+
+def why_not(module: str) -> str | None:
+    """Why a module cannot be imported; `None` where it can."""
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        return f"{module} cannot be imported: {error}"
+    return None
