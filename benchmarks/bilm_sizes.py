@@ -1,9 +1,9 @@
 """Which size of biLM is worth its time: speed, and held-out perplexity after the same processor time.
 
-    python benchmarks/bilm_sizes.py speeds 512x256 1024x128 --data '../shared/data/lm*/train-0[01].txt.gz' \\
+    python benchmarks/bilm_sizes.py speeds 512x256 1024x128 --data 'data/lm*/train-0[01].txt.gz' \\
         --vocabulary runs/vocabulary --json docs/results/bilm_sizes/speeds.json
-    python benchmarks/bilm_sizes.py perplexity 512x256 --data '../shared/data/lm*/train-0[01].txt.gz' \\
-        --vocabulary runs/vocabulary --validation ../shared/data/lm/heldout-dev.txt \\
+    python benchmarks/bilm_sizes.py perplexity 512x256 --data 'data/lm*/train-0[01].txt.gz' \\
+        --vocabulary runs/vocabulary --validation data/lm/heldout-dev.txt \\
         --speeds docs/results/bilm_sizes/speeds.json --seconds 600 --json docs/results/bilm_sizes/512x256.json
 
 A size is `CELLSxDIMENSIONS`; all else is as training_config/bilm_base.jsonnet says. Everything is in

@@ -1,7 +1,7 @@
 """What a biLM's precision costs in accuracy: on its activations, and on trained models that read them.
 
     python benchmarks/precision.py --json docs/results/precision.json
-    python benchmarks/precision.py --archives runs/ner/ner_elmo/1 --data ../shared/data/ner/dev.txt
+    python benchmarks/precision.py --archives runs/ner/ner_elmo/1 --data data/ner/dev.txt
 
 Activations are compared with those of float32, layer by layer: the length of the difference by the length of
 the vector, both over all words. An archive is a model that was trained with ELMo in float32; it is evaluated

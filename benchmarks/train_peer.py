@@ -1,7 +1,7 @@
 """Held-out perplexity of a recipe after so many tokens, of our network and of the one from AllenNLP's parts.
 
-    python benchmarks/train_peer.py --data '../shared/data/lm/train-0*.txt.gz' \\
-        --validation ../shared/data/lm/heldout-dev.txt --tokens 2000000 --json train_peer.json
+    python benchmarks/train_peer.py --data 'data/lm/train-0*.txt.gz' \\
+        --validation data/lm/heldout-dev.txt --tokens 2000000 --json train_peer.json
 
 Both get the same batches, one after the other, in float32: the sizes, vocabulary, softmax, optimiser and
 learning rates are those of a configuration, the latter spread over the tokens. Both start from their own

@@ -1,7 +1,7 @@
 """Held-out perplexity by the seconds of training, with the modern recipe and with the published one.
 
-    python benchmarks/train_recipes.py --data '../shared/data/lm/train-0*.txt.gz' \\
-        --validation ../shared/data/lm/heldout-dev.txt --steps 3000 --json recipes.json --plot recipes.svg
+    python benchmarks/train_recipes.py --data 'data/lm/train-0*.txt.gz' \\
+        --validation data/lm/heldout-dev.txt --steps 3000 --json recipes.json --plot recipes.svg
 
 A configuration says sizes and the modern recipe, whose learning rate falls to its end within the steps. The
 published recipe, `bilm.paper_adagrad` of the Jsonnet library in place of the configuration's own, then trains

@@ -1,6 +1,6 @@
 """Measures what fine-tuning a biLM on a task's text does to its perplexity and to the task.
 
-    python experiments/finetune.py --ner DATA/ner --nli DATA/nli \\
+    python experiments/finetune.py --ner data/ner --nli data/nli \\
         --bilm runs/bilm_tiny/model.tar.gz --json docs/results/finetune.json
 
 The distinct sentences of each task become text, dev without those of train.

@@ -1,7 +1,7 @@
 """Trains static word vectors on a biLM's text, to tell the effect of context from that of more text.
 
     pip install gensim
-    PYTHONHASHSEED=1 python experiments/static_vectors.py DATA/lm/train-*.txt.gz \\
+    PYTHONHASHSEED=1 python experiments/static_vectors.py data/lm/train-*.txt.gz \\
         --output runs/static_vectors.txt
 
 writes vectors of the size of `tiny`'s, trained by gensim on the nine files that `tiny` was trained on:

@@ -1,6 +1,6 @@
 """Cuts the small data sets of this folder from the whole ones; the README has their sources and licences.
 
-    python experiments/data/cut.py DATA --reviews amazonReviewSnippets_GroundTruth.txt
+    python experiments/data/cut.py data --reviews amazonReviewSnippets_GroundTruth.txt
 
 Units are drawn at random and keep their order: sentences for named entities; documents for semantic roles
 and coreference; paragraphs with all their questions; premises with all their hypotheses; reviews with all

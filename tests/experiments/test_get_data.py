@@ -1,0 +1,300 @@
+"""`experiments/get_data.py` writes what the readers take, here from small files in the sources' formats."""
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Params
+from allennlp.data import DatasetReader
+
+import elmo_plugin.plugin  # noqa: F401  registers the readers
+from tests.conftest import REPOSITORY
+from tests.experiments.programs import experiment_module
+
+PROGRAM = REPOSITORY / "experiments" / "get_data.py"
+REAL = Path(os.environ.get("ELMO_PLUGIN_DATA", "no-such-folder"))
+"""What the program wrote, or the files of the published results."""
+
+
+@pytest.fixture
+def corpora(monkeypatch: pytest.MonkeyPatch) -> Any:
+    return experiment_module("corpora", monkeypatch)
+
+
+def get_data(*arguments: object, answer: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, PROGRAM, *map(str, arguments)]
+    return subprocess.run(command, input=answer, capture_output=True, text=True)
+
+
+def zipped(path: Path, files: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path
+
+
+def of_wnut(folder: Path) -> Path:
+    folder.mkdir()
+    names = ("wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated")
+    for name in names:
+        (folder / name).write_text("Empire\tB-location\nState\u200b\tI-location\n.\tO\n\nHi\tO\n\t\n")
+    return folder
+
+
+def test_named_entities_get_four_columns_without_invisible_characters(tmp_path: Path) -> None:
+    done = get_data("ner", "--from", of_wnut(tmp_path / "from"), "--to", tmp_path / "data", "--yes")
+    assert done.returncode == 0, done.stderr
+    for part in ("train", "dev", "test"):
+        written = (tmp_path / "data" / "ner" / f"{part}.txt").read_text()
+        assert written == "Empire _ _ B-location\nState _ _ I-location\n. _ _ O\n\nHi _ _ O\n\n"
+    assert "CC BY 4.0" in done.stderr and "not the file of the published results" in done.stderr
+    reader = DatasetReader.from_params(Params({"type": "conll2003"}))
+    assert len(list(reader.read(tmp_path / "data" / "ner" / "train.txt"))) == 2
+
+
+@pytest.mark.parametrize("answer, written", [("n\n", False), ("", False), ("y\n", True)])
+def test_nothing_is_written_before_the_licence_is_accepted(
+    tmp_path: Path, answer: str, written: bool
+) -> None:
+    source = of_wnut(tmp_path / "from")
+    done = get_data("ner", "--from", source, "--to", tmp_path / "data", answer=answer)
+    assert (tmp_path / "data").exists() == written == (done.returncode == 0)
+    assert "Licence: CC BY 4.0" in done.stderr
+
+
+def test_a_missing_download_is_named_with_its_address(tmp_path: Path) -> None:
+    done = get_data("sst", "--from", tmp_path, "--to", tmp_path / "data", "--yes")
+    assert done.returncode != 0 and "Traceback" not in done.stderr
+    assert "trainDevTestTrees_PTB.zip is missing: it is https://" in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_downloads_come_from_the_address_and_are_kept(
+    tmp_path: Path, corpora: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = experiment_module("get_data", monkeypatch)
+    handler = partial(SimpleHTTPRequestHandler, directory=str(of_wnut(tmp_path / "server")))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        corpus = corpora.CORPORA["ner"]
+        address = f"http://127.0.0.1:{server.server_port}"
+        local = {name: f"{address}/{name}" for name in corpus.files}
+        here = corpora.Corpus(corpus.title, corpus.licence, local, corpus.convert)
+        program.write("ner", here, None, tmp_path / "data")
+        server.shutdown()
+    program.write("ner", here, None, tmp_path / "data")  # without the server
+    assert "B-location" in (tmp_path / "data" / "ner" / "test.txt").read_text()
+    assert not list((tmp_path / "data").rglob("*.part"))
+
+
+CONLLU = """# newdoc id = weblog-blog_one_ENG_2006
+# sent_id = 1
+# speaker = Dr. Who
+1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_
+2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tdo\tdo\tAUX\tVBP\t_\t0\troot\t_\t_
+3\tn't\tnot\tPART\tRB\t_\t2\tadvmod\t_\t_
+3.1\tgo\tgo\tVERB\tVB\t_\t_\t_\t_\t_
+4\t(\t(\tPUNCT\t-LRB-\t_\t2\tpunct\t_\t_
+
+"""
+SKELETON = """google/ewt/weblog/00/blog_one_ENG_2006.xml 0 0 [WORD] PRP (TOP(S(NP*) - - (ARG0*)
+google/ewt/weblog/00/blog_one_ENG_2006.xml 0 1 [WORD] VBP (VP* did do.01 (V*)
+google/ewt/weblog/00/blog_one_ENG_2006.xml 0 2 [WORD] RB * - - (ARGM-NEG*)
+google/ewt/weblog/00/blog_one_ENG_2006.xml 0 3 [WORD] -LRB- *))) - - *
+
+"""
+
+
+def test_roles_meet_the_words_of_the_same_sentence(corpora: Any) -> None:
+    from semantic_roles import semantic_roles
+
+    path = "propbank-release-1/data/google/ewt/weblog/00/blog_one_ENG_2006.xml.gold_skel"
+    files = dict(semantic_roles([(path, SKELETON)], [CONLLU, CONLLU, CONLLU.replace("1\tI\t", "1\tI\t", 1)]))
+    assert files["train/weblog.gold_conll.gz"] == (
+        "#begin document (ewt/weblog/blog_one); part 000\n"
+        "ewt/weblog/blog_one 0 0 I PRP (TOP(S(NP*) - - - - * (ARG0*) -\n"
+        "ewt/weblog/blog_one 0 1 do VBP (VP* do 01 - - * (V*) -\n"
+        "ewt/weblog/blog_one 0 2 n't RB * - - - - * (ARGM-NEG*) -\n"
+        "ewt/weblog/blog_one 0 3 -LRB- -LRB- *))) - - - - * * -\n"
+        "\n#end document\n"
+    )
+    other = SKELETON.replace("PRP", "NN").replace("RB", "NN")
+    assert dict(semantic_roles([(path, other)], [CONLLU] * 3))["dev/weblog.gold_conll"] == ""
+
+
+def test_coreference_has_chains_from_0_and_a_span_in_one_chain(corpora: Any) -> None:
+    from coreference import coreference, mention_column
+
+    splits = "## dev\n\n  * GUM_bio_a\n  * GUM_reddit_b\n\n## test\n\n## test2\n\n  * GENTLE_x\n\n## train\n"
+    parse = "(ROOT\n  (S (NP-SBJ (PRP I))\n (VP (VBP do) (RB n't))\n (-LRB- -LRB-)))\n"
+    chains = "# begin document \n0\tI\t(2(1)\n1\tdo\t_\n2\tn't\t2)\n3\t(\t_\n# end document\n"
+    of_name = [
+        [(f"{folder}/GUM_bio_a.{suffix}", text)]
+        for folder, suffix, text in (
+            ("dep", "conllu", CONLLU),
+            ("const", "ptb", parse),
+            ("coref", "conll", chains),
+        )
+    ]
+    files = dict(coreference([("splits.md", splits)], *of_name))
+    assert files["dev.gold_conll"] == (
+        "#begin document (gum/bio_a); part 000\n"
+        "gum/bio_a 0 0 I PRP (TOP(S(NP*) - - - DrWho * (1|(0)\n"
+        "gum/bio_a 0 1 do VBP (VP* - - - DrWho * -\n"
+        "gum/bio_a 0 2 n't RB *) - - - DrWho * 1)\n"
+        "gum/bio_a 0 3 -LRB- -LRB- *)) - - - DrWho * -\n"
+        "\n#end document\n"
+    )
+    assert mention_column("0\ta\t(3(4\n1\tb\t4)3)(5)\n") == ["(3", "3)|(4)"]
+
+
+def test_senses_are_split_by_document_and_joined_words_become_tokens(tmp_path: Path, corpora: Any) -> None:
+    sentence = (
+        '<s snum="1"><wf cmd="ignore" pos="DT">The</wf>\n'
+        '<wf cmd="done" lemma="group" wnsn="1" lexsn="1:03:00::">Grand_Jury</wf><punc>``</punc></s>'
+    )
+    texts = {f"semcor/brown1/tagfiles/br-a{place:02}.xml": f"<p>{sentence}</p>" for place in range(10)}
+    semcor = zipped(tmp_path / "semcor.zip", texts | {"semcor/brownv/tagfiles/br-b01.xml": sentence})
+    index = "good%5:00:00:ample:00 01117042 2 22\ngood%3:00:01:: 01123148 1 190\ngood%1:04:00:: 01 1 3\n"
+    wordnet = zipped(tmp_path / "wordnet.zip", {"wordnet/index.sense": index, "wordnet/LICENSE": "free"})
+    files = dict(corpora.senses([semcor, wordnet]))
+    of_part = {
+        name: [json.loads(line)["doc"] for line in text.splitlines()]
+        for name, text in files.items()
+        if ".jsonl" in name
+    }
+    assert of_part["test.jsonl.gz"] == ["br-a04"] and of_part["dev.jsonl.gz"] == ["br-a09"]
+    assert len(of_part["train.jsonl.gz"]) == 8 and of_part["train-verbs.jsonl.gz"] == ["br-b01"]
+    assert json.loads(files["dev.jsonl.gz"]) == {
+        "doc": "br-a09",
+        "tokens": ["The", "Grand", "Jury", "``"],
+        "targets": [{"index": 1, "length": 2, "lemma": "group", "pos": "n", "senses": ["group%1:03:00::"]}],
+    }
+    assert files["wordnet30_senses.tsv.gz"].splitlines() == [
+        "good\ta\t1\tgood%3:00:01::\t190",
+        "good\ta\t2\tgood%5:00:00:ample:00\t22",
+        "good\tn\t1\tgood%1:04:00::\t3",
+    ]
+
+
+def test_pictures_of_snli_are_in_one_part(tmp_path: Path, corpora: Any) -> None:
+    def pair(picture: int, number: int, premise: str = "") -> dict[str, Any]:
+        caption = f"{picture}.jpg#0"
+        texts = {"sentence1": premise or f"premise {picture}", "sentence2": f"hypothesis {number}"}
+        name = {"captionID": caption, "pairID": f"{caption}r{number}"}
+        return {"annotator_labels": ["neutral"], "gold_label": "neutral", **name, **texts, "parse": "no"}
+
+    def write(name: str, pairs: list[dict[str, Any]]) -> Path:
+        path = tmp_path / name
+        path.write_bytes(gzip.compress("".join(f"{json.dumps(each)}\n" for each in pairs).encode()))
+        return path
+
+    dev = write("dev.gz", [pair(1000, 1)])
+    test = write("test.gz", [pair(picture, number) for picture in range(60) for number in range(2)])
+    tiny = write("tiny.gz", [pair(2000, 1), pair(1000, 1)])
+    other = tmp_path / "other.tsv"
+    known = "premise 2000\thypothesis 1\tneutral\n"
+    other.write_text(f'sentence1\tsentence2\tgold_label\nA "b\tc\tneutral\n{known}')
+    files = dict(corpora.inference([dev, test, tiny, other]))
+    rows = {name: [json.loads(line) for line in text.splitlines()] for name, text in files.items()}
+    pictures = {name: {row.get("captionID") for row in of} for name, of in rows.items()}
+    assert not pictures["dev.jsonl"] & pictures["test.jsonl"]
+    assert sum(map(len, rows.values())) == 120 + 3
+    assert rows["train.jsonl.gz"][-1] == {
+        "annotator_labels": ["neutral"], "gold_label": "neutral", "sentence1": 'A "b', "sentence2": "c"
+    }
+    assert all(tuple(row) == tuple(sorted(row)) and "parse" not in row for of in rows.values() for row in of)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.is_dir(), reason="ELMO_PLUGIN_DATA is no folder with the files")
+def test_the_files_of_the_results_are_copied_and_recognized(tmp_path: Path) -> None:
+    names = ("ner", "srl", "coref", "qa", "nli", "sst", "pos", "wsd")
+    done = get_data(*names, "--from", REAL, "--to", tmp_path, "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "published results" not in done.stderr
+    listed = (REPOSITORY / "experiments" / "checksums.txt").read_text().split()[1::2]
+    written = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()]
+    assert sorted(listed) == sorted(written)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.is_dir(), reason="ELMO_PLUGIN_DATA is no folder with the files")
+def test_semcor_and_snli_are_split_as_in_the_results(corpora: Any) -> None:
+    for part, tenths in (("dev", (4, 5, 6)), ("test", (7, 8, 9))):
+        for line in corpora.lines_of(REAL / "nli" / f"{part}.jsonl"):
+            picture = json.loads(line)["pairID"].partition("#")[0]
+            assert int(hashlib.sha1(picture.encode()).hexdigest(), 16) % 10 in tenths
+    of_part = {
+        part: {json.loads(line)["doc"] for line in corpora.lines_of(REAL / "wsd" / f"{part}.jsonl.gz")}
+        for part in ("train", "dev", "test")
+    }
+    documents = sorted(set.union(*of_part.values()))
+    assert of_part["test"] == set(documents[4::10]) and of_part["dev"] == set(documents[9::10])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.is_dir(), reason="ELMO_PLUGIN_DATA is no folder with the files")
+def test_taken_apart_into_its_sources_formats_ontogum_comes_out_the_same(corpora: Any) -> None:
+    from coreference import document
+
+    text = corpora.read(REAL / "coref" / "dev.gold_conll")
+    unescaped = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+    for original in text.split("#end document\n")[:-1]:
+        head, *blocks = original.strip().split("\n\n")
+        name = head.split("(gum/")[1].split(")")[0]
+        head, _, first = head.partition("\n")
+        words, parses, chains, number = "", "", "", 0
+        for rows in ([row.split(" ") for row in block.split("\n")] for block in [first, *blocks]):
+            words += f"# speaker = {rows[0][9]}\n" * (rows[0][9] != "-")
+            for row in rows:
+                word = unescaped.get(row[3], row[3])
+                words += f"{int(row[2]) + 1}\t{word}\t_\t_\t{row[4]}\t_\t_\t_\t_\t_\n"
+                parses += row[5].replace("*", f" ({row[4]} {row[3]})").replace("(TOP", "(ROOT")
+                chain = re.sub(r"\d+", lambda each: str(int(each[0]) + 1), row[-1].replace("|", ""))
+                chains += f"{number}\t{word}\t{chain.replace('-', '_')}\n"
+                number += 1
+            words, parses = words + "\n", parses + "\n"
+        assert document(f"GUM_{name}", words, parses, chains) == original + "#end document\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.is_dir(), reason="ELMO_PLUGIN_DATA is no folder with the files")
+def test_taken_apart_into_its_sources_formats_propbank_comes_out_the_same(corpora: Any) -> None:
+    from semantic_roles import GENRES, semantic_roles
+
+    unescaped = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+    originals = {genre: corpora.read(REAL / "srl" / "dev" / f"{genre}.gold_conll") for genre in GENRES}
+    skeletons, words = [], []
+    for genre, text in originals.items():
+        for document in text.split("#end document\n")[:-1]:
+            name = document.split(f"(ewt/{genre}/")[1].split(")")[0]
+            words.append(f"# newdoc id = {genre}-{name}\n")
+            skeleton = ""
+            for line in document.split("\n")[1:-1]:
+                row = line.split(" ")
+                if line:
+                    roleset = "-" if row[6] == "-" else f"{row[6]}.{row[7]}"
+                    columns = ["x", "0", row[2], "[WORD]", row[4], row[5], "lemma", roleset, *row[11:-1]]
+                    skeleton += f"{'   '.join(columns)}\n"
+                    word = unescaped.get(row[3], row[3])
+                    words.append(f"{int(row[2]) + 1}\t{word}\t_\t_\t{row[4]}\t_\t_\t_\t_\t_\n")
+                else:
+                    skeleton += "\n"
+                    words.append("\n")
+            skeletons.append((f"r/data/google/ewt/{genre}/00/{name}_ENG_1.xml.gold_skel", skeleton))
+    conllu = re.sub(r"(# newdoc id = .*)", r"\1_ENG_1", "".join(words))
+    files = dict(semantic_roles(skeletons, ["# newdoc id = email-none\n", conllu, conllu]))
+    assert {genre: files[f"dev/{genre}.gold_conll"] for genre in GENRES} == originals
