@@ -5,6 +5,22 @@ replacement calls the function that it replaces, and changes nothing for valid f
 `docs/hardening.md` lists them all, and why.
 """
 
-from elmo_plugin.hardening import archives, arguments, checkpoints, console, output_files, prediction
+from elmo_plugin.hardening import (
+    archives,
+    arguments,
+    checkpoints,
+    configurations,
+    console,
+    output_files,
+    prediction,
+)
 
-__all__ = ["archives", "arguments", "checkpoints", "console", "output_files", "prediction"]
+__all__ = [
+    "archives",
+    "arguments",
+    "checkpoints",
+    "configurations",
+    "console",
+    "output_files",
+    "prediction",
+]

@@ -44,6 +44,8 @@ def find_shards(*paths: str) -> list[str]:
     """
     found: dict[str, None] = {}
     for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise BiLmError(f"a data path is text, not {path!r}")
         files = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob.glob(path)))
         if not files:
             raise BiLmError(f"no file matches the data path {path}")
