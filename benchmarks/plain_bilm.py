@@ -48,7 +48,7 @@ class PlainBiLm(nn.Module):
             output = self.bilm.run_packed(
                 character_ids,
                 types.transpose(1, 2).flatten(1).unbind(),
-                pack(torch.full((types.size(1),), types.size(2), device=types.device)),
+                pack(torch.full((types.size(1),), types.size(2)), types.device),
                 state=self._state,
                 dropout=self.training,
                 are_distinct=True,

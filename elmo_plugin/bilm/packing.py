@@ -24,23 +24,29 @@ class Packing(NamedTuple):
     time: Tensor
 
 
-def pack(lengths: Tensor) -> Packing:
+def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     """
+    Waits for a GPU once if the lengths are there, and not at all if they are on the CPU.
+
     # Parameters
 
     lengths : `Tensor`
         Shape (batch,), the number of tokens of each sentence; some may be zero.
+    device : `torch.device | None`, optional (default = `None`)
+        Where the result is needed, if not where the lengths are.
     """
-    ordered, sentences = lengths.sort(descending=True, stable=True)
-    steps = torch.arange(int(ordered[0]) if len(ordered) else 0, device=lengths.device)
+    device = device or lengths.device
+    ordered, sentences = lengths.cpu().sort(descending=True, stable=True)
+    steps = torch.arange(int(ordered[0]) if len(ordered) else 0)
     goes_on = steps[:, None] < ordered  # Shape: (time, batch)
     time, place = goes_on.nonzero(as_tuple=True)
-    return Packing(goes_on.sum(dim=1).tolist(), sentences, sentences[place], time)
+    on_device = (part.to(device, non_blocking=True) for part in (sentences, sentences[place], time))
+    return Packing(goes_on.sum(dim=1).tolist(), *on_device)
 
 
 def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
     """Returns for each row that of the word at the same distance from the other end of its sentence."""
-    sizes = torch.tensor(packing.batch_sizes, device=lengths.device)
+    sizes = torch.tensor(packing.batch_sizes, dtype=torch.long).to(lengths.device, non_blocking=True)
     starts = sizes.cumsum(dim=0) - sizes
     place = torch.arange(len(packing.time), device=lengths.device) - starts[packing.time]
     return starts[lengths[packing.sentence] - 1 - packing.time] + place

@@ -12,7 +12,7 @@ from elmo_plugin.bilm.char_cnn import unique_rows
 from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.lstm import BiLmState, concat_states, map_state, merge_state, pad_state, select_state
 from elmo_plugin.bilm.network import BiLmNetwork
-from elmo_plugin.bilm.packing import pack, split_by_tokens
+from elmo_plugin.bilm.packing import pack, rows_in_reverse, split_by_tokens
 from elmo_plugin.common.errors import BiLmError
 
 
@@ -107,8 +107,9 @@ class SentencePass(NamedTuple):
         initial = pad_state(self.state, zeros) if self.state else zeros
         lengths = mask.sum(dim=1)
         final_states = []
-        for chunk in split_by_tokens(lengths.tolist(), max_tokens):
-            longest = int(lengths[chunk].max())
+        numbers = lengths.tolist()
+        for chunk in split_by_tokens(numbers, max_tokens):
+            longest = max(numbers[chunk])
             ids, has_word = character_ids[chunk, :longest], mask[chunk, :longest]
             before = select_state(initial, chunk)
             final_states.append(self._run_chunk(ids, has_word, before, layers[:, chunk]))
@@ -137,12 +138,12 @@ class SentencePass(NamedTuple):
         """Packs the tokens into rows for both directions, and puts their activations into `layers`."""
         lengths = mask.sum(dim=1)
         packing = pack(lengths)
-        first = (lengths.cumsum(dim=0) - lengths)[packing.sentence]
         last = lengths[packing.sentence] - 1
         positions = (packing.time, last - packing.time)  # of each direction's rows in their sentences
+        forward = torch.arange(len(packing.time), device=mask.device)
         output = self.network.run_packed(
-            character_ids[mask],
-            [first + position for position in positions],
+            character_ids[packing.sentence, packing.time],
+            [forward, rows_in_reverse(packing, lengths)],
             packing,
             state=state,
             weights=self.weights,

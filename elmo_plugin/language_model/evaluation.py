@@ -124,7 +124,7 @@ def _read(
     Rows in which nothing is read take no time: both directions read as many words of a block.
     """
     device = softmax.weight.device
-    packing = pack(torch.from_numpy((window.sentences[0] >= 0).sum(axis=1)).to(device))
+    packing = pack(torch.from_numpy((window.sentences[0] >= 0).sum(axis=1)), device)
     places = packing.sentence.cpu().numpy(), packing.time.cpu().numpy()
     batch = batch_arrays(window.forward, window.backward)
     types, targets = (

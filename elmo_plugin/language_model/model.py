@@ -166,7 +166,7 @@ class BiLmLanguageModel(Model):
         """
         _, batch_size, steps = types.shape
         rows = types.transpose(1, 2).flatten(1).unbind()
-        packing = pack(torch.full((batch_size,), steps, device=types.device))
+        packing = pack(torch.full((batch_size,), steps), types.device)
         output = self.bilm.run_packed(
             character_ids,
             rows,

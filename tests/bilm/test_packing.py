@@ -42,3 +42,9 @@ def test_no_two_neighbouring_runs_would_fit_into_one(lengths: list[int], max_tok
     for run, following in pairwise(runs):
         together = lengths[run.start : following.start + 1]
         assert max(together) * len(together) > max_tokens
+
+
+def test_lengths_on_the_cpu_are_packed_for_the_device_that_is_asked_for() -> None:
+    packing = pack(torch.tensor([2, 3]), torch.device("meta"))
+    assert packing.batch_sizes == [2, 2, 1]
+    assert all(part.is_meta for part in packing[1:])

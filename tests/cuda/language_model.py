@@ -49,7 +49,7 @@ class LanguageModel(nn.Module):
         output = self.bilm.run_packed(
             window.character_ids,
             window.types.transpose(1, 2).flatten(1).unbind(),
-            pack(torch.full((batch,), steps, device=window.types.device)),
+            pack(torch.full((batch,), steps), window.types.device),
             state=self.state,
             are_distinct=True,
         )

@@ -73,4 +73,4 @@ def test_a_step_waits_as_often_however_many_time_steps_it_has(device: str) -> No
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
         found.append(waits)
-    assert len(found[1]) == len(found[2]), found
+    assert len(found[1]) == len(found[2]) <= 4, found

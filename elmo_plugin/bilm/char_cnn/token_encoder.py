@@ -168,7 +168,7 @@ def _lengths(character_ids: Tensor) -> Tensor:
 
 
 def _check_range(character_ids: Tensor) -> None:
-    least, greatest = (int(bound) for bound in torch.aminmax(character_ids))
+    least, greatest = torch.stack(torch.aminmax(character_ids)).tolist()
     if least < 0 or greatest >= NUM_CHARACTERS:
         raise BiLmError(
             f"character ids are numbers from 0 to {NUM_CHARACTERS - 1}, but there are some from {least} "

@@ -151,7 +151,7 @@ class CorefSpanRanking(TaskModel):
         encoded, embedded, mask = self.contextual_encoder.encode_and_embed(sentences, num_wrapping_dims=1)
         encoded = self.dropout(encoded)
         return [
-            self._score(encoded[row][mask[row]], embedded[row][mask[row]], mask[row], genre[row], each, start)
+            self._score(encoded[row], embedded[row], mask[row], genre[row], each, start)
             for row, (each, start) in enumerate(zip(document, starts, strict=True))
         ]
 
@@ -165,14 +165,16 @@ class CorefSpanRanking(TaskModel):
         start: int,
     ) -> AntecedentLogits:
         """
-        Scores one document, from the sentence `start`. The words have the shape (words, dim), `mask`
-        (sentences, time).
+        Scores one document, from the sentence `start`. The words have the shape (sentences, time, dim), and
+        `mask` (sentences, time).
         """
+        sentence, time = mask.nonzero(as_tuple=True)
+        encoded, embedded = encoded[sentence, time], embedded[sentence, time]  # Shape: (words, dim)
         widths = self.span_encoder.width_vectors(len(encoded))
         blocks = self.span_encoder.project(encoded, embedded, widths, self.mention_first_layer)
         mentions = torch.cat([self.mention_further_layers(block).squeeze(-1) for block in blocks])
         mentions = in_float32(mentions)  # before the sums, and those of their gradients
-        valid = spans_in_sentences(mask.nonzero()[:, 0], self._max_width)
+        valid = spans_in_sentences(sentence, self._max_width)
         count = max(1, int(self._spans_per_word * len(encoded)))
         spans = best_spans(mentions.detach(), valid, count, self._may_cross)
         speakers = _speaker_ids(document, start, mask.size(0)).to(genre.device)

@@ -128,7 +128,7 @@ class NerBiLstmCrf(TaskModel):
             paths = viterbi(emissions, mask, *_constrained_transitions(crf))
             output["tags"] = [[labels[index] for index in path] for path in paths]
         if tags is not None:
-            known = (tags != UNKNOWN_TAG).all(dim=1)  # Shape: (batch,)
+            known = (tags != UNKNOWN_TAG).all(dim=1).nonzero().squeeze(1)  # Shape: (sentences,)
             output["loss"] = -crf(emissions[known], tags[known], mask[known])
             if not self.training and gold_tags is not None:
                 self._f1(output["tags"], gold_tags)
