@@ -10,7 +10,15 @@ from torch import Tensor
 
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.inference_weights import RecentOutputs
-from elmo_plugin.bilm.io import Checkpoint, Source, read_checkpoint, weights_digest, write_files
+from elmo_plugin.bilm.io import (
+    Card,
+    Checkpoint,
+    Source,
+    read_checkpoint,
+    weights_digest,
+    write_card,
+    write_files,
+)
 from elmo_plugin.bilm.lstm import BiLmState
 from elmo_plugin.bilm.network import BiLmNetwork
 from elmo_plugin.bilm.options import BiLmOptions
@@ -46,7 +54,8 @@ class BiLm(BiLmNetwork):
         Where no gradient is asked for, a batch with more tokens than this, padding included, is computed in
         chunks of whole sentences, so that the memory beyond the result is bounded.
 
-    The attribute `recurrence`, "auto" or one of `RECURRENCES`, says how the LSTMs are run.
+    The attribute `recurrence`, "auto" or one of `RECURRENCES`, says how the LSTMs are run; `card` is what the
+    model card of a published biLM says of its training and licence.
     """
 
     def __init__(
@@ -58,6 +67,7 @@ class BiLm(BiLmNetwork):
     ) -> None:
         super().__init__(options, dropout, precision)
         self.max_batch_tokens = max_batch_tokens
+        self.card: Card | None = None
 
     @classmethod
     def from_weights(
@@ -76,7 +86,9 @@ class BiLm(BiLmNetwork):
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint, precision: str = "float32") -> "Self":
         """Makes a biLM from what `read_checkpoint` returns, in evaluation mode and frozen."""
-        return cls.from_weights(checkpoint.options, checkpoint.weights, precision)
+        bilm = cls.from_weights(checkpoint.options, checkpoint.weights, precision)
+        bilm.card = checkpoint.card
+        return bilm
 
     @classmethod
     def load(cls, source: Source, precision: str = "float32") -> "Self":
@@ -119,8 +131,10 @@ class BiLm(BiLmNetwork):
         return cls.load(f"hf://{name}" if is_on_hub else name, precision)
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Writes `options.json` and `weights.hdf5`, as `elmo export` does; see `write_files`."""
-        write_files(folder, Checkpoint(self.options, self.state_dict().items()))
+        """Writes `options.json`, `weights.hdf5` and a model card, as `elmo export --hf` does."""
+        checkpoint = Checkpoint(self.options, self.state_dict().items(), card=self.card)
+        write_files(folder, checkpoint)
+        write_card(folder, checkpoint)
 
     @torch.no_grad()
     def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:

@@ -12,7 +12,7 @@ from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.modules.elmo import Elmo, batch_to_ids
 
-from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 from elmo_plugin.bilm.io.hdf5_weights import read_softmax, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS
 from elmo_plugin.bilm.io.training_archive import read_archive
@@ -255,3 +255,32 @@ def test_a_card_that_somebody_wrote_stays(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("mine")
     export("tiny", tmp_path, with_card=True)
     assert (tmp_path / "README.md").read_text() == "mine"
+
+
+def metadata(folder: Path) -> dict[str, Any]:
+    return yaml.safe_load((folder / "README.md").read_text().split("---\n")[1])
+
+
+def test_the_card_of_tiny_names_its_licence_language_and_sources(tmp_path: Path) -> None:
+    run("export", "tiny", "--hf", tmp_path / "exported")
+    load_bilm("tiny").save_pretrained(tmp_path / "saved")
+    for folder in (tmp_path / "exported", tmp_path / "saved"):
+        found = metadata(folder)
+        assert (found["license"], found["language"]) == ("apache-2.0", "en")
+        text = (folder / "README.md").read_text()
+        assert "SQuAD v1.1 paragraphs of 34 articles (rajpurkar/SQuAD-explorer) | 209,265 | CC BY-SA" in text
+        assert f"# {folder.name}\n" in text and "Complete this" not in text
+        assert "../.." not in text and "![" not in text
+    run("export", tmp_path / "saved", "--hf", tmp_path / "again")
+    again = (tmp_path / "again" / "README.md").read_text()
+    assert again.count("## Training data") == again.count("## Use") == 1
+
+
+def test_a_card_without_a_known_source_says_so(archive: Path, tmp_path: Path) -> None:
+    run("export", archive, "--hf", tmp_path / "mine")
+    assert metadata(tmp_path / "mine").items() >= {"license": "unknown", "language": "und"}.items()
+    (tmp_path / "mine" / "README.md").write_text("# Of another project\n")
+    bilm = _load(tmp_path / "mine")
+    assert bilm.card is None
+    bilm.save_pretrained(tmp_path / "saved")
+    assert metadata(tmp_path / "saved")["license"] == "unknown"

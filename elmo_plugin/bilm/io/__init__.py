@@ -11,7 +11,7 @@ from elmo_plugin.bilm.io.allennlp_layout import (
 from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, UNKNOWN_WORDS, SoftmaxWeights, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
-from elmo_plugin.bilm.io.readme import CARD_NAME, model_card
+from elmo_plugin.bilm.io.readme import Card
 from elmo_plugin.bilm.io.sources import (
     OPTIONS_NAME,
     WEIGHTS_NAME,
@@ -19,6 +19,7 @@ from elmo_plugin.bilm.io.sources import (
     Source,
     read_checkpoint,
     source_files,
+    write_card,
     write_files,
 )
 from elmo_plugin.bilm.io.training_archive import (
@@ -32,7 +33,6 @@ from elmo_plugin.bilm.io.training_archive import (
 )
 
 __all__ = [
-    "CARD_NAME",
     "DTYPES",
     "MODELS",
     "OPTIONS_NAME",
@@ -40,6 +40,7 @@ __all__ = [
     "WEIGHTS_NAME",
     "WEIGHTS_NAMES",
     "ArchivedBiLm",
+    "Card",
     "Checkpoint",
     "Entry",
     "SoftmaxWeights",
@@ -49,7 +50,6 @@ __all__ = [
     "fetch",
     "highway_entries",
     "lstm_entries",
-    "model_card",
     "options_from_state",
     "read_archive",
     "read_checkpoint",
@@ -59,6 +59,7 @@ __all__ = [
     "split_highway",
     "swap_gates",
     "weights_digest",
+    "write_card",
     "write_files",
     "write_weights",
 ]

@@ -16,10 +16,11 @@ from elmo_plugin.bilm.io.hdf5_weights import (
 )
 from elmo_plugin.bilm.io.manylangs import is_model_folder, model_files, read_folder
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
+from elmo_plugin.bilm.io.readme import CARD_NAME, Card, model_card, read_card
 from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, WEIGHTS_NAMES, read_archive
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import remove_leftovers, replace_together
+from elmo_plugin.common.files import remove_leftovers, replace_together, replace_when_written
 
 OPTIONS_NAME = "options.json"
 WEIGHTS_NAME = "weights.hdf5"
@@ -33,12 +34,14 @@ class Checkpoint(NamedTuple):
     weights: names and tensors for `BiLm.load_weights`; they may be read only while they are iterated over
     softmax: what the biLM was trained with, where it is stored with it and was asked for
     dtype: one of `DTYPES`, in which it is stored
+    card: what the model card next to it says
     """
 
     options: BiLmOptions
     weights: Iterable[tuple[str, Tensor]]
     softmax: SoftmaxWeights | None = None
     dtype: str = "float32"
+    card: Card | None = None
 
 
 def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
@@ -67,7 +70,8 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     options = BiLmOptions.from_file(options_file)
     check_weights_file(weights_file, options)
     softmax = read_softmax(weights_file, options) if with_softmax else None
-    return Checkpoint(options, read_weights(weights_file, options), softmax, read_dtype(weights_file))
+    stored = read_weights(weights_file, options)
+    return Checkpoint(options, stored, softmax, read_dtype(weights_file), read_card(options_file.parent))
 
 
 def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = None) -> tuple[Path, Path]:
@@ -98,13 +102,29 @@ def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = 
         remove_leftovers(folder, file.name)
     with replace_together(files) as (options_file, weights_file):
         checkpoint.options.to_file(options_file)
-        options, weights, softmax, stored_dtype = checkpoint
+        options, weights, softmax, stored_dtype, _ = checkpoint
         state = dict(weights)
         try:
             write_datasets(weights_file, state, options, dtype or stored_dtype, softmax)
         except BiLmError as error:
             raise BiLmError(f"weight file {files[1]}: {error}") from None
     return files
+
+
+def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
+    """
+    Writes a model card next to the files of a biLM, whose weights are read; one that is there stays. What the
+    card of its source says of training data and licence is kept.
+    """
+    path = Path(folder) / CARD_NAME
+    if path.exists():
+        return
+    options, weights, softmax, dtype, card = checkpoint
+    parameters = sum(values.numel() for _, values in weights)
+    vocabulary_size = len(softmax.words) if softmax else None
+    text = model_card(path.parent.resolve().name, options, parameters, dtype, vocabulary_size, card)
+    with replace_when_written(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def source_files(source: Source) -> list[Path]:

@@ -279,7 +279,7 @@ def test_what_is_saved_is_loaded_from_its_folder_and_from_the_hub(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     bilm.save_pretrained("user/saved")
-    assert sorted(file.name for file in (tmp_path / "user" / "saved").iterdir()) == list(FILES)
+    assert sorted(file.name for file in (tmp_path / "user" / "saved").iterdir()) == ["README.md", *FILES]
     for folder in ("user/saved", tmp_path / "user" / "saved"):
         assert BiLm.from_pretrained(folder).digest() == bilm.digest()
     assert BiLm.from_pretrained("tiny").digest() == BiLm.pretrained("tiny").digest()
