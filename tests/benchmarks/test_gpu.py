@@ -16,6 +16,7 @@ from elmo_plugin.bilm.lstm import run_layers
 from tests.benchmarks.programs import BENCHMARKS, benchmark_module
 from tests.close import assert_near
 from tests.cuda.language_model import medium_bilm
+from tests.without_allennlp import BLOCK_ALLENNLP
 
 
 @pytest.fixture
@@ -104,3 +105,19 @@ def test_the_whole_program_writes_its_figures_on_a_cpu(tmp_path: Path) -> None:
     assert all(row["tokens_per_second"] > 0 for row in rows["train_original"])
     assert [row["task"] for row in rows["tasks"]] == ["ner", "sst"]
     assert rows["embed_file"][0]["slowest_step"] in ("character_ids", "device", "copy_to_host", "hdf5")
+
+
+@pytest.mark.slow
+def test_without_allennlp_ours_is_measured_and_the_peers_are_left_out() -> None:
+    program = f"""
+{BLOCK_ALLENNLP}
+import json
+sys.path.insert(0, {str(BENCHMARKS)!r})
+import gpu_embed, gpu_file, gpu_loop, gpu_tasks, gpu_train
+parts = [gpu_tasks.measure("cpu", True), gpu_train.measure("cpu", True, "original")]
+print(json.dumps([list(part) for part in parts]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True)
+    (tasks,), (ours, peer) = json.loads(done.stdout.splitlines()[-1])
+    assert "allennlp" in tasks["left_out"] and "allennlp" in peer["peer_left_out"]
+    assert ours["tokens_per_second"] > 0

@@ -27,6 +27,7 @@ def _trained(model: torch.nn.Module, windows: list[Window], device: str) -> dict
 
 def _train_half(rank: int, windows: list[Window], device: str, folder: str) -> None:
     torch.set_num_threads(1)
+    torch.backends.cudnn.allow_tf32 = False  # as in the first process
     # NCCL refuses two processes on one GPU.
     distributed.init_process_group("gloo", f"file://{folder}/store", world_size=2, rank=rank)
     model = DistributedDataParallel(LanguageModel().to(device))
