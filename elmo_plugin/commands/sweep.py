@@ -3,14 +3,17 @@
 import argparse
 import logging
 import math
+import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
+from filelock import FileLock
 
 from elmo_plugin.commands.command import Command, OutputFile
 from elmo_plugin.common.errors import BiLmError
@@ -171,16 +174,32 @@ def _read_scores(file: Path) -> dict[str, Any]:
         raise BiLmError(f"--json: {error}") from None
 
 
+@contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Lets other sweeps wait that add to the same file, unless it is a device or a pipe."""
+    if is_special(file):
+        yield
+        return
+    real = Path(os.path.realpath(file))
+    lock = real.with_name(f".{real.name}.lock")
+    with FileLock(str(lock)):
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
 def _add_scores(file: Path, scores: dict[str, list[float]], reaches: Sequence[Reach]) -> None:
-    results = _read_scores(file)
     program = "allennlp" if sys.argv[1:2] == ["elmo-sweep"] else "elmo"
     command = shlex.join([program, *sys.argv[1:]])
-    for name, values in scores.items():
-        results[name] = {"scores": values, "command": command}
-    for reach in reaches:
-        about = {"score": reach.score, "fraction": reach.fraction, "updates": reach.updates}
-        results[f"{reach.name}@{reach.most:g}"].setdefault("reaches", {})[reach.other] = about
-    write_json(file, results)
+    with _locked(file):
+        results = _read_scores(file)
+        for name, values in scores.items():
+            results[name] = {"scores": values, "command": command}
+        for reach in reaches:
+            about = {"score": reach.score, "fraction": reach.fraction, "updates": reach.updates}
+            results[f"{reach.name}@{reach.most:g}"].setdefault("reaches", {})[reach.other] = about
+        write_json(file, results)
 
 
 def kept(args: argparse.Namespace) -> Path | None:

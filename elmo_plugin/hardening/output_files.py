@@ -89,7 +89,8 @@ def evaluate_from_args(args: argparse.Namespace) -> Any:
 def _outputs(args: argparse.Namespace, outputs: dict[str, list[str]]) -> Iterator[None]:
     """
     Checks the outputs that arguments name, and gives files that are there temporary names until the block
-    succeeds. A new file is written in place, so that a run that is stopped keeps what it has predicted.
+    succeeds. A new file is written in place, so that a run that is stopped keeps what it has predicted; one
+    that predicted nothing leaves none.
 
     Raises `ConfigurationError` if an output is a folder, or is an input.
     """
@@ -100,11 +101,23 @@ def _outputs(args: argparse.Namespace, outputs: dict[str, list[str]]) -> Iterato
     with ExitStack() as stack:
         for name, paths in given.items():
             written = [
-                str(stack.enter_context(replace_when_written(path)) if os.path.isfile(path) else path)
+                str(stack.enter_context((replace_when_written if os.path.isfile(path) else _new_file)(path)))
                 for path in paths
             ]
             setattr(args, name, ":".join(written) or None)
         yield
+
+
+@contextmanager
+def _new_file(path: str) -> Iterator[str]:
+    """Removes what the block has made at `path`, if it fails and nothing is in it."""
+    is_new = not os.path.exists(path)
+    try:
+        yield path
+    except BaseException:
+        if is_new and os.path.isfile(path) and os.path.getsize(path) == 0:
+            os.remove(path)
+        raise
 
 
 Params.to_file = params_to_file  # type: ignore[method-assign]

@@ -66,7 +66,11 @@ def predict_json(self: Any, batch_data: list[Any]) -> Iterator[str]:
 def run(self: Any) -> None:
     """Raises `OSError`, naming the output, where it cannot be written."""
     with errors_name("the standard output" if self._output_file is None else self._output_file.name):
-        RUN(self)
+        try:
+            RUN(self)
+        finally:
+            if self._output_file is not None:
+                self._output_file.close()  # so that all that was predicted is in it
 
 
 def _name(manager: Any) -> str:

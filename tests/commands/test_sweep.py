@@ -7,7 +7,9 @@ import pkgutil
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +23,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from filelock import FileLock
 
+from elmo_plugin.commands import sweep as sweep_command
 from elmo_plugin.sweeps import trainings
 from tests.commands.run import run
 from tests.experiments.configs import BILM
@@ -189,6 +192,23 @@ def test_scores_are_added_to_those_of_other_commands(
         "ner_small": {"scores": [4.0], "command": f"allennlp elmo-sweep {configs[0]}"},
         "ner_large": {"scores": [5.0], "command": f"allennlp elmo-sweep {configs[1]}"},
     }
+
+
+def test_sweeps_that_end_at_the_same_moment_add_to_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_and_wait(file: Path) -> dict[str, Any]:
+        found = read(file)
+        time.sleep(0.1)
+        return found
+
+    read = sweep_command._read_scores
+    monkeypatch.setattr(sweep_command, "_read_scores", read_and_wait)
+    with ThreadPoolExecutor(4) as pool:
+        for name in "abcd":
+            pool.submit(sweep_command._add_scores, tmp_path / "out.json", {name: [1.0]}, [])
+    assert sorted(json.loads((tmp_path / "out.json").read_text())) == list("abcd")
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_training_that_fails_is_named_and_the_others_are_done(

@@ -14,6 +14,8 @@ from allennlp.data import Vocabulary
 
 from elmo_plugin import hardening  # noqa: F401 (acts when imported)
 from elmo_plugin.hardening import output_files
+from tests.experiments.configs import BILM
+from tests.trained_tagger import tagger_config, train
 
 
 def fail(*arguments: Any, **options: Any) -> None:
@@ -86,6 +88,28 @@ def test_an_input_is_not_emptied(command: str, option: str, tmp_path: Path) -> N
         with pytest.raises(ConfigurationError, match=f"{option} would replace .*{output}, which is an input"):
             args.func(args)
         assert (tmp_path / output).read_text() == "kept"
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tagger")
+    train(tagger_config(BILM, ["input"]), folder / "run")
+    return folder / "run" / "model.tar.gz"
+
+
+def test_a_missing_input_leaves_no_empty_output(archive: Path, tmp_path: Path) -> None:
+    args = parsed("predict", archive, tmp_path / "gone.jsonl", "--output-file", tmp_path / "out.jsonl")
+    with pytest.raises(ConfigurationError, match=r"gone.jsonl: there is no such file"):
+        args.func(args)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_was_predicted_before_a_mistake_is_kept(archive: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"words": ["a"]}\n{"words": []}\n')
+    args = parsed("predict", archive, tmp_path / "in.jsonl", "--output-file", tmp_path / "out.jsonl")
+    with pytest.raises(ConfigurationError, match=r"in.jsonl, line 2: "):
+        args.func(args)
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 1
 
 
 @pytest.mark.parametrize("fails", [False, True])

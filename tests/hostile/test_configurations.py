@@ -1,4 +1,4 @@
-"""Configurations with a mistake: one sentence that names the key, or a model that can be made all the same."""
+"""Configurations with a mistake: one sentence that names the key, or a model that can be made."""
 
 import copy
 from collections.abc import Iterator
@@ -47,7 +47,8 @@ def with_mistake(config: dict[str, Any], generator: np.random.Generator) -> tupl
     """Returns a configuration with a mistake, its path, and what it is."""
     changed = copy.deepcopy(config)
     paths = list(keys_of(changed))
-    *parents, key = path = paths[int(generator.integers(len(paths)))]
+    path = paths[int(generator.integers(len(paths)))]
+    *parents, key = path
     holder: Any = changed
     for each in parents:
         holder = holder[each]
@@ -63,6 +64,7 @@ def with_mistake(config: dict[str, Any], generator: np.random.Generator) -> tupl
         holder[key] = [holder[key]]
     else:
         holder["unheard_of"], kind = wrong, f"added: {wrong!r}"
+        path = (*parents, "unheard_of")
     return changed, path, kind
 
 
@@ -70,9 +72,9 @@ def with_mistake(config: dict[str, Any], generator: np.random.Generator) -> tupl
 def test_mistakes(task: str, material: Material, tmp_path: Path, outcomes: Outcomes) -> None:
     config = bilm_training(tmp_path) if task == "bilm" else TASKS[task].config()
     generator = random_of(41 + len(task))
-    for case in times(40):
+    for case in times(30):
         changed, path, kind = with_mistake(config, generator)
         file = write_config(changed, tmp_path / "config.json")
         work = allennlp("train", file, "-s", tmp_path / f"run {case}", "--dry-run")
-        names = [f"{key}" for key in path if isinstance(key, str)]
+        names = [key for key in path if isinstance(key, str)] + ["data path"]
         outcomes.run(f"{'.'.join(map(str, path))} {kind}", work, tmp_path, names, is_command=True)

@@ -54,6 +54,7 @@ _OF_BILM = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|$)")
 logger = logging.getLogger(__name__)
 
 
+_LONGEST_WORD = 100  # bytes for each number of a softmax, far more than words take
 UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # of AllenNLP's vocabularies, and of published ones
 
 
@@ -141,6 +142,8 @@ def read_softmax(path: str | Path, options: BiLmOptions) -> SoftmaxWeights | Non
         words = find_strings(file, "softmax/words")
         if weight is None or bias is None or words is None:
             return None
+        if words.size > _LONGEST_WORD * weight.size:
+            raise BiLmError(f"softmax/words has {words.size:,} bytes, softmax/W only {weight.size:,} numbers")
         in_order = read_strings(words)
         expected = (len(in_order), options.lstm.projection_dim)
         if (weight.shape, bias.shape) != (expected, expected[:1]):

@@ -136,14 +136,15 @@ def _files(path: Path, copy: Callable[[str], bytes | None]) -> Iterator[tuple[st
             for member in archive:
                 name = _inner_name(member.name)
                 number += 1
-                total += member.size
+                linked = _linked(member, name, copy) if member.islnk() or member.issym() else None
+                total += member.size if linked is None else len(linked)
                 if number > MAX_MEMBERS or total > limit:
                     most = f"{MAX_MEMBERS:,} files or {limit / 1e9:.1f} GB"
                     raise BiLmError(f"it unpacks to more than {most}, which no model does")
                 if member.isdir():
                     continue
-                if member.islnk() or member.issym():
-                    yield name, _linked(member, name, copy)
+                if linked is not None:
+                    yield name, iter([linked])
                 elif member.isreg() and not member.issparse():
                     file = archive.extractfile(member)
                     assert file is not None  # it is one
@@ -161,13 +162,13 @@ def _inner_name(name: str) -> str:
     return str(path)
 
 
-def _linked(member: tarfile.TarInfo, name: str, copy: Callable[[str], bytes | None]) -> Content:
-    """Yields the content of the file that a link names, which must have come before it."""
+def _linked(member: tarfile.TarInfo, name: str, copy: Callable[[str], bytes | None]) -> bytes:
+    """Returns the content of the file that a link names, which must have come before it."""
     target = member.linkname if member.islnk() else str(PurePosixPath(name).parent / member.linkname)
     content = copy(_inner_name(target))
     if content is None:
         raise BiLmError(f"{name!r} in it is a link to {member.linkname!r}, which is not a file before it")
-    yield content
+    return content
 
 
 def _parts(file: IO[bytes], size: int) -> Content:

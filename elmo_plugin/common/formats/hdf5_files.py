@@ -14,6 +14,8 @@ import numpy as np
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import checksum, reason
 
+MAX_BYTES = 2**27  # that a dataset of a small file may take
+MAX_RATIO = 100  # of a dataset's size to that of a larger file; numbers of a model have about 1.1
 _PAGE = 2**16
 _CHECKSUM = "crc32"  # an attribute of each dataset that was written by `write_dataset`
 
@@ -132,7 +134,7 @@ def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
     Returns the dataset of this name, if there is one. Raises `BiLmError` if it does not hold floating-point
     numbers, or not all of them are in this file: HDF5 reads zeros for what was never written, or is in
-    another file that is missing.
+    another file that is missing; and if they would take far more memory than the file is large.
     """
     dataset = _find(file, name)
     if dataset is not None and dataset.dtype.kind != "f":
@@ -171,6 +173,9 @@ def _find(file: h5py.File, name: str) -> h5py.Dataset | None:
         return None
     if dataset.is_virtual or dataset.external or dataset.file.filename != file.filename:
         raise BiLmError(f"the dataset {name} is in another file")
+    if dataset.nbytes > max(MAX_BYTES, MAX_RATIO * file.file.id.get_filesize()):
+        size = f"{dataset.nbytes / 1e9:.1f} GB"
+        raise BiLmError(f"the dataset {name} is compressed to far less than its {size}, as no numbers are")
     if dataset.size:
         if dataset.chunks is None:
             is_complete = dataset.id.get_storage_size() >= dataset.nbytes

@@ -9,6 +9,7 @@ import pytest
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
 from elmo_plugin.bilm.io.hdf5_weights import check_weights_file, read_softmax, read_weights, write_weights
+from elmo_plugin.common.formats import hdf5_files
 from tests.bilm.conftest import BiLmMaker
 from tests.small_bilm import small_options
 from tests.trained_bilm import random_bilm, random_softmax
@@ -104,6 +105,26 @@ def test_options_of_other_sizes_are_refused_before_a_bilm_is_made(
         del file.attrs["options"]
     with pytest.raises(BiLmError, match=message):
         check_weights_file(path, BiLmOptions.from_dict(small_options(char_cnn, lstm)))
+
+
+@pytest.mark.parametrize(
+    ("size", "most", "message"),
+    [
+        (10**7, 2**27, "softmax/words has 10,000,000 bytes, softmax/W only"),
+        (10**7, 2**20, "the dataset softmax/words is compressed to far less than its 0.0 GB"),
+    ],
+)
+def test_softmax_words_that_would_take_all_memory_are_refused_unread(
+    size: int, most: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hdf5_files, "MAX_BYTES", most)
+    bilm, path = random_bilm(), tmp_path / "weights.hdf5"
+    write_weights(path, bilm.state_dict(), bilm.options, softmax=random_softmax(["a", "b"]))
+    with h5py.File(path, "a") as file:
+        del file["softmax/words"]
+        file.create_dataset("softmax/words", data=np.zeros(size, np.uint8), compression="gzip")
+    with pytest.raises(BiLmError, match=f"weight file {path}: {message}"):
+        read_softmax(path, bilm.options)
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,12 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(
     path.write_bytes(gzip.compress(tar([member("zeros", bytes(2 * 10**6))])))
     with pytest.raises(BiLmError, match="unpacks to more than"):
         unpack(path, folder)
+    links = [member(f"link {number}", kind=tarfile.LNKTYPE, link="zeros") for number in range(3)]
+    path.write_bytes(gzip.compress(tar([member("zeros", bytes(300_000)), *links])))
+    with pytest.raises(BiLmError, match="unpacks to more than"):
+        unpack(path, folder)
+    with pytest.raises(BiLmError, match="unpacks to more than"):
+        read_members(path, lambda name: True)
     long_name = member("n" * (archives._MAX_HEADER + 1), b"")
     path.write_bytes(gzip.compress(tar([long_name])))
     with pytest.raises(BiLmError, match="it has a header of 1,048,"):
