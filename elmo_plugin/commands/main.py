@@ -1,5 +1,6 @@
 """`elmo`, or `python -m elmo_plugin`."""
 
+import logging
 import signal
 import sys
 from collections.abc import Sequence
@@ -31,9 +32,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     from elmo_plugin import __version__
     from elmo_plugin.commands.command import COMMANDS, WITH_ALLENNLP
+    from elmo_plugin.commands.completion import SHELLS, PrintCompletion
 
     parser = argparse.ArgumentParser("elmo", description="ELMo on files of text.", epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"elmo_plugin {__version__}")
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument("--quiet", action="store_true", help="no progress and no warnings")
+    how_much.add_argument("--verbose", action="store_true", help="log what is done")
+    about = "print the script that completes commands and options in a shell"
+    parser.add_argument("--print-completion", action=PrintCompletion, choices=SHELLS, help=about)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     parsers = {
         name: commands.add_parser(name, help=f"{about} (needs AllenNLP)" if name in WITH_ALLENNLP else about)
@@ -48,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_arguments(parsers[name])
     args = parser.parse_args(given)
     stops = Stops(is_program)
+    level = _set_log_level(args.quiet, args.verbose)
     try:
         stops.begin()
         command.execute(args)
@@ -64,7 +72,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(f"elmo {name}: {error}")
         raise
     finally:
+        logging.getLogger("elmo_plugin").setLevel(level)
         stops.end()
+
+
+def _set_log_level(quiet: bool, verbose: bool) -> int:
+    """Has the package log errors alone, or what it does, too. Returns the level that was set before."""
+    logger = logging.getLogger("elmo_plugin")
+    before = logger.level
+    if quiet:
+        logger.setLevel(logging.ERROR)
+    elif verbose:
+        logging.basicConfig(format="%(message)s")
+        logger.setLevel(logging.INFO)
+    return before
 
 
 def _load(name: str, needs_allennlp: bool) -> "Command":

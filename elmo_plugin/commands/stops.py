@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -80,6 +81,8 @@ class Stops:
     def _raise_again(self, lost: "sys.UnraisableHookArgs") -> None:
         """Python drops what is raised where nothing can catch it, as in `__del__`."""
         if issubclass(lost.exc_type, KeyboardInterrupt) and self.number:
-            threading.Timer(_SECONDS, os.kill, [self._process, self.number]).start()
+            # On Windows `os.kill` ends the process without a word.
+            again = signal.raise_signal if os.name == "nt" else partial(os.kill, self._process)
+            threading.Timer(_SECONDS, again, [self.number]).start()
         else:
             self._hook(lost)

@@ -10,6 +10,7 @@ from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.progress import is_quiet
 
 SCHEMES = ("http", "https", "hf", "s3", "gs")
 TIMEOUT = 30  # seconds without an answer
@@ -60,7 +61,8 @@ def fetch(path_or_address: str | Path, whose: str = "", others: Sequence[str | P
         return _of_hubs_cache(address, whose)
     try:
         size = _size_of(address)
-        print(f"downloading {address}{whose}: {_shown(size)}", file=sys.stderr)
+        if not is_quiet():
+            print(f"downloading {address}{whose}: {_shown(size)}", file=sys.stderr)
         path = Path(cached_path(address, cache_dir=download_directory()))
     except Exception as error:  # the clients of clouds have exceptions of their own
         raise _cannot_download(address, whose, error) from None

@@ -117,7 +117,10 @@ def reason(error: OSError) -> str:
 
 
 def _flush_to_disk(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+    """Flushes a file, or the names in a folder. Windows opens no folder, and flushes what may be written."""
+    if os.name == "nt" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

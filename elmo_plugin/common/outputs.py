@@ -169,10 +169,12 @@ def _open(path: StrPath) -> int:
             if each is not None:
                 each.flush()
         return os.dup(stream)
+    # Windows lacks the first two; the third is its own.
+    flags = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY"))
     deadline = time.monotonic() + SECONDS_FOR_A_READER
     while True:
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+            descriptor = os.open(path, os.O_WRONLY | flags)
         except OSError as error:
             if error.errno != errno.ENXIO or not stat.S_ISFIFO(found.st_mode):
                 raise
@@ -180,5 +182,6 @@ def _open(path: StrPath) -> int:
                 raise OSError(errno.ENXIO, "nothing reads this pipe", str(path)) from None
             time.sleep(0.05)
         else:
-            os.set_blocking(descriptor, True)
+            if hasattr(os, "O_NONBLOCK"):
+                os.set_blocking(descriptor, True)
             return descriptor

@@ -1,5 +1,6 @@
 """Progress bars."""
 
+import logging
 import sys
 from typing import Any
 
@@ -19,6 +20,11 @@ class _Lines:
         sys.stderr.flush()
 
 
+def is_quiet() -> bool:
+    """Returns whether the package's logger shows no warnings, as with `elmo --quiet`, and no bars."""
+    return not logging.getLogger("elmo_plugin").isEnabledFor(logging.WARNING)
+
+
 def progress_bar(as_lines: bool | None = None, **options: Any) -> tqdm:
     """
     Returns a bar of tqdm.
@@ -30,6 +36,7 @@ def progress_bar(as_lines: bool | None = None, **options: Any) -> tqdm:
     options
         Those of `tqdm`.
     """
+    options.setdefault("disable", is_quiet())
     if as_lines is None:
         as_lines = not sys.stderr.isatty()
     return tqdm(file=_Lines(), mininterval=LINE_INTERVAL, **options) if as_lines else tqdm(**options)

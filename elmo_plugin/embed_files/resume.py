@@ -2,9 +2,10 @@
 
 import json
 import logging
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -128,12 +129,20 @@ def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[
                 for chunk in folder.glob("*.part"):
                     check_description(_read_description(chunk) or description, description, folder)
                 yield folder
-                shutil.rmtree(folder)
+                _remove(folder)
             finally:
                 if folder.exists() and not any(folder.glob("*.part")):
-                    shutil.rmtree(folder)
+                    _remove(folder)
     except Timeout:
         raise BiLmError(f"another process is writing {output}") from None
+    finally:
+        with suppress(OSError):  # there are chunks in it, or it is gone
+            folder.rmdir()
+
+
+def _remove(folder: Path) -> None:
+    """Removes a folder; on Windows all but its lock, an open file that the lock's release deletes."""
+    shutil.rmtree(folder, ignore_errors=os.name == "nt")
 
 
 def _read_description(chunk: Path) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ import fnmatch
 import gc
 import itertools
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -115,12 +116,14 @@ def _locked(unfinished: Path) -> Iterator[Path]:
             try:
                 yield unfinished
             finally:
-                lock.unlink(missing_ok=True)
-                with suppress(OSError):  # there is something in it
-                    for folder in (unfinished, *unfinished.parents[:2]):
-                        folder.rmdir()
+                if os.name != "nt":  # Windows deletes no open file; there the lock's release deletes it
+                    lock.unlink(missing_ok=True)
     except Timeout:
         raise ConfigurationError(f"another process is training in {unfinished}") from None
+    finally:
+        with suppress(OSError):  # there is something in it
+            for folder in (unfinished, *unfinished.parents[:2]):
+                folder.rmdir()
 
 
 def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
@@ -226,7 +229,7 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     Raises `ConfigurationError` if the file has no such variant.
     """
     file, _, pattern = source.rpartition(":")
-    if not file or "/" in pattern:  # no colon, or that of a URL
+    if not file or "/" in pattern or "\\" in pattern:  # no colon, or that of a URL or of a drive
         return {Path(source).stem: Params.from_file(source, overrides).as_dict(quiet=True)}
     variants = Params.from_file(file).as_dict(quiet=True)
     names = fnmatch.filter(variants, pattern)

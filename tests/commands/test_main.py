@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 import re
 import signal
 import subprocess
@@ -30,6 +31,7 @@ from tests.without_allennlp import BLOCK_ALLENNLP
 
 WITHOUT_ALLENNLP = BLOCK_ALLENNLP + """
 import json
+import logging
 from elmo_plugin.commands.main import main
 for arguments in json.loads(sys.argv[1]):
     main(arguments)
@@ -321,3 +323,38 @@ def test_its_help_says_where_allennlp_knows_the_same_commands(
     (tmp_path / file).write_text(f"{line}\n")
     monkeypatch.chdir(tmp_path)
     assert line in list(discover_plugins())
+
+
+@pytest.mark.parametrize("option", [(), ("--quiet",), ("--verbose",)])
+def test_quiet_hides_progress_and_keeps_what_is_printed(
+    option: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text").write_text("a b\n")
+    main([*option, "embed", str(tmp_path / "text"), str(tmp_path / "vectors.hdf5"), "--all", "--bilm", "tiny"])
+    printed = capsys.readouterr()
+    assert bool(printed.err) is (option != ("--quiet",)), printed.err
+    assert logging.getLogger("elmo_plugin").level == logging.NOTSET
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_a_shell_completes_the_options_of_commands(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab")
+    with pytest.raises(SystemExit) as end:
+        main(["--print-completion", shell])
+    script = capsys.readouterr().out
+    assert end.value.code in (0, None)
+    for word in ("perplexity", "sweep", "--no-softmax", "--fractions"):
+        assert word in script
+    if shell == "bash":
+        subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_completion_without_shtab_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    with pytest.raises(SystemExit):
+        main(["--print-completion", "bash"])
+    assert capsys.readouterr().err == (
+        "elmo: --print-completion needs the package shtab: install elmo_plugin[completion]\n"
+    )

@@ -107,7 +107,8 @@ def open_index(folder: Path, bilm: BiLm, corpus: str, layer: int) -> CorpusIndex
                     with replace_when_written(place) as temporary:
                         _build(temporary, bilm, corpus, layer)
             finally:
-                lock.unlink(missing_ok=True)
+                if os.name != "nt":  # Windows deletes no open file; there the lock's release deletes it
+                    lock.unlink(missing_ok=True)
     return CorpusIndex(place)
 
 

@@ -126,7 +126,9 @@ class SqliteStore:
 
     def _discard(self, error: sqlite3.DatabaseError) -> None:
         """Deletes the file, unless another process has replaced it."""
-        self._connection = None
+        if self._connection is not None:
+            self._connection.close()  # Windows deletes no open file
+            self._connection = None
         file = self.folder / NAME
         if file.exists() and file.stat().st_ino == self._inode:
             self._warn(f"is damaged ({error}): it is replaced by an empty one")
