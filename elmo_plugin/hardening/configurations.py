@@ -93,6 +93,8 @@ def construct_arg(
     try:
         if get_origin(expected) is Lazy and popped_params is not default:
             _check_object(popped_params)
+            if isinstance(popped_params, str):  # made later, when its place is no longer known
+                popped_params = Params({"type": popped_params}, history=f"{argument_name}.")
         if get_origin(expected) in _LISTS and isinstance(popped_params, str) and get_args(expected) != (str,):
             raise MistakeError(f"expected a list, not {popped_params!r}")  # and not each of its characters
         return CONSTRUCT_ARG(class_name, argument_name, popped_params, expected, default, **extras)

@@ -97,6 +97,7 @@ def whole(**changes: Any) -> Whole:
         ({"either": [{"type": "sum", "size": "x"}]}, "whole.either.0.size: expected a whole number, not 'x'"),
         ({"either": 7}, "whole.either: expected an object or a list, not 7"),
         ({"late": [{"a": {}}]}, "whole.late: expected an object or the name of a type, not [{'a': {}}]"),
+        ({"late": "nobody"}, "late: nobody not in acceptable choices for late.type"),
         ({"late": {"type": "sum", "size": "x"}}, "whole.late.size: expected a whole number, not 'x'"),
     ],
 )

@@ -68,13 +68,14 @@ def with_mistake(config: dict[str, Any], generator: np.random.Generator) -> tupl
     return changed, path, kind
 
 
-@pytest.mark.parametrize("task", [*TASKS, "bilm"])
-def test_mistakes(task: str, material: Material, tmp_path: Path, outcomes: Outcomes) -> None:
-    config = bilm_training(tmp_path) if task == "bilm" else TASKS[task].config()
-    generator = random_of(41 + len(task))
-    for case in times(30):
-        changed, path, kind = with_mistake(config, generator)
-        file = write_config(changed, tmp_path / "config.json")
-        work = allennlp("train", file, "-s", tmp_path / f"run {case}", "--dry-run")
-        names = [key for key in path if isinstance(key, str)] + ["data path"]
-        outcomes.run(f"{'.'.join(map(str, path))} {kind}", work, tmp_path, names, is_command=True)
+def test_mistakes(material: Material, tmp_path: Path, outcomes: Outcomes) -> None:
+    configs = {"bilm": bilm_training(tmp_path), **{name: task.config() for name, task in TASKS.items()}}
+    generator = random_of(41)
+    for name, config in configs.items():
+        data = Path(config["train_data_path"]).name
+        for case in times(30):
+            changed, path, kind = with_mistake(config, generator)
+            file = write_config(changed, tmp_path / "config.json")
+            work = allennlp("train", file, "-s", tmp_path / f"{name} {case}", "--dry-run")
+            names = [key for key in path if isinstance(key, str)] + ["data path", data]
+            outcomes.run(f"{name} {'.'.join(map(str, path))} {kind}", work, tmp_path, names, is_command=True)
