@@ -36,7 +36,7 @@ def progress_bar(as_lines: bool | None = None, **options: Any) -> tqdm:
     options
         Those of `tqdm`.
     """
-    options.setdefault("disable", is_quiet())
+    options["disable"] = options.get("disable") or is_quiet()
     if as_lines is None:
         as_lines = not sys.stderr.isatty()
     return tqdm(file=_Lines(), mininterval=LINE_INTERVAL, **options) if as_lines else tqdm(**options)

@@ -330,7 +330,8 @@ def test_quiet_hides_progress_and_keeps_what_is_printed(
     option: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text").write_text("a b\n")
-    main([*option, "embed", str(tmp_path / "text"), str(tmp_path / "vectors.hdf5"), "--all", "--bilm", "tiny"])
+    paths = str(tmp_path / "text"), str(tmp_path / "vectors.hdf5")
+    main([*option, "embed", *paths, "--all", "--bilm", "tiny"])
     printed = capsys.readouterr()
     assert bool(printed.err) is (option != ("--quiet",)), printed.err
     assert logging.getLogger("elmo_plugin").level == logging.NOTSET
