@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from elmo_plugin.common.files import checksum
 from elmo_plugin.embed_files.resume import read_array, read_strings
 from elmo_plugin.embed_files.settings import EmbedSettings
 
 SUFFIXES = (".safetensors",)
-_DESCRIPTION = "elmo_embed"  # in the file's metadata
+_DESCRIPTION, _CHECKSUM = "elmo_embed", "crc32"  # in the file's metadata; of all after the header
 _TYPES = {"float32": "F32", "float16": "F16", "int64": "I64", "uint8": "U8"}  # as the format calls them
 
 Tensor = tuple[str, tuple[int, ...], Iterable[np.ndarray]]  # its type, its shape, and its rows
@@ -49,10 +50,13 @@ def write(
 
 
 def read_description(path: Path) -> dict[str, Any] | None:
-    """Returns the description in a file, or `None` if it is damaged or of another kind."""
+    """Reads a file as a whole. Returns its description, or `None` if it is damaged or of another kind."""
     try:
         with safe_open(path, "np") as file:
-            return json.loads(file.metadata()[_DESCRIPTION])
+            metadata = file.metadata()
+        header_bytes = int.from_bytes(np.fromfile(path, np.uint8, 8).tobytes(), "little")
+        found = checksum(np.memmap(path, np.uint8, "r", offset=8 + header_bytes))
+        return json.loads(metadata[_DESCRIPTION]) if metadata[_CHECKSUM] == f"{found:08x}" else None
     except (OSError, SafetensorError, TypeError, KeyError, ValueError):
         return None
 
@@ -63,15 +67,26 @@ def _starts(lengths: list[int]) -> np.ndarray:
 
 def _write_tensors(path: Path, tensors: dict[str, Tensor], description: dict[str, Any]) -> None:
     """Writes the header, then the tensors piece by piece. The library would need all of them in memory."""
-    header: dict[str, Any] = {"__metadata__": {_DESCRIPTION: json.dumps(description, sort_keys=True)}}
+    metadata = {_DESCRIPTION: json.dumps(description, sort_keys=True), _CHECKSUM: f"{0:08x}"}
+    header: dict[str, Any] = {"__metadata__": metadata}
     end = 0
     for name, (dtype, shape, _) in tensors.items():
         start, end = end, end + math.prod(shape) * np.dtype(dtype).itemsize
         header[name] = {"dtype": _TYPES[dtype], "shape": shape, "data_offsets": [start, end]}
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
+    found = 0
     with open(path, "wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text)
+        file.write(_header_bytes(header))
         for dtype, _, pieces in tensors.values():
             for piece in pieces:
-                file.write(np.ascontiguousarray(piece, dtype=np.dtype(dtype).newbyteorder("<")).data)
+                content = np.ascontiguousarray(piece, dtype=np.dtype(dtype).newbyteorder("<"))
+                found = checksum(content, start=found)
+                file.write(content.data)
+        metadata[_CHECKSUM] = f"{found:08x}"
+        file.seek(0)
+        file.write(_header_bytes(header))
+
+
+def _header_bytes(header: dict[str, Any]) -> bytes:
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text

@@ -131,6 +131,20 @@ def test_a_whole_output_is_left_as_it_is(
     assert names(tmp_path) == ["bilm", name, "text.txt"]
 
 
+@pytest.mark.parametrize("bytes_of_zeros", [1, 100, 3000])
+def test_finished_safetensors_whose_end_became_zeros_are_refused(
+    bytes_of_zeros: int, settings: EmbedSettings, text: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.safetensors"
+    embed_file(text, output, replace(settings, keep_sentences=False))
+    content = output.read_bytes()
+    output.write_bytes(content[:-bytes_of_zeros] + bytes(bytes_of_zeros))
+    with pytest.raises(BiLmError, match=r"out\.safetensors is there already"):
+        embed_file(text, output, replace(settings, keep_sentences=False))
+    output.write_bytes(content)
+    assert not embed_file(text, output, replace(settings, keep_sentences=False))
+
+
 @pytest.mark.parametrize("content", [b"", b"somebody's own"])
 def test_another_file_is_not_overwritten(
     content: bytes, settings: EmbedSettings, text: Path, tmp_path: Path
