@@ -65,12 +65,15 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints what the cases of `tests/hostile` ended in."""
+    """Prints what the cases of `tests/hostile` ended in, and how many blocks of the documents are tried."""
     counts: Counter[str] = Counter()
     reports = [each for of_kind in terminalreporter.stats.values() for each in of_kind]
     for report in reports:
         if getattr(report, "when", None) == "teardown":
-            counts.update(dict(report.user_properties).get("hostile", {}))
+            properties = dict(report.user_properties)
+            counts.update(properties.get("hostile", {}))
+            if "documents" in properties:
+                terminalreporter.write_line(properties["documents"])
     if counts:
         total = counts["clear"] + counts["right"] + counts["failure"]
         terminalreporter.write_line(

@@ -1,21 +1,14 @@
 """The figures, files and links in the documents are right."""
 
-import itertools
 import json
 import re
 import runpy
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[1]
-DOCUMENTS = [
-    REPOSITORY / "README.md",
-    *sorted(REPOSITORY.glob("docs/*.md")),
-    REPOSITORY / "benchmarks/README.md",
-]
+from tests.documents import DOCUMENTS, REPOSITORY
 
 
 def update_readme() -> dict[str, Any]:
@@ -36,18 +29,6 @@ def made_of(folder: Path, results: dict[str, Any], document: str) -> list[str]:
 def test_tables_hold_the_figures_of_the_results(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     assert update_readme()["updated"](text) == text
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
-def test_the_configurations_in_its_commands_exist(document: Path) -> None:
-    for command in re.findall(
-        r"^    (?:uv run )?allennlp elmo-sweep (.*)", document.read_text(), re.MULTILINE
-    ):
-        configs = itertools.takewhile(lambda word: not word.startswith("-"), shlex.split(command))
-        for config in configs:
-            file, _, pattern = config.partition(":")
-            assert (REPOSITORY / file).is_file(), config
-            assert not pattern or pattern.split("_")[0] in (REPOSITORY / file).read_text()
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))

@@ -63,8 +63,8 @@ class ElmoRepresentations(nn.Module):
     max_batch_tokens : `int | None`
         The size of the chunks in which a frozen biLM computes a batch; `None` for the biLM's own.
 
-    Raises `BiLmError` if `layers` or `mixing_weights` do not fit the biLM, if it cannot be trained in the
-    precision, or if it cannot have a cache.
+    Raises `BiLmError` if `bilm` is not a `BiLm`, if `layers` or `mixing_weights` do not fit it, if it cannot
+    be trained in the precision, or if it cannot have a cache.
     """
 
     def __init__(
@@ -83,6 +83,8 @@ class ElmoRepresentations(nn.Module):
         max_batch_tokens: int | None = None,
     ) -> None:
         super().__init__()
+        if not isinstance(bilm, nn.Module):
+            raise BiLmError(f"expected a BiLm, such as BiLm.pretrained('tiny'), not {bilm!r}")
         if requires_grad is not None and requires_grad != bilm.is_trained:
             bilm = copy.deepcopy(bilm).requires_grad_(requires_grad)
         self.session = BiLmSession(stateful, precision, cache, max_batch_tokens)

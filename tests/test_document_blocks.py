@@ -1,0 +1,202 @@
+"""
+Every block of code in a document is tried, or a comment before it says why not.
+
+The blocks of a page in Python and `bash` run in order, in a folder of their own. Other commands stand in
+indented blocks: their options are parsed. Configurations are evaluated.
+"""
+
+import argparse
+import doctest
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.metadata import metadata
+from pathlib import Path
+from typing import Any
+
+import _jsonnet
+import pytest
+from allennlp.commands import parse_args
+
+import elmo_plugin.plugin  # noqa: F401  registers the commands
+from elmo_plugin.commands.config import LIBRARY
+from elmo_plugin.commands.main import main
+from tests.documents import DOCUMENTS, REPOSITORY, Block, commands_of, read_blocks
+
+PAGES = {str(path.relative_to(REPOSITORY)): list(read_blocks(path)) for path in DOCUMENTS}
+BLOCKS = [block for blocks in PAGES.values() for block in blocks]
+RUN = ("python", "bash")
+SHOWN = ("json", "text")  # what a program reads or prints
+ON_PAGES = [
+    page
+    for page, blocks in PAGES.items()
+    if any(block.language in RUN and not block.remark for block in blocks)
+]
+EXTRAS = set(metadata("elmo_plugin").get_all("Provides-Extra"))
+
+
+class _ParserIsReady(Exception):
+    """Ends a program when it is about to parse its arguments."""
+
+
+def blocks_in(*languages: str) -> Any:
+    """Returns the decorator of a test of each block in these languages."""
+    blocks = [each for each in BLOCKS if each.language in languages and each.remark in ("", "only parsed")]
+    return pytest.mark.parametrize("block", blocks, ids=lambda block: block.place)
+
+
+def test_every_block_is_tried_or_says_why_not(record_property: Callable[[str, object], None]) -> None:
+    counts: Counter[str] = Counter()
+    silent = []
+    for block in BLOCKS:
+        if block.language in SHOWN:
+            counts["shown"] += 1
+        elif block.language == "commands" and not block.remark:
+            silent.append(block.place)
+        else:
+            counts[block.remark or "run"] += 1
+        if block.remark == "run by":
+            assert (REPOSITORY / block.reason).is_file(), block.place
+    assert silent == []
+    record_property(
+        "documents",
+        f"documents: {len(BLOCKS)} blocks, {counts['run'] + counts['run by']} run, "
+        f"{counts['only parsed']} marked as only parsed, {counts['not run']} as not run, "
+        f"{counts['shown']} of data or output",
+    )
+
+
+@pytest.mark.parametrize("page", ON_PAGES)
+def test_a_pages_blocks_run_in_order(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for block in PAGES[page]:
+        if block.remark:
+            continue
+        if block.language == "bash":
+            run_in_shell(block)
+        elif block.language == "python" and ">>>" in block.text:
+            run_examples(block, namespace)
+        elif block.language == "python":
+            exec(compile(block.text, block.place, "exec"), namespace)
+
+
+def run_in_shell(block: Block) -> None:
+    """Runs each line; `elmo` in this process, where its imports take no time."""
+    for line in block.text.splitlines():
+        if line.startswith("elmo "):
+            main(shlex.split(line)[1:])
+        else:
+            subprocess.run(["bash", "-ec", line], check=True)
+
+
+def run_examples(block: Block, namespace: dict[str, Any]) -> None:
+    """Runs what stands after `>>>`, and compares the output."""
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
+    test = parser.get_doctest(block.text, namespace, block.place, str(block.document), block.line)
+    results = runner.run(test, clear_globs=False)
+    namespace.update(test.globs)
+    assert results.attempted > 0 and results.failed == 0, block.place
+
+
+@blocks_in("commands")
+def test_the_options_of_commands_exist(block: Block) -> None:
+    known = [parse(words) for words in commands_of(block.text)]
+    assert any(known), f"{block.place}: no command of ours; mark the block as not run"
+
+
+def parse(words: list[str]) -> bool:
+    """Parses a command of ours, and returns whether it is one."""
+    if words[0] == "elmo":
+        words = ["allennlp", f"elmo-{words[1]}", *words[2:]]
+    try:
+        if words[0] == "allennlp":
+            check(parser_of("allennlp").parse_args(words[1:]))
+        elif words[0] == "python" and words[1].startswith(("benchmarks/", "experiments/")):
+            check(parser_of(words[1]).parse_args(words[2:]))
+        elif words[:3] == ["python", "-m", "spacy"]:
+            parse_for_spacy(words[3:])
+        elif "install" in words:
+            extras = re.findall(r"(?:PATH|elmo_plugin)\[([\w,]+)\]", " ".join(words))
+            assert {each for names in extras for each in names.split(",")} <= EXTRAS, words
+        else:
+            return False
+    except SystemExit as error:
+        assert error.code == 0, " ".join(words)
+    return True
+
+
+def check(args: argparse.Namespace) -> None:
+    """Overrides are JSON, and configurations of this repository are there."""
+    json.loads(getattr(args, "overrides", "") or "{}")
+    configs = [*getattr(args, "configs", []), getattr(args, "param_path", "")]
+    for config in configs:
+        file, _, pattern = str(config).partition(":")
+        if file.startswith(("experiments/", "training_config/")) and "{" not in file:
+            assert (REPOSITORY / file).is_file(), file
+            assert not pattern or pattern.split("_")[0] in (REPOSITORY / file).read_text(), config
+
+
+@cache
+def parser_of(program: str) -> argparse.ArgumentParser:
+    """Runs `allennlp`, or a program of this repository, until it parses its arguments."""
+
+    def stop(parser: argparse.ArgumentParser, *args: Any, **kwargs: Any) -> None:
+        raise _ParserIsReady(parser)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [program, "train"])
+        patch.setattr(argparse.ArgumentParser, "parse_args", stop)
+        with pytest.raises(_ParserIsReady) as ready:
+            if program == "allennlp":
+                parse_args(program)
+            patch.syspath_prepend((REPOSITORY / program).parent)
+            import_module(Path(program).stem).main()
+    return ready.value.args[0]
+
+
+def parse_for_spacy(words: list[str]) -> None:
+    from spacy.cli._util import app
+    from typer.main import get_command
+
+    command = get_command(app).commands[words[0]]  # type: ignore[attr-defined]
+    command.make_parser(command.context_class(command)).parse_args(words[1:])
+
+
+@blocks_in("jsonnet")
+def test_configurations_can_be_evaluated(block: Block) -> None:
+    text = block.text
+    if "import" not in text:
+        if text.partition(":")[0].isidentifier():
+            text = f"{{{text}}}"
+        names = [path.stem for path in LIBRARY.glob("*.libsonnet")]
+        text = "".join(f"local {name} = import '{name}.libsonnet';\n" for name in names) + text
+    assert json.loads(_jsonnet.evaluate_snippet(block.place, text, import_callback=from_library))
+
+
+def from_library(folder: str, name: str) -> tuple[str, bytes]:
+    path = LIBRARY / Path(name).name
+    return str(path), path.read_bytes()
+
+
+@blocks_in("toml")
+def test_toml_can_be_read(block: Block) -> None:
+    tomllib: Any = pytest.importorskip("tomllib", reason="needs Python 3.11")
+    assert tomllib.loads(block.text)
+
+
+@blocks_in("ini")
+def test_spacys_configurations_construct_their_model(block: Block) -> None:
+    spacy = pytest.importorskip("spacy")
+    above = "[components]\n[components.tok2vec]\n[components.tok2vec.model]\n"
+    config = spacy.util.load_config_from_str(above + block.text)
+    embed = config["components"]["tok2vec"]["model"]["embed"]
+    assert spacy.registry.resolve({"model": embed})["model"].name
