@@ -200,3 +200,16 @@ def test_spacys_configurations_construct_their_model(block: Block) -> None:
     config = spacy.util.load_config_from_str(above + block.text)
     embed = config["components"]["tok2vec"]["model"]["embed"]
     assert spacy.registry.resolve({"model": embed})["model"].name
+
+
+@pytest.mark.slow
+def test_the_tutorials_cells_run_and_all_layers_beat_the_token_layer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(REPOSITORY / "docs")
+    namespace: dict[str, Any] = {}
+    for cell in json.loads(Path("tutorial.ipynb").read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), cell["id"], "exec"), namespace)
+    f1, taggers = namespace["f1"], namespace["taggers"]
+    assert f1(taggers["all"]) > f1(taggers["token"]) > 0.1

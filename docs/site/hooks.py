@@ -1,7 +1,9 @@
-"""Adds pages from outside `docs` to the site and adapts the links between all pages."""
+"""Adds pages from outside `docs`, and the tutorial, to the site and adapts the links between all pages."""
 
+import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
     "benchmarks/README.md": "benchmarks.md",
+    "docs/tutorial.ipynb": "tutorial.md",
     "elmo_plugin/bilm/models/tiny/README.md": "tiny.md",
 }
 SOURCES = {page: source for source, page in PAGES.items()}
@@ -23,8 +26,21 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)#:]+)(#[^)]*)?\)")
 def on_files(files: Files, config: Any) -> Files:
     """Adds the pages."""
     for source, page in PAGES.items():
-        files.append(File.generated(config, page, content=(REPOSITORY / source).read_text(encoding="utf-8")))
+        content = (REPOSITORY / source).read_text(encoding="utf-8")
+        if source.endswith(".ipynb"):
+            content = "\n\n".join(markdown_of_cells(content))
+        files.append(File.generated(config, page, content=content))
     return files
+
+
+def markdown_of_cells(notebook: str) -> Iterator[str]:
+    """Yields the text, the code and the printed output of a notebook's cells."""
+    for cell in json.loads(notebook)["cells"]:
+        source = "".join(cell["source"])
+        yield source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```"
+        for output in cell.get("outputs", []):
+            text = "".join(output.get("text") or output["data"]["text/plain"])
+            yield f"```text\n{text.rstrip()}\n```"
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
