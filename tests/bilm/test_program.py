@@ -25,6 +25,7 @@ def assert_same(bilm: BiLm, program: torch.nn.Module, sentences: list[list[str]]
     torch.testing.assert_close(program(ids), bilm(ids).layers, atol=1e-5, rtol=0)
 
 
+@pytest.mark.slow
 def test_the_program_gives_the_same_layers_for_any_batch() -> None:
     bilm = load_bilm("tiny")
     stored = io.BytesIO()
@@ -35,6 +36,7 @@ def test_the_program_gives_the_same_layers_for_any_batch() -> None:
         assert_same(bilm, program, sentences)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", [{"use_skip_connections": False, "n_layers": 3}, {"cell_clip": 0.05}])
 def test_skip_connections_and_clips_are_the_options(changed: dict[str, object]) -> None:
     torch.manual_seed(1)

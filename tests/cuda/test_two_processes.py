@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import h5py
+import pytest
 import torch
 from torch import Tensor, distributed, multiprocessing
 from torch.nn.parallel import DistributedDataParallel
@@ -39,6 +40,7 @@ def _train_half(rank: int, windows: list[Window], device: str, folder: str) -> N
     distributed.destroy_process_group()
 
 
+@pytest.mark.slow
 def test_training_with_two_processes_is_training_with_one_that_has_all_rows(
     device: str, tmp_path: Path
 ) -> None:
@@ -51,6 +53,7 @@ def test_training_with_two_processes_is_training_with_one_that_has_all_rows(
         assert_near(torch.load(tmp_path / f"{rank}.pt"), expected)
 
 
+@pytest.mark.slow
 def test_a_text_is_embedded_by_two_workers_as_by_one(device: str, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{line}\n" for line in LINES))
