@@ -37,6 +37,15 @@ def test_its_commands_name_no_path_outside_the_repository(document: Path) -> Non
         assert not (line.startswith("    ") and "../" in line), line
 
 
+def test_each_command_has_a_page_with_what_its_help_shows() -> None:
+    program = runpy.run_path(str(REPOSITORY / "docs" / "update_commands.py"))
+    written = {path.name: path.read_text(encoding="utf-8") for path in program["FOLDER"].iterdir()}
+    assert written == program["pages"]()
+    navigation = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
+    assert [name for name in written if f"commands/{name}" not in navigation] == []
+    assert "| `--seeds N` | train with the seeds 1 to N |" in written["sweep.md"]
+
+
 def test_the_readme_has_results() -> None:
     assert "<!-- summary:ner" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 

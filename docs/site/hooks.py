@@ -44,9 +44,14 @@ def markdown_of_cells(notebook: str) -> Iterator[str]:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Turns links that work in the repository into links that work on the site."""
+    """Turns links that work in the repository into those of the site; adds the chooser to `install.md`."""
     path = page.file.src_uri
     folder = (REPOSITORY / SOURCES.get(path, f"docs/{path}")).parent
+
+    if path == "install.md":
+        title, _, rest = markdown.partition("\n")
+        chooser = (REPOSITORY / "docs/site/chooser.md").read_text(encoding="utf-8")
+        markdown = f"{title}\n\n{chooser}\n{rest}"
 
     def relinked(match: re.Match[str]) -> str:
         text, target, anchor = match.groups()
