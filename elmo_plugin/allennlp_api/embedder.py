@@ -206,8 +206,10 @@ def write_embedded_file(
     keys = list(sentences) if use_sentence_keys else [str(number) for number in range(len(sentences))]
     if len(set(keys)) < len(keys):
         raise BiLmError("a sentence comes twice, so that sentences cannot be the keys")
-    with replace_when_written(path) as temporary, new_hdf5(temporary) as (file, _):
+    with replace_when_written(path) as temporary, new_hdf5(temporary) as (file, target):
         for key, of_sentence in zip(keys, vectors, strict=True):
+            if target.error is not None:
+                raise target.error
             file.create_dataset(key, data=_LAYERS_WRITTEN[output_format](of_sentence), dtype="float32")
         if not forget_sentences and not use_sentence_keys:
             index = json.dumps(dict(zip(sentences, keys, strict=True)))

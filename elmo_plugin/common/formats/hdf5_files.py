@@ -3,9 +3,12 @@
 import io
 import math
 import os
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import h5py
@@ -101,12 +104,39 @@ class DeferringFile(io.FileIO):
 
 
 @contextmanager
+def _defer_signals(target: DeferringFile) -> Iterator[None]:
+    """
+    Has Ctrl-C and SIGTERM end the writing as a full disk does, and raises them at the end. HDF5 would make
+    another error of an exception that is raised while it calls the file.
+    """
+    came: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        target.error = target.error or InterruptedError("stopped by a signal")
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    is_main = threading.current_thread() is threading.main_thread()  # other threads are not interrupted
+    raising = {number: handler for number, handler in handlers.items() if is_main and callable(handler)}
+    for number in raising:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in raising.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
+
+
+@contextmanager
 def new_hdf5(path: str | Path, **options: Any) -> Iterator[tuple[h5py.File, DeferringFile]]:
     """
     Creates a file with these `options` of `h5py.File`. Yields it and the file below it, whose `error` says
-    early that it cannot be written. Raises that `OSError` at the end.
+    early that it cannot be written, or that Ctrl-C or SIGTERM came. Raises that `OSError`, or what the signal
+    raises, at the end.
     """
-    with DeferringFile(path) as target:
+    with DeferringFile(path) as target, _defer_signals(target):
         try:
             with h5py.File(target, "w", **options) as file:
                 yield file, target
