@@ -55,7 +55,7 @@ def test_without_allennlp_models_the_program_says_what_to_install(monkeypatch: p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("state", ["known", "unknown", "cached"])
+@pytest.mark.parametrize("state", ["known", "unknown", "cached", "bfloat16"])
 def test_ours_alone_trains_and_prints_its_peak_memory(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], state: str
 ) -> None:
