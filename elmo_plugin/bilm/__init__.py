@@ -18,7 +18,7 @@ from elmo_plugin.bilm.loading import has_weights, load_bilm
 from elmo_plugin.bilm.lstm.state import BiLmState
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.packing import Packing, pack, rows_before, rows_in_reverse, split_by_tokens
-from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, has_bfloat16
+from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, has_bfloat16, multiply
 from elmo_plugin.bilm.sentences import BiLmOutput, Cache, add_boundaries
 from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.common.errors import BiLmError
@@ -51,6 +51,7 @@ __all__ = [
     "has_bfloat16",
     "has_weights",
     "load_bilm",
+    "multiply",
     "pack",
     "rows_before",
     "rows_in_reverse",

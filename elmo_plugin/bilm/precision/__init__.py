@@ -6,6 +6,7 @@ from elmo_plugin.bilm.precision.floating import (
     Float32,
     autocast_dtype,
     has_bfloat16,
+    multiply,
     pack_for_training,
 )
 from elmo_plugin.bilm.precision.int8 import Int8, int8_is_exact
@@ -21,6 +22,7 @@ __all__ = [
     "get_precision",
     "has_bfloat16",
     "int8_is_exact",
+    "multiply",
     "pack_for_training",
 ]
 

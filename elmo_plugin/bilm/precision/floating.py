@@ -142,6 +142,17 @@ def pack_for_training(weight: Tensor, dtype: torch.dtype) -> PackedLinear:
     return _pack(weight.detach().to(dtype), None)
 
 
+def multiply(left: Tensor, right: Tensor) -> Tensor:
+    """
+    Returns `left @ right`. For two float32 matrices on a CPU, oneDNN takes the place of MKL, which some
+    processors of AMD run at little more than half its speed.
+    """
+    if left.dim() == 2 and left.dtype == torch.float32 and left.device.type == "cpu" and has_onednn():
+        handle_signals_on_another_stack()
+        return torch.ops.mkldnn._linear_pointwise(left, right.t(), None, "none", [], "")
+    return torch.matmul(left, right)
+
+
 def autocast_dtype(like: Tensor) -> torch.dtype:
     """The type that products are to be computed in: autocast's where it is on, else that of `like`."""
     device = like.device.type

@@ -7,6 +7,8 @@ the parameters.
 import torch
 from torch import Tensor
 
+from elmo_plugin.bilm import multiply
+
 
 def product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:
     """
@@ -19,7 +21,7 @@ def product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:
     dtype : `torch.dtype`
         The type in which it is computed.
     """
-    return torch.matmul(left.to(dtype), right.to(dtype)).to(left.dtype)
+    return multiply(left.to(dtype), right.to(dtype)).to(left.dtype)
 
 
 def add_product_(sums: Tensor, left: Tensor, right: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import PRECISIONS
-from elmo_plugin.bilm.precision import autocast_dtype, floating, pack_for_training
+from elmo_plugin.bilm.precision import autocast_dtype, floating, multiply, pack_for_training
 from elmo_plugin.bilm.precision.floating import PlainLinear
 
 
@@ -90,3 +90,18 @@ def test_signals_during_products_leave_the_heap_whole() -> None:
     """Without an alternate stack a product is wrong, or the process ends with "corrupted size"."""
     run = subprocess.run([sys.executable, "-c", MULTIPLY_UNDER_SIGNALS], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("left_is_transposed", [False, True])
+@pytest.mark.parametrize("right_is_transposed", [False, True])
+def test_two_matrices_are_multiplied_in_any_layout(
+    left_is_transposed: bool, right_is_transposed: bool
+) -> None:
+    generator = torch.Generator().manual_seed(3)
+    left = torch.randn(70, 40, generator=generator)[:, :30]
+    right = torch.randn(30, 50, generator=generator)
+    if left_is_transposed:
+        left = torch.randn(30, 70, generator=generator).t()
+    if right_is_transposed:
+        right = torch.randn(50, 30, generator=generator).t()
+    torch.testing.assert_close(multiply(left, right), (left.double() @ right.double()).float())
