@@ -6,7 +6,7 @@
 Builds both distributions into `WORK/dist`, the only place where elmo_plugin can be found. Each extra gets an
 empty environment and an empty folder, which are removed afterwards; the output is in `WORK/PYTHON-EXTRA.log`.
 `WORK/installs.json` collects the results of several calls; the table is printed from it. Needs uv, curl, a
-network, and 30 GB, most of it for uv's cache; `UV_TORCH_BACKEND=cpu` in the environment takes torch without CUDA.
+network, and 30 GB, most for uv's cache. The variable `UV_TORCH_BACKEND=cpu` takes a torch without CUDA.
 """
 
 import argparse
