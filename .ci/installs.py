@@ -66,8 +66,8 @@ CHECKS = {
     + TEXT
     + f"{EMBED} --mix run/model.tar.gz\n"
     "python -c 'import elmo_plugin.dropin; from allennlp.commands.elmo import ElmoEmbedder'\n",
-    "allennlp,figures,demo": TRAIN
-    + "elmo weights run/model.tar.gz -o weights.svg && test -s weights.svg\n"
+    "allennlp,figures,demo": "elmo new ner x && cd x && allennlp train config.jsonnet -s run\n"
+    "elmo weights run/model.tar.gz -o weights.svg && test -s weights.svg\n"
     "elmo predict run/model.tar.gz 'Anna lives in Paris .'\n",
 }
 """The lines of bash for each extra, in an empty folder with its environment's commands on the PATH."""
