@@ -49,9 +49,11 @@ CHECKS = {
     + "export ALLENNLP_CACHE_ROOT=$PWD\n"
     + f"{EMBED} --all --options-file {SERVED}/options.json --weight-file {SERVED}/weights.hdf5\n",
     "spacy": python_block("docs/integrations.md", "spaCy: the component `elmo`", "nlp.to_disk('pipeline')\n")
-    + "mkdir packed && python -m spacy package pipeline packed --name play --version 1.0.0 --build wheel\n"
+    + "mkdir packed && pip install -q build\n"
+    "python -m spacy package pipeline packed --name play --version 1.0.0 --build wheel\n"
     "uv venv -q --seed --python $VIRTUAL_ENV/bin/python elsewhere\n"
-    "uv pip install -q --python elsewhere/bin/python --find-links $DIST packed/*/dist/*.whl\n"
+    'uv pip install -q --python elsewhere/bin/python "$(ls $DIST/*.whl)[spacy]"\n'
+    "elsewhere/bin/python -m pip install packed/*/dist/*.whl\n"
     f"cd elsewhere && bin/python -Ic '{LOAD}'\n",
     "flair": python_block("docs/integrations.md", "flair"),
     "sklearn": python_block("docs/integrations.md", "scikit-learn"),
