@@ -3,10 +3,10 @@
     python .ci/installs.py WORK                                  # each extra on each Python, in about an hour
     python .ci/installs.py WORK --python 3.13 --extra spacy demo
 
-Builds both distributions into `WORK/dist`, the only place where elmo_plugin can be found. Each extra gets an
-empty environment and an empty folder, which are removed afterwards; the output is in `WORK/PYTHON-EXTRA.log`.
-`WORK/installs.json` collects the results of several calls; the table is printed from it. Needs uv, curl, a
-network, and 30 GB, most for uv's cache. The variable `UV_TORCH_BACKEND=cpu` takes a torch without CUDA.
+Builds a release of the last commit into `WORK/dist`, the only place where elmo_plugin can be found. Each
+extra gets an empty environment and an empty folder; the output is in `WORK/PYTHON-EXTRA.log`. The results of
+several calls are in `WORK/installs.json`; the table is printed from it. Needs uv, git, curl, a network, and
+30 GB, most for uv's cache. The variable `UV_TORCH_BACKEND=cpu` takes a torch without CUDA.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from datetime import date
 from pathlib import Path
@@ -82,8 +83,7 @@ def uv(*arguments: object, **options: Any) -> None:
 def install_and_run(extra: str, python: str, work: Path) -> dict[str, Any]:
     """Returns the seconds and megabytes of an installation, torch's version, and whether all lines ran."""
     folder, environment = work / "folder", work / "environment"
-    for each in (folder, environment):
-        shutil.rmtree(each, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     variables |= {"PATH": f"{environment / 'bin'}:{os.environ['PATH']}", "VIRTUAL_ENV": str(environment)}
@@ -92,7 +92,7 @@ def install_and_run(extra: str, python: str, work: Path) -> dict[str, Any]:
     with (work / f"{python}-{extra or 'none'}.log").open("w") as log:
         where |= {"stdout": log, "stderr": subprocess.STDOUT}
         try:
-            uv("venv", "--seed", "--python", python, environment, **where)
+            uv("venv", "--clear", "--seed", "--python", python, environment, **where)
             start = time.monotonic()
             asked = f"elmo_plugin[{extra}]" if extra else "elmo_plugin"
             uv("pip", "install", "--find-links", work / "dist", asked, **where)
@@ -104,10 +104,9 @@ def install_and_run(extra: str, python: str, work: Path) -> dict[str, Any]:
             torch = subprocess.check_output([environment / "bin" / "python", "-c", program], text=True)
             start = time.monotonic()
             done = subprocess.run(["bash", "-euxo", "pipefail", "-c", CHECKS[extra]], **where)
-            works = done.returncode == 0
         except subprocess.CalledProcessError:
             return {"works": False}
-    found = {"works": works, "seconds": seconds, "megabytes": int(size), "torch": torch}
+    found = {"works": done.returncode == 0, "seconds": seconds, "megabytes": int(size), "torch": torch}
     return found | {"seconds_of_lines": round(time.monotonic() - start), "date": str(date.today())}
 
 
@@ -133,21 +132,17 @@ def main() -> None:
     args = parser.parse_args()
     work = args.work.absolute()
     shutil.rmtree(work / "dist", ignore_errors=True)
-    uv("build", "--quiet", "--out-dir", work / "dist", REPOSITORY)
+    release = REPOSITORY / ".ci" / "release.py"
+    subprocess.run([sys.executable, release, "https://example.org", work / "dist"], check=True)
     file = work / "installs.json"
     results = json.loads(file.read_text()) if file.exists() else {}
-    failed = 0
     for python in args.python:
         for extra in args.extra:
-            found = install_and_run(extra, python, work)
+            results.setdefault(python, {})[extra] = found = install_and_run(extra, python, work)
             print(python, extra or "none", found, flush=True)
-            failed += not found["works"]
-            results.setdefault(python, {})[extra] = found
             file.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
-    for each in ("folder", "environment"):
-        shutil.rmtree(work / each, ignore_errors=True)
     print(table(results))
-    raise SystemExit(failed > 0)
+    sys.exit(not all(found["works"] for each in results.values() for found in each.values()))
 
 
 if __name__ == "__main__":
