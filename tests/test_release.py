@@ -70,3 +70,12 @@ def test_the_workflow_follows_the_readme_of_a_new_project(tmp_path: Path) -> Non
     readme = (tmp_path / "project" / "README.md").read_text(encoding="utf-8")
     assert steps[-1].splitlines() == re.findall("^    (allennlp.*)", readme, re.MULTILINE)
     assert set(workflow["jobs"]["publish"]["needs"]) == {"test", "install"}
+
+
+def test_the_site_of_a_published_version_stays_beside_the_others() -> None:
+    workflow = yaml.safe_load((REPOSITORY / ".github/workflows/release.yml").read_text(encoding="utf-8"))
+    site = workflow["jobs"]["site"]
+    assert site["needs"] == "publish" and site["permissions"] == {"contents": "write"}
+    assert 'mike deploy --push --update-aliases "${GITHUB_REF_NAME#v}" latest' in site["steps"][-1]["run"]
+    configuration = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
+    assert yaml.safe_load(configuration)["extra"]["version"] == {"provider": "mike"}

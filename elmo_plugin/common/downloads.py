@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 from urllib.error import HTTPError
@@ -14,7 +15,7 @@ from elmo_plugin.common.progress import is_quiet
 
 SCHEMES = ("http", "https", "hf", "s3", "gs")
 TIMEOUT = 30  # seconds without an answer
-HUB_TIMEOUT = 4  # seconds until the Hugging Face Hub must have answered anything
+HUB_TIMEOUT = 3  # seconds until the Hugging Face Hub must have answered anything
 
 
 def download_directory() -> Path:
@@ -48,17 +49,17 @@ def fetch(path_or_address: str | Path, whose: str = "", others: Sequence[str | P
     address = str(path_or_address)
     if not is_address(address):
         return Path(os.path.expanduser(path_or_address))
-    try:
-        from cached_path import cached_path, find_latest_cached
-    except ImportError:
+    if find_spec("cached_path") is None:
         reason = "the package cached-path is not installed: install elmo_plugin[download]"
-        raise _cannot_download(address, whose, reason) from None
+        raise _cannot_download(address, whose, reason)
+    if urlparse(address).scheme == "hf" and not _hub_answers():
+        return _of_hubs_cache(address, whose)
+    from cached_path import cached_path, find_latest_cached  # the clients of all clouds: takes seconds
+
     for known in (address, *others):
         found = find_latest_cached(str(known), download_directory())
         if found is not None:
             return Path(found)
-    if urlparse(address).scheme == "hf" and not _hub_answers():
-        return _of_hubs_cache(address, whose)
     try:
         size = _size_of(address)
         if not is_quiet():

@@ -171,6 +171,18 @@ def test_the_description_is_read_back_and_a_damaged_file_has_none(name: str, tmp
     assert OUTPUT_FORMATS[name].read_description(path) is None
 
 
+def test_a_compressed_dataset_with_a_changed_byte_cannot_be_read(tmp_path: Path) -> None:
+    settings = EmbedSettings("", gzip=4)
+    path = joined("hdf5", [make_part(0, ["a b c " * 20])], tmp_path, settings)
+    with h5py.File(path) as file:
+        chunk = file["0"].id.get_chunk_info(0)
+    damaged = bytearray(path.read_bytes())
+    damaged[chunk.byte_offset + chunk.size // 2] ^= 1
+    path.write_bytes(damaged)
+    with h5py.File(path) as file, pytest.raises(OSError):
+        file["0"][()]
+
+
 @pytest.mark.parametrize("size", [0, 20, -20])
 def test_a_chunk_is_there_if_it_is_whole(size: int, tmp_path: Path) -> None:
     segment, path = Segment(0, 0, ["a"], 2), chunk_path(tmp_path, 0)
