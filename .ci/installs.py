@@ -54,7 +54,7 @@ CHECKS = {
     "python -m spacy package pipeline packed --name play --version 1.0.0 --build wheel\n"
     "uv venv -q --seed --python $VIRTUAL_ENV/bin/python elsewhere\n"
     'uv pip install -q --python elsewhere/bin/python "$(ls $DIST/*.whl)[spacy]"\n'
-    "elsewhere/bin/python -m pip install packed/*/dist/*.whl\n"
+    "uv pip install -q --python elsewhere/bin/python packed/*/dist/*.whl\n"
     f"cd elsewhere && bin/python -Ic '{LOAD}'\n",
     "flair": python_block("docs/integrations.md", "flair"),
     "sklearn": python_block("docs/integrations.md", "scikit-learn"),
