@@ -54,7 +54,7 @@ CHECKS = {
     "python -m spacy package pipeline packed --name play --version 1.0.0 --build wheel\n"
     "uv venv -q --seed --python $VIRTUAL_ENV/bin/python elsewhere\n"
     'uv pip install -q --python elsewhere/bin/python "$(ls $DIST/*.whl)[spacy]"\n'
-    "elsewhere/bin/python -m pip install packed/*/dist/*.whl\n"
+    "uv pip install -q --python elsewhere/bin/python packed/*/dist/*.whl\n"
     f"cd elsewhere && bin/python -Ic '{LOAD}'\n",
     "flair": python_block("docs/integrations.md", "flair"),
     "sklearn": python_block("docs/integrations.md", "scikit-learn"),
@@ -99,7 +99,7 @@ def install_and_run(extra: str, python: str, work: Path) -> dict[str, Any]:
             if "allennlp" in extra:
                 uv("pip", "install", "--no-deps", "allennlp==2.10.1", **where)
             seconds = round(time.monotonic() - start)
-            size = subprocess.check_output(["du", "-sm", environment], text=True).split()[0]
+            size = subprocess.check_output(["du", "-sBMB", environment], text=True).split("MB")[0]
             program = "from importlib.metadata import version; print(version('torch'), end='')"
             torch = subprocess.check_output([environment / "bin" / "python", "-c", program], text=True)
             start = time.monotonic()
@@ -132,8 +132,8 @@ def main() -> None:
     args = parser.parse_args()
     work = args.work.absolute()
     shutil.rmtree(work / "dist", ignore_errors=True)
-    release = REPOSITORY / ".ci" / "release.py"
-    subprocess.run([sys.executable, release, "https://example.org", work / "dist"], check=True)
+    release = [sys.executable, REPOSITORY / ".ci" / "release.py", "https://example.org", work / "dist"]
+    subprocess.run(release, check=True, capture_output=True)
     file = work / "installs.json"
     results = json.loads(file.read_text()) if file.exists() else {}
     for python in args.python:

@@ -72,6 +72,18 @@ def test_the_workflow_follows_the_readme_of_a_new_project(tmp_path: Path) -> Non
     assert set(workflow["jobs"]["publish"]["needs"]) == {"test", "install"}
 
 
+def test_every_extra_is_installed_and_tried_and_its_row_is_in_the_table() -> None:
+    tomllib: Any = pytest.importorskip("tomllib", reason="needs Python 3.11")
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    checks = runpy.run_path(str(REPOSITORY / ".ci" / "installs.py"))["CHECKS"]
+    assert {extra for extras in checks for extra in extras.split(",") if extra} == {
+        *project["optional-dependencies"]
+    }
+    page = (REPOSITORY / "docs/install.md").read_text(encoding="utf-8")
+    tried = page.partition("\n## What was tried\n")[2].partition("\n## ")[0]
+    assert re.findall("^\\| (?:`(.+)`|no extra) \\|", tried, re.MULTILINE) == list(checks)
+
+
 def test_the_site_of_a_published_version_stays_beside_the_others() -> None:
     workflow = yaml.safe_load((REPOSITORY / ".github/workflows/release.yml").read_text(encoding="utf-8"))
     site = workflow["jobs"]["site"]
