@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from elmo_plugin.tasks.counting import Scores, harmonic_mean
+
 METRICS = ("muc", "bcub", "ceafe")  # of which the score of CoNLL-2012 is the mean
 Cluster = list[Hashable]  # its mentions, one of which may be there twice
 
@@ -18,20 +20,15 @@ class Counts(NamedTuple):
     precision_numerator: float = 0.0
     precision_denominator: float = 0.0
 
-    def plus(self, other: "Counts") -> "Counts":
-        """Returns the sums of both."""
-        return Counts(*(mine + its for mine, its in zip(self, other, strict=True)))
-
     def figures(self) -> tuple[float, float, float]:
         """Returns precision, recall and F1, from 0 to 1; 0 where there is nothing."""
         in_gold, gold, in_predicted, predicted = self
         recall = in_gold / gold if gold else 0.0
         precision = in_predicted / predicted if predicted else 0.0
-        both = precision + recall
-        return precision, recall, 2 * precision * recall / both if both else 0.0
+        return precision, recall, harmonic_mean(precision, recall)
 
 
-class CorefScores:
+class CorefScores(Scores):
     """
     Counts the clusters of documents, the sums over which make the figures.
 
@@ -46,7 +43,7 @@ class CorefScores:
     def __init__(self) -> None:
         self.documents = 0
         self.repeated = 0
-        self._sums: dict[str, Counts] = dict.fromkeys((*METRICS, "mention"), Counts())
+        self._sums = np.zeros((len(COUNTED), len(Counts._fields)))
 
     def add(self, gold: Iterable[Iterable[Hashable]], predicted: Iterable[Iterable[Hashable]]) -> None:
         """
@@ -66,22 +63,16 @@ class CorefScores:
         unique = _without_repeated(found, mentions)
         self.repeated += sum(map(len, found)) - sum(map(len, unique))
         self.documents += 1
-        for name, count in (("muc", muc), ("bcub", b_cubed), ("ceafe", ceaf_e), ("mention", mention_counts)):
-            self._sums[name] = self._sums[name].plus(count(right, unique))
-
-    def update(self, other: "CorefScores") -> None:
-        """Adds what another counted."""
-        self.documents += other.documents
-        self.repeated += other.repeated
-        self._sums = {name: counts.plus(other._sums[name]) for name, counts in self._sums.items()}
+        self._sums += [count(right, unique) for count in COUNTED.values()]
 
     def counts(self) -> dict[str, Counts]:
         """Returns the counts of "muc", "bcub", "ceafe" and "mention"."""
-        return dict(self._sums)
+        return {name: Counts(*row) for name, row in zip(COUNTED, self._sums.tolist(), strict=True)}
 
     def average(self) -> tuple[float, float, float]:
         """Returns the means of precision, recall and F1 of MUC, B-cubed and CEAF-e."""
-        figures = [self._sums[name].figures() for name in METRICS]
+        counts = self.counts()
+        figures = [counts[name].figures() for name in METRICS]
         precision, recall, f1 = (sum(values) / len(METRICS) for values in zip(*figures, strict=True))
         return precision, recall, f1
 
@@ -160,3 +151,7 @@ def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Cou
 def _place_of_mentions(clusters: Sequence[Cluster]) -> dict[Hashable, int]:
     """Returns the index of the cluster of each mention, of the last one where it is in several."""
     return {mention: index for index, cluster in enumerate(clusters) for mention in cluster}
+
+
+COUNTED = {"muc": muc, "bcub": b_cubed, "ceafe": ceaf_e, "mention": mention_counts}
+"""How each of the counts is made from the right clusters and those of a system."""
