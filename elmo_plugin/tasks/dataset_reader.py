@@ -3,7 +3,8 @@
 import logging
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -38,6 +39,10 @@ class Line(NamedTuple):
     def columns(self) -> list[str]:
         """What ASCII spaces and tabs separate: other spaces may be part of a word."""
         return re.findall(r"\S+", self.text, re.ASCII)
+
+
+Row = tuple[Line, list[str]]
+"""A line and its columns."""
 
 
 class TaskDatasetReader(DatasetReader):
@@ -130,6 +135,14 @@ def read_text_lines(file_path: str) -> Iterator[Line]:
         for number, line in enumerate(read_lines(file_path), start=1):
             text = decode(line, f"{file_path}, line {number}")
             yield Line(text.lstrip("\ufeff"), file_path, number)
+
+
+def sentence_rows(lines: Iterable[Line], has_word: Callable[[list[str]], Any] = bool) -> Iterator[list[Row]]:
+    """Yields the rows of each sentence. Lines for whose columns `has_word` is false separate sentences."""
+    rows = ((line, line.columns) for line in lines)
+    for have_words, sentence in groupby(rows, key=lambda row: bool(has_word(row[1]))):
+        if have_words:
+            yield list(sentence)
 
 
 class TagsField(SequenceLabelField):
