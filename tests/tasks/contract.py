@@ -133,6 +133,7 @@ class TaskContract:
     def test_the_default_predictor_predicts_json_alone_and_in_a_batch(self, archive: Archive) -> None:
         predictor = Predictor.from_archive(archive)
         assert type(predictor) is Predictor.by_name(archive.model.default_predictor)
+        assert predictor.name == archive.model.default_predictor, "which its errors begin with"
         alone = [predictor.predict_json(line) for line in self.inputs]
         assert not any("loss" in output for output in alone)
         assert_same(predictor.predict_batch_json(self.inputs), alone)
