@@ -82,7 +82,7 @@ class NearestSense:
 
 class SenseScore(NamedTuple):
     """
-    name: of what chose the senses, such as "LSTM 1" or "first sense"
+    name: of the method, such as "LSTM 1" or "first sense"
     correct: the words that have a right sense
     answered: those that have a sense
     total: all

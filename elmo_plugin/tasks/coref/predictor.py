@@ -30,8 +30,8 @@ class CorefPredictor(TaskPredictor):
                           "probability": 0.97}],
          "marked": "[Anna]0 waved . [She]0 laughed ."}
 
-    where words and characters are counted from the beginning of the document, `end` is what comes after the
-    last one, and the number behind a bracket is that of a cluster. The text of words is what spaces join.
+    Words and characters are counted from the beginning of the document, `end` is exclusive, and the number
+    after a bracket is that of a cluster. The text of `sentences` is their words, joined by spaces.
 
     Registered as a `Predictor` with name "elmo_coref".
 

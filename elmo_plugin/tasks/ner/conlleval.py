@@ -38,9 +38,9 @@ def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
     # Parameters
 
     path : `str`
-        A UTF-8 file with a word a line, whose last two columns are the gold tag and the system's tag. White
-        space separates columns, blank lines separate sentences. It is compressed where its name ends in `.gz`
-        or `.zst`.
+        A UTF-8 file with one word per line, whose last two columns are the gold tag and the system's tag.
+        White space separates columns, blank lines separate sentences. A file whose name ends in `.gz` or
+        `.zst` is compressed.
 
     # Returns
 

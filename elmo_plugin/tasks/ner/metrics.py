@@ -17,9 +17,9 @@ class NerScores(Scores):
     # Attributes
 
     words, correct_tags : `int`
-        How many were added.
+        The number of words, and of those with the right tag.
     gold, found, correct : `Counter[str]`
-        How many entities of each type there are, a system found, and are the same in both.
+        The number of entities of each type that are right, that a system found, and that are both.
     """
 
     def __init__(self) -> None:

@@ -48,9 +48,9 @@ class SquadScores(Scores):
     # Attributes
 
     total : `int`
-        The questions.
+        The number of questions.
     missing : `int`
-        Those without a prediction, which score nothing.
+        The number of questions without a prediction, which score 0.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class SquadScores(Scores):
         self._f1 = 0.0
 
     def add(self, predicted: str | None, right: Iterable[str]) -> None:
-        """Counts one question, of which `predicted` is the answer, if there is one."""
+        """Adds one question and its predicted answer, `None` if there is no prediction."""
         right = list(right)
         self.total += 1
         if predicted is None:

@@ -17,8 +17,8 @@ Pieces = tuple[tuple[int, int], ...]  # start and end of each part of an argumen
 class Counts(NamedTuple):
     """
     correct: arguments that were predicted and are right
-    excess: that were predicted and are not right
-    missed: that are right and were not predicted
+    excess: arguments that were predicted and are wrong
+    missed: arguments that are right and were not predicted
     """
 
     correct: int
@@ -39,9 +39,9 @@ class SrlScores(Scores):
     # Attributes
 
     propositions : `int`
-        How many were added.
+        The number of propositions.
     perfect : `int`
-        How many of them have all arguments, and no other.
+        The number of propositions whose predicted arguments are exactly the right ones.
     """
 
     def __init__(self) -> None:

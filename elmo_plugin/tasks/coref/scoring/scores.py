@@ -13,7 +13,7 @@ Cluster = list[Hashable]  # its mentions, one of which may be there twice
 
 
 class Counts(NamedTuple):
-    """The fractions that recall and precision are: what is right, out of the key and out of the response."""
+    """The numerators and denominators of recall, over the key, and of precision, over the response."""
 
     recall_numerator: float = 0.0
     recall_denominator: float = 0.0
@@ -35,9 +35,9 @@ class CorefScores(Scores):
     # Attributes
 
     documents : `int`
-        How many were added.
+        The number of documents.
     repeated : `int`
-        How many predicted mentions were left out, because they are right and there already.
+        The number of predicted mentions that were left out because they are right and were predicted before.
     """
 
     def __init__(self) -> None:
@@ -47,9 +47,9 @@ class CorefScores(Scores):
 
     def add(self, gold: Iterable[Iterable[Hashable]], predicted: Iterable[Iterable[Hashable]]) -> None:
         """
-        Counts the clusters of one document. Mentions that are there twice are treated as by the reference
-        scorer: of those that are predicted and right, only the first is kept; all others count as often as
-        they are there, but once as mentions.
+        Adds the clusters of one document. Repeated mentions are treated as in the reference scorer: a mention
+        that is predicted and right is kept only where it occurs first; any other counts each time it occurs,
+        but once as a mention.
 
         # Parameters
 
@@ -78,13 +78,13 @@ class CorefScores(Scores):
 
 
 def _without_empty(clusters: Iterable[Iterable[Hashable]]) -> list[Cluster]:
-    """Returns clusters that have mentions; these are hashable."""
+    """Returns the clusters that have mentions, as lists of hashable mentions."""
     lists = [[tuple(m) if isinstance(m, list) else m for m in cluster] for cluster in clusters]
     return [cluster for cluster in lists if cluster]
 
 
 def _without_repeated(predicted: Sequence[Cluster], right: set[Hashable]) -> list[Cluster]:
-    """Returns predicted clusters in which no mention that is right is there twice."""
+    """Returns the predicted clusters, in which each right mention is kept only where it occurs first."""
     seen: set[Hashable] = set()
     kept: list[Cluster] = []
     for cluster in predicted:
@@ -99,8 +99,8 @@ def _without_repeated(predicted: Sequence[Cluster], right: set[Hashable]) -> lis
 
 def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
     """
-    Counts links, of which a cluster has one less than mentions. Those are right that remain where it is cut
-    into the pieces that the clusters of the other side make of it.
+    Counts links, of which a cluster has one fewer than mentions. The correct links are those that remain
+    after the clusters of the other side have split the cluster into pieces.
     """
     place = _place_of_mentions(gold)
     correct = 0
@@ -113,8 +113,8 @@ def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
 
 def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
     """
-    Sums, over the mentions, the part of its cluster that its other cluster shares; one mention at a time as
-    the scorer does, so that the last digits are the same.
+    Sums, over all mentions, the fraction of the mention's cluster that its cluster on the other side shares.
+    Mentions are added one at a time, as in the scorer, so that the last digits agree.
     """
     place = _place_of_mentions(gold)
     members = [set(cluster) for cluster in gold]
@@ -129,7 +129,7 @@ def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
 
 
 def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
-    """Counts the similarity of clusters (phi 4), each of which has one partner, or none, that is the best."""
+    """Sums the similarities (phi 4) of the clusters in their best one-to-one alignment."""
     place = _place_of_mentions(predicted)
     common = np.zeros((len(gold), len(predicted)))
     for row, cluster in enumerate(gold):
@@ -143,7 +143,7 @@ def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
 
 
 def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
-    """Counts mentions, each of them once, that are in both, whatever their clusters are."""
+    """Counts distinct mentions, regardless of their clusters."""
     right, found = ({mention for cluster in side for mention in cluster} for side in (gold, predicted))
     return Counts(len(right & found), len(right), len(right & found), len(found))
 
