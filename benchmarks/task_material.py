@@ -21,22 +21,20 @@ VARIABLES = ("CONLL2003", "CONLL2012", "SNLI", "SQUAD", "SST", "WORD_VECTORS")
 class Task(NamedTuple):
     """
     config: the name of its configuration in training_config
-    files: for training, and for prediction
     gold: the fields that prediction does without
     """
 
     config: str
-    files: tuple[str, str]
     gold: tuple[str, ...]
 
 
 TASKS = {
-    "ner": Task("ner_conll2003", ("train.txt", "dev.txt"), ("tags", "gold_tags")),
-    "snli": Task("snli", ("train.jsonl", "dev.jsonl"), ("label",)),
-    "sst": Task("sst", ("train.txt", "dev.txt"), ("label",)),
-    "srl": Task("srl_conll2012", ("train.gold_conll", "dev.gold_conll"), ("tags",)),
-    "squad": Task("squad", ("train.json", "dev.json"), ("answers",)),
-    "coref": Task("coref_conll2012", ("train.gold_conll", "dev.gold_conll"), ("clusters",)),
+    "ner": Task("ner_conll2003", ("tags", "gold_tags")),
+    "snli": Task("snli", ("label",)),
+    "sst": Task("sst", ("label",)),
+    "srl": Task("srl_conll2012", ("tags",)),
+    "squad": Task("squad", ("answers",)),
+    "coref": Task("coref_conll2012", ("clusters",)),
 }
 
 
@@ -76,14 +74,14 @@ def embedders_of(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_material(name: str, config: dict[str, Any], data: Path, count: int) -> Material:
-    """The vocabulary, and the first batches of an epoch over each of the two files."""
+    """The vocabulary, and the first batches of an epoch over each file, such as train.txt and dev.txt."""
     reader_configs = [
         config["dataset_reader"],
         config.get("validation_dataset_reader", config["dataset_reader"]),
     ]
     parts = [
-        read(reader_config, data / name / file)
-        for reader_config, file in zip(reader_configs, TASKS[name].files, strict=True)
+        read(reader_config, next((data / name).glob(f"{part}.*")))
+        for reader_config, part in zip(reader_configs, ("train", "dev"), strict=True)
     ]
     if name == "coref":
         most = config["model"]["max_training_sentences"]

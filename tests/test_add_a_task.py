@@ -15,7 +15,7 @@ from allennlp.commands import main
 import elmo_plugin.tasks
 from tests import conftest
 from tests.conftest import REPOSITORY
-from tests.tasks import contract
+from tests.experiments import configs
 from tests.tasks.contract import TaskContract
 
 DOCUMENT = (REPOSITORY / "docs" / "add_a_task.md").read_text(encoding="utf-8")
@@ -42,7 +42,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         tasks = [*elmo_plugin.tasks.__path__, str(folder / "elmo_plugin" / "tasks")]
         patch.setattr(elmo_plugin.tasks, "__path__", tasks)
         patch.setattr(conftest, "REPOSITORY", folder)
-        patch.setattr(contract, "REPOSITORY", folder)
+        patch.setattr(configs, "REPOSITORY", folder)
         importlib.import_module("elmo_plugin.tasks.trec")
         test = runpy.run_path(str(folder / "tests" / "tasks" / "trec" / "test_contract.py"))["TestTrec"]
         for name in ("task", "data", "inputs"):

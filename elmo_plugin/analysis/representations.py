@@ -1,8 +1,8 @@
 """Vectors of words that an analysis compares: combinations of the layers of a biLM, and controls."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.embedding import layer_name, load_mixes
 
 _NUM_BYTES = 256
+Item = TypeVar("Item")
 
 
 class LayerCombinations(NamedTuple):
@@ -79,6 +80,22 @@ class Representation(NamedTuple):
 
     embed: Callable[[Sequence[Sequence[str]]], list[Tensor]]
     combinations: LayerCombinations
+
+
+def batches_of_words(
+    items: Iterable[Item], num_words: int, length: Callable[[Item], int]
+) -> Iterator[list[Item]]:
+    """Yields the fewest items, one after the other, that have `num_words` words or more together."""
+    batch: list[Item] = []
+    words = 0
+    for item in items:
+        batch.append(item)
+        words += length(item)
+        if words >= num_words:
+            yield batch
+            batch, words = [], 0
+    if batch:
+        yield batch
 
 
 def count_bytes(sentences: Sequence[Sequence[str]]) -> list[Tensor]:

@@ -8,7 +8,7 @@ from elmo_plugin.demo import MAX_CHARACTERS, MAX_WORDS, Limits, show_page, write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds what says which models are shown where."""
+    """Adds the models to show, and where to serve or write them."""
     add = parser.add_argument
     about = "model.tar.gz, or the directory, of a trained model; those of one task stand side by side"
     add("archives", metavar="ARCHIVE", nargs="*", help=about)

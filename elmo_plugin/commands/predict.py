@@ -1,4 +1,4 @@
-"""`elmo predict`, `allennlp elmo-predict`: predictions that one can read in a terminal."""
+"""`elmo predict`, `allennlp elmo-predict`: shows predictions in a terminal."""
 
 import argparse
 
@@ -7,7 +7,7 @@ from elmo_plugin.demo import show_predictions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds what says which model predicts from which text."""
+    """Adds the archive, the texts and the options."""
     add = parser.add_argument
     add("archive", metavar="ARCHIVE", help="model.tar.gz, or the directory, of a trained model")
     about = (

@@ -54,7 +54,7 @@ class LoadedArchive:
 
     def predict(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """
-        Returns the predictor's JSON. Where nothing says which words are predicates, none is.
+        Returns the predictor's JSON. If neither the input nor a tagger names predicates, there are none.
 
         Raises `BiLmError` where the input cannot be used.
         """

@@ -61,10 +61,10 @@ class BiLmView(NamedTuple):
     sentences: their words
     chosen: the word that is looked at
     occurrences: all places of this word, whatever its capitals
-    layers: of the biLM, the token layer first; none where there is only one occurrence
+    layers: of the biLM, the token layer first; empty if there is only one occurrence
     neighbors: of the chosen word in its sentence, among the other words of the text
-    of_corpus: the same, in the corpus; none where there is none
-    scores: of each word of each sentence; none where the biLM has no softmax
+    of_corpus: the same among the words of the corpus; empty without a corpus
+    scores: of each word of each sentence; empty if the biLM has no softmax
     """
 
     sentences: list[list[str]]

@@ -1,4 +1,4 @@
-"""What `elmo demo` and `elmo predict` do."""
+"""Runs `elmo demo` and `elmo predict`."""
 
 import webbrowser
 from collections.abc import Iterator, Sequence
@@ -109,7 +109,7 @@ def show_predictions(
     predicates : `str | None`, optional (default = `None`)
         The archive of the tagger that finds the predicates of sentences, for semantic roles.
     as_json : `bool`, optional (default = `False`)
-        Whether it prints what `allennlp predict` writes, instead of what a person reads.
+        Whether to print the JSON that `allennlp predict` writes, instead of a view for people.
 
     Raises `BiLmError` where the model cannot be loaded, an input cannot be used, or the extra is missing.
     """

@@ -1,4 +1,4 @@
-"""Predictions in a terminal: in colour, and plain where there is none."""
+"""Predictions in a terminal, in colour where it has colours."""
 
 from collections.abc import Sequence
 

@@ -26,7 +26,7 @@ class Span(NamedTuple):
     start, end: the characters of a text that are marked
     label: what is said of them
     color: from 0 to `COLORS - 1`
-    differs: whether another model marks it in another way, or not at all
+    differs: whether another model marks it differently, or not at all
     """
 
     start: int
@@ -53,7 +53,7 @@ class Bar(NamedTuple):
     label: what has this probability
     value: from 0 to 1
     is_best: whether it is what the model chooses
-    differs: whether another model chooses another one
+    differs: whether another model makes a different choice
     """
 
     label: str

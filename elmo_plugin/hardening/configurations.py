@@ -161,7 +161,7 @@ def _attempts(error: BaseException) -> list[MistakeError]:
 
 
 def _kind(annotation: Any) -> str | None:
-    """Returns what a value must be, in words, or `None` where there are none for it."""
+    """Returns a description of the values of a type, or `None` for types without one."""
     origin = get_origin(annotation)
     if origin is typing.Union:
         kinds = [_kind(each) for each in get_args(annotation) if each is not types.NoneType]

@@ -1,7 +1,13 @@
 """The task models, one folder each, on a few shared bases. No task imports another."""
 
 from elmo_plugin.tasks.classifier import Classifier
-from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines, sentence_fields
+from elmo_plugin.tasks.dataset_reader import (
+    Line,
+    TaskDatasetReader,
+    read_text_lines,
+    sentence_fields,
+    sentence_rows,
+)
 from elmo_plugin.tasks.ensemble import Ensemble, average_probabilities
 from elmo_plugin.tasks.predictor import SentencePredictor, text_from_json, words_from_json
 from elmo_plugin.tasks.task_model import TaskModel
@@ -18,6 +24,7 @@ __all__ = [
     "average_probabilities",
     "read_text_lines",
     "sentence_fields",
+    "sentence_rows",
     "text_from_json",
     "words_from_json",
 ]

@@ -3,7 +3,8 @@
 import logging
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -19,11 +20,11 @@ from elmo_plugin.common.formats.text_files import decode, read_lines
 logger = logging.getLogger(__name__)
 
 UNKNOWN_TAG = -100
-"""The index of a tag that the vocabulary lacks: no model predicts it, and it has no part in the loss."""
+"""The index of a tag that is not in the vocabulary. No model predicts it, and losses ignore it."""
 
 
 class Line(NamedTuple):
-    """A line of a text file, with its line end, and where it is; the first line has the number 1."""
+    """A line of a text file, including its line end, with the name of the file and its number, from 1."""
 
     text: str
     file: str
@@ -36,8 +37,12 @@ class Line(NamedTuple):
 
     @property
     def columns(self) -> list[str]:
-        """What ASCII spaces and tabs separate: other spaces may be part of a word."""
+        """The parts of the line between ASCII white space. Other spaces may be part of a word."""
         return re.findall(r"\S+", self.text, re.ASCII)
+
+
+Row = tuple[Line, list[str]]
+"""A line and its columns."""
 
 
 class TaskDatasetReader(DatasetReader):
@@ -45,10 +50,10 @@ class TaskDatasetReader(DatasetReader):
     The base of dataset readers of text files. The files are UTF-8; those whose names end in `.gz` or `.zst`
     are compressed.
 
-    A subclass turns lines into examples by `read_examples`, and an example into an instance by
-    `text_to_instance`, whose arguments an example is. Error messages use `example_names`. Where
-    it has `folder_patterns`, such as `("*.txt", "*.txt.gz")`, a folder stands for all files of such names in
-    it and in its folders; a line of the log counts those without an example.
+    A subclass has `read_examples`, which yields the arguments of `text_to_instance` for each example in the
+    lines of a file. Error messages use `example_names`. If `folder_patterns` is set, for example to
+    `("*.txt", "*.txt.gz")`, a folder can be read, too: all files below it whose names match. The log lists
+    those without an example.
 
     # Parameters
 
@@ -121,8 +126,8 @@ def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
 
 def read_text_lines(file_path: str) -> Iterator[Line]:
     """
-    Yields the lines of a UTF-8 file, compressed or not, without the byte order marks that lines begin with
-    where files were put one after another.
+    Yields the lines of a UTF-8 file, which may be compressed. Byte order marks at the beginning of a line, as
+    in concatenated files, are left out.
 
     Raises `ConfigurationError`, naming file and line, where a line is not UTF-8.
     """
@@ -132,8 +137,16 @@ def read_text_lines(file_path: str) -> Iterator[Line]:
             yield Line(text.lstrip("\ufeff"), file_path, number)
 
 
+def sentence_rows(lines: Iterable[Line], has_word: Callable[[list[str]], Any] = bool) -> Iterator[list[Row]]:
+    """Yields the rows of each sentence. Lines for whose columns `has_word` is false separate sentences."""
+    rows = ((line, line.columns) for line in lines)
+    for have_words, sentence in groupby(rows, key=lambda row: bool(has_word(row[1]))):
+        if have_words:
+            yield list(sentence)
+
+
 class TagsField(SequenceLabelField):
-    """A tag for each word. The tags of other data than the vocabulary's may be unknown: `UNKNOWN_TAG`."""
+    """A tag for each word. A tag that is not in the vocabulary has the index `UNKNOWN_TAG`."""
 
     @overrides
     def index(self, vocab: Vocabulary) -> None:

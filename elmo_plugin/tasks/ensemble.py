@@ -48,13 +48,13 @@ class Ensemble(Model):
         share_frozen_bilms(self.members)
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
-        """Returns what a member does, for the average of the logits. The fields are those of a batch."""
+        """Returns the output of a member for the average of the logits. The fields are those of a batch."""
         first, members = self.first_member, cast(Sequence[TaskModel], self.members)
         logits = [each.logits_of_batch(fields) for each in members]
         return first.decode(first.average_logits(logits), **accepted_by(first.decode, fields))
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Returns what a member does."""
+        """Returns the output of a member."""
         return self.first_member.make_output_human_readable(output_dict)
 
     @overrides

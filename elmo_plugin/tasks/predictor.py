@@ -26,10 +26,10 @@ CHARACTERS_PER_WORD = 20
 
 class TaskPredictor(Predictor):
     """
-    The base of the predictors of all tasks. Some layers of a task take memory by the square of the words, and
-    all by their number, so that a text without end is refused before it takes all memory; and before it is
-    tokenised, by its characters. A cache in memory is for the epochs of a training: what is predicted hardly
-    ever comes again, so the model predicts without.
+    The base of the predictors of all tasks. The memory of some layers grows with the square of the number of
+    words, so texts that are too long are refused: by their characters before they are tokenised, and by their
+    words afterwards. An in-memory cache serves the epochs of a training, and inputs of a predictor rarely
+    repeat, so the model predicts without it.
 
     # Parameters
 
@@ -115,7 +115,7 @@ class SentencePredictor(TaskPredictor):
     The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, which is tokenised
     as the training data of the task is, or a list of words as `"words"` or `"tokens"`,
     `{"words": ["It", "is", "n't", "bad", "."]}`. Words are taken as they are; if they are given, the sentence
-    does not count.
+    is ignored.
 
     # Parameters
 
@@ -155,8 +155,8 @@ class SentencePredictor(TaskPredictor):
 
 def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> list[Token]:
     """
-    Returns the words of "words", "tokens" or "sentence", of which the first that is there counts. Only a
-    sentence is tokenised. `name` is the predictor's, for errors.
+    Returns the words of the first of "words", "tokens" and "sentence" that the input has. Only a sentence is
+    tokenised. `name` is the predictor's, for errors.
 
     Raises `ConfigurationError` where there are no words.
     """
@@ -179,7 +179,7 @@ def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
     """
     Returns the text of the first of `keys` that the input has. `name` is the predictor's, for errors.
 
-    Raises `ConfigurationError` where there is none, and where it is blank or not text.
+    Raises `ConfigurationError` if the input has none of them, or the text is blank or not text.
     """
     key = _first_key(json_dict, keys, name)
     text = json_dict[key]

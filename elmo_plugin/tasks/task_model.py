@@ -34,7 +34,7 @@ class TaskModel(Model):
     decode: Callable[..., dict[str, Any]]
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
-        """Returns what `decode` does. The fields are those of a batch."""
+        """Returns the output of `decode` for the fields of a batch."""
         return self.decode(self.logits_of_batch(fields), **accepted_by(self.decode, fields))
 
     def logits_of_batch(self, fields: Mapping[str, Any]) -> Any:
@@ -58,7 +58,7 @@ class TaskModel(Model):
             for name, parameter in self.named_parameters()
             if parameter.requires_grad and id(parameter) not in pretrained
         ]
-        # All that the initializer asks of a module is what it has parameters of which name.
+        # The initializer uses only the `named_parameters` of a module.
         initializer(cast(nn.Module, SimpleNamespace(named_parameters=lambda: parameters)))
 
     def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: Any) -> None:

@@ -15,10 +15,14 @@ import elmo_plugin.plugin  # noqa: F401 (registers what configurations name)
 from tests.conftest import REPOSITORY
 
 FIXTURES = REPOSITORY / "tests" / "fixtures"
-BILM = {
-    name: str(FIXTURES / "bilm" / file)
-    for name, file in (("options", "options.json"), ("weights", "weights.hdf5"))
-}
+
+
+def bilm_in(folder: Path) -> dict[str, str]:
+    """Returns the two files of a biLM."""
+    return {"options": str(folder / "options.json"), "weights": str(folder / "weights.hdf5")}
+
+
+BILM = bilm_in(FIXTURES / "bilm")
 WORD_DIM, ELMO_DIM = 5, 12
 DATA = {task: FIXTURES / task / file for task, file in (("ner", "sentences.txt"), ("snli", "pairs.jsonl"))}
 DATA["sst"] = FIXTURES / "sst" / "trees.txt"
@@ -47,14 +51,17 @@ OUTPUT_WEIGHTS = "contextual_encoder\\.output_elmo\\..*scalar_mix\\.weights"
 @functools.cache
 def _evaluate(expression: str) -> str:
     libraries = "".join(
-        f"local {name} = import '../elmo_plugin/jsonnet/{name}.libsonnet';"
-        for name in ("coref", "elmo", "ner", "snli", "squad", "srl", "srl_predicates", "sst", "words")
+        f"local {file.stem} = import '{file}';"
+        for file in (REPOSITORY / "elmo_plugin" / "jsonnet").glob("*.libsonnet")
     )
     return _jsonnet.evaluate_snippet(str(REPOSITORY / "experiments" / "test.jsonnet"), libraries + expression)
 
 
 def evaluate(expression: str) -> dict[str, Any]:
-    """Evaluates `expression` as a configuration in `experiments/`."""
+    """
+    Evaluates `expression` as a configuration in `experiments/`, which may use the libraries of
+    `elmo_plugin/jsonnet` by their names.
+    """
     return json.loads(_evaluate(expression))
 
 

@@ -28,13 +28,13 @@ from tests.experiments.configs import EMBEDDERS, INPUT, OUTPUT, evaluate, flat, 
 from tests.experiments.programs import DATA
 from tests.small_bilm import write_pair
 
-CONFIGS = {  # the configuration, and the example data that take the place of its own
-    "coref": ("coref_conll2012", "train.gold_conll"),
-    "ner": ("ner_conll2003", "train.txt"),
-    "snli": ("snli", "train.jsonl"),
-    "squad": ("squad", "train.json"),
-    "srl": ("srl_conll2012", "train.gold_conll"),
-    "sst": ("sst", "train.txt"),
+CONFIGS = {  # of each task, in training_config; its data are those of the experiments
+    "coref": "coref_conll2012",
+    "ner": "ner_conll2003",
+    "snli": "snli",
+    "squad": "squad",
+    "srl": "srl_conll2012",
+    "sst": "sst",
 }
 
 
@@ -74,8 +74,7 @@ def words_of(instances: Iterable[Instance]) -> set[str]:
 
 def prepare(task: str, bilm: dict[str, str], folder: Path) -> Step:
     """Builds what the task's configuration of the paper describes, with random weights and word vectors."""
-    name, file = CONFIGS[task]
-    path, vectors = f"training_config/{name}.jsonnet", folder / "vectors.txt"
+    path, vectors = f"training_config/{CONFIGS[task]}.jsonnet", folder / "vectors.txt"
     placements = [place for place in (INPUT, OUTPUT) if f"{place}.bilm" in flat(read_config(path))]
     overrides: dict[str, Any] = {f"{place}.bilm": bilm for place in placements}
     overrides[f"{EMBEDDERS}.tokens.pretrained_file"] = str(vectors)
@@ -83,7 +82,7 @@ def prepare(task: str, bilm: dict[str, str], folder: Path) -> Step:
         overrides["dataset_reader.source_encoding"] = "BIO"
     config = read_config(path, json.dumps(overrides))
     reader = DatasetReader.from_params(Params(config["dataset_reader"]))
-    data = DATA / task / file
+    (data,) = (DATA / task).glob("train.*")
     instances = list(reader.read(data))
     dim = flat(config)[f"{EMBEDDERS}.tokens.embedding_dim"]
     lines = (f"{word} {' '.join(['0.1'] * dim)}\n" for word in sorted(words_of(instances)))

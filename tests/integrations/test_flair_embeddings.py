@@ -26,11 +26,6 @@ from tests.small_bilm import loud_bilm, write_pair  # noqa: E402
 SENTENCES = [["The", "play", "ended", "."], ["Hello"]]
 
 
-@pytest.fixture
-def pair(tmp_path: Path) -> dict[str, str]:
-    return write_pair(loud_bilm(), tmp_path)
-
-
 def embedded(embeddings: ElmoEmbeddings) -> list[np.ndarray]:
     sentences = [Sentence(words) for words in SENTENCES]
     embeddings.embed(sentences)

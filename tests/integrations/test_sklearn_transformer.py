@@ -15,7 +15,6 @@ from sklearn.utils import estimator_checks
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.integrations.sklearn_transformer import ElmoVectorizer
-from tests.small_bilm import loud_bilm, write_pair
 
 SENTENCES = [["The", "play", "ended", "."], [], ["Hello"]]
 # `check_estimator` passes over estimators whose input is no matrix of numbers. These of its checks look at
@@ -31,11 +30,6 @@ CHECKS = [
     "check_set_params",
     "check_valid_tag_types",
 ]
-
-
-@pytest.fixture
-def pair(tmp_path: Path) -> dict[str, str]:
-    return write_pair(loud_bilm(), tmp_path)
 
 
 @pytest.mark.parametrize("check", CHECKS)

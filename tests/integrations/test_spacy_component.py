@@ -12,14 +12,8 @@ spacy = pytest.importorskip("spacy", reason="needs elmo_plugin[spacy]")
 from elmo_plugin.bilm import BiLm, BiLmError  # noqa: E402
 from elmo_plugin.integrations import spacy_component  # noqa: E402 (registers it; else an entry point does)
 from elmo_plugin.integrations.word_vectors import WordVectors  # noqa: E402
-from tests.small_bilm import loud_bilm, write_pair  # noqa: E402
 
 TEXTS = ["The play's over.  Really?", "Hello!", "", "Don't go\nthere."]
-
-
-@pytest.fixture
-def pair(tmp_path: Path) -> dict[str, str]:
-    return write_pair(loud_bilm(), tmp_path)
 
 
 def pipeline(pair: dict[str, str], **config: object) -> spacy.Language:

@@ -20,14 +20,8 @@ from elmo_plugin.integrations.spacy_tok2vec import (  # noqa: E402
     scalar_mix,
 )
 from elmo_plugin.integrations.word_vectors import WordVectors  # noqa: E402
-from tests.small_bilm import loud_bilm, write_pair  # noqa: E402
 
 TAGGED = [("the cat sat", ["D", "N", "V"]), ("a dog ran", ["D", "N", "V"]), ("cat sat", ["N", "V"])]
-
-
-@pytest.fixture
-def pair(tmp_path: Path) -> dict[str, str]:
-    return write_pair(loud_bilm(), tmp_path)
 
 
 def test_the_mix_and_its_gradients_are_those_of_torch() -> None:

@@ -21,11 +21,6 @@ SENTENCES = [["The", "play", "ended", "."], [], ["Hello"]]
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> dict[str, str]:
-    return write_pair(loud_bilm(), tmp_path)
-
-
-@pytest.fixture
 def layers(pair: dict[str, str]) -> list[np.ndarray]:
     bilm = BiLm.from_files(pair["options"], pair["weights"])
     return [each.double().numpy() for each in bilm.embed(SENTENCES)]

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,6 +19,7 @@ from allennlp.commands.train import train_model
 from allennlp.common import Params
 
 from elmo_plugin.language_model.training.checkpointer import load_state
+from tests.forked_allennlp import forked_allennlp
 
 # A process that is forked from one that has used a GPU cannot train.
 PROCESSES = multiprocessing.get_context("spawn" if torch.cuda.is_available() else "fork")
@@ -85,14 +86,13 @@ def train_silently(config: dict[str, Any], folder: Path, recover: bool) -> None:
 class Command:
     """Training by the command line."""
 
-    def __init__(self, config: Path, folder: Path, recover: bool) -> None:
+    def __init__(self, program: Sequence[str | Path], config: Path, folder: Path, recover: bool) -> None:
         with open(folder.with_suffix(".log"), "a") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "allennlp", "train", config, "-s", folder] + ["--recover"] * recover,
+                [*program, "train", config, "-s", folder] + ["--recover"] * recover,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
+                preexec_fn=os.setpgrp,
             )
 
     def wait(self, seconds: float) -> int | None:
@@ -156,22 +156,34 @@ def test_kills_at_random_moments_change_nothing(config: dict[str, Any], tmp_path
     assert (killed / "model.tar.gz").exists()
 
 
+@pytest.fixture
+def quick_allennlp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Runs as a copy of this process, as do the processes that it starts."""
+    if not torch.cuda.is_available():
+        fork = partial(torch.multiprocessing.start_processes, start_method="fork")
+        monkeypatch.setattr(torch.multiprocessing, "spawn", fork)
+    with forked_allennlp(tmp_path) as program:
+        yield program
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("distributed", [None, {"cuda_devices": [-1, -1]}], ids=["one", "two"])
 def test_the_command_goes_on_after_a_kill_with_so_many_processes(
-    distributed: dict[str, Any] | None, config: dict[str, Any], tmp_path: Path
+    distributed: dict[str, Any] | None, config: dict[str, Any], tmp_path: Path, quick_allennlp: Path
 ) -> None:
     if distributed:
         config |= {"distributed": distributed}
         del config["trainer"]["cuda_device"]
     (tmp_path / "config.json").write_text(json.dumps(config))
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    start = partial(Command, tmp_path / "config.json", killed)
-    training = start(recover=False)
+    training = Command([quick_allennlp], tmp_path / "config.json", killed, recover=False)
     while not list(killed.glob("training_state_*.th")):  # the first is there after two batches
         assert training.wait(0.01) is None, killed.with_suffix(".log").read_text()[-3000:]
     training.kill()
     assert not (killed / "metrics.json").exists(), "it was killed too late"
-    assert start(recover=True).wait(MINUTES) == 0, killed.with_suffix(".log").read_text()[-3000:]
+    # Two processes are new ones, which import the plugin by themselves.
+    program = [sys.executable, "-m", "allennlp"] if distributed else [quick_allennlp]
+    again = Command(program, tmp_path / "config.json", killed, recover=True)
+    assert again.wait(MINUTES) == 0, killed.with_suffix(".log").read_text()[-3000:]
     train_and_kill(partial(Forked, config, whole), whole, [MINUTES])
     assert result(killed) == result(whole)

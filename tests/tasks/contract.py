@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-import _jsonnet
 import pytest
 import torch
 from allennlp.commands.diff import Keep, Modify, checkpoint_diff
@@ -26,10 +25,9 @@ from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.tasks import Ensemble
 from elmo_plugin.tasks.task_model import accepted_by
 from tests.conftest import DEVICES
+from tests.experiments.configs import FIXTURES, bilm_in, evaluate, parameters
 from tests.trained_tagger import train
 
-REPOSITORY = Path(__file__).parents[2]
-FIXTURES = REPOSITORY / "tests" / "fixtures"
 PLACEMENTS = [[], ["input"], ["output"], ["input", "output"]]
 BOTH = PLACEMENTS[-1]
 TOLERANCE = 1e-5
@@ -133,6 +131,7 @@ class TaskContract:
     def test_the_default_predictor_predicts_json_alone_and_in_a_batch(self, archive: Archive) -> None:
         predictor = Predictor.from_archive(archive)
         assert type(predictor) is Predictor.by_name(archive.model.default_predictor)
+        assert predictor.name == archive.model.default_predictor, "which its errors begin with"
         alone = [predictor.predict_json(line) for line in self.inputs]
         assert not any("loss" in output for output in alone)
         assert_same(predictor.predict_batch_json(self.inputs), alone)
@@ -302,31 +301,8 @@ class TaskContract:
 
 
 @cache
-def evaluate_text(expression: str) -> str:
-    """Jsonnet that may use the libraries of `elmo_plugin/jsonnet` by their names, as JSON."""
-    libraries = "".join(
-        f"local {file.stem} = import '{file}';"
-        for file in (REPOSITORY / "elmo_plugin" / "jsonnet").glob("*.libsonnet")
-    )
-    return _jsonnet.evaluate_snippet("contract", libraries + expression)
-
-
-@cache
 def read_instances(reader: str, data: Path) -> list[Instance]:
     return list(DatasetReader.from_params(Params(json.loads(reader))).read(data))
-
-
-def evaluate(expression: str) -> dict[str, Any]:
-    return json.loads(evaluate_text(expression))
-
-
-def bilm_in(folder: Path) -> dict[str, str]:
-    return {"options": str(folder / "options.json"), "weights": str(folder / "weights.hdf5")}
-
-
-def parameters(model: Model, end: str) -> dict[str, Tensor]:
-    """Those whose names end so."""
-    return {name: weight for name, weight in model.named_parameters() if name.endswith(end)}
 
 
 def bilm_parameters(model: Model) -> dict[str, Tensor]:

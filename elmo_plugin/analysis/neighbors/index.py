@@ -11,6 +11,7 @@ import torch
 from filelock import FileLock
 from torch import Tensor
 
+from elmo_plugin.analysis.representations import batches_of_words
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import checksum, remove_leftovers, replace_when_written, write_json
@@ -119,9 +120,14 @@ def _build(folder: Path, bilm: BiLm, corpus: str, layer: int) -> None:
     num_words, dim = int(starts[-1, 1]), bilm.output_dim
     header = {"descr": np.dtype(np.float16).str, "fortran_order": False, "shape": (num_words, dim)}
     progress = progress_bar(total=num_words, unit=" words", unit_scale=True, desc=f"index of {corpus}")
-    with progress, open(folder / _VECTORS, "wb") as file:  # not mapped, as that would count as memory in use
+    with (
+        progress,
+        open(folder / _SENTENCES, encoding="utf-8", newline="\n") as sentences,
+        open(folder / _VECTORS, "wb") as file,  # not mapped, as that would count as memory in use
+    ):
         np.lib.format.write_array_header_1_0(file, header)
-        for number, batch in enumerate(_batches(folder / _SENTENCES), start=1):
+        batches = batches_of_words(map(str.split, sentences), WORDS_AT_ONCE, len)
+        for number, batch in enumerate(batches, start=1):
             of_batch = unit_length(torch.cat([layers[layer] for layers in bilm.embed(batch)]))
             file.write(of_batch.half().cpu().numpy().tobytes())
             progress.update(len(of_batch))
@@ -151,20 +157,6 @@ def _write_sentences(path: Path, corpus: str) -> np.ndarray:
     if len(starts) == 1:
         raise BiLmError(f"{corpus}: there is no word in this file")
     return np.array(starts)
-
-
-def _batches(sentences: Path) -> Iterator[list[list[str]]]:
-    batch: list[list[str]] = []
-    num_words = 0
-    with open(sentences, encoding="utf-8", newline="\n") as lines:
-        for line in lines:
-            batch.append(line.split())
-            num_words += len(batch[-1])
-            if num_words >= WORDS_AT_ONCE:
-                yield batch
-                batch, num_words = [], 0
-    if batch:
-        yield batch
 
 
 def unit_length(vectors: Tensor) -> Tensor:

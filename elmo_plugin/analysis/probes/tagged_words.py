@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks import read_text_lines
+from elmo_plugin.tasks import read_text_lines, sentence_rows
 
 
 class TaggedSentence(NamedTuple):
@@ -28,19 +28,13 @@ def read_tagged(path: str | os.PathLike[str]) -> Iterator[TaggedSentence]:
 
     Raises `ConfigurationError`, naming file and line, if a line has one column.
     """
-    words: list[str] = []
-    tags: list[str] = []
-    for line in read_text_lines(str(path)):
-        columns = line.columns
-        if len(columns) == 1:
-            raise ConfigurationError(f"{line.location}: expected a word and its tag, found {columns[0]!r}")
-        if columns:
-            words.append(columns[0])
-            tags.append(columns[-1])
-        elif words:
-            yield TaggedSentence(words, tags)
-            words, tags = [], []
-    if words:
+    for sentence in sentence_rows(read_text_lines(str(path))):
+        for line, columns in sentence:
+            if len(columns) == 1:
+                raise ConfigurationError(
+                    f"{line.location}: expected a word and its tag, found {columns[0]!r}"
+                )
+        words, tags = ([columns[place] for _, columns in sentence] for place in (0, -1))
         yield TaggedSentence(words, tags)
 
 

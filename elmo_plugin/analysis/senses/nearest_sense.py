@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.analysis.representations import Representation
+from elmo_plugin.analysis.representations import Representation, batches_of_words
 from elmo_plugin.analysis.senses.corpus import SenseSentence, Target
 
 WORDS_AT_ONCE = 20_000
@@ -71,7 +71,8 @@ class NearestSense:
 
     def _vectors(self, sentences: Iterable[SenseSentence]) -> Iterable[tuple[Target, Tensor]]:
         """Yields each target with its vectors, of shape (combinations, dim) and type float64."""
-        for batch in _batches(sentences):
+        with_targets = (sentence for sentence in sentences if sentence.targets)
+        for batch in batches_of_words(with_targets, WORDS_AT_ONCE, lambda sentence: len(sentence.words)):
             layers = self.representation.embed([sentence.words for sentence in batch])
             for sentence, of_sentence in zip(batch, layers, strict=True):
                 for target in sentence.targets:
@@ -79,24 +80,9 @@ class NearestSense:
                     yield target, self.representation.combinations.combine(of_words).mean(dim=1)
 
 
-def _batches(sentences: Iterable[SenseSentence]) -> Iterable[list[SenseSentence]]:
-    batch: list[SenseSentence] = []
-    words = 0
-    for sentence in sentences:
-        if not sentence.targets:
-            continue
-        batch.append(sentence)
-        words += len(sentence.words)
-        if words >= WORDS_AT_ONCE:
-            yield batch
-            batch, words = [], 0
-    if batch:
-        yield batch
-
-
 class SenseScore(NamedTuple):
     """
-    name: of what chose the senses, such as "LSTM 1" or "first sense"
+    name: of the method, such as "LSTM 1" or "first sense"
     correct: the words that have a right sense
     answered: those that have a sense
     total: all

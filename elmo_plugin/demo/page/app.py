@@ -96,7 +96,7 @@ async def _json(tab: Tab, request: Request) -> Response:
 
 
 async def _failure(request: Request, error: Exception) -> Response:
-    """Shows an error of ours where the command runs, and no part of it to who asked."""
+    """Prints an internal error in the terminal of the command. The response does not contain it."""
     traceback.print_exception(error)
     return PlainTextResponse("The model failed; the terminal shows how.", status_code=500)
 

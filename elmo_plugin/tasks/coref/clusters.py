@@ -23,9 +23,9 @@ class Mention(NamedTuple):
 
 def parse_clusters(labels: Sequence[str]) -> list[list[Mention]]:
     """
-    Reads the column of coreference, such as `(12`, `-`, `(3)|12)`. A closing bracket belongs to the last one
-    of its cluster that is open. As in the reference scorer, all brackets that open at a word come before
-    those that close there, so `3)|(3` has a mention of its own, inside of another.
+    Reads the column of coreference, such as `(12`, `-`, `(3)|12)`. A closing bracket ends the mention of its
+    cluster that was opened last. As in the reference scorer, all brackets that open at a word come before
+    those that close there, so `3)|(3` is a mention of one word inside another.
 
     # Parameters
 
@@ -36,7 +36,7 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Mention]]:
 
     `list[list[Mention]]`
         The clusters in the order in which they begin, and the mentions of each from left to right. A mention
-        that is there twice is returned twice.
+        that occurs twice is returned twice.
 
     Raises `LabelError` where brackets are malformed or without their other half.
     """

@@ -6,11 +6,11 @@ from allennlp.training.metrics import Metric
 from overrides import overrides
 
 from elmo_plugin.tasks.coref.scoring import CorefScores
-from elmo_plugin.tasks.counting import of_all_processes
+from elmo_plugin.tasks.counting import ScoreMetric
 
 
 @Metric.register("coref_conll")
-class CorefConll(Metric):
+class CorefConll(ScoreMetric):
     """
     Precision, recall and F1 of clusters of mentions, as the reference scorer of CoNLL-2012 counts them, over
     all processes.
@@ -18,10 +18,7 @@ class CorefConll(Metric):
     Registered as a `Metric` with name "coref_conll".
     """
 
-    supports_distributed = True
-
-    def __init__(self) -> None:
-        self._scores = CorefScores()
+    scores_class = CorefScores
 
     def __call__(  # type: ignore[override]
         self,
@@ -40,15 +37,12 @@ class CorefConll(Metric):
         """
         self._scores.add(gold_clusters, predicted_clusters)
 
-    @overrides
-    def get_metric(self, reset: bool = False) -> dict[str, float]:
+    @overrides(check_signature=False)
+    def figures(self, scores: CorefScores) -> dict[str, float]:
         """
         Returns `precision`, `recall` and `f1`, from 0 to 1, each after `coref_`, which is the mean of the
         next three, `muc_`, `bcub_`, `ceafe_`, and `mention_`, as in `coref_f1`.
         """
-        scores = of_all_processes(self._scores)
-        if reset:
-            self.reset()
         groups = {"coref": scores.average()}
         groups |= {name: counts.figures() for name, counts in scores.counts().items()}
         return {
@@ -56,7 +50,3 @@ class CorefConll(Metric):
             for group, values in groups.items()
             for figure, value in zip(("precision", "recall", "f1"), values, strict=True)
         }
-
-    @overrides
-    def reset(self) -> None:
-        self._scores = CorefScores()

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader
+from allennlp.data import DatasetReader, Instance
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
@@ -30,8 +30,8 @@ class CorefPredictor(TaskPredictor):
                           "probability": 0.97}],
          "marked": "[Anna]0 waved . [She]0 laughed ."}
 
-    where words and characters are counted from the beginning of the document, `end` is what comes after the
-    last one, and the number behind a bracket is that of a cluster. The text of words is what spaces join.
+    Words and characters are counted from the beginning of the document, `end` is exclusive, and the number
+    after a bracket is that of a cluster. The text of `sentences` is their words, joined by spaces.
 
     Registered as a `Predictor` with name "elmo_coref".
 
@@ -73,17 +73,9 @@ class CorefPredictor(TaskPredictor):
         return self.predict_json({"document": document})
 
     @overrides
-    def predict_json(self, inputs: JsonDict) -> JsonDict:
-        return self.predict_batch_json([inputs])[0]
-
-    @overrides
-    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
         reader = cast(CorefReader, self._dataset_reader)
-        self._check_inputs(inputs)
-        documents = [self._read(each) for each in inputs]
-        return self.predict_batch_instance(
-            [reader.text_to_instance(document, has_answers=False) for document in documents]
-        )
+        return reader.text_to_instance(self._read(json_dict), has_answers=False)
 
     @overrides
     def dump_line(self, outputs: JsonDict) -> str:
@@ -116,7 +108,7 @@ class CorefPredictor(TaskPredictor):
         ]
         in_sentences = [tokens for tokens in in_sentences if tokens]
         sentences = [[token.text for token in tokens] for tokens in in_sentences]
-        speakers = [[NO_SPEAKER] * len(words) for words in sentences]
+        speakers = _checked_speakers(None, sentences)
         places = [(token.idx, token.idx + len(token)) for tokens in in_sentences for token in tokens]
         return CorefDocument(
             "document", "000", sentences, speakers, genre, [], text=text, places=places

@@ -1,12 +1,11 @@
 """The scorer of CoNLL-2000 and CoNLL-2003, conlleval.pl: whole chunks, counted from two columns of tags."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+from elmo_plugin.tasks.dataset_reader import Line, read_text_lines, sentence_rows
 from elmo_plugin.tasks.ner.metrics import NerScores
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
@@ -39,9 +38,9 @@ def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
     # Parameters
 
     path : `str`
-        A UTF-8 file with a word a line, whose last two columns are the gold tag and the system's tag. White
-        space separates columns, blank lines separate sentences. It is compressed where its name ends in `.gz`
-        or `.zst`.
+        A UTF-8 file with one word per line, whose last two columns are the gold tag and the system's tag.
+        White space separates columns, blank lines separate sentences. A file whose name ends in `.gz` or
+        `.zst` is compressed.
 
     # Returns
 
@@ -60,11 +59,10 @@ def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
 
 def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[Tag, Tag]]]:
     """Yields the gold tag and the system's tag of each word of each sentence, see `score_tagged`."""
-    rows = ((line, line.columns) for line in lines)
-    number_of_columns = None
-    for has_words, sentence in groupby(rows, key=lambda row: bool(row[1]) and row[1][0] != BOUNDARY):
+    number_of_columns = 0
+    for sentence in sentence_rows(lines, lambda columns: columns and columns[0] != BOUNDARY):
         tags = []
-        for line, row in sentence if has_words else ():
+        for line, row in sentence:
             number_of_columns = number_of_columns or len(row)
             if len(row) < 2:
                 raise ConfigurationError(
@@ -75,8 +73,7 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[Tag, Tag]]]:
                     f"{line.location}: expected {number_of_columns} columns, as before, found {len(row)}"
                 )
             tags.append((_parse_tag(row[-2], line), _parse_tag(row[-1], line)))
-        if has_words:
-            yield tags
+        yield tags
 
 
 def _parse_tag(text: str, line: Line) -> Tag:

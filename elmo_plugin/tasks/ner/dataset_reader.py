@@ -1,7 +1,6 @@
 """Sentences with named entities, from the columns of CoNLL-2003."""
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from typing import Any, cast
 
 from allennlp.common.checks import ConfigurationError
@@ -9,7 +8,13 @@ from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import MetadataField, TextField
 from allennlp.data.tokenizers import Token
 
-from elmo_plugin.tasks.dataset_reader import Line, TagsField, TaskDatasetReader, sentence_fields
+from elmo_plugin.tasks.dataset_reader import (
+    Line,
+    TagsField,
+    TaskDatasetReader,
+    sentence_fields,
+    sentence_rows,
+)
 from elmo_plugin.tasks.ner.tags import PREFIXES, spans_to_tags, tags_to_spans, validate_tags
 
 DOCUMENT_START = "-DOCSTART-"
@@ -59,19 +64,25 @@ class Conll2003Reader(TaskDatasetReader):
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str]]]:
         """Yields the words of each sentence and their tags, in `tag_encoding`."""
-        rows = _rows(lines)
-        for has_words, sentence in groupby(rows, key=lambda row: bool(row[1])):
-            if has_words:
-                located, columns = zip(*sentence, strict=True)
-                words, *_, tags = map(list, zip(*columns, strict=True))
-                mistake = validate_tags(tags, self._source_encoding)
-                if mistake is not None:
-                    word, message = mistake
-                    fitting = [each for each in PREFIXES if validate_tags(tags, each) is None]
-                    advice = f"; source_encoding: {fitting[0]!r} reads this sentence" if fitting else ""
-                    raise ConfigurationError(f"{located[word].location}: {message}{advice}")
-                spans = tags_to_spans(tags, self._source_encoding)
-                yield list(map(Token, words)), spans_to_tags(spans, len(tags), self._tag_encoding)
+        expected = 0
+        for sentence in sentence_rows(lines, lambda columns: columns and columns[0] != DOCUMENT_START):
+            for line, columns in sentence:
+                expected = expected or (2 if len(columns) == 2 else 4)
+                if len(columns) != expected:
+                    names = "word, part of speech, chunk, entity tag" if expected == 4 else "word, entity tag"
+                    raise ConfigurationError(
+                        f"{line.location}: expected {expected} columns ({names}), found {len(columns)}"
+                    )
+            tags = [columns[-1] for _, columns in sentence]
+            mistake = validate_tags(tags, self._source_encoding)
+            if mistake is not None:
+                word, message = mistake
+                fitting = [each for each in PREFIXES if validate_tags(tags, each) is None]
+                advice = f"; source_encoding: {fitting[0]!r} reads this sentence" if fitting else ""
+                raise ConfigurationError(f"{sentence[word][0].location}: {message}{advice}")
+            spans = tags_to_spans(tags, self._source_encoding)
+            words = [Token(columns[0]) for _, columns in sentence]
+            yield words, spans_to_tags(spans, len(tags), self._tag_encoding)
 
     def text_to_instance(self, tokens: list[Token], tags: list[str] | None = None) -> Instance:
         """
@@ -93,20 +104,3 @@ class Conll2003Reader(TaskDatasetReader):
             fields["tags"] = TagsField(tags, cast(TextField, fields["tokens"]))
             fields["gold_tags"] = MetadataField(tags)
         return Instance(fields)
-
-
-def _rows(lines: Iterable[Line]) -> Iterator[tuple[Line, list[str]]]:
-    """Yields the lines of a file with their columns, of which those without a word have none."""
-    expected = 0
-    for line in lines:
-        columns = line.columns
-        if not columns or columns[0] == DOCUMENT_START:
-            yield line, []
-            continue
-        expected = expected or (2 if len(columns) == 2 else 4)
-        if len(columns) != expected:
-            names = "word, part of speech, chunk, entity tag" if expected == 4 else "word, entity tag"
-            raise ConfigurationError(
-                f"{line.location}: expected {expected} columns ({names}), found {len(columns)}"
-            )
-        yield line, columns

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-from elmo_plugin.tasks.counting import of_all_processes, precision_recall_f1
+from elmo_plugin.tasks.counting import ScoreMetric, Scores, precision_recall_f1
 from elmo_plugin.tasks.ner.tags import tags_to_spans
 
 
-class NerScores:
+class NerScores(Scores):
     """
     Counts entities by type. An entity is correct if its first word, its last word and its type are.
 
     # Attributes
 
     words, correct_tags : `int`
-        How many were added.
+        The number of words, and of those with the right tag.
     gold, found, correct : `Counter[str]`
-        How many entities of each type there are, a system found, and are the same in both.
+        The number of entities of each type that are right, that a system found, and that are both.
     """
 
     def __init__(self) -> None:
@@ -47,14 +47,6 @@ class NerScores:
         for counter, spans in ((self.gold, right), (self.found, found), (self.correct, right & found)):
             counter.update(kind for kind, _ in spans)
 
-    def update(self, other: "NerScores") -> None:
-        """Adds what another counted."""
-        self.words += other.words
-        self.correct_tags += other.correct_tags
-        self.gold.update(other.gold)
-        self.found.update(other.found)
-        self.correct.update(other.correct)
-
     def figures(self, whole: float = 1.0) -> dict[str, tuple[float, float, float]]:
         """Returns precision, recall and F1 as parts of `whole`: "overall", and of each type by its name."""
         kinds = sorted(self.gold.keys() | self.found.keys())
@@ -66,7 +58,7 @@ class NerScores:
 
 
 @Metric.register("ner_f1")
-class NerF1(Metric):
+class NerF1(ScoreMetric):
     """
     The accuracy over words, and precision, recall and F1 of whole entities, over all processes.
 
@@ -78,11 +70,11 @@ class NerF1(Metric):
         The encoding of the tags, "BIO" or "BIOUL".
     """
 
-    supports_distributed = True
+    scores_class = NerScores
 
     def __init__(self, tag_encoding: str = "BIOUL") -> None:
+        super().__init__()
         self._tag_encoding = tag_encoding
-        self._scores = NerScores()
 
     def __call__(  # type: ignore[override]
         self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]
@@ -100,21 +92,14 @@ class NerF1(Metric):
                 raise ValueError(f"ner_f1: {len(found)} tags were predicted for {len(right)} words")
             self._scores.add(right, found, self._tag_encoding)
 
-    @overrides
-    def get_metric(self, reset: bool = False) -> dict[str, float]:
+    @overrides(check_signature=False)
+    def figures(self, scores: NerScores) -> dict[str, float]:
         """
         Returns `accuracy`, and `precision`, `recall` and `f1-measure`, from 0 to 1, each followed by
         `-overall` and by the name of each type, as in `f1-measure-PER`.
         """
-        scores = of_all_processes(self._scores)
-        if reset:
-            self.reset()
         return {"accuracy": scores.correct_tags / scores.words if scores.words else 0.0} | {
             f"{figure}-{group}": value
             for group, values in scores.figures().items()
             for figure, value in zip(("precision", "recall", "f1-measure"), values, strict=True)
         }
-
-    @overrides
-    def reset(self) -> None:
-        self._scores = NerScores()

@@ -29,7 +29,7 @@ class SnliReader(TaskDatasetReader):
     hypothesis and `gold_label` one of `entailment`, `neutral` and `contradiction`.
 
     Pairs on whose label no majority of the annotators agreed (`gold_label` is `-`) are left out, as is the
-    custom, and so are pairs with a blank sentence. A line of the log counts each of the two.
+    custom, and so are pairs with a blank sentence. The log says how many of each.
     `TaskDatasetReader` says how the files are encoded and may be compressed.
 
     Registered as a `DatasetReader` with name "snli_jsonl".

@@ -3,10 +3,9 @@
 from elmo_plugin.tasks.squad.articles import Answer, Paragraph, Question, read_squad
 from elmo_plugin.tasks.squad.batches import ParagraphBatchSampler
 from elmo_plugin.tasks.squad.dataset_reader import SquadReader, TokenizedParagraph
-from elmo_plugin.tasks.squad.metrics import SquadEmAndF1
 from elmo_plugin.tasks.squad.model import SquadBidafSelfAttention
 from elmo_plugin.tasks.squad.predictor import SquadPredictor
-from elmo_plugin.tasks.squad.scores import SquadScores, score_squad
+from elmo_plugin.tasks.squad.scores import SquadEmAndF1, SquadScores, score_squad
 
 __all__ = [
     "Answer",

@@ -29,7 +29,7 @@ class Question(NamedTuple):
     """
     id: as in the file
     text: the question
-    answers: all that people gave, which may be equal; none where the file has no answers
+    answers: all answers that people gave, which may repeat; empty if the file has no answers
     """
 
     id: str
@@ -61,18 +61,18 @@ def read_squad(
         A UTF-8 file, which is compressed where its name ends in `.gz` or `.zst`.
     repair_offsets : `bool`, optional (default = `False`)
         Whether an answer that is not where `answer_start` says is searched for, and taken where it is
-        nearest. A line of the log counts them.
+        nearest. The log says how many there are.
     skip_unanswerable : `bool`, optional (default = `False`)
-        Whether the questions of SQuAD 2.0 that have no answer are left out. A line of the log counts them.
+        Whether the questions of SQuAD 2.0 that have no answer are left out. The log says how many.
 
     # Returns
 
     `Iterator[Paragraph]`
         The paragraphs of all articles. A question has no answers only where the file has none for it.
 
-    Raises `ConfigurationError`, naming the file and, as far as there are, line, article and question, where
+    Raises `ConfigurationError`, naming the file and, where known, the line, article and question, where
     the file is not JSON or has another shape, an answer is not where it should be, and where a question is
-    unanswerable or has the id of another one.
+    unanswerable or has the id of an earlier one.
     """
     options = {"repair_offsets": repair_offsets, "skip_unanswerable": skip_unanswerable}
     yield from parse_squad(read_text_lines(str(path)), **options)

@@ -9,8 +9,8 @@ from elmo_plugin.encoders import masked_attention
 class TrilinearSimilarity(nn.Module):
     """
     The similarity of two vectors x and y, `w1 · x + w2 · y + w3 · (x * y)` (Seo et al., 2017, section 2). The
-    bias that Clark and Gardner (2018) add is the same for all pairs. A softmax does not see it, and next to
-    the logit of nothing it would be one parameter twice: there is none.
+    bias that Clark and Gardner (2018) add is the same for all pairs. It would not change a softmax, and would
+    duplicate the logit of nothing, so it is left out.
 
     # Parameters
 

@@ -48,7 +48,7 @@ class SquadReader(TaskDatasetReader):
     tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`)
         How paragraphs and questions become words, which must know their places in the text.
     max_paragraph_words : `int`, optional (default = `None`)
-        Longer paragraphs are left out, as is the custom in training. A line of the log counts them.
+        Longer paragraphs are left out, as is usual in training. The log says how many.
     repair_offsets, skip_unanswerable : `bool`, optional (default = `False`)
         See `read_squad`.
     answers_required : `bool`, optional (default = `False`)
@@ -108,7 +108,7 @@ class SquadReader(TaskDatasetReader):
             logger.info("%d questions have answers that begin or end inside of a word", inside_of_words)
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
-        """Returns the words of a paragraph and their places. They must not be none."""
+        """Splits a paragraph into words. Raises `ConfigurationError` if it has none."""
         tokens = self._tokenizer.tokenize(paragraph)
         if not tokens:
             raise ConfigurationError(f"the paragraph {paragraph!r} has no words")

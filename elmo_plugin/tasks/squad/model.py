@@ -15,7 +15,7 @@ from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.encoders import ContextualEncoder, construct_encoder, take_rows
 from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
-from elmo_plugin.tasks.squad.metrics import SquadEmAndF1
+from elmo_plugin.tasks.squad.scores import SquadEmAndF1
 from elmo_plugin.tasks.squad.spans import (
     BoundaryLogits,
     average_boundary_logits,

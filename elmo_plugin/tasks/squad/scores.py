@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
+from allennlp.training.metrics import Metric
+from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.tasks.counting import ScoreMetric, Scores, precision_recall_f1
 from elmo_plugin.tasks.dataset_reader import read_text_lines
 from elmo_plugin.tasks.squad.articles import read_squad
 
@@ -34,23 +37,20 @@ def f1(predicted: str, right: Iterable[str]) -> float:
 
 
 def _f1(predicted: list[str], right: list[str]) -> float:
-    common = sum((Counter(predicted) & Counter(right)).values())
-    if common == 0:
-        return 0.0
-    precision, recall = common / len(predicted), common / len(right)
-    return 2 * precision * recall / (precision + recall)
+    common = (Counter(predicted) & Counter(right)).total()
+    return precision_recall_f1(common, len(predicted), len(right))[2]
 
 
-class SquadScores:
+class SquadScores(Scores):
     """
     Sums the scores of questions.
 
     # Attributes
 
     total : `int`
-        The questions.
+        The number of questions.
     missing : `int`
-        Those without a prediction, which score nothing.
+        The number of questions without a prediction, which score 0.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class SquadScores:
         self._f1 = 0.0
 
     def add(self, predicted: str | None, right: Iterable[str]) -> None:
-        """Counts one question, of which `predicted` is the answer, if there is one."""
+        """Adds one question and its predicted answer, `None` if there is no prediction."""
         right = list(right)
         self.total += 1
         if predicted is None:
@@ -67,13 +67,6 @@ class SquadScores:
         self._exact += exact_match(predicted, right)
         self._f1 += f1(predicted, right)
 
-    def update(self, other: "SquadScores") -> None:
-        """Adds what another counted."""
-        self.total += other.total
-        self.missing += other.missing
-        self._exact += other._exact
-        self._f1 += other._f1
-
     def figures(self) -> dict[str, float]:
         """Returns `exact_match` and `f1` in percent, as the official script sums them up, and `total`."""
         return {
@@ -81,6 +74,27 @@ class SquadScores:
             "f1": 100.0 * self._f1 / self.total if self.total else 0.0,
             "total": self.total,
         }
+
+
+@Metric.register("squad_em_and_f1")
+class SquadEmAndF1(ScoreMetric):
+    """
+    Exact match and F1 of answers, as the official script of SQuAD 1.1 computes them, over all processes.
+
+    Registered as a `Metric` with name "squad_em_and_f1".
+    """
+
+    scores_class = SquadScores
+
+    def __call__(self, predicted: str, right: Iterable[str]) -> None:  # type: ignore[override]
+        """Adds the predicted answer to one question, and the `right` ones that people gave."""
+        self._scores.add(predicted, right)
+
+    @overrides(check_signature=False)
+    def figures(self, scores: SquadScores) -> dict[str, float]:
+        """Returns `em` and `f1`, from 0 to 1."""
+        figures = scores.figures()
+        return {"em": figures["exact_match"] / 100, "f1": figures["f1"] / 100}
 
 
 def score_squad(data_path: str, predictions_path: str) -> tuple[list[str], dict[str, Any]]:

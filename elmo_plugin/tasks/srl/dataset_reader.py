@@ -48,7 +48,7 @@ class SrlSentenceReader(TaskDatasetReader):
         Whether to leave out predicates that are not verbs: nouns, adjectives, auxiliaries and others.
 
     Raises `ConfigurationError`, naming file and line, where a line is not UTF-8 or not in the format, and
-    where there is no example.
+    where a file or a folder has no example.
     """
 
     def __init__(

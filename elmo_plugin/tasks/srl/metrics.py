@@ -7,7 +7,7 @@ from typing import NamedTuple
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-from elmo_plugin.tasks.counting import of_all_processes, precision_recall_f1
+from elmo_plugin.tasks.counting import ScoreMetric, Scores, precision_recall_f1
 from elmo_plugin.tasks.srl.spans import Argument, tags_to_arguments
 
 VERB = "V"  # the predicate itself; it is not an argument, so it is left out of the overall figures
@@ -17,8 +17,8 @@ Pieces = tuple[tuple[int, int], ...]  # start and end of each part of an argumen
 class Counts(NamedTuple):
     """
     correct: arguments that were predicted and are right
-    excess: that were predicted and are not right
-    missed: that are right and were not predicted
+    excess: arguments that were predicted and are wrong
+    missed: arguments that are right and were not predicted
     """
 
     correct: int
@@ -31,7 +31,7 @@ class Counts(NamedTuple):
         return precision_recall_f1(correct, correct + excess, correct + missed, whole=whole)
 
 
-class SrlScores:
+class SrlScores(Scores):
     """
     Counts arguments by role and by kind of predicate. An argument is correct if its role and all of its
     pieces are. `V` is counted as a role, but neither overall nor in kinds.
@@ -39,9 +39,9 @@ class SrlScores:
     # Attributes
 
     propositions : `int`
-        How many were added.
+        The number of propositions.
     perfect : `int`
-        How many of them have all arguments, and no other.
+        The number of propositions whose predicted arguments are exactly the right ones.
     """
 
     def __init__(self) -> None:
@@ -68,12 +68,6 @@ class SrlScores:
             self._counts.update((kind, role, outcome) for role, _ in arguments)
         self.propositions += 1
         self.perfect += all(role == VERB for role, _ in right ^ found)
-
-    def update(self, other: "SrlScores") -> None:
-        """Adds what another counted."""
-        self.propositions += other.propositions
-        self.perfect += other.perfect
-        self._counts.update(other._counts)
 
     def overall(self) -> Counts:
         """Returns the counts of all arguments."""
@@ -125,17 +119,14 @@ def join_continuations(arguments: Iterable[Argument]) -> list[tuple[str, Pieces]
 
 
 @Metric.register("srl_f1")
-class SrlF1(Metric):
+class SrlF1(ScoreMetric):
     """
     Precision, recall and F1 of whole arguments, as srl-eval.pl counts them, over all processes.
 
     Registered as a `Metric` with name "srl_f1".
     """
 
-    supports_distributed = True
-
-    def __init__(self) -> None:
-        self._scores = SrlScores()
+    scores_class = SrlScores
 
     def __call__(  # type: ignore[override]
         self,
@@ -159,15 +150,12 @@ class SrlF1(Metric):
                 raise ValueError(f"srl_f1: {len(found)} tags were predicted for {len(right)} words")
             self._scores.add(tags_to_arguments(right), tags_to_arguments(found), kind)
 
-    @overrides
-    def get_metric(self, reset: bool = False) -> dict[str, float]:
+    @overrides(check_signature=False)
+    def figures(self, scores: SrlScores) -> dict[str, float]:
         """
         Returns `precision`, `recall` and `f1-measure`, from 0 to 1, each followed by `-overall`, by the name
         of each role, as in `f1-measure-ARG0`, and by that of each kind, as in `f1-measure-kind-verb`.
         """
-        scores = of_all_processes(self._scores)
-        if reset:
-            self.reset()
         groups = {"overall": scores.overall(), **scores.of_roles()}
         groups |= {f"kind-{kind}": counts for kind, counts in scores.of_kinds().items()}
         return {
@@ -175,7 +163,3 @@ class SrlF1(Metric):
             for group, counts in groups.items()
             for figure, value in zip(("precision", "recall", "f1-measure"), counts.figures(), strict=True)
         }
-
-    @overrides
-    def reset(self) -> None:
-        self._scores = SrlScores()

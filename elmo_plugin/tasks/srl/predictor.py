@@ -97,7 +97,7 @@ class SrlPredictor(SentencePredictor):
             for tokens, found in zip(sentences, predicates, strict=True)
             for index, lemma in found
         ]
-        frames = iter(self.predict_batch_instance(instances) if instances else [])
+        frames = iter(self.predict_batch_instance(instances))
         return [
             {"words": [token.text for token in tokens], "frames": [_frame(next(frames)) for _ in found]}
             for tokens, found in zip(sentences, predicates, strict=True)

@@ -3,14 +3,13 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.tasks.conll2012 import LabelError
-from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+from elmo_plugin.tasks.dataset_reader import Line, Row, read_text_lines, sentence_rows
 from elmo_plugin.tasks.srl.spans import Argument, format_labels, parse_labels
 
 NO_PREDICATE = "-"
@@ -71,15 +70,7 @@ def parse_props(lines: Iterable[Line]) -> Iterator[PropsSentence]:
     return map(_parse_sentence, sentence_rows(lines))
 
 
-def sentence_rows(lines: Iterable[Line]) -> Iterator[list[tuple[Line, list[str]]]]:
-    """Yields the lines of each sentence with their columns; blank lines separate sentences."""
-    rows = ((line, line.columns) for line in lines)
-    for has_words, sentence in groupby(rows, key=lambda row: bool(row[1])):
-        if has_words:
-            yield list(sentence)
-
-
-def _parse_sentence(rows: list[tuple[Line, list[str]]]) -> PropsSentence:
+def _parse_sentence(rows: list[Row]) -> PropsSentence:
     first, columns_of_first = rows[0]
     for line, row in rows:
         if len(row) != len(columns_of_first):

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, LabelError, kind_of_row, unescape_word
-from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.srl.props import parse_props, sentence_rows
+from elmo_plugin.tasks.dataset_reader import Line, Row, sentence_rows
+from elmo_plugin.tasks.srl.props import parse_props
 from elmo_plugin.tasks.srl.spans import Argument, parse_labels
 
 _KINDS = {"V": "verb", "N": "noun", "J": "adjective", "M": "auxiliary"}
@@ -54,7 +54,7 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
             yield _parse_sentence(list(group))
 
 
-def _without_empty_documents(rows: Iterable[tuple[Line, list[str]]]) -> Iterator[tuple[Line, list[str]]]:
+def _without_empty_documents(rows: Iterable[Row]) -> Iterator[Row]:
     begin: Line | None = None
     for line, row in rows:
         kind = kind_of_row(row)
@@ -69,7 +69,7 @@ def _without_empty_documents(rows: Iterable[tuple[Line, list[str]]]) -> Iterator
         raise ConfigurationError(f"{begin.location}: the document that begins here has no sentence")
 
 
-def _parse_sentence(rows: list[tuple[Line, list[str]]]) -> SrlSentence:
+def _parse_sentence(rows: list[Row]) -> SrlSentence:
     first, columns_of_first = rows[0]
     for line, row in rows:
         if len(row) != max(len(columns_of_first), FIXED_COLUMNS + 1):

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.tasks.conll2012 import unescape_word
+
 MAX_DEPTH = 500  # a word is in as many phrases as it is deep; the treebank's trees have at most about 30
 # Only ASCII spaces divide: the treebank has words with a no-break space ("2 1/2"), which NLTK would split.
 _PIECE = re.compile(
     r"\(\s*(?P<label>[^\s()]*)|(?P<word>[^\s()]+)(?=\s*\))|(?P<end>\))|(?P<rest>[^\s()]+)", re.ASCII
 )
-_PLAIN = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-_PLAIN |= {"``": '"', "''": '"'}
 
 
 class Phrase(NamedTuple):
@@ -62,7 +62,7 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
 
 def plain_spelling(word: str) -> str:
     """Undoes the escapes of the Penn Treebank, and spells both quotation marks as `"`."""
-    return _PLAIN.get(word, word.replace("\\/", "/").replace("\\*", "*"))
+    return unescape_word(word).replace("\\/", "/").replace("\\*", "*")
 
 
 def _number(label: str, location: str) -> int:

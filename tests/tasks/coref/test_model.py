@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common import Lazy
-from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from allennlp.modules import Embedding
-from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 
 from elmo_plugin.encoders import ContextualEncoder, VariationalBiLstm
 from elmo_plugin.tasks.coref import CorefDocument, CorefReader, CorefSpanRanking, Mention
 from elmo_plugin.tasks.coref.span_ranking import AntecedentLogits
+from tests.tasks.small_models import tensors_of, word_embedder
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "coref" / "documents.gold_conll"
 
@@ -26,16 +25,9 @@ def instances() -> list[Instance]:
 
 def model_of(vocab: Vocabulary, **options: Any) -> CorefSpanRanking:
     torch.manual_seed(0)
-    embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
-    contextual = ContextualEncoder(embedder, Lazy(VariationalBiLstm, hidden_sizes=[5]))
+    contextual = ContextualEncoder(word_embedder(vocab), Lazy(VariationalBiLstm, hidden_sizes=[5]))
     options = {"hidden_dim": 7, "feature_dim": 3, "dropout": 0.0, **options}
     return CorefSpanRanking(vocab, contextual_encoder=contextual, **options)
-
-
-def tensors_of(instances: list[Instance], vocab: Vocabulary) -> dict[str, Any]:
-    batch = Batch(instances)
-    batch.index_instances(vocab)
-    return batch.as_tensor_dict()
 
 
 def logits_of(model: CorefSpanRanking, tensors: dict[str, Any]) -> list[AntecedentLogits]:

@@ -2,22 +2,20 @@
 
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import Token
-from allennlp.modules import Embedding
-from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.ner import Conll2003Reader, NerBiLstmCrf
 from elmo_plugin.tasks.ner.tags import tags_to_spans, validate_tags
+from tests.tasks.small_models import fit, tensors_of, word_embedder
 
 REPOSITORY = Path(__file__).parents[3]
 SENTENCES = REPOSITORY / "tests" / "fixtures" / "ner" / "sentences.txt"
@@ -30,15 +28,9 @@ def instances_in(encoding: str) -> list[Instance]:
 
 def tagger(vocab: Vocabulary, encoding: str, dropout: float = 0.0) -> NerBiLstmCrf:
     torch.manual_seed(0)
-    embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
-    encoder = ContextualEncoder(embedder, Lazy(VariationalBiLstm, hidden_sizes=[6], dropout=dropout))
+    bilstm = Lazy(VariationalBiLstm, hidden_sizes=[6], dropout=dropout)
+    encoder = ContextualEncoder(word_embedder(vocab), bilstm)
     return NerBiLstmCrf(vocab, contextual_encoder=encoder, tag_encoding=encoding)
-
-
-def tensors_of(instances: list[Instance], vocab: Vocabulary) -> dict[str, Any]:
-    batch = Batch(instances)
-    batch.index_instances(vocab)
-    return batch.as_tensor_dict()
 
 
 @ENCODINGS
@@ -86,13 +78,8 @@ def test_learns_the_training_sentences_and_measures_them(encoding: str) -> None:
     vocab = Vocabulary.from_instances(instances)
     model = tagger(vocab, encoding)
     tensors = tensors_of(instances, vocab)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-    for _ in range(30):
-        optimizer.zero_grad()
-        model(**tensors)["loss"].backward()
-        optimizer.step()
-    model.get_metrics(reset=True)
-    model.eval()(**tensors)
+    fit(model, tensors, learning_rate=0.1)
+    model(**tensors)
     metrics = model.get_metrics(reset=True)
     assert metrics["accuracy"] == 1.0
     for name in ("precision", "recall", "f1-measure"):

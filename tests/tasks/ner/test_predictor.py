@@ -8,12 +8,11 @@ from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from allennlp.modules import Embedding
-from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.ner import Conll2003Reader, NerBiLstmCrf, NerPredictor
+from tests.tasks.small_models import word_embedder
 
 SENTENCES = Path(__file__).parents[2] / "fixtures" / "ner" / "sentences.txt"
 
@@ -22,8 +21,7 @@ SENTENCES = Path(__file__).parents[2] / "fixtures" / "ner" / "sentences.txt"
 def predictor() -> NerPredictor:
     reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
     vocab = Vocabulary.from_instances(reader.read(SENTENCES))
-    embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
-    encoder = ContextualEncoder(embedder, Lazy(VariationalBiLstm, hidden_sizes=[6]))
+    encoder = ContextualEncoder(word_embedder(vocab), Lazy(VariationalBiLstm, hidden_sizes=[6]))
     return NerPredictor(NerBiLstmCrf(vocab, contextual_encoder=encoder).eval(), reader)
 
 
@@ -46,6 +44,8 @@ def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
         ({"sentence": ""}, "there are no words in"),
         ({"sentence": "  \n\t"}, "there are no words in"),
         ({"tokens": []}, "there are no words in"),
+        ({"words": []}, "there are no words in"),
+        ({"words": "Ada"}, "\"words\" must be a list of words .*, not 'Ada'"),
         ({"text": "Ada"}, 'expected "words" or "tokens" or "sentence" in'),
         ({"sentence": 3}, '"sentence" must be text, not 3'),
         ({"tokens": "Ada"}, "\"tokens\" must be a list of words .*, not 'Ada'"),

@@ -1,11 +1,10 @@
 """A small ESIM of random weights, and pairs for it."""
 
 from pathlib import Path
-from typing import Any
 
 import torch
 from allennlp.common import Lazy
-from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.modules import Embedding, FeedForward
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
@@ -40,9 +39,3 @@ def small_esim(vocab: Vocabulary, dropout: float = 0.0) -> SnliEsim:
         classifier=Lazy(FeedForward, num_layers=1, hidden_dims=7, activations=nn.ReLU()),
         dropout=dropout,
     )
-
-
-def tensors_of(pairs: list[Instance], vocab: Vocabulary) -> dict[str, Any]:
-    batch = Batch(pairs)
-    batch.index_instances(vocab)
-    return batch.as_tensor_dict()

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elmo_plugin.encoders import masked_attention
-from tests.tasks.snli.small_esim import instances, small_esim, tensors_of
+from tests.tasks.small_models import fit, tensors_of
+from tests.tasks.snli.small_esim import instances, small_esim
 
 
 @pytest.fixture
@@ -88,13 +89,8 @@ def test_dropout_is_behind_the_attention_and_before_the_last_two_layers(vocab: V
 
 def test_learns_the_training_pairs_and_measures_them(vocab: Vocabulary) -> None:
     model, tensors = small_esim(vocab), tensors_of(instances(), vocab)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
-    for _ in range(30):
-        optimizer.zero_grad()
-        model(**tensors)["loss"].backward()
-        optimizer.step()
-    model.get_metrics(reset=True)
-    outputs = model.eval().forward_on_instances(instances())
+    fit(model, tensors, learning_rate=0.05)
+    outputs = model.forward_on_instances(instances())
     assert [output["label"] for output in outputs] == [pair["label"].label for pair in instances()]
     assert model.get_metrics(reset=True) == {"accuracy": 1.0}
 

@@ -11,7 +11,7 @@ from allennlp.data.samplers import BatchSampler
 from allennlp.data.tokenizers import Token
 
 from elmo_plugin.tasks.squad import Question, TokenizedParagraph
-from tests.tasks.contract import evaluate
+from tests.experiments.configs import evaluate
 
 BATCH_SIZE = 4
 

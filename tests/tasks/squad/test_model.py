@@ -7,12 +7,13 @@ import pytest
 import torch
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.models import Model
 
 from elmo_plugin.tasks.squad import Question, SquadReader
 from elmo_plugin.tasks.squad.spans import BoundaryLogits
+from tests.tasks.small_models import tensors_of
 from tests.tasks.squad.test_dataset_reader import FIXTURE
 
 GRU = {"type": "gru", "hidden_size": 3, "bidirectional": True}
@@ -42,17 +43,11 @@ def model_of(instances: list[Instance], **options: Any) -> Any:
     return Model.from_params(params, vocab=Vocabulary.from_instances(instances))
 
 
-def tensors_of(instances: list[Instance], model: Model) -> dict[str, Any]:
-    batch = Batch(instances)
-    batch.index_instances(model.vocab)
-    return batch.as_tensor_dict()
-
-
 def test_a_paragraph_is_encoded_once_for_all_of_its_questions(instances: list[Instance]) -> None:
     model = model_of(instances).eval()
     rows: list[int] = []
     model.contextual_encoder.encoder.register_forward_pre_hook(lambda _, inputs: rows.append(len(inputs[0])))
-    model(**tensors_of(instances, model))
+    model(**tensors_of(instances, model.vocab))
     assert rows in ([2, 4], [2 + 4])  # two paragraphs, of four questions: one run for each text, or one
 
 
@@ -83,7 +78,7 @@ def test_training_is_on_all_answers_or_on_the_first(instances: list[Instance]) -
     losses = {}
     for train_on in ("all", "first"):
         model = model_of(instances, train_on=train_on).eval()
-        losses[train_on] = model(**tensors_of(instances, model))["loss"].item()
+        losses[train_on] = model(**tensors_of(instances, model.vocab))["loss"].item()
     assert losses["all"] < losses["first"]
     with pytest.raises(ConfigurationError, match="train_on is all or first, not 'one'"):
         model_of(instances, train_on="one")
@@ -91,7 +86,7 @@ def test_training_is_on_all_answers_or_on_the_first(instances: list[Instance]) -
 
 def test_metrics_are_those_of_the_best_answers(instances: list[Instance]) -> None:
     model = model_of(instances).eval()
-    tensors = tensors_of(instances, model)
+    tensors = tensors_of(instances, model.vocab)
     length = tensors["paragraph"]["tokens"]["tokens"].size(1)
     first, last = tensors["answers"][:, 0].unbind(dim=1)
     right = [20.0 * torch.nn.functional.one_hot(each, length) for each in (first, last)]
@@ -106,7 +101,7 @@ def test_metrics_are_those_of_the_best_answers(instances: list[Instance]) -> Non
 def test_without_self_attention_there_is_no_residual_block(instances: list[Instance]) -> None:
     model = model_of(instances, self_attention_encoder=None, self_attention_projection=None)
     assert model.residual_block is None
-    model(**tensors_of(instances, model))["loss"].backward()
+    model(**tensors_of(instances, model.vocab))["loss"].backward()
 
 
 @pytest.mark.parametrize("missing", ["self_attention_encoder", "self_attention_projection"])
@@ -118,7 +113,7 @@ def test_half_of_a_self_attention_is_refused(instances: list[Instance], missing:
 
 def test_the_least_probable_answer_is_still_an_answer(instances: list[Instance]) -> None:
     model = model_of(instances).eval()
-    tensors = tensors_of(instances, model)
+    tensors = tensors_of(instances, model.vocab)
     logits = model.compute_logits(tensors["paragraph"], tensors["question"], tensors["metadata"])
     # The answer starts at the last word and ends at the first: no span is anywhere near as probable.
     start = torch.arange(logits.start.size(1)).masked_fill(~logits.mask, -1).float() * 120

@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common import Lazy
-from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from allennlp.modules import Embedding
-from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.nn.util import sequence_cross_entropy_with_logits
 
 from elmo_plugin.encoders import ContextualEncoder, HighwayLstm
@@ -17,6 +15,7 @@ from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.srl import SrlHighwayLstm, SrlReader
 from elmo_plugin.tasks.srl.model import describe
 from elmo_plugin.tasks.srl.spans import arguments_to_tags, tags_to_arguments
+from tests.tasks.small_models import tensors_of, word_embedder
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "srl" / "sentences.gold_conll"
 
@@ -28,16 +27,9 @@ def instances() -> list[Instance]:
 
 def labeller(vocab: Vocabulary) -> SrlHighwayLstm:
     torch.manual_seed(0)
-    embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
     encoder = Lazy(HighwayLstm, hidden_size=6, num_layers=2)
-    contextual = Lazy(ContextualEncoder, text_field_embedder=embedder, encoder=encoder)
+    contextual = Lazy(ContextualEncoder, text_field_embedder=word_embedder(vocab), encoder=encoder)
     return SrlHighwayLstm(vocab, contextual_encoder=contextual, predicate_dim=5)
-
-
-def tensors_of(instances: list[Instance], vocab: Vocabulary) -> dict[str, Any]:
-    batch = Batch(instances)
-    batch.index_instances(vocab)
-    return batch.as_tensor_dict()
 
 
 def predict_right_tags(model: SrlHighwayLstm, tensors: dict[str, Any]) -> None:

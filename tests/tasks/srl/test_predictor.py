@@ -8,7 +8,7 @@ import pytest
 import spacy
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.models import load_archive
+from allennlp.models import Archive, load_archive
 from allennlp.predictors import Predictor
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -23,8 +23,9 @@ JUDGE = {"words": ["The", "judge", "ordered", "a", "new", "trial", "."], "predic
 
 
 @pytest.fixture(scope="module")
-def labeller(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train_longer(test_contract.TestSrl.config(PLACEMENTS[1]), tmp_path_factory.mktemp("labeller"))
+def labeller(tmp_path_factory: pytest.TempPathFactory) -> Archive:
+    config = test_contract.TestSrl.config(PLACEMENTS[1])
+    return load_archive(train_longer(config, tmp_path_factory.mktemp("labeller")))
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +41,11 @@ def train_longer(config: dict[str, Any], folder: Path) -> Path:
     return folder / "run" / "model.tar.gz"
 
 
-def predictor(labeller: Path, **arguments: Any) -> SrlPredictor:
-    return Predictor.from_archive(load_archive(labeller), "elmo_srl", extra_args=arguments)
+def predictor(labeller: Archive, **arguments: Any) -> SrlPredictor:
+    return Predictor.from_archive(labeller, "elmo_srl", extra_args=arguments)
 
 
-def test_a_frame_has_predicate_tags_roles_and_a_readable_line(labeller: Path) -> None:
+def test_a_frame_has_predicate_tags_roles_and_a_readable_line(labeller: Archive) -> None:
     output = predictor(labeller).predict_json(JUDGE)
     assert output["words"] == JUDGE["words"]
     (frame,) = output["frames"]
@@ -54,7 +55,7 @@ def test_a_frame_has_predicate_tags_roles_and_a_readable_line(labeller: Path) ->
     assert frame["description"] == "[ARG0: The judge] [V: ordered] [ARG1: a new trial] ."
 
 
-def test_each_of_several_predicates_has_a_frame_and_a_sentence_may_have_none(labeller: Path) -> None:
+def test_each_of_several_predicates_has_a_frame_and_a_sentence_may_have_none(labeller: Archive) -> None:
     sentences = [JUDGE, {"sentence": "Dogs that bark scare cats.", "predicates": [2, 3]}]
     sentences.append({"words": ["Yes"], "predicates": []})
     outputs = predictor(labeller).predict_batch_json(sentences)
@@ -62,16 +63,18 @@ def test_each_of_several_predicates_has_a_frame_and_a_sentence_may_have_none(lab
     assert outputs == [predictor(labeller).predict_json(sentence) for sentence in sentences]
 
 
-def test_all_frames_of_a_batch_share_one_run_of_the_bilm(labeller: Path) -> None:
+def test_all_frames_of_a_batch_share_one_run_of_the_bilm(labeller: Archive) -> None:
     srl = predictor(labeller)
     runs: list[int] = []
     bilm = next(module for module in srl._model.modules() if isinstance(module, BiLm))
-    bilm.register_forward_hook(lambda _, inputs, output: runs.append(len(inputs[0])))
-    srl.predict_batch_json([JUDGE, {"sentence": "Dogs that bark scare cats.", "predicates": [2, 3]}])
+    hook = bilm.register_forward_hook(lambda _, inputs, output: runs.append(len(inputs[0])))
+    one, two = ({"sentence": "Cats that run see dogs.", "predicates": each} for each in ([2], [2, 3]))
+    srl.predict_batch_json([one, two])  # which no other test has, as a biLM may remember its last batches
+    hook.remove()
     assert runs == [3]
 
 
-def test_a_tagger_finds_the_predicates_of_a_plain_sentence(labeller: Path, tagger: Path) -> None:
+def test_a_tagger_finds_the_predicates_of_a_plain_sentence(labeller: Archive, tagger: Path) -> None:
     srl = predictor(labeller, predicates=str(tagger))
     plain = {"sentence": "The judge ordered a new trial."}
     assert srl.predict_json(plain) == srl.predict_json(JUDGE) == srl.predict(plain["sentence"])
@@ -88,7 +91,7 @@ def marks_ordered(doc: Doc) -> Doc:
 
 
 @pytest.mark.slow
-def test_a_spacy_model_finds_predicates_and_lemmas(labeller: Path, tmp_path: Path) -> None:
+def test_a_spacy_model_finds_predicates_and_lemmas(labeller: Archive, tmp_path: Path) -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("marks_ordered")
     nlp.to_disk(tmp_path / "model")
@@ -97,7 +100,7 @@ def test_a_spacy_model_finds_predicates_and_lemmas(labeller: Path, tmp_path: Pat
     assert (frame["predicate"], frame["lemma"], frame["index"]) == ("ordered", "order", 2)
 
 
-def test_predictions_may_be_written_as_propositions(labeller: Path, tmp_path: Path) -> None:
+def test_predictions_may_be_written_as_propositions(labeller: Archive, tmp_path: Path) -> None:
     srl = predictor(labeller, output_format="props")
     outputs = srl.predict_batch_json([JUDGE, {"words": ["Yes"], "predicates": []}])
     (tmp_path / "system.props").write_text("".join(map(srl.dump_line, outputs)))
@@ -111,7 +114,7 @@ def test_predictions_may_be_written_as_propositions(labeller: Path, tmp_path: Pa
         predictor(labeller, output_format="xml")
 
 
-def test_two_taggers_or_an_unknown_one_are_an_error(labeller: Path) -> None:
+def test_two_taggers_or_an_unknown_one_are_an_error(labeller: Archive) -> None:
     with pytest.raises(ConfigurationError, match="give predicates or spacy_model, not both"):
         predictor(labeller, predicates="a", spacy_model="b")
     with pytest.raises(ConfigurationError, match="elmo_srl: spaCy has no model 'no_such_model'"):
@@ -130,7 +133,7 @@ def test_two_taggers_or_an_unknown_one_are_an_error(labeller: Path) -> None:
         ({"predicates": [0]}, 'expected "words" or "tokens" or "sentence" in'),
     ],
 )
-def test_what_is_no_input_is_an_error(labeller: Path, line: dict[str, Any], message: str) -> None:
+def test_what_is_no_input_is_an_error(labeller: Archive, line: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"elmo_srl: .*{message}"):
         predictor(labeller).predict_json(line)
 

@@ -9,16 +9,16 @@ import pytest
 import torch
 from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Batch, Instance, Vocabulary
+from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from allennlp.modules import Embedding, FeedForward, Maxout
-from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.modules import FeedForward, Maxout
 from torch import Tensor, nn
 
 from elmo_plugin.encoders import pool, self_biattention
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
+from tests.tasks.small_models import fit, tensors_of, word_embedder
 
 REPOSITORY = Path(__file__).parents[3]
 TREES = REPOSITORY / "tests" / "fixtures" / "sst" / "trees.txt"
@@ -33,10 +33,9 @@ def instances() -> list[Instance]:
 
 def classifier(vocab: Vocabulary, dropout: float = 0.0, **options: Any) -> SstBcn:
     torch.manual_seed(0)
-    embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
     bilstm = Lazy(VariationalBiLstm, hidden_sizes=[4], dropout=dropout)
     feedforward = Lazy(FeedForward, num_layers=1, hidden_dims=5, activations=nn.ReLU())
-    encoder = ContextualEncoder(embedder, bilstm, dropout=dropout, feedforward=feedforward)
+    encoder = ContextualEncoder(word_embedder(vocab), bilstm, dropout=dropout, feedforward=feedforward)
     return SstBcn(
         vocab,
         contextual_encoder=encoder,
@@ -44,12 +43,6 @@ def classifier(vocab: Vocabulary, dropout: float = 0.0, **options: Any) -> SstBc
         **(options or {"classifier": CLASSIFIER}),
         dropout=dropout,
     )
-
-
-def tensors_of(instances: list[Instance], vocab: Vocabulary) -> dict[str, Any]:
-    batch = Batch(instances)
-    batch.index_instances(vocab)
-    return batch.as_tensor_dict()
 
 
 def sentences(dim: int) -> Tensor:
@@ -141,14 +134,9 @@ def test_learns_the_training_sentences(options: dict[str, Any]) -> None:
     vocab = Vocabulary.from_instances(data)
     model = classifier(vocab, **options)
     tensors = tensors_of(data, vocab)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
-    for _ in range(30):
-        optimizer.zero_grad()
-        model(**tensors)["loss"].backward()
-        optimizer.step()
+    fit(model, tensors, learning_rate=0.05)
     assert all(parameter.grad is not None for parameter in model.parameters())
-    model.get_metrics(reset=True)
-    model.eval()(**tensors)
+    model(**tensors)
     assert model.get_metrics() == {"accuracy": 1.0}
 
 

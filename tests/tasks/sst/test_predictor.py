@@ -1,7 +1,6 @@
-"""The predictor: plain and pre-tokenised sentences, and what is neither."""
+"""The predictor: plain and pre-tokenised sentences. Its errors are those that the tests of NER check."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from allennlp.common import Lazy
@@ -9,13 +8,13 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import WhitespaceTokenizer
-from allennlp.modules import Embedding, FeedForward
-from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
+from allennlp.modules import FeedForward
 from torch import nn
 
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.sst import SstBcn, SstPredictor, SstTreesReader
+from tests.tasks.small_models import word_embedder
 
 TREES = Path(__file__).parents[2] / "fixtures" / "sst" / "trees.txt"
 
@@ -24,12 +23,11 @@ TREES = Path(__file__).parents[2] / "fixtures" / "sst" / "trees.txt"
 def predictor() -> SstPredictor:
     reader = SstTreesReader({"tokens": SingleIdTokenIndexer()})
     vocab = Vocabulary.from_instances(reader.read(TREES))
-    embedder = BasicTextFieldEmbedder({"tokens": Embedding(8, vocab.get_vocab_size("tokens"))})
     bilstm = Lazy(VariationalBiLstm, hidden_sizes=[3])
     classifier = Lazy(FeedForward, num_layers=1, hidden_dims=4, activations=nn.ReLU())
     model = SstBcn(
         vocab,
-        contextual_encoder=ContextualEncoder(embedder, bilstm),
+        contextual_encoder=ContextualEncoder(word_embedder(vocab), bilstm),
         integrator=bilstm,
         classifier=classifier,
     )
@@ -66,26 +64,6 @@ def test_words_are_taken_as_they_are(predictor: SstPredictor, key: str) -> None:
 def test_another_tokenizer_may_be_given(predictor: SstPredictor) -> None:
     other = SstPredictor(predictor._model, predictor._dataset_reader, WhitespaceTokenizer())
     assert other.predict("It isn't bad.")["words"] == ["It", "isn't", "bad."]
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ({"sentence": ""}, "there are no words in"),
-        ({"sentence": "  \n\t"}, "there are no words in"),
-        ({"words": []}, "there are no words in"),
-        ({"text": "Superb"}, 'expected "words" or "tokens" or "sentence" in'),
-        ({"sentence": 3}, '"sentence" must be text, not 3'),
-        ({"words": "Superb"}, "\"words\" must be a list of words .*, not 'Superb'"),
-        ({"tokens": ["A", ""]}, r"\"tokens\" must be a list of words .*, not \['A', ''\]"),
-        ({"words": ["A", 3]}, r"\"words\" must be a list of words .*, not \['A', 3\]"),
-        (["Superb"], "an input must be a JSON object, not"),
-    ],
-)
-def test_what_is_no_sentence_is_an_error(predictor: SstPredictor, line: Any, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"elmo_sst: {message}") as error:
-        predictor.predict_json(line)
-    assert "\n" not in str(error.value)
 
 
 def test_characters_are_limited_before_a_tokenizer_runs(

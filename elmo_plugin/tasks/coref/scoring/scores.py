@@ -6,53 +6,50 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from elmo_plugin.tasks.counting import Scores, harmonic_mean
+
 METRICS = ("muc", "bcub", "ceafe")  # of which the score of CoNLL-2012 is the mean
 Cluster = list[Hashable]  # its mentions, one of which may be there twice
 
 
 class Counts(NamedTuple):
-    """The fractions that recall and precision are: what is right, out of the key and out of the response."""
+    """The numerators and denominators of recall, over the key, and of precision, over the response."""
 
     recall_numerator: float = 0.0
     recall_denominator: float = 0.0
     precision_numerator: float = 0.0
     precision_denominator: float = 0.0
 
-    def plus(self, other: "Counts") -> "Counts":
-        """Returns the sums of both."""
-        return Counts(*(mine + its for mine, its in zip(self, other, strict=True)))
-
     def figures(self) -> tuple[float, float, float]:
         """Returns precision, recall and F1, from 0 to 1; 0 where there is nothing."""
         in_gold, gold, in_predicted, predicted = self
         recall = in_gold / gold if gold else 0.0
         precision = in_predicted / predicted if predicted else 0.0
-        both = precision + recall
-        return precision, recall, 2 * precision * recall / both if both else 0.0
+        return precision, recall, harmonic_mean(precision, recall)
 
 
-class CorefScores:
+class CorefScores(Scores):
     """
     Counts the clusters of documents, the sums over which make the figures.
 
     # Attributes
 
     documents : `int`
-        How many were added.
+        The number of documents.
     repeated : `int`
-        How many predicted mentions were left out, because they are right and there already.
+        The number of predicted mentions that were left out because they are right and were predicted before.
     """
 
     def __init__(self) -> None:
         self.documents = 0
         self.repeated = 0
-        self._sums: dict[str, Counts] = dict.fromkeys((*METRICS, "mention"), Counts())
+        self._sums = np.zeros((len(COUNTED), len(Counts._fields)))
 
     def add(self, gold: Iterable[Iterable[Hashable]], predicted: Iterable[Iterable[Hashable]]) -> None:
         """
-        Counts the clusters of one document. Mentions that are there twice are treated as by the reference
-        scorer: of those that are predicted and right, only the first is kept; all others count as often as
-        they are there, but once as mentions.
+        Adds the clusters of one document. Repeated mentions are treated as in the reference scorer: a mention
+        that is predicted and right is kept only where it occurs first; any other counts each time it occurs,
+        but once as a mention.
 
         # Parameters
 
@@ -66,34 +63,28 @@ class CorefScores:
         unique = _without_repeated(found, mentions)
         self.repeated += sum(map(len, found)) - sum(map(len, unique))
         self.documents += 1
-        for name, count in (("muc", muc), ("bcub", b_cubed), ("ceafe", ceaf_e), ("mention", mention_counts)):
-            self._sums[name] = self._sums[name].plus(count(right, unique))
-
-    def update(self, other: "CorefScores") -> None:
-        """Adds what another counted."""
-        self.documents += other.documents
-        self.repeated += other.repeated
-        self._sums = {name: counts.plus(other._sums[name]) for name, counts in self._sums.items()}
+        self._sums += [count(right, unique) for count in COUNTED.values()]
 
     def counts(self) -> dict[str, Counts]:
         """Returns the counts of "muc", "bcub", "ceafe" and "mention"."""
-        return dict(self._sums)
+        return {name: Counts(*row) for name, row in zip(COUNTED, self._sums.tolist(), strict=True)}
 
     def average(self) -> tuple[float, float, float]:
         """Returns the means of precision, recall and F1 of MUC, B-cubed and CEAF-e."""
-        figures = [self._sums[name].figures() for name in METRICS]
+        counts = self.counts()
+        figures = [counts[name].figures() for name in METRICS]
         precision, recall, f1 = (sum(values) / len(METRICS) for values in zip(*figures, strict=True))
         return precision, recall, f1
 
 
 def _without_empty(clusters: Iterable[Iterable[Hashable]]) -> list[Cluster]:
-    """Returns clusters that have mentions; these are hashable."""
+    """Returns the clusters that have mentions, as lists of hashable mentions."""
     lists = [[tuple(m) if isinstance(m, list) else m for m in cluster] for cluster in clusters]
     return [cluster for cluster in lists if cluster]
 
 
 def _without_repeated(predicted: Sequence[Cluster], right: set[Hashable]) -> list[Cluster]:
-    """Returns predicted clusters in which no mention that is right is there twice."""
+    """Returns the predicted clusters, in which each right mention is kept only where it occurs first."""
     seen: set[Hashable] = set()
     kept: list[Cluster] = []
     for cluster in predicted:
@@ -108,8 +99,8 @@ def _without_repeated(predicted: Sequence[Cluster], right: set[Hashable]) -> lis
 
 def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
     """
-    Counts links, of which a cluster has one less than mentions. Those are right that remain where it is cut
-    into the pieces that the clusters of the other side make of it.
+    Counts links, of which a cluster has one fewer than mentions. The correct links are those that remain
+    after the clusters of the other side have split the cluster into pieces.
     """
     place = _place_of_mentions(gold)
     correct = 0
@@ -122,8 +113,8 @@ def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
 
 def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
     """
-    Sums, over the mentions, the part of its cluster that its other cluster shares; one mention at a time as
-    the scorer does, so that the last digits are the same.
+    Sums, over all mentions, the fraction of the mention's cluster that its cluster on the other side shares.
+    Mentions are added one at a time, as in the scorer, so that the last digits agree.
     """
     place = _place_of_mentions(gold)
     members = [set(cluster) for cluster in gold]
@@ -138,7 +129,7 @@ def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
 
 
 def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
-    """Counts the similarity of clusters (phi 4), each of which has one partner, or none, that is the best."""
+    """Sums the similarities (phi 4) of the clusters in their best one-to-one alignment."""
     place = _place_of_mentions(predicted)
     common = np.zeros((len(gold), len(predicted)))
     for row, cluster in enumerate(gold):
@@ -152,7 +143,7 @@ def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
 
 
 def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
-    """Counts mentions, each of them once, that are in both, whatever their clusters are."""
+    """Counts distinct mentions, regardless of their clusters."""
     right, found = ({mention for cluster in side for mention in cluster} for side in (gold, predicted))
     return Counts(len(right & found), len(right), len(right & found), len(found))
 
@@ -160,3 +151,7 @@ def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Cou
 def _place_of_mentions(clusters: Sequence[Cluster]) -> dict[Hashable, int]:
     """Returns the index of the cluster of each mention, of the last one where it is in several."""
     return {mention: index for index, cluster in enumerate(clusters) for mention in cluster}
+
+
+COUNTED = {"muc": muc, "bcub": b_cubed, "ceafe": ceaf_e, "mention": mention_counts}
+"""How each of the counts is made from the right clusters and those of a system."""

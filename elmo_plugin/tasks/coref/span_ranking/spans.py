@@ -87,7 +87,7 @@ def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = Fals
         From left to right, and of those that begin at the same word, the shorter ones first.
     """
     order = scores.masked_fill(~valid, float("-inf")).flatten().argsort(descending=True, stable=True)
-    ranks = torch.empty_like(order)  # higher is better, none is there twice
+    ranks = torch.empty_like(order)  # higher is better, and all are different
     ranks[order] = torch.arange(len(order), 0, -1, device=order.device)
     taken = valid if may_cross else _without_crossing(ranks.view_as(scores), valid)
     best = order[taken.flatten()[order]][:count].sort().values
