@@ -6,7 +6,7 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from elmo_plugin.common.outputs import Output, is_special
 from elmo_plugin.common.plotting import check_plot
 from elmo_plugin.sweeps import (
     Metric,
+    Outcome,
     Reach,
     Training,
     curve_table,
@@ -35,6 +36,7 @@ from elmo_plugin.sweeps import (
     read_metrics,
     table,
     train,
+    train_in_processes,
 )
 
 logger = logging.getLogger(__name__)
@@ -55,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--json", action=OutputFile, metavar="FILE", help=about)
     about = "where to draw, as .svg, .png or .pdf (default: DIR/table.svg)"
     add("--plot", action=OutputFile, metavar="FILE", help=about)
+    about = "train N at a time, each with its share of the cores (default: one; several need Dask)"
+    add("--workers", type=int, default=1, metavar="N", help=about)
+    add("--dask", metavar="SCHEDULER", help="train on the workers of the Dask cluster with this address")
     add("--file-friendly-logging", action="store_true", help="as for `allennlp train`")
 
 
@@ -65,6 +70,8 @@ def run(args: argparse.Namespace) -> None:
     """
     if args.seeds < 1:
         raise BiLmError(f"--seeds is the number of seeds, 1 or more, not {args.seeds}")
+    if args.workers < 1:
+        raise BiLmError(f"--workers is the number of trainings at a time, 1 or more, not {args.workers}")
     if args.plot is not None:
         check_plot("--plot", args.plot)
     if args.json is not None:
@@ -80,7 +87,12 @@ def run(args: argparse.Namespace) -> None:
     for training in trainings:
         if training.folder.exists():
             _score(training, read_metrics(training.config, training.folder), metric)
-    scores, failures = _train(trainings, metric, args.file_friendly_logging)
+    if args.workers > 1 or args.dask is not None:
+        packages = getattr(args, "include_package", [])  # an option of `allennlp` alone
+        outcomes: Iterable[Outcome] = train_in_processes(trainings, args.workers, args.dask, packages)
+    else:
+        outcomes = _train(trainings, args.file_friendly_logging)
+    scores, failures = _judge(trainings, outcomes, metric)
     complete = {name: values for name, values in scores.items() if len(values) == args.seeds}
     picture = args.plot or folder / "table.svg"
     reaches: list[Reach] = []
@@ -118,28 +130,32 @@ def _check_evaluated_on_test(trainings: Sequence[Training]) -> None:
             )
 
 
-def _train(
-    trainings: Sequence[Training], metric: Metric, file_friendly_logging: bool
+def _train(trainings: Sequence[Training], file_friendly_logging: bool) -> Iterator[Outcome]:
+    """Trains one after another."""
+    for number, training in enumerate(trainings, start=1):
+        print(f"\n{training}: training {number} of {len(trainings)}")
+        try:
+            yield Outcome(train(training.config, training.folder, file_friendly_logging))
+        except SigTermReceived:
+            raise
+        except Exception as error:
+            yield Outcome.of_error(error)
+
+
+def _judge(
+    trainings: Sequence[Training], outcomes: Iterable[Outcome], metric: Metric
 ) -> tuple[dict[str, list[float]], list[str]]:
     """Returns the scores of each configuration, and a sentence for each training that failed."""
     scores: dict[str, list[float]] = {training.full_name: [] for training in trainings}
     failures = []
-    for number, training in enumerate(trainings, start=1):
-        print(f"\n{training}: training {number} of {len(trainings)}")
-        try:
-            metrics = train(training.config, training.folder, file_friendly_logging)
-        except SigTermReceived:
-            raise
-        except Exception as error:
-            is_mistake = isinstance(error, ConfigurationError | BiLmError)
-            logger.error("%s failed", training, exc_info=None if is_mistake else error)
-            failures.append(f"{training} failed: {type(error).__name__}: {error}")
-        else:
-            score = _score(training, metrics, metric)
-            if math.isfinite(score):
-                scores[training.full_name].append(score)
-            else:
-                failures.append(f"{training} failed: its {metric.name} is {score}")
+    for training, outcome in zip(trainings, outcomes, strict=True):
+        score = math.nan if outcome.metrics is None else _score(training, outcome.metrics, metric)
+        if math.isfinite(score):
+            scores[training.full_name].append(score)
+            continue
+        why = outcome.failure or f"its {metric.name} is {score}"
+        logger.error("%s failed: %s", training, outcome.details or why)
+        failures.append(f"{training} failed: {why}")
     return scores, failures
 
 
@@ -218,7 +234,7 @@ def _table_file(folder: str | Path) -> Path:
 
 
 COMMAND = Command(
-    description="Train each configuration with several seeds, one after another, and compare their scores. "
+    description="Train each configuration with several seeds, and compare their scores. "
     "What is finished in DIR is not trained again: a sweep that was stopped goes on when you start it again, "
     "and you may add seeds and configurations.",
     add_arguments=add_arguments,

@@ -1,5 +1,6 @@
 """Several configurations and seeds, each trained once, and their scores."""
 
+from elmo_plugin.sweeps.cluster import train_in_processes
 from elmo_plugin.sweeps.sample_efficiency import (
     Reach,
     curve_table,
@@ -9,10 +10,11 @@ from elmo_plugin.sweeps.sample_efficiency import (
     reaches_text,
 )
 from elmo_plugin.sweeps.scores import Metric, draw, summary, table
-from elmo_plugin.sweeps.trainings import Training, find_trainings, read_metrics, train, with_seed
+from elmo_plugin.sweeps.trainings import Outcome, Training, find_trainings, read_metrics, train, with_seed
 
 __all__ = [
     "Metric",
+    "Outcome",
     "Reach",
     "Training",
     "curve_table",
@@ -26,5 +28,6 @@ __all__ = [
     "summary",
     "table",
     "train",
+    "train_in_processes",
     "with_seed",
 ]

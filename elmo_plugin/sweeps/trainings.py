@@ -6,6 +6,7 @@ import gc
 import itertools
 import json
 import os
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +18,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import parse_overrides, with_overrides
 from allennlp.models.archival import CONFIG_NAME
 from filelock import FileLock, Timeout
+
+from elmo_plugin.common.errors import BiLmError
 
 METRICS_NAME = "metrics.json"
 SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
@@ -46,6 +49,26 @@ class Training(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.full_name} with seed {self.seed}"
+
+
+class Outcome(NamedTuple):
+    """
+    What became of a training.
+
+    metrics: of one that succeeded
+    failure: a sentence on one that did not
+    details: its traceback, unless it is a user's mistake
+    """
+
+    metrics: dict[str, Any] | None = None
+    failure: str = ""
+    details: str = ""
+
+    @classmethod
+    def of_error(cls, error: Exception) -> "Outcome":
+        is_mistake = isinstance(error, ConfigurationError | BiLmError)
+        details = "" if is_mistake else "".join(traceback.format_exception(error))
+        return cls(failure=f"{type(error).__name__}: {error}", details=details)
 
 
 def with_seed(config: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -96,11 +119,16 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
     Raises `ConfigurationError` if `folder` has another training, or another process trains there.
     """
     if not folder.exists():
-        with _locked(folder.with_name(f"{folder.name}.unfinished")) as unfinished:
+        with _locked(unfinished_folder(folder)) as unfinished:
             if not folder.exists():  # another sweep may have finished it
                 _train(config, unfinished / "training", file_friendly_logging)
                 (unfinished / "training").rename(folder)
     return read_metrics(config, folder)
+
+
+def unfinished_folder(folder: Path) -> Path:
+    """Where a training is until it ends, see `train`."""
+    return folder.with_name(f"{folder.name}.unfinished")
 
 
 @contextmanager

@@ -1,0 +1,98 @@
+"""Trainings in several processes at a time, of this machine or of a Dask cluster."""
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.plugins import import_all_plugins
+from elmo_plugin.common.progress import progress_bar
+from elmo_plugin.sweeps.trainings import Outcome, Training, train, unfinished_folder
+
+_SECONDS = 1.0  # between two looks at the progress
+
+
+def train_in_processes(
+    trainings: Sequence[Training], workers: int, scheduler: str | None = None, packages: Sequence[str] = ()
+) -> list[Outcome]:
+    """
+    Trains several at a time, each in a process with its share of this machine's cores. Shows a bar of epochs
+    for each. A training whose process dies starts again, or goes on, see `train`; after the fourth death it
+    has failed.
+
+    # Parameters
+
+    trainings : `Sequence[Training]`
+        What is to be trained.
+    workers : `int`
+        The number of processes.
+    scheduler : `str | None`, optional (default = `None`)
+        The address of the scheduler of a running Dask cluster, whose workers are then used. All machines see
+        the data and the folders of the trainings at the same paths.
+    packages : `Sequence[str]`, optional (default = `()`)
+        Modules that register what the configurations name, next to AllenNLP's plugins.
+
+    # Returns
+
+    `list[Outcome]`
+        Of each training, in their order.
+
+    Raises `BiLmError` if Dask is not installed.
+    """
+    try:
+        from dask.distributed import Client, LocalCluster
+    except ImportError:
+        raise BiLmError("--workers and --dask need Dask: install elmo_plugin[cluster]") from None
+    threads = None if scheduler else max(1, torch.get_num_threads() // workers)
+    with ExitStack() as stack:
+        cluster: Any = scheduler or stack.enter_context(
+            LocalCluster(workers, threads_per_worker=1, memory_limit=0, dashboard_address=None)
+        )
+        client = stack.enter_context(Client(cluster))
+        tasks = client.map(partial(_train, threads=threads, packages=packages), trainings, pure=False)
+        bars = [stack.enter_context(_bar_of_epochs(each)) for each in trainings]
+        while not all(task.done() for task in tasks):
+            time.sleep(_SECONDS)
+            for training, bar in zip(trainings, bars, strict=True):
+                bar.update(_epochs_done(training) - bar.n)
+        return [_outcome(task) for task in tasks]
+
+
+def _train(training: Training, threads: int | None, packages: Sequence[str]) -> Outcome:
+    """Runs in a worker, in silence: the folder of the training has its log."""
+    if threads is not None:
+        torch.set_num_threads(threads)
+    with open(os.devnull, "w", encoding="utf-8") as null, redirect_stdout(null), redirect_stderr(null):
+        try:
+            import_all_plugins("elmo sweep")
+            for package in packages:
+                import_module(package)
+            return Outcome(train(training.config, training.folder, file_friendly_logging=True))
+        except Exception as error:
+            return Outcome.of_error(error)
+
+
+def _outcome(task: Any) -> Outcome:
+    error = task.exception()
+    if error is None:
+        return task.result()
+    # The scheduler's own words are of keys and addresses.
+    return Outcome(failure=f"its process died too often ({type(error).__name__})")
+
+
+def _bar_of_epochs(training: Training) -> tqdm:
+    return progress_bar(
+        total=training.config.get("trainer", {}).get("num_epochs"), desc=str(training), unit="epochs"
+    )
+
+
+def _epochs_done(training: Training) -> int:
+    folders = (training.folder, unfinished_folder(training.folder) / "training")
+    return max(len(list(folder.glob("metrics_epoch_*.json"))) for folder in folders)

@@ -1,0 +1,98 @@
+"""Trainings in several processes end as they do one after another, even where a process is killed."""
+
+import json
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.training.callbacks import TrainerCallback
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.sweeps import Training, cluster, find_trainings, train, train_in_processes
+from tests.experiments.configs import BILM
+from tests.trained_tagger import tagger_config
+
+
+@TrainerCallback.register("dies")
+class Dies(TrainerCallback):
+    """Kills its process at the end of the first epoch, unless the marker is there, which it then makes."""
+
+    def __init__(self, serialization_dir: str, marker: str, times: int) -> None:
+        super().__init__(serialization_dir)
+        self._marker, self._times = Path(marker), times
+
+    def on_epoch(self, *_: Any, **__: Any) -> None:
+        deaths = len(self._marker.read_text()) if self._marker.exists() else 0
+        if deaths < self._times:
+            self._marker.write_text("x" * (deaths + 1))
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def trainings_of(folder: Path, marker: Path, deaths: int, seeds: int) -> list[Training]:
+    config = tagger_config(BILM, ["input"], dropout=0.5)
+    config["trainer"] |= {
+        "num_epochs": 2,
+        "callbacks": [{"type": "dies", "marker": str(marker), "times": deaths}],
+    }
+    path = folder.parent / "ner.json"
+    path.write_text(json.dumps(config))
+    return find_trainings([str(path)], folder, seeds)
+
+
+def without_times(metrics: dict[str, Any] | None) -> dict[str, Any]:
+    return {name: value for name, value in (metrics or {}).items() if not re.search("duration|memory", name)}
+
+
+@pytest.mark.slow
+def test_scores_are_those_of_one_after_another_though_a_process_is_killed(tmp_path: Path) -> None:
+    pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")
+    marker = tmp_path / "marker"
+    several = trainings_of(tmp_path / "several", marker, deaths=1, seeds=2)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)  # one for each process
+    try:
+        outcomes = train_in_processes(several, workers=2, packages=[__name__])
+        torch.set_num_threads(1)
+        alone = [
+            train(each.config, each.folder) for each in trainings_of(tmp_path / "alone", marker, 1, seeds=2)
+        ]
+    finally:
+        torch.set_num_threads(threads)
+    assert marker.read_text() == "x"
+    assert [each.failure for each in outcomes] == ["", ""]
+    assert [without_times(each.metrics) for each in outcomes] == list(map(without_times, alone))
+    assert without_times(alone[0]) != without_times(alone[1])
+    assert [each.folder.is_dir() for each in several] == [True, True]
+
+
+@pytest.mark.slow
+def test_a_training_whose_process_always_dies_has_failed_and_the_others_go_on(tmp_path: Path) -> None:
+    pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")
+    dying = trainings_of(tmp_path / "dying", tmp_path / "marker", deaths=100, seeds=1)
+    sound = trainings_of(tmp_path / "sound", tmp_path / "other", deaths=0, seeds=1)
+    first, second = train_in_processes([*dying, *sound], workers=2, packages=[__name__])
+    assert first.failure == "its process died too often (KilledWorker)"
+    assert second.metrics is not None
+
+
+def test_a_mistake_and_any_other_error_are_told_apart() -> None:
+    mistake, error = (
+        cluster.Outcome.of_error(each) for each in (ConfigurationError("no such file"), KeyError("x"))
+    )
+    assert (mistake.failure, mistake.details) == ("ConfigurationError: no such file", "")
+    assert error.failure == "KeyError: 'x'"
+    assert error.details.startswith("KeyError")
+
+
+def test_without_dask_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    with pytest.raises(BiLmError, match=r"install elmo_plugin\[cluster\]"):
+        train_in_processes([], workers=2)
