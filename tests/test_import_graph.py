@@ -17,7 +17,8 @@ ALLOWED: dict[str, set[str]] = {"common": set(), "bilm": {"common"}}
 ALLOWED["embedding"] = {"common", "bilm"}
 ALLOWED["encoders"] = ALLOWED["embedding"] | {"embedding"}
 ALLOWED["tasks"] = ALLOWED["encoders"] | {"encoders"}
-ALLOWED["language_model"] = ALLOWED["training"] = {"common", "bilm"}
+ALLOWED["training"] = {"common", "bilm"}
+ALLOWED["language_model"] = ALLOWED["training"] | {"training"}
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["tasks"] | {"tasks", "language_model"})
 ALLOWED["demo"] = ALLOWED["sweeps"] | {"analysis"}
 ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"demo", "elmo_plugin"}  # for its version

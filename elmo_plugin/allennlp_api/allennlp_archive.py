@@ -2,7 +2,6 @@
 
 from os import PathLike
 from pathlib import PurePosixPath
-from typing import Any
 from urllib.parse import urlparse
 
 from elmo_plugin.allennlp_api.bilm import CHARACTERS, AllenNlpBiLm, published_options
@@ -10,16 +9,11 @@ from elmo_plugin.bilm import BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import MODELS, fetch
 from elmo_plugin.embedding import find_bilms, stored_state
 
-DESCRIPTION = "elmo"  # in torch's metadata of a token embedder's state dict
+DESCRIPTION = "elmo"  # the options and their file, in torch's metadata of a token embedder's state dict
 BILM = "._elmo._elmo_lstm."  # where a token embedder has its biLM
 CACHED_WORDS = "_word_embedding.weight"
 
 PUBLISHED_NAMES = {PurePosixPath(options).name for options, _ in MODELS.values() if "://" in options}
-
-
-def describe(options_file: str, options: BiLmOptions) -> dict[str, Any]:
-    """Returns what an embedder stores with its weights, where AllenNLP does not see it."""
-    return {"options_file": options_file, "options": options.to_dict()}
 
 
 def bilm_from_archive(

@@ -1,4 +1,4 @@
-"""`Elmo` as AllenNLP's users know it."""
+"""`Elmo` with the interface of AllenNLP's."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -21,11 +21,11 @@ class Elmo(nn.Module):
     Takes the arguments of `allennlp.modules.elmo.Elmo`, in their order, gives the same answers, and has a
     `state_dict` that either of the two loads from the other. It needs no AllenNLP.
 
-    A sentence's vectors depend on nothing but the sentence. AllenNLP's carry the LSTMs' state from batch to
-    batch: with `stateful` they do so here, too.
+    A sentence's vectors depend only on the sentence. AllenNLP's class carries the LSTMs' state from batch to
+    batch; with `stateful` this one does, too.
 
-    New code is better served by `elmo_plugin.embedding.ElmoRepresentations`, which mixes any of the layers
-    and normalises each vector by itself.
+    New code should use `elmo_plugin.embedding.ElmoRepresentations`, which mixes any of the layers and
+    normalises each vector by itself.
 
     # Parameters
 
@@ -47,20 +47,20 @@ class Elmo(nn.Module):
     scalar_mix_parameters : `Sequence[float] | None`
         Weights of the layers, before the softmax, that stay as they are.
     module : `nn.Module | None`
-        In place of a biLM: a module with the attribute `num_layers` that returns `activations` and `mask`, as
+        Instead of a biLM: a module with the attribute `num_layers` that returns `activations` and `mask`, as
         `ElmoBiLm` does.
     bilm : `str | Mapping[str, str] | BiLm | None`
-        In place of the two files: whatever `load_bilm` takes, such as "tiny", or a biLM.
+        Instead of the two files: a source of `load_bilm`, such as "tiny", or a biLM.
     stateful : `bool`
-        Whether the LSTMs go on, row by row, where the last batch stopped.
+        Whether the LSTMs continue, row by row, from their state after the last batch.
     precision : `str | None`
-        In which numbers a frozen biLM computes: "float32", "bfloat16" or "int8".
+        The precision of a frozen biLM: "float32", "bfloat16" or "int8".
     cache : `Cache | None`
-        Where what a frozen biLM gives for each sentence is kept, such as an `ActivationCache` (see
-        `docs/cache.md`). It does not hold the vectors of boundaries, which `do_layer_norm` needs, too.
+        Stores the output of a frozen biLM for each sentence, such as an `ActivationCache` (see
+        `docs/cache.md`). It has no vectors of boundaries, which `do_layer_norm` also needs.
 
-    Raises `BiLmError` where not exactly one biLM or module is given, where it cannot be loaded, and where the
-    rest does not fit it.
+    Raises `BiLmError` unless exactly one biLM or module is given, if it cannot be loaded, or if the other
+    parameters do not fit it.
     """
 
     def __init__(

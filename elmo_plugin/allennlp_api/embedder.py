@@ -1,4 +1,4 @@
-"""Sentences as arrays and as files of arrays, as AllenNLP before 1.0 gave them."""
+"""`ElmoEmbedder` of AllenNLP before 1.0: sentences to arrays and to files of arrays."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from elmo_plugin.common.formats.hdf5_files import new_hdf5
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
 
-# What is written of the vectors of a sentence, which have the shape (layers, words, dim).
+# From the vectors of a sentence, shape (layers, words, dim), to what is written.
 _LAYERS_WRITTEN: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "all": lambda vectors: vectors,
     "top": lambda vectors: vectors[-1],
@@ -63,7 +63,7 @@ def batch_to_ids(batch: Sequence[Sequence[Word]]) -> Tensor:
 
 class ElmoEmbedder:
     """
-    Takes the arguments of AllenNLP 0.9's class of this name, and gives a sentence the same vectors each time.
+    Takes the arguments of AllenNLP 0.9's class of this name. A sentence has the same vectors each time.
 
     # Parameters
 
@@ -72,13 +72,13 @@ class ElmoEmbedder:
     cuda_device : `int`
         The number of a GPU, or -1 for the CPU.
     bilm : `str | Mapping[str, str] | BiLm | None`
-        In place of the files: whatever `load_bilm` takes, such as "tiny", or a biLM.
+        Instead of the files: a source of `load_bilm`, such as "tiny", or a biLM.
     precision : `str`
-        In which numbers the biLM computes: "float32", "bfloat16" or "int8".
+        The precision of the biLM: "float32", "bfloat16" or "int8".
 
-    The attribute `elmo_bilm` is the biLM as AllenNLP has it.
+    The attribute `elmo_bilm` is the biLM as AllenNLP's class has it.
 
-    Raises `BiLmError` where the biLM cannot be loaded.
+    Raises `BiLmError` if the biLM cannot be loaded.
     """
 
     def __init__(
@@ -128,14 +128,14 @@ class ElmoEmbedder:
         return self.embed_batch([sentence])[0]
 
     def embed_batch(self, batch: Sequence[Sequence[Word]]) -> list[np.ndarray]:
-        """Returns what `embed_sentence` gives, for each sentence; some may be empty."""
+        """Returns the vectors of each sentence, see `embed_sentence`. Sentences may be empty."""
         self.bilm.notice_changes()
         return [vectors.cpu().numpy() for vectors in self.bilm.embed([texts(words) for words in batch])]
 
     def embed_sentences(
         self, sentences: Iterable[Sequence[Word]], batch_size: int = 64
     ) -> Iterator[np.ndarray]:
-        """Yields what `embed_sentence` gives for each sentence, with one batch of them in memory."""
+        """Yields the vectors of each sentence, see `embed_sentence`, with one batch in memory."""
         rest = iter(sentences)
         while batch := list(islice(rest, batch_size)):
             yield from self.embed_batch(batch)
@@ -150,67 +150,44 @@ class ElmoEmbedder:
         use_sentence_keys: bool = False,
     ) -> None:
         """
-        Embeds a file, and closes it; see `write_embedded_file`. `allennlp elmo-embed` does more, faster.
+        Embeds a file, and closes it: writes a float32 dataset for each sentence. The output is written
+        completely or not at all. `allennlp elmo-embed` does more, and is faster.
 
         # Parameters
 
         input_file : `TextIO`
             A sentence a line, its words separated by white space.
-        output_file_path, output_format, forget_sentences, use_sentence_keys
-            See `write_embedded_file`.
+        output_file_path : `str | PathLike`
+            The HDF5 file.
+        output_format : `str`
+            Whether to write "all" layers, the "top" layer, or their "average".
         batch_size : `int`
             How many sentences are computed together.
+        forget_sentences : `bool`
+            Whether to leave out the dataset "sentence_to_index", a JSON string with the key of each sentence.
+        use_sentence_keys : `bool`
+            Whether the key of a sentence is the sentence itself, not its number from 0. The index is then
+            left out.
+
+        Raises `BiLmError` if a sentence is empty, or cannot be the key.
         """
+        if output_format not in _LAYERS_WRITTEN:
+            formats = ", ".join(_LAYERS_WRITTEN)
+            raise BiLmError(f"output_format must be one of {formats}, not {output_format!r}")
         with input_file:
             sentences = [line.strip() for line in input_file]
-        vectors = self.embed_sentences((sentence.split() for sentence in sentences), batch_size)
-        write_embedded_file(
-            output_file_path, sentences, vectors, output_format, forget_sentences, use_sentence_keys
-        )
-
-
-def write_embedded_file(
-    path: str | PathLike[str],
-    sentences: Sequence[str],
-    vectors: Iterable[np.ndarray],
-    output_format: str = "all",
-    forget_sentences: bool = False,
-    use_sentence_keys: bool = False,
-) -> None:
-    """
-    Writes a data set of float32 for each sentence. The file is there as a whole or not at all.
-
-    # Parameters
-
-    path : `str | PathLike`
-        The file.
-    sentences : `Sequence[str]`
-        The sentences.
-    vectors : `Iterable[numpy.ndarray]`
-        Those of each sentence in all layers, shape (layers, words, dim).
-    output_format : `str`
-        Which of them are written: "all", the "top" layer, or their "average".
-    forget_sentences : `bool`
-        Whether the data set "sentence_to_index" is left out, one string of JSON: the key of each sentence.
-    use_sentence_keys : `bool`
-        Whether the key of a sentence is the sentence itself, and not its number from 0; there is then no
-        index.
-
-    Raises `BiLmError` where a sentence is empty, or cannot be the key.
-    """
-    if output_format not in _LAYERS_WRITTEN:
-        raise BiLmError(f"output_format must be one of {', '.join(_LAYERS_WRITTEN)}, not {output_format!r}")
-    empty = [number for number, sentence in enumerate(sentences) if not sentence]
-    if empty:
-        raise BiLmError(f"there are empty lines, which have no vectors: numbers {empty}, from 0 on")
-    keys = list(sentences) if use_sentence_keys else [str(number) for number in range(len(sentences))]
-    if len(set(keys)) < len(keys):
-        raise BiLmError("a sentence comes twice, so that sentences cannot be the keys")
-    with replace_when_written(path) as temporary, new_hdf5(temporary) as (file, target):
-        for key, of_sentence in zip(keys, vectors, strict=True):
-            if target.error is not None:
-                raise target.error
-            file.create_dataset(key, data=_LAYERS_WRITTEN[output_format](of_sentence), dtype="float32")
-        if not forget_sentences and not use_sentence_keys:
-            index = json.dumps(dict(zip(sentences, keys, strict=True)))
-            file.create_dataset(INDEX, (1,), dtype=h5py.string_dtype())[0] = index
+        empty = [number for number, sentence in enumerate(sentences) if not sentence]
+        if empty:
+            raise BiLmError(f"there are empty lines, which have no vectors: numbers {empty}, from 0 on")
+        keys = sentences if use_sentence_keys else [str(number) for number in range(len(sentences))]
+        if len(set(keys)) < len(keys):
+            raise BiLmError("a sentence comes twice, so that sentences cannot be the keys")
+        all_vectors = self.embed_sentences((sentence.split() for sentence in sentences), batch_size)
+        with replace_when_written(output_file_path) as temporary, new_hdf5(temporary) as (file, target):
+            for key, vectors in zip(keys, all_vectors, strict=True):
+                if target.error is not None:
+                    raise target.error
+                file.create_dataset(key, data=_LAYERS_WRITTEN[output_format](vectors), dtype="float32")
+            if not forget_sentences and not use_sentence_keys:
+                index = json.dumps(dict(zip(sentences, keys, strict=True)))
+                file.create_dataset(INDEX, (1,), dtype=h5py.string_dtype())[0] = index

@@ -7,7 +7,7 @@ import torch
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
-from elmo_plugin.allennlp_api.allennlp_archive import DESCRIPTION, bilm_from_archive, describe
+from elmo_plugin.allennlp_api.allennlp_archive import DESCRIPTION, bilm_from_archive
 from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
 from elmo_plugin.allennlp_api.elmo import Elmo
 from elmo_plugin.bilm.io import MODELS
@@ -36,14 +36,14 @@ class ElmoTokenEmbedder(TokenEmbedder):
     stateful : `bool`, optional (default = `False`)
         Whether the biLM's state is carried from batch to batch, as AllenNLP does.
     precision : `str`, optional (default = `"float32"`)
-        In which numbers a frozen biLM computes: "float32", "bfloat16" or "int8".
+        The precision of a frozen biLM: "float32", "bfloat16" or "int8".
     cache : `RegisteredCache`, optional (default = `None`)
-        Where what a frozen biLM gives for each sentence is kept. See `docs/cache.md`.
+        Stores the output of a frozen biLM for each sentence. See `docs/cache.md`.
     serialization_dir : `str`, optional (default = `None`)
-        Not an entry of a configuration: AllenNLP gives it. If the weights of a trained model are there, the
-        biLM is made from them.
+        Given by AllenNLP, not by a configuration. If the weights of a trained model are there, the biLM is
+        made from them.
 
-    Raises `ConfigurationError` where the files are not a usable model, or the rest does not fit it.
+    Raises `ConfigurationError` if the files are not a usable model, or the other parameters do not fit it.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
                 vocab_to_cache=vocab_to_cache,
                 scalar_mix_parameters=scalar_mix_parameters,
             )
-        self._description = describe(options_file, bilm.options)
+        self._description = {"options_file": options_file, "options": bilm.options.to_dict()}
         dim = self._elmo.get_output_dim()
         self._projection = torch.nn.Linear(dim, projection_dim) if projection_dim else None
         self.output_dim = projection_dim or dim

@@ -37,9 +37,9 @@ class BiLm(BiLmNetwork):
     """
     The biLM of Peters et al. (2018), section 3.1, with random weights.
 
-    A sentence's activations depend on nothing but the sentence, unless a `state` is given. While its weights
-    are frozen (`requires_grad_(False)`), what is derived from them is kept between batches (see
-    `InferenceWeights`), and there is no dropout.
+    A sentence's activations depend only on the sentence, unless a `state` is given. While its weights are
+    frozen (`requires_grad_(False)`), values derived from them are stored between batches (see
+    `InferenceWeights`), and dropout is off.
 
     # Parameters
 
@@ -48,14 +48,14 @@ class BiLm(BiLmNetwork):
     dropout : `float`
         In training, the rate of dropout in the language models (see `DirectionalLstm`).
     precision : `str`
-        The numbers in which the biLM computes where no gradient is asked for: one of `PRECISIONS`. Its
-        parameters and its activations are float32 always.
+        The numbers in which the biLM computes without gradients: one of `PRECISIONS`. Its parameters and
+        activations are always float32.
     max_batch_tokens : `int`
-        Where no gradient is asked for, a batch with more tokens than this, padding included, is computed in
-        chunks of whole sentences, so that the memory beyond the result is bounded.
+        Without gradients, a batch with more tokens than this, padding included, is computed in chunks of
+        whole sentences, which bounds the memory besides the result.
 
-    The attribute `recurrence`, "auto" or one of `RECURRENCES`, says how the LSTMs are run; `card` is what the
-    model card of a published biLM says of its training and licence.
+    The attribute `recurrence`, "auto" or one of `RECURRENCES`, selects how the LSTMs are run. `card` has the
+    training data and the licence from the model card of a published biLM.
     """
 
     def __init__(
@@ -74,18 +74,18 @@ class BiLm(BiLmNetwork):
         cls, options: BiLmOptions, weights: Iterable[tuple[str, Tensor]], precision: str = "float32"
     ) -> "Self":
         """
-        Makes a biLM with these weights, as `state_dict()` names them, in evaluation mode and frozen.
+        Constructs a biLM from the items of a `state_dict()`, in evaluation mode and frozen.
 
-        Raises `BiLmError` where the weights do not fit the options.
+        Raises `BiLmError` if the weights do not fit the options.
         """
-        with torch.random.fork_rng(devices=[]):  # no weight that is drawn here stays
+        with torch.random.fork_rng(devices=[]):  # the weights drawn here are overwritten
             bilm = cls(options, precision=precision).eval().requires_grad_(False)
         bilm.load_weights(weights)
         return bilm
 
     @classmethod
     def from_checkpoint(cls, checkpoint: Checkpoint, precision: str = "float32") -> "Self":
-        """Makes a biLM from what `read_checkpoint` returns, in evaluation mode and frozen."""
+        """Constructs a biLM from a `Checkpoint`, in evaluation mode and frozen."""
         bilm = cls.from_weights(checkpoint.options, checkpoint.weights, precision)
         bilm.card = checkpoint.card
         return bilm
@@ -93,9 +93,9 @@ class BiLm(BiLmNetwork):
     @classmethod
     def load(cls, source: Source, precision: str = "float32") -> "Self":
         """
-        Loads a biLM from any source that `read_checkpoint` takes, in evaluation mode and frozen.
+        Loads a biLM from any source of `read_checkpoint`, in evaluation mode and frozen.
 
-        Raises `BiLmError` where the source is not a usable model.
+        Raises `BiLmError` if the source is not a usable model.
         """
         return cls.from_checkpoint(read_checkpoint(source, with_softmax=False), precision)
 
@@ -114,8 +114,8 @@ class BiLm(BiLmNetwork):
     @classmethod
     def from_manylangs(cls, folder: str | Path, precision: str = "float32") -> "Self":
         """
-        Loads a model of ELMoForManyLangs from its folder, see `load`. Each sentence starts from zero, where
-        the original carries on from the last batch.
+        Loads a model of ELMoForManyLangs from its folder, see `load`. Each sentence starts from zero; the
+        original continues from the last batch.
         """
         return cls.load(str(folder), precision)
 
@@ -126,7 +126,7 @@ class BiLm(BiLmNetwork):
 
     @classmethod
     def from_pretrained(cls, name: str | Path, precision: str = "float32") -> "Self":
-        """Loads what `save_pretrained` wrote: a folder, or `USER/MODEL` on the Hugging Face Hub."""
+        """Loads a folder of `save_pretrained`, or `USER/MODEL` of the Hugging Face Hub."""
         is_on_hub = re.fullmatch(r"[\w.-]+/[\w.-]+(@\w+)?", str(name)) and not Path(name).exists()
         return cls.load(f"hf://{name}" if is_on_hub else name, precision)
 
@@ -139,9 +139,9 @@ class BiLm(BiLmNetwork):
     @torch.no_grad()
     def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:
         """
-        Copies each tensor as it comes, so that only one of them is in memory twice.
+        Copies the weights one by one, so that only one of them is in memory twice.
 
-        Raises `BiLmError` where one is missing, has another shape, or is not a weight of this biLM.
+        Raises `BiLmError` if one is missing, has another shape, or is not a weight of this biLM.
         """
         state = self.state_dict()
         for name, values in weights:
@@ -167,19 +167,19 @@ class BiLm(BiLmNetwork):
             Shape (batch, time, characters), without sentence boundaries. Rows of zeros after the last word
             are padding.
         state : `BiLmState | None`
-            What an earlier call returned, to carry on from there as published implementations do: row i of
-            the batch starts where row i ended. `None` to start from zero.
+            The state that an earlier call returned, to continue from as published implementations do: row i
+            of the batch starts where row i ended. `None` to start from zero.
         keep_state : `bool`
-            Whether the output has the final state. It costs a time step.
+            Whether to return the final state, which costs a time step.
         boundaries : `bool`
-            Whether the output has the sentence boundaries, too; time is then longer by 2.
+            Whether the output includes the sentence boundaries; time is then longer by 2.
         precision : `str | None`
-            The numbers in which this call computes; `None` for those of the biLM.
+            The precision of this call; `None` for that of the biLM.
         max_batch_tokens : `int | None`
             The size of the chunks of this call; `None` for that of the biLM.
 
-        Raises `BiLmError` where the words have another number of characters than the options say, where there
-        is padding before a word, and where this machine cannot compute in the precision.
+        Raises `BiLmError` if the number of characters per word is not that of the options, if padding comes
+        before a word, or if this machine cannot compute in the precision.
         """
         return run_sentences(
             self,
@@ -208,7 +208,7 @@ class BiLm(BiLmNetwork):
         character_ids, precision, max_batch_tokens
             See `forward`.
         cache : `Cache | None`
-            Where the layers of sentences are kept for longer.
+            Stores the layers of sentences for longer.
 
         # Returns
 
@@ -247,7 +247,7 @@ class BiLm(BiLmNetwork):
         sentences : `Sequence[Sequence[str]]`
             The words of each sentence.
         cache : `Cache | None`
-            Where the layers of sentences are kept, if the biLM is frozen.
+            Stores the layers of sentences, if the biLM is frozen.
 
         # Returns
 
@@ -270,10 +270,10 @@ class BiLm(BiLmNetwork):
 
     def precompute_types(self, words: Sequence[str]) -> None:
         """
-        Encodes a vocabulary now. Its vectors are kept in addition to the bounded number of other types that
-        are kept between batches.
+        Encodes a vocabulary now. Its vectors are stored in addition to the bounded number of other words that
+        are stored between batches.
 
-        Raises `BiLmError` where the biLM is not frozen.
+        Raises `BiLmError` if the biLM is not frozen.
         """
         weights = self.inference_weights()
         if weights is None:
@@ -290,13 +290,13 @@ class BiLm(BiLmNetwork):
 
     def weights_changed(self) -> None:
         """
-        Drops all that was derived from the weights. Call it after a change that torch does not count, that is
-        one through a parameter's `.data` or through numpy; all others are seen.
+        Drops everything that was derived from the weights. Call it after changing them through a parameter's
+        `.data` or through numpy, which torch does not count. All other changes are noticed.
         """
         self._inference_weights = None
 
     def digest(self, precision: str | None = None) -> bytes:
-        """Returns what identifies this biLM in a precision, see `weights_digest`."""
+        """Returns a digest of this biLM in a precision, see `weights_digest`."""
         name = get_precision(precision or self.precision).name
 
         def compute() -> bytes:

@@ -11,7 +11,7 @@ from elmo_plugin.bilm.io import Source
 
 def load_bilm(source: Source, precision: str = "float32") -> BiLm:
     """
-    Loads a biLM that is the caller's own, in evaluation mode and frozen.
+    Loads a biLM, in evaluation mode and frozen, that is shared with no other caller.
 
     # Parameters
 
@@ -20,13 +20,13 @@ def load_bilm(source: Source, precision: str = "float32") -> BiLm:
     precision : `str`
         See `BiLm`.
 
-    Raises `BiLmError` where the source is not a usable model.
+    Raises `BiLmError` if the source is not a usable model.
     """
     return BiLm.load(source, precision)
 
 
 def has_weights(bilm: BiLm, weights: Mapping[str, Tensor]) -> bool:
-    """Tells whether the biLM has these very weights."""
+    """Returns whether the biLM has exactly these weights."""
     own = bilm.state_dict()
     return own.keys() == weights.keys() and all(
         own[name].shape == values.shape and torch.equal(own[name], values.to(own[name]))

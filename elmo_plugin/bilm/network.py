@@ -43,7 +43,7 @@ class BiLmNetwork(nn.Module):
     dropout : `float`
         In training, the rate of dropout in the language models (see `DirectionalLstm`).
     precision : `str`
-        The numbers in which it computes where no gradient is asked for, if a call does not say otherwise.
+        The default precision of calls without gradients.
     """
 
     token_encoder: CachedTokenEncoder
@@ -78,13 +78,13 @@ class BiLmNetwork(nn.Module):
 
     @property
     def is_trained(self) -> bool:
-        """Whether gradients of any weight are asked for; if not, the biLM is frozen."""
+        """Whether any weight requires gradients; if not, the biLM is frozen."""
         return any(parameter.requires_grad for parameter in self.parameters())
 
     def inference_weights(self) -> InferenceWeights | None:
         """
-        Returns what is derived from the weights as they are now; `None` where they are trained, so that
-        nothing is kept. A change of weights, device or type drops what was derived before.
+        Returns the values derived from the current weights; `None` if these are trained, so that nothing is
+        stored. A change of weights, device or type drops the values derived before.
         """
         parameters = list(self.parameters())
         versions = parameter_versions(parameters)
@@ -107,7 +107,7 @@ class BiLmNetwork(nn.Module):
         are_distinct: bool = False,
     ) -> PackedOutput:
         """
-        Encodes words and runs both directions over them, with gradients where they are asked for.
+        Encodes words and runs both directions over them, with gradients if they are needed.
 
         # Parameters
 
@@ -122,13 +122,13 @@ class BiLmNetwork(nn.Module):
         weights : `InferenceWeights | None`
             From `inference_weights()`.
         precision : `str | None`
-            The numbers in which it computes without gradients; `None` for those of the biLM.
+            The precision without gradients; `None` for that of the biLM.
         dropout : `bool`
             Whether dropout is applied.
         are_distinct : `bool`
-            Whether no word comes twice, so that there is no need to look for repetitions.
+            Whether all words are distinct, so that repetitions need not be searched for.
 
-        Raises `BiLmError` where this machine cannot compute in the precision.
+        Raises `BiLmError` if this machine cannot compute in the precision.
         """
         numbers = get_precision(precision or self.precision)
         encoder = self.token_encoder
@@ -172,20 +172,20 @@ class BiLmNetwork(nn.Module):
         return weights.get(("bos_state", precision or self.precision, self.recurrence), read)
 
     def zero_state(self, sentences: int) -> BiLmState:
-        """Returns the state of this many sentences before anything was read."""
+        """Returns the initial state of this many sentences: zeros."""
         like = self.token_encoder.projection.weight
         return BiLmState(
             self.forward_lm.zero_state(like, sentences), self.backward_lm.zero_state(like, sentences)
         )
 
     def _apply(self, *args: Any, **kwargs: Any) -> "BiLmNetwork":
-        """Drops what was derived, so that moving the weights does not take the memory of both."""
+        """Drops the derived values first, so that they and the moved weights are not in memory together."""
         self._inference_weights = None
         super()._apply(*args, **kwargs)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leaves out what is derived: copies and pickles derive their own."""
+        """Leaves out the derived values: copies and pickles derive their own."""
         return {**self.__dict__, "_inference_weights": None}
 
     def _replicate_for_data_parallel(self) -> NoReturn:

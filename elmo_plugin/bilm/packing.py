@@ -52,14 +52,22 @@ def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
     return starts[lengths[packing.sentence] - 1 - packing.time] + place
 
 
-def rows_before(rows: Tensor, batch_sizes: Sequence[int]) -> Tensor:
+def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None = None) -> Tensor:
     """
-    Returns for each row that of its sentence in the time step before, zeros for the first step. Shape
-    (..., rows, dim), as that of `rows`.
+    Returns, for each row, the row of the same sentence one time step earlier. Shape (..., rows, dim), as that
+    of `rows`.
+
+    # Parameters
+
+    first : `Tensor | None`, optional (default = `None`)
+        The rows before the first time step, shape (..., sentences, dim); `None` for zeros.
     """
+    if not batch_sizes:
+        return rows
     steps = rows.split(list(batch_sizes), dim=-2)
     earlier = [step[..., :size, :] for step, size in zip(steps, batch_sizes[1:], strict=False)]
-    return torch.cat([torch.zeros_like(steps[0]), *earlier], dim=-2)
+    first = torch.zeros_like(steps[0]) if first is None else first[..., : batch_sizes[0], :]
+    return torch.cat([first, *earlier], dim=-2)
 
 
 def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:

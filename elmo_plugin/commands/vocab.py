@@ -9,7 +9,8 @@ from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLmError
 from elmo_plugin.commands.command import Command, OutputFile, check_at_least_one
 from elmo_plugin.common.files import replace_when_written, write_json
 from elmo_plugin.common.outputs import Output
-from elmo_plugin.language_model.corpus import BiLmTextReader, prepare_corpus, vocabulary_counts
+from elmo_plugin.language_model import BiLmTextReader, vocabulary_counts
+from elmo_plugin.language_model.corpus import prepare_corpus
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

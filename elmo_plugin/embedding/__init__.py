@@ -10,7 +10,7 @@ from elmo_plugin.embedding.representations import (
 )
 from elmo_plugin.embedding.scalar_mix import ScalarMix, weighted_sum
 from elmo_plugin.embedding.session import BiLmSession
-from elmo_plugin.embedding.trained_mixes import TrainedMix, find_mixes, load_mixes
+from elmo_plugin.embedding.trained_mixes import TrainedMix, load_mixes
 
 __all__ = [
     "EXTRA_STATE",
@@ -23,7 +23,6 @@ __all__ = [
     "TrainedMix",
     "chosen_layers",
     "find_bilms",
-    "find_mixes",
     "layer_name",
     "load_mixes",
     "read_mixes",

@@ -10,7 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
-from elmo_plugin.bilm import MAX_BATCH_TOKENS, has_weights, load_bilm
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, has_weights, load_bilm
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import check_all_finite
 from elmo_plugin.embedding.archive_restore import BILM, EmbedderMetadata, archived_bilm
@@ -27,7 +27,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
     `elmo_characters`. The parameters to regularize are `….scalar_mix.weights`.
 
     Each embedder has its own biLM. Two placements in one `contextual_encoder`, and the members of an
-    ensemble, share an equal frozen one: it is in memory once, and runs once for the same batch.
+    ensemble, share an equal frozen one: it is in memory once, and runs once for the same batch. In a
+    configuration of a `contextual_encoder` it is also read once.
 
     An archive needs no other file and no network: the biLM is made from the archive's weights, with which its
     sizes are stored.
@@ -61,6 +62,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
     serialization_dir : `str`, optional (default = `None`)
         Given by AllenNLP, not by a configuration. If the weights of a trained model are there, and contain
         this biLM, it is made from them.
+    loaded_bilms : `dict[str, BiLm]`, optional (default = `None`)
+        Given by a `ContextualEncoder`, not by a configuration: the frozen biLMs of its placements, by their
+        source and precision. This embedder takes its biLM from there, or adds it.
 
     Raises `ConfigurationError` if `bilm` is not a usable model, or the other parameters do not fit it.
     """
@@ -79,14 +83,19 @@ class ElmoTokenEmbedder(TokenEmbedder):
         max_batch_tokens: int = MAX_BATCH_TOKENS,
         cache: RegisteredCache = None,
         serialization_dir: str | PathLike[str] | None = None,
+        loaded_bilms: dict[str, BiLm] | None = None,
     ) -> None:
         super().__init__()
         if max_batch_tokens < 1:
             raise ConfigurationError(f"max_batch_tokens must be at least 1, not {max_batch_tokens}")
         with as_configuration_error():
-            archived = archived_bilm(serialization_dir, bilm, precision)
+            loaded = {} if loaded_bilms is None or requires_grad else loaded_bilms
+            key = f"{bilm!r} in {precision}"
+            if key not in loaded:
+                archived = archived_bilm(serialization_dir, bilm, precision)
+                loaded[key] = (archived or load_bilm(bilm, precision)).requires_grad_(requires_grad)
             self._elmo = ElmoRepresentations(
-                (archived or load_bilm(bilm, precision)).requires_grad_(requires_grad),
+                loaded[key],
                 layers=layers,
                 layer_norm=layer_norm,
                 dropout=dropout,

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from torch import nn
-
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import read_state
 from elmo_plugin.common.plugins import import_all_plugins
@@ -25,18 +23,9 @@ class TrainedMix(NamedTuple):
     scalar_mix: ScalarMix
 
 
-def find_mixes(model: nn.Module) -> list[TrainedMix]:
-    """Returns the mixes of a model, in the order of `read_mixes`."""
-    modules = (module for _, module in model.named_modules(remove_duplicate=False))
-    elmos = (module for module in modules if isinstance(module, ElmoRepresentations))
-    pairs = [(elmo, mix) for elmo in elmos for mix in elmo.mixes.modules() if isinstance(mix, ScalarMix)]
-    mixes = read_mixes(model.state_dict())
-    return [TrainedMix(mix.placement, *pair) for mix, pair in zip(mixes, pairs, strict=True)]
-
-
 def load_mixes(archive: str | Path) -> list[TrainedMix]:
     """
-    Loads a trained model on the CPU, and returns its mixes.
+    Loads a trained model on the CPU, and returns its mixes in the order of `read_mixes`.
 
     # Parameters
 
@@ -50,4 +39,9 @@ def load_mixes(archive: str | Path) -> list[TrainedMix]:
 
     if not read_mixes(read_state(archive)):
         raise BiLmError(f"archive {archive}: its model has no ELMo of elmo_plugin")
-    return find_mixes(load_archive(archive).model)
+    model = load_archive(archive).model
+    modules = (module for _, module in model.named_modules(remove_duplicate=False))
+    elmos = (module for module in modules if isinstance(module, ElmoRepresentations))
+    pairs = [(elmo, mix) for elmo in elmos for mix in elmo.mixes.modules() if isinstance(mix, ScalarMix)]
+    mixes = read_mixes(model.state_dict())
+    return [TrainedMix(mix.placement, *pair) for mix, pair in zip(mixes, pairs, strict=True)]

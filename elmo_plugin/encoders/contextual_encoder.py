@@ -1,9 +1,10 @@
 """Words to vectors in context: the one place where ELMo enters a task model."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
-from allennlp.common import Lazy, Registrable
+from allennlp.common import Lazy, Params, Registrable
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors
 from allennlp.modules import (
@@ -14,6 +15,7 @@ from allennlp.modules import (
     TokenEmbedder,
 )
 from allennlp.nn.util import get_text_field_mask
+from overrides import overrides
 from torch import BoolTensor, Tensor, nn
 
 from elmo_plugin.embedding import share_frozen_bilms
@@ -89,6 +91,12 @@ class ContextualEncoder(nn.Module, Registrable):
         self._encoding_dim = dim if self.encoder is None else self.encoder.get_output_dim()
         self._output_elmo_indexer = output_elmo_indexer
         share_frozen_bilms(self)
+
+    @classmethod
+    @overrides
+    def from_params(cls, params: Params, *args: Any, **extras: Any) -> "ContextualEncoder":
+        """Constructs an encoder whose placements of ELMo read an equal frozen biLM once."""
+        return super().from_params(params, *args, **{"loaded_bilms": {}, **extras})
 
     def forward(
         self, tokens: TextFieldTensors, features: Tensor | None = None, num_wrapping_dims: int = 0

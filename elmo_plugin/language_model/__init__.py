@@ -1,4 +1,4 @@
-"""The perplexity of text under a biLM, and a biLM's own training, which needs AllenNLP (`allennlp_parts`)."""
+"""The perplexity of text under a biLM, and the training of a biLM, which needs AllenNLP."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         BiLmTextReader,
         BiLmTrainer,
         MatmulPrecision,
+        vocabulary_counts,
     )
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "BiLmTrainer",
     "MatmulPrecision",
     "measure_perplexity",
+    "vocabulary_counts",
 ]
 
 

@@ -1,7 +1,8 @@
-"""The biLM's own training: what a configuration of AllenNLP may name."""
+"""The training of a biLM with AllenNLP."""
 
 from elmo_plugin.language_model.batches.data_loader import BiLmStreamLoader
 from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
+from elmo_plugin.language_model.corpus.vocabulary import vocabulary_counts
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.language_model.training.callbacks import MatmulPrecision
 from elmo_plugin.language_model.training.checkpointer import AtomicCheckpointer
@@ -16,4 +17,5 @@ __all__ = [
     "BiLmTextReader",
     "BiLmTrainer",
     "MatmulPrecision",
+    "vocabulary_counts",
 ]

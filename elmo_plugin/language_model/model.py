@@ -17,13 +17,15 @@ from allennlp.nn.util import dist_reduce_sum
 from overrides import overrides
 from torch import Tensor, distributed
 
-from elmo_plugin.bilm import BiLm, BiLmOptions, VocabularySoftmax, has_bfloat16, pack
+from elmo_plugin.bilm import BiLm, BiLmOptions, VocabularySoftmax, pack
+from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.bilm.lstm import BiLmState, LstmState, map_state
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_tensor import json_to_tensor
 from elmo_plugin.language_model.evaluation import perplexity
 from elmo_plugin.language_model.metrics import TokenAverage
-from elmo_plugin.language_model.warm_start import adapt_softmax, read_warm_start, take_options_from_weights
+from elmo_plugin.language_model.warm_start import adapt_softmax, take_options_from_weights
+from elmo_plugin.training import bfloat16_autocast
 
 logger = logging.getLogger(__name__)
 
@@ -45,8 +47,8 @@ class BiLmLanguageModel(Model):
     options : `dict`, optional
         The sizes of a biLM that starts from random weights, in the layout of a published `options.json`.
     initial : `str | dict`, optional
-        Instead of `options`: the biLM to start from, as `elmo_plugin.bilm.load_bilm` takes it. Its softmax
-        comes along where it has one, with rows for the words of `vocab`; else it is new.
+        Instead of `options`: the biLM to start from, see `elmo_plugin.bilm.load_bilm`. If it has a softmax,
+        this is adapted to the words of `vocab`; otherwise the softmax is new.
     warm_up_batches : `int`
         The number of batches, at the beginning of training, in which only the softmax learns. (In distributed
         training, these need `ddp_accelerator: {type: "torch", find_unused_parameters: true}`.)
@@ -95,7 +97,8 @@ class BiLmLanguageModel(Model):
             raise ConfigurationError(
                 "model `bilm` takes either options or initial: one of them must be given"
             )
-        stored = None if initial is None else read_warm_start(initial)
+        with as_configuration_error("model.initial"):
+            stored = None if initial is None else read_checkpoint(initial)
         with as_configuration_error():
             sizes = stored.options if stored else BiLmOptions.from_dict(options or {}, "model.options")
         self.bilm = BiLm(sizes, dropout=dropout)
@@ -109,6 +112,7 @@ class BiLmLanguageModel(Model):
         self._num_negatives = num_negatives
         self._loss_scale = loss_scale
         self._precision = precision
+        self._autocast: torch.autocast | None = None  # for the device of the first batch
         self._warm_up_batches = warm_up_batches
         self._trained_batches = 0
         self._state: BiLmState | None = None
@@ -203,11 +207,9 @@ class BiLmLanguageModel(Model):
     def _in_precision(self, device: torch.device) -> torch.autocast | nullcontext:
         if not self.training or self._precision == "float32":
             return nullcontext()
-        if device.type == "cpu" and not has_bfloat16():
-            if self._trained_batches == 0:
-                logger.warning("This CPU has no instructions for bfloat16: training computes in float32")
-            return nullcontext()
-        return torch.autocast(device.type, torch.bfloat16)
+        if self._autocast is None:
+            self._autocast = bfloat16_autocast(device.type)
+        return self._autocast
 
     def _negatives_now(self) -> int | None:
         return self._num_negatives if self.training else None
@@ -229,7 +231,7 @@ class BiLmLanguageModel(Model):
         }
 
     def stream_state(self) -> dict[str, Any]:
-        """Returns what the next batch depends on besides the parameters: tensors and plain numbers."""
+        """Returns the state, besides the parameters, that the next batch depends on: tensors and numbers."""
         state: dict[str, Any] = {
             "trained_batches": self._trained_batches,
             "losses": [list(average.state()) for average in self._losses],
@@ -241,7 +243,7 @@ class BiLmLanguageModel(Model):
         return state
 
     def load_stream_state(self, state: dict[str, Any]) -> None:
-        """Goes on from what `stream_state` gave."""
+        """Restores what `stream_state` returned."""
         self._trained_batches = state["trained_batches"]
         for average, sums in zip(self._losses, state["losses"], strict=True):
             average.restore(tuple(sums))
@@ -255,12 +257,12 @@ class BiLmLanguageModel(Model):
 
     @overrides
     def get_extra_state(self) -> Tensor:
-        """Returns the sizes that the weights are for, which are stored with them."""
+        """Returns the sizes of the biLM, to be stored with its weights."""
         return json_to_tensor({"options": self.bilm.options.to_dict()})
 
     @overrides
     def set_extra_state(self, state: Any) -> None:
-        """The sizes were needed before, to make the model."""
+        """Does nothing: the sizes were read before, to construct the model."""
 
     @classmethod
     @overrides
@@ -271,7 +273,7 @@ class BiLmLanguageModel(Model):
         weights_file: str | PathLike | None = None,
         cuda_device: int = -1,
     ) -> Model:
-        """Loads an archive without what its training started from."""
+        """Loads an archive without the biLM that its training started from."""
         weights_file = weights_file or Path(serialization_dir) / "best.th"
         take_options_from_weights(config["model"], weights_file)
         return super()._load(config, serialization_dir, weights_file, cuda_device)

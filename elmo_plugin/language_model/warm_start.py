@@ -1,7 +1,6 @@
-"""What the training of a biLM starts from, if it does not start from random weights."""
+"""The training of a biLM that starts from another biLM."""
 
 import math
-from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
@@ -11,34 +10,19 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from torch import Tensor
 
-from elmo_plugin.bilm.io import Checkpoint, SoftmaxWeights, options_from_state, read_checkpoint
+from elmo_plugin.bilm.io import SoftmaxWeights, options_from_state
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import load_plain
-
-
-def read_warm_start(source: str | Mapping[str, str]) -> Checkpoint:
-    """
-    Reads the options, the weights and, where the source has one, the softmax of a biLM.
-
-    # Parameters
-
-    source : `str | Mapping[str, str]`
-        Whatever `load_bilm` takes: a name, a training archive, a directory, a pair of files.
-
-    Raises `ConfigurationError` where the source holds no biLM.
-    """
-    with as_configuration_error("model.initial"):
-        return read_checkpoint(source)
 
 
 def adapt_softmax(
     known: SoftmaxWeights, vocab: Vocabulary, namespace: str = "words"
 ) -> tuple[Tensor, Tensor, int]:
     """
-    Makes a softmax for another vocabulary. Words that the known softmax has keep their row and bias. Every
-    other word was one of the unknown ones to it, so the new words and the unknown word share the unknown
-    word's row, and its probability in equal parts: the bias is less by `log(number of new words + 1)`. Where
-    no known word is left out, all of them are then as probable as before.
+    Adapts a softmax to another vocabulary. Words that the known softmax has keep their row and bias. It knew
+    all others as the unknown word, so the new words and the unknown word share the unknown word's row, and
+    its probability in equal parts: the bias is lower by `log(number of new words + 1)`. If no known word is
+    left out, the known words are as probable as before.
 
     # Parameters
 
@@ -47,14 +31,14 @@ def adapt_softmax(
     vocab : `Vocabulary`
         The words to predict from now on.
     namespace : `str`
-        Where in `vocab` they are.
+        Their namespace in `vocab`.
 
     # Returns
 
     `Tensor`, `Tensor`, `int`
         The weight, shape (words, dim), the bias, shape (words,), and the number of new words.
 
-    Raises `ConfigurationError` where there are new words, but the source has no unknown word.
+    Raises `ConfigurationError` if there are new words, but the source has no unknown word.
     """
     numbers = {word: number for number, word in enumerate(known.words)}
     unknown = numbers.get(vocab._oov_token)
@@ -74,17 +58,17 @@ def adapt_softmax(
 
 def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:
     """
-    Puts the options that are stored with the weights of a trained `bilm` in the place of `initial`, so that
-    the model can be made again when what its training started from is gone.
+    Replaces `initial` by the options that are stored with the weights of a trained `bilm`, so that the model
+    can be constructed without the biLM that its training started from.
 
     # Parameters
 
     model : `Params`
-        The section `model` of an archive's configuration, which is changed.
+        The section `model` of an archive's configuration. It is changed in place.
     weights_file : `str | PathLike`
         The archive's weights.
 
-    Raises `ConfigurationError` where they have no options.
+    Raises `ConfigurationError` if no options are stored with them.
     """
     if "initial" not in model:
         return

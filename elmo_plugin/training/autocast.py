@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+def bfloat16_autocast(device: str) -> torch.autocast:
+    """Returns autocast in bfloat16. On a CPU that cannot multiply bfloat16 it is off, with a warning."""
+    is_possible = device != "cpu" or has_bfloat16()
+    if not is_possible:
+        logger.warning("This CPU has no instructions for bfloat16: training computes in float32")
+    return torch.autocast(device, torch.bfloat16, enabled=is_possible)
+
+
 @TrainerCallback.register("bfloat16")
 class BFloat16Training(TrainerCallback):
     """
@@ -31,34 +39,28 @@ class BFloat16Training(TrainerCallback):
     # Parameters
 
     serialization_dir : `str`
-        Not an entry of a configuration: the trainer gives it.
+        Given by the trainer, not by a configuration.
     """
 
     def __init__(self, serialization_dir: str) -> None:
         super().__init__(serialization_dir)
         self._hooks: list[Any] = []
-        self._entered: torch.autocast | None = None
 
     @overrides
     def on_start(
         self, trainer: "GradientDescentTrainer", is_primary: bool = True, **kwargs: Any
     ) -> None:
-        device = next(trainer.model.parameters()).device.type
-        if device == "cpu" and not has_bfloat16():
-            logger.warning("This CPU has no instructions for bfloat16: training computes in float32")
-            return
+        model = trainer.model
+        autocast = bfloat16_autocast(next(model.parameters()).device.type)
 
         def enter(model: Model, _inputs: Any) -> None:
             if model.training:
-                self._entered = torch.autocast(device, torch.bfloat16)
-                self._entered.__enter__()
+                autocast.__enter__()
 
-        def leave(_model: Model, _inputs: Any, _output: Any) -> None:
-            if self._entered is not None:
-                self._entered.__exit__(None, None, None)
-                self._entered = None
+        def leave(model: Model, _inputs: Any, _output: Any) -> None:
+            if model.training:
+                autocast.__exit__(None, None, None)
 
-        model = trainer.model
         self._hooks = [
             model.register_forward_pre_hook(enter),
             model.register_forward_hook(leave, always_call=True),

@@ -16,7 +16,7 @@ class DecayInSteps(LearningRateScheduler):
     # Parameters
 
     optimizer : `torch.optim.Optimizer`
-        The trainer gives it; it is not for configurations.
+        Given by the trainer, not by a configuration.
     factor : `float`
         What the learning rate is multiplied by.
     num_batches : `int`

@@ -1,4 +1,4 @@
-"""A moving average of a model's weights that goes on after a training was stopped."""
+"""A moving average of a model's weights that can be resumed."""
 
 from typing import Any
 
@@ -9,16 +9,17 @@ from overrides import overrides
 @MovingAverage.register("ema")
 class ResumableMovingAverage(ExponentialMovingAverage):
     """
-    AllenNLP's `exponential` average, which validation, early stopping and the archive use in place of the
-    weights. That one stores the parameters themselves in a checkpoint and, after `--recover`, averages these
-    copies, which nothing trains any more; this one stores the averages alone, by the names of parameters.
+    AllenNLP's `exponential` average, which validation, early stopping and the archive use instead of the
+    weights, with a checkpoint that can be resumed. AllenNLP stores the parameters themselves and, after
+    `--recover`, averages these copies, which are not trained. This class stores only the averages, by the
+    names of the parameters.
 
     Registered as a `MovingAverage` with name "ema".
 
     # Parameters
 
     parameters : `Iterable[tuple[str, Parameter]]`
-        The trainer gives them; they are not for configurations.
+        Given by the trainer, not by a configuration.
     decay, numerator, denominator : `float`
         See `ExponentialMovingAverage`: the first steps have a lower decay, as in TensorFlow.
     """

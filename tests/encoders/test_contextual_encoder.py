@@ -1,5 +1,6 @@
 """The contextual encoder: how its parts come together, and where ELMo is put."""
 
+import copy
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,29 @@ def with_both_placements(bilm_files: dict[str, str]) -> tuple[ContextualEncoder,
         BasicTextFieldEmbedder(embedders), BILSTM, output_elmo=ElmoTokenEmbedder(bilm_files)
     )
     return encoder.eval(), embedders["elmo"]._elmo.bilm
+
+
+@pytest.mark.parametrize(
+    ("options", "reads"), [({}, 1), ({"requires_grad": True}, 2), ({"precision": "int8"}, 2)]
+)
+def test_a_configuration_with_two_placements_reads_an_equal_frozen_bilm_once(
+    bilm_files: dict[str, str], monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], reads: int
+) -> None:
+    loaded: list[BiLm] = []
+    load = BiLm.load
+    monkeypatch.setattr(BiLm, "load", lambda *args: loaded.append(load(*args)) or loaded[-1])
+    elmo = {"type": "elmo", "bilm": bilm_files}
+    config = {
+        "text_field_embedder": {"token_embedders": {"elmo": elmo}},
+        "output_elmo": {**elmo, **options},
+    }
+    encoders = [ContextualEncoder.from_params(Params(copy.deepcopy(config))) for _ in range(2)]
+    assert len(loaded) == 2 * reads, "two encoders share nothing"
+    for encoder in encoders:
+        own = encoder.text_field_embedder.token_embedder_elmo._elmo.bilm
+        assert not own.is_trained
+        assert (encoder.output_elmo._elmo.bilm is own) == (reads == 1)
+        assert encoder.output_elmo._elmo.bilm.is_trained == ("requires_grad" in options)
 
 
 def text_of_other_words() -> TextFieldTensors:

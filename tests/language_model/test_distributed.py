@@ -21,8 +21,10 @@ from overrides import overrides
 from torch import distributed, multiprocessing
 from torch.multiprocessing import ProcessExitedException, ProcessRaisedException
 
-from elmo_plugin.language_model.training.checkpointer import load_state
+from elmo_plugin.common.formats.torch_files import load_plain
 from tests.conftest import small_bilm_config
+
+load_state = partial(load_plain, name="a state")
 
 TWO = {"cuda_devices": [-1, -1]}
 

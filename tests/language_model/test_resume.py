@@ -18,7 +18,7 @@ import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 
-from elmo_plugin.language_model.training.checkpointer import load_state
+from elmo_plugin.common.formats.torch_files import load_plain
 from tests.forked_allennlp import forked_allennlp
 
 # A process that is forked from one that has used a GPU cannot train.
@@ -136,7 +136,7 @@ def result(folder: Path) -> dict[str, Any]:
     weights = {
         (path.name, name): weight.tolist()
         for path in (folder / "best.th", folder / "model_state_e3_b0.th")
-        for name, weight in load_state(path).items()
+        for name, weight in load_plain(path, "a state").items()
         if isinstance(weight, torch.Tensor)
     }
     return {**figures, **weights}

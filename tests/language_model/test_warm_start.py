@@ -15,13 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights, write_weights
 from elmo_plugin.commands.export import export
-from elmo_plugin.language_model.warm_start import (
-    adapt_softmax,
-    read_warm_start,
-    take_options_from_weights,
-)
+from elmo_plugin.language_model import BiLmLanguageModel
+from elmo_plugin.language_model.warm_start import adapt_softmax, take_options_from_weights
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
 WORDS = ["the", "cat", "sat", "Wörterbuch", "辞書", "<S>", "</S>"]
@@ -40,7 +38,7 @@ def test_a_training_starts_from_any_source(source: str, tmp_path: Path) -> None:
     bilm = random_bilm()
     archive = write_training(tmp_path / "run", bilm)
     export(str(archive), tmp_path / "exported")
-    initial = read_warm_start(
+    initial = read_checkpoint(
         {
             "archive": str(archive),
             "directory of a training": str(tmp_path / "run"),
@@ -67,12 +65,12 @@ def test_a_published_model_has_no_softmax(tmp_path: Path) -> None:
     bilm = random_bilm()
     bilm.options.to_file(tmp_path / "options.json")
     write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options)
-    assert read_warm_start(str(tmp_path)).softmax is None
+    assert read_checkpoint(str(tmp_path)).softmax is None
 
 
 def test_what_is_no_bilm_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"model\.initial: there is no biLM 'absent'"):
-        read_warm_start("absent")
+        BiLmLanguageModel(_vocabulary(COUNTS), initial="absent")
 
 
 def test_the_softmax_for_the_same_words_is_the_same_in_their_new_order() -> None:

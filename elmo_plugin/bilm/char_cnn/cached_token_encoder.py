@@ -1,4 +1,4 @@
-"""What all token encoders share: each word of a batch is encoded once, and its vector is kept if frozen."""
+"""The base of all token encoders: encodes each word of a batch once, and stores its vector if frozen."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,8 +12,6 @@ from elmo_plugin.bilm.char_cnn.unique_rows import encode_unique_rows, unique_row
 from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.options import CharCnnOptions, LexiconCnnOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
-
-TYPE_CACHE_SIZE = 32768  # words
 
 
 class Highway(nn.Module):
@@ -51,14 +49,14 @@ class CachedTokenEncoder(nn.Module):
     The token layer of a biLM: gives each word a vector that depends on nothing but the word.
 
     Subclasses have a `projection`, their last layer, and define `encode_types`. Those that read characters
-    have a `character_embedding`, too, and what `_make_char_cnn` makes.
+    also have a `character_embedding`, and the layers that `_make_char_cnn` makes.
 
-    # Parameters
-
-    type_cache_size : `int`
-        How many vectors of words are kept at most while the weights are frozen; 0 for none. With the default
-        and words of 50 characters they take up to 71 MB for vectors of 512 numbers, 21 MB for 128.
+    The attribute `type_cache_size` is the largest number of word vectors that are stored while the weights
+    are frozen; 0 for none. With the default and words of 50 characters they take up to 71 MB for vectors of
+    512 numbers, 21 MB for 128.
     """
+
+    type_cache_size = 32768
 
     character_embedding: nn.Embedding
     convolutions: Sequence[nn.Conv1d]
@@ -67,12 +65,8 @@ class CachedTokenEncoder(nn.Module):
     widest_filter: int
     projection: nn.Linear
 
-    def __init__(self, type_cache_size: int = TYPE_CACHE_SIZE) -> None:
-        super().__init__()
-        self.type_cache_size = type_cache_size
-
     def _make_char_cnn(self, options: CharCnnOptions | LexiconCnnOptions, character_dim: int) -> None:
-        """Makes the convolutions over vectors of characters, and the highway layers."""
+        """Makes the convolutions over character vectors, and the highway layers."""
         convolutions = (nn.Conv1d(character_dim, number, width) for width, number in options.filters)
         self.convolutions = cast("Sequence[nn.Conv1d]", nn.ModuleList(convolutions))
         highways = (Highway(options.n_filters) for _ in range(options.n_highway))
@@ -84,7 +78,7 @@ class CachedTokenEncoder(nn.Module):
         self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
     ) -> Tensor:
         """
-        Encodes all of the words, whether their vectors are kept or not.
+        Encodes all words, whether or not their vectors are stored.
 
         # Parameters
 
@@ -98,7 +92,7 @@ class CachedTokenEncoder(nn.Module):
         `Tensor`
             Shape (types, projection_dim), of the parameters' type.
 
-        Raises `BiLmError` where a number stands for no character.
+        Raises `BiLmError` if a number is not a character id.
         """
         raise NotImplementedError
 
@@ -110,16 +104,16 @@ class CachedTokenEncoder(nn.Module):
         self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
     ) -> Tensor:
         """
-        Encodes each distinct word once, or takes its kept vector, and gives it to all its occurrences.
+        Encodes each distinct word once, or looks up its stored vector.
 
         # Parameters
 
         character_ids : `Tensor`
             Shape (..., characters), integers.
         precision : `Precision`
-            The numbers in which it computes where no gradient is asked for.
+            The precision without gradients.
         weights : `InferenceWeights | None`
-            Where vectors are kept, if the parameters are frozen.
+            Stores the vectors, if the parameters are frozen.
 
         # Returns
 
@@ -135,8 +129,8 @@ class CachedTokenEncoder(nn.Module):
         self, character_ids: Tensor, precision: Precision, weights: InferenceWeights
     ) -> None:
         """
-        Encodes the words of a vocabulary now. Their vectors stay as long as `weights`, beyond
-        `type_cache_size`; the other ones that are kept make room for them.
+        Encodes the words of a vocabulary now. Their vectors are stored as long as `weights`, in addition to
+        `type_cache_size` others; those stored so far are dropped to make room.
 
         # Parameters
 

@@ -7,7 +7,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.char_cnn.cached_token_encoder import TYPE_CACHE_SIZE, CachedTokenEncoder
+from elmo_plugin.bilm.char_cnn.cached_token_encoder import CachedTokenEncoder
 from elmo_plugin.bilm.char_cnn.char_cnn_inference import CharCnnInference
 from elmo_plugin.bilm.char_cnn.conv_max_pool import conv_max_pool, convolution_maxima, filter_matrix
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
@@ -26,8 +26,8 @@ class TokenEncoder(CachedTokenEncoder):
     The token layer of a biLM (Kim et al., 2016; section 3.4 of Peters et al., 2018), with the initial values
     of the published models' training.
 
-    Where no gradient is asked for, the highway layers, which take most of the time, are in the precision of
-    the biLM, and the other layers in float32.
+    Without gradients, the highway layers, which take most of the time, compute in the biLM's precision, and
+    the other layers in float32.
 
     # Parameters
 
@@ -35,14 +35,10 @@ class TokenEncoder(CachedTokenEncoder):
         The sizes of its parts.
     projection_dim : `int`
         The size of a token's vector.
-    type_cache_size : `int`
-        See `CachedTokenEncoder`.
     """
 
-    def __init__(
-        self, options: CharCnnOptions, projection_dim: int, type_cache_size: int = TYPE_CACHE_SIZE
-    ) -> None:
-        super().__init__(type_cache_size)
+    def __init__(self, options: CharCnnOptions, projection_dim: int) -> None:
+        super().__init__()
         self.character_embedding = nn.Embedding(NUM_CHARACTERS, options.embedding_dim, padding_idx=0)
         self._make_char_cnn(options, options.embedding_dim)
         self.projection = nn.Linear(options.n_filters, projection_dim)
@@ -81,7 +77,7 @@ class TokenEncoder(CachedTokenEncoder):
         return vectors[order.argsort()].to(weight.dtype)
 
     def _encode_for_training(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the vectors, with gradients, and which of the words each of them is for."""
+        """Returns the vectors, with gradients, and the number of the word that each belongs to."""
         maxima, order = convolve_by_length(character_ids, self.character_embedding, self.convolutions)
         features = self.activation(maxima)
         for highway in self.highways:  # all words at once, for large products
@@ -93,23 +89,22 @@ def convolve_by_length(
     character_ids: Tensor, embed: Callable[[Tensor], Tensor], convolutions: Sequence[nn.Conv1d]
 ) -> tuple[Tensor, Tensor]:
     """
-    The greatest value of each filter over all windows of a word, with gradients, from words of similar length
-    together. It is fastest where padding follows all words, in more slots than the widest filter covers.
+    Computes the maximum of each filter over all windows of a word, with gradients, for words of similar
+    length together. It is fastest if more slots of padding than the widest filter covers follow each word.
 
     # Parameters
 
     character_ids : `Tensor`
         Shape (types, characters).
     embed : `Callable[[Tensor], Tensor]`
-        Gives some words' characters their vectors, shape (some types, slots, channels).
+        Returns the vectors of some words' characters, shape (some types, slots, channels).
     convolutions : `Sequence[nn.Conv1d]`
         Of `channels` input channels, with biases.
 
     # Returns
 
     `Tensor`, `Tensor`
-        The maxima, shape (types, filters of all convolutions), and which word each row is for, shape
-        (types,).
+        The maxima, shape (types, filters of all convolutions), and the word of each row, shape (types,).
     """
     filters, all_slots = filter_matrix(convolutions), character_ids.size(1)
 
@@ -129,22 +124,22 @@ def by_length(
     character_ids: Tensor, widest_filter: int, encode: Callable[[Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
     """
-    Encodes words of similar length together, without slots that are padding in all of them. As many of these
-    as the widest filter covers are left: its further windows there have the same values.
+    Encodes words of similar length together, without the slots that are padding in all of them. It keeps as
+    many of these as the widest filter covers, since further windows have the same values.
 
     # Parameters
 
     character_ids : `Tensor`
         Shape (types, characters).
     widest_filter : `int`
-        How many characters it covers.
+        The number of characters that it covers.
     encode : `Callable[[Tensor], Tensor]`
-        Gives some words' vectors, shape (some types, dim), from their first characters, int32.
+        Returns the vectors of some words, shape (some types, dim), from their first characters, int32.
 
     # Returns
 
     `Tensor`, `Tensor`
-        What `encode` gives for all words, shape (types, dim), and which word each row is for, shape (types,).
+        The vectors of all words, shape (types, dim), and the word of each row, shape (types,).
     """
     size = TYPES_AT_A_TIME_ON_CPU if character_ids.device.type == "cpu" else TYPES_AT_A_TIME
     if len(character_ids) <= size:
@@ -162,7 +157,7 @@ def by_length(
 
 
 def _lengths(character_ids: Tensor) -> Tensor:
-    """How many slots come before each word's padding, shape (types,)."""
+    """Returns the number of slots before each word's padding, shape (types,)."""
     is_other = character_ids != character_ids[:, -1:]
     return (is_other * torch.arange(1, character_ids.size(1) + 1, device=character_ids.device)).amax(dim=1)
 

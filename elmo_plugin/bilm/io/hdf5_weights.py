@@ -33,7 +33,6 @@ from elmo_plugin.bilm.io.hdf5_layout import (
 )
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.common.formats.hdf5_files import (
     find_numbers,
     find_strings,
@@ -174,34 +173,24 @@ def write_weights(
     softmax: SoftmaxWeights | None = None,
 ) -> None:
     """
-    Writes the weights of a biLM, so that every ELMo implementation can read them.
+    Writes the weights of a biLM, so that every ELMo implementation can read them. After an error the file is
+    incomplete: `write_files` writes it completely or not at all.
 
     # Parameters
 
     path : `str | Path`
-        The file to make. It is there whole or not at all.
+        The file, which error messages do not name.
     state : `dict[str, Tensor]`
-        What `BiLm.state_dict()` gives.
+        The biLM's `state_dict()`.
     options : `BiLmOptions`
-        The model's sizes.
+        The sizes.
     dtype : `str`
-        `float32`, or `float16` for half the size; compressed without loss in the latter case.
+        "float32", or "float16" for half the size, compressed without loss.
     softmax : `SoftmaxWeights`, optional
         Written next to the biLM, for `read_softmax`.
 
-    Raises `BiLmError` where a value or a word cannot be written.
+    Raises `BiLmError` if a value or a word cannot be written.
     """
-    with replace_when_written(path) as temporary:
-        try:
-            write_datasets(temporary, state, options, dtype, softmax)
-        except BiLmError as error:
-            raise BiLmError(f"weight file {path}: {error}") from None
-
-
-def write_datasets(
-    path: Path, state: StateDict, options: BiLmOptions, dtype: str, softmax: SoftmaxWeights | None
-) -> None:
-    """Writes a temporary file, which `BiLmError` does not name, and which is useless after an error."""
     of_half = {"compression": "gzip", "compression_opts": 9, "shuffle": True}
     compression = of_half if dtype == "float16" else {}
     with new_hdf5(path) as (file, target):

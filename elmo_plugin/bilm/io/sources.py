@@ -12,7 +12,7 @@ from elmo_plugin.bilm.io.hdf5_weights import (
     read_dtype,
     read_softmax,
     read_weights,
-    write_datasets,
+    write_weights,
 )
 from elmo_plugin.bilm.io.manylangs import is_model_folder, model_files, read_folder
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
@@ -76,24 +76,24 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
 
 def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = None) -> tuple[Path, Path]:
     """
-    Writes a biLM as the two files of published ELMo models. Both are new, or both are what they were; were a
-    kill to come between the two, they would be refused together.
+    Writes a biLM as the two files of published ELMo models: both of them or neither. If a kill replaces only
+    one of them, they are refused together.
 
     # Parameters
 
     folder : `str | Path`
-        Gets `options.json` and `weights.hdf5`; made if it is not there.
+        Where `options.json` and `weights.hdf5` are written. It is created if necessary.
     checkpoint : `Checkpoint`
         The biLM.
     dtype : `str`, optional
-        One of `DTYPES`; by default that in which it was stored.
+        One of `DTYPES`; by default that of the checkpoint.
 
     # Returns
 
     `Path`, `Path`
         The options and the weights.
 
-    Raises `BiLmError` where the weights are damaged or cannot be written, `OSError` where the files cannot.
+    Raises `BiLmError` if the weights are damaged or cannot be written, and `OSError` if the files cannot.
     """
     files = Path(folder) / OPTIONS_NAME, Path(folder) / WEIGHTS_NAME
     for file in files:
@@ -105,7 +105,7 @@ def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = 
         options, weights, softmax, stored_dtype, _ = checkpoint
         state = dict(weights)
         try:
-            write_datasets(weights_file, state, options, dtype or stored_dtype, softmax)
+            write_weights(weights_file, state, options, dtype or stored_dtype, softmax)
         except BiLmError as error:
             raise BiLmError(f"weight file {files[1]}: {error}") from None
     return files

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm.lstm.layer import LstmLayer, clip_
 from elmo_plugin.bilm.lstm.pointwise import InPlacePointwise
-from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload, input_gates
+from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, input_gates
 from elmo_plugin.bilm.lstm.state import LstmState
 from elmo_plugin.bilm.precision import PackedDirections, PackedLinear, Precision
 
@@ -38,11 +38,6 @@ class BatchedDirectionsRecurrence(Recurrence):
     """Computes in any precision, with a float32 cell."""
 
     name = "batched_directions"
-
-    def is_fastest(self, work: Workload, precision: Precision) -> bool:
-        if work.needs_gradient:
-            return False
-        return work.is_cuda or precision.prefers_batched_directions(work.rows, work.multiplications)
 
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> PackedLayers:
         fused = [layer.fused_weights() for layer in layers]

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.lstm.batched_directions import BatchedDirectionsRecurrence
 from elmo_plugin.bilm.lstm.layer import LstmLayer
-from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload
+from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence
 from elmo_plugin.bilm.lstm.reference import ReferenceRecurrence
 from elmo_plugin.bilm.lstm.sequential import SequentialRecurrence
 from elmo_plugin.bilm.lstm.state import LstmState
@@ -22,7 +22,6 @@ from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import PRECISIONS, Precision
 from elmo_plugin.common.errors import BiLmError
 
-# "auto" takes the first that is the fastest.
 RECURRENCES: dict[str, Recurrence] = {
     recurrence.name: recurrence
     for recurrence in (
@@ -85,33 +84,32 @@ def run_layers(
     inputs, batch_sizes, states
         See `Recurrence.run`; the states are those of all layers.
     recurrence : `str`
-        One of `RECURRENCES`, or "auto" for the fastest that the device has and that gives the gradients that
-        are asked for.
+        One of `RECURRENCES`, or "auto" for the fastest on this device, with gradients if they are needed.
     precision : `Precision`
         The numbers in which a recurrence without gradients computes.
     weights : `InferenceWeights | None`
-        Where packed weights are kept; `None` to pack them for this call.
+        Stores packed weights; `None` to pack them for this call only.
     dropout : `bool`
         Whether dropout is applied.
 
     # Returns
 
     `Iterator[LayerOutput]`
-        For each layer the result of `Recurrence.run`.
+        The result of `Recurrence.run` for each layer.
 
-    Raises `BiLmError` where the recurrence is unknown, or lacks the gradients that are asked for.
+    Raises `BiLmError` if the recurrence is unknown, or gradients are needed and it has none.
     """
-    work = _workload(directions, inputs, batch_sizes, states)
+    needs_gradient = _needs_gradient(directions, inputs, states)
+    options = directions[0].options
     if recurrence == "auto":
-        chosen = next(each for each in RECURRENCES.values() if each.is_fastest(work, precision))
-    elif recurrence not in RECURRENCES:
+        rows = len(inputs[0]) / max(len(batch_sizes), 1)
+        recurrence = _fastest(needs_gradient, inputs[0].is_cuda, rows, options, precision)
+    if recurrence not in RECURRENCES:
         raise BiLmError(f"a recurrence is auto or one of {', '.join(RECURRENCES)}, not {recurrence!r}")
-    else:
-        chosen = RECURRENCES[recurrence]
-    if work.needs_gradient and not chosen.has_gradients:
+    chosen = RECURRENCES[recurrence]
+    if needs_gradient and not chosen.has_gradients:
         raise BiLmError(f"the {recurrence} recurrence has no gradients; auto and training have")
     weights = weights or InferenceWeights([])
-    options = directions[0].options
     for number in range(options.n_layers):
         if dropout:
             inputs = [lstm.dropout(rows) for lstm, rows in zip(directions, inputs, strict=True)]
@@ -129,18 +127,23 @@ def run_layers(
         yield outputs, final_states
 
 
-def _workload(
-    directions: Sequence[DirectionalLstm],
-    inputs: Sequence[Tensor],
-    batch_sizes: Sequence[int],
-    states: Sequence[LstmState],
-) -> Workload:
-    needs_gradient = False
-    if torch.is_grad_enabled():
-        parameters = (parameter for lstm in directions for parameter in lstm.parameters())
-        given = (part for state in states for part in state)
-        needs_gradient = any(tensor.requires_grad for tensor in (*parameters, *inputs, *given))
-    options = directions[0].options
-    rows = len(inputs[0]) / max(len(batch_sizes), 1)
+def _needs_gradient(
+    directions: Sequence[DirectionalLstm], inputs: Sequence[Tensor], states: Sequence[LstmState]
+) -> bool:
+    if not torch.is_grad_enabled():
+        return False
+    parameters = (parameter for lstm in directions for parameter in lstm.parameters())
+    given = (part for state in states for part in state)
+    return any(tensor.requires_grad for tensor in (*parameters, *inputs, *given))
+
+
+def _fastest(
+    needs_gradient: bool, is_cuda: bool, rows: float, options: LstmOptions, precision: Precision
+) -> str:
+    """Chooses a recurrence, where a time step has `rows` rows on average."""
+    if needs_gradient:
+        return TrainingRecurrence.name
     multiplications = rows * 4 * options.dim * options.projection_dim
-    return Workload(needs_gradient, inputs[0].is_cuda, rows, multiplications)
+    if is_cuda or precision.prefers_batched_directions(rows, multiplications):
+        return BatchedDirectionsRecurrence.name
+    return SequentialRecurrence.name

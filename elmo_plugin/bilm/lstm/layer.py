@@ -72,6 +72,35 @@ class LstmLayer(nn.Module):
         return LstmWeights(input_weight, recurrent_weight, bias, projection_weight)
 
 
+def lstm_step(
+    gates: Tensor, cell: Tensor, projection_weight: Tensor, layer: LstmLayer
+) -> tuple[Tensor, Tensor]:
+    """
+    Computes one time step by the formulas of `LstmLayer`, with the layer's clips.
+
+    # Parameters
+
+    gates : `Tensor`
+        `W x_t + R h_{t-1} + b`, shape (rows, 4 * dim).
+    cell : `Tensor`
+        `c_{t-1}`, shape (rows, dim).
+    projection_weight : `Tensor`
+        `P`.
+    layer : `LstmLayer`
+        The clips.
+
+    # Returns
+
+    `tuple[Tensor, Tensor]`
+        `h_t` and `c_t`.
+    """
+    input_gate, new, forget_gate, output_gate = gates.chunk(4, dim=1)
+    cell = torch.sigmoid(forget_gate + FORGET_BIAS) * cell + torch.sigmoid(input_gate) * torch.tanh(new)
+    cell = clip(cell, layer.cell_clip)
+    hidden = (torch.sigmoid(output_gate) * torch.tanh(cell)) @ projection_weight.t()
+    return clip(hidden, layer.proj_clip), cell
+
+
 def clip(values: Tensor, bound: float | None) -> Tensor:
     """Bounds the absolute values; `None` or 0 for no bound."""
     return values.clamp(-bound, bound) if bound else values

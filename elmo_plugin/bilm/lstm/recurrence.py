@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
@@ -18,46 +17,25 @@ MAX_PROJECTED_ROWS = 512  # of a direction: their gates take 32 MiB with 4096 ce
 LayerOutput = tuple[list[Tensor], list[LstmState]]
 
 
-@dataclass(frozen=True)
-class Workload:
-    """
-    What the choice of the fastest recurrence depends on.
-
-    needs_gradient: whether gradients are asked for
-    is_cuda: whether the tensors are on a GPU
-    rows: the mean number of rows of a time step
-    multiplications: how many the recurrent product of a time step has in one direction
-    """
-
-    needs_gradient: bool
-    is_cuda: bool
-    rows: float
-    multiplications: float
-
-
 class Recurrence(ABC):
     """
     Runs one layer of each given direction. A new recurrence is a subclass in a file of its own, and a line
     in `RECURRENCES`.
 
-    name: what people type
-    has_gradients: whether gradients can be asked for
+    name: its name in the API
+    has_gradients: whether it supports gradients
     """
 
     name: str
     has_gradients = False
 
     @abstractmethod
-    def is_fastest(self, work: Workload, precision: Precision) -> bool:
-        """Returns whether "auto" takes it, unless it takes one before it in `RECURRENCES`."""
-
-    @abstractmethod
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> Any:
         """
-        Derives from the layers of one depth, one of each direction, what `run` takes. Where it has no
-        gradients, later changes of the weights do not reach the result.
+        Prepares the layers of one depth, one per direction, for `run`. Without gradients, later changes to
+        the weights do not affect the result.
 
-        Raises `BiLmError` where it does not compute in the precision.
+        Raises `BiLmError` if it does not compute in the precision.
         """
 
     @abstractmethod
@@ -87,7 +65,7 @@ class Recurrence(ABC):
 
 
 class DifferentiableRecurrence(Recurrence):
-    """Has gradients, for the parameters of the layers themselves: nothing is packed."""
+    """Computes gradients of the layers' own parameters, so it packs nothing."""
 
     has_gradients = True
 

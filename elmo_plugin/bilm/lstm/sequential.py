@@ -7,7 +7,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm.lstm.layer import LstmLayer, clip_
 from elmo_plugin.bilm.lstm.pointwise import lstm_pointwise
-from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, Workload, input_gates, run_each
+from elmo_plugin.bilm.lstm.recurrence import LayerOutput, Recurrence, input_gates, run_each
 from elmo_plugin.bilm.lstm.state import LstmState
 from elmo_plugin.bilm.precision import PackedLinear, Precision
 
@@ -23,12 +23,9 @@ class PackedLayer(NamedTuple):
 
 
 class SequentialRecurrence(Recurrence):
-    """Computes in any precision, with a float32 cell. It is for products large enough to use all cores."""
+    """Computes in any precision, with a float32 cell. It suits products large enough to use all cores."""
 
     name = "sequential"
-
-    def is_fastest(self, work: Workload, precision: Precision) -> bool:
-        return not work.needs_gradient
 
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayer]:
         return [_pack(layer, precision) for layer in layers]

@@ -14,21 +14,19 @@ from torch.autograd import Function
 
 from elmo_plugin.bilm.gradients import first_derivative_only
 from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, LstmLayer, clip
-from elmo_plugin.bilm.lstm.recurrence import DifferentiableRecurrence, LayerOutput, Workload, input_gates
+from elmo_plugin.bilm.lstm.recurrence import DifferentiableRecurrence, LayerOutput, input_gates
 from elmo_plugin.bilm.lstm.state import LstmState
-from elmo_plugin.bilm.precision import PackedLinear, Precision, autocast_dtype, pack_for_training
+from elmo_plugin.bilm.packing import rows_before
+from elmo_plugin.bilm.precision import PackedLinear, autocast_dtype, pack_for_training
 
 
 class TrainingRecurrence(DifferentiableRecurrence):
     """
-    Has gradients for inputs, states and parameters. On a GPU all directions are one batch, as starting an
-    operation takes long there; on a CPU one runs after the other, which its cache has room for.
+    Computes gradients of inputs, states and parameters. On a GPU, where starting an operation is slow, all
+    directions run as one batch; on a CPU they run one after the other, to fit into its cache.
     """
 
     name = "training"
-
-    def is_fastest(self, work: Workload, precision: Precision) -> bool:
-        return work.needs_gradient
 
     def run(
         self,
@@ -64,8 +62,8 @@ class _ProjectedLstm(Function):
     """
     One layer of some directions.
 
-    Kept for the gradient are the sigmoids of i, 2j, f, o and -2c, from which all else follows with products
-    and sums (see `lstm_pointwise`), and cells and hidden states before their clips.
+    It saves the sigmoids of i, 2j, f, o and -2c for the backward pass, from which all else follows by
+    products and sums (see `lstm_pointwise`), and the cells and hidden states before clipping.
     """
 
     @staticmethod
@@ -137,7 +135,7 @@ class _ProjectedLstm(Function):
             inputs, first_hidden, first_cell, input_weight, recurrent_weight, projection_weight,
             all_gates, cells, cell_sigmoids, hiddens,
         ) = ctx.saved_tensors  # fmt: skip
-        previous_cells = _previous(first_cell, clip(cells, ctx.cell_clip), ctx.batch_sizes)
+        previous_cells = rows_before(clip(cells, ctx.cell_clip), ctx.batch_sizes, first_cell)
         recurrent_linear, project = (
             _prepare(weight.transpose(1, 2), ctx.dtype) for weight in (recurrent_weight, projection_weight)
         )
@@ -169,7 +167,7 @@ class _ProjectedLstm(Function):
         if needs_input_weight:
             d_input_weight = _double_new(_sum_of_outer(narrow, inputs))
         if needs_recurrent_weight:
-            previous_hiddens = _previous(first_hidden, clip(hiddens, ctx.proj_clip), ctx.batch_sizes)
+            previous_hiddens = rows_before(clip(hiddens, ctx.proj_clip), ctx.batch_sizes, first_hidden)
             d_recurrent_weight = _double_new(_sum_of_outer(narrow, previous_hiddens))
         if needs_bias:
             d_bias = _double_new(d_all_gates.sum(dim=1))
@@ -184,30 +182,23 @@ class _ProjectedLstm(Function):
 
 
 def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
-    """Products with a weight of each direction, shape (directions, outputs, inputs)."""
-    if len(weights) > 1:
-        return _BatchedProduct(weights, dtype)
-    product = pack_for_training(weights[0], dtype)
-    return lambda rows, added=None: product(rows[0], None if added is None else added[0]).unsqueeze(0)
+    """Returns the product with a weight per direction, shape (directions, outputs, inputs)."""
+    if len(weights) == 1:
+        product = pack_for_training(weights[0], dtype)
+        return lambda rows, added=None: product(rows[0], None if added is None else added[0]).unsqueeze(0)
+    transposed = weights.to(dtype).transpose(1, 2).contiguous()
 
+    def batched(inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        inputs = inputs.to(dtype)
+        return torch.bmm(inputs, transposed) if added is None else torch.baddbmm(added, inputs, transposed)
 
-class _BatchedProduct:
-    """The products of all directions at once."""
-
-    def __init__(self, weights: Tensor, dtype: torch.dtype) -> None:
-        self._weights = weights.to(dtype).transpose(1, 2).contiguous()
-
-    def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
-        inputs = inputs.to(self._weights.dtype)
-        if added is None:
-            return torch.bmm(inputs, self._weights)
-        return torch.baddbmm(added, inputs, self._weights)
+    return batched
 
 
 def _sum_of_outer(left: Tensor, right: Tensor) -> Tensor:
     """
-    For each direction, the sum over rows of the outer products of left and right: computed in the type of
-    the one, and then of the type of the other.
+    Returns, for each direction, the sum over rows of the outer products of `left` and `right`: computed in
+    the type of `left`, returned in that of `right`.
     """
     factors = left.transpose(1, 2), right.to(left.dtype)
     if len(left) == 1:  # a batched product is slower on a CPU
@@ -216,29 +207,18 @@ def _sum_of_outer(left: Tensor, right: Tensor) -> Tensor:
 
 
 def _double_new(tensor: Tensor) -> Tensor:
-    """A copy in which the rows of the new values, the second of four parts, are doubled."""
+    """Returns a copy with the rows of the new values, the second of four parts, doubled."""
     tensor = tensor.clone()
     tensor.chunk(4, dim=1)[1].mul_(2)
     return tensor
 
 
 def _steps(batch_sizes: Sequence[int]) -> list[slice]:
-    """Each time step's rows."""
+    """Returns the rows of each time step."""
     starts = accumulate(batch_sizes, initial=0)
     return [slice(start, start + size) for start, size in zip(starts, batch_sizes, strict=False)]
 
 
-def _previous(first: Tensor, values: Tensor, batch_sizes: Sequence[int]) -> Tensor:
-    """Each row's value one time step earlier."""
-    if not batch_sizes:
-        return values
-    earlier = [
-        values[:, step.start : step.start + size]
-        for step, size in zip(_steps(batch_sizes), batch_sizes[1:], strict=False)
-    ]
-    return torch.cat([first[:, : batch_sizes[0]], *earlier], dim=1)
-
-
 def _unclip_(gradient: Tensor, values: Tensor, bound: float | None) -> Tensor:
-    """In place, the gradient of `clip` at `values`."""
+    """Turns a gradient, in place, into that before `clip` was applied to `values`."""
     return gradient.masked_fill_(values.abs() > bound, 0) if bound else gradient

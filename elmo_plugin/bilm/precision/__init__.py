@@ -1,4 +1,4 @@
-"""The numbers in which a biLM computes: what each precision packs, where it runs, and when it is of use."""
+"""The precisions of a biLM: the numbers in which it computes."""
 
 from elmo_plugin.bilm.precision.base import PackedDirections, PackedLinear, Precision
 from elmo_plugin.bilm.precision.floating import (

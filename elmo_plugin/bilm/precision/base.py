@@ -1,4 +1,4 @@
-"""What a precision is: the numbers in which a biLM computes where no gradient is asked for."""
+"""The interface of a precision: the numbers in which a biLM computes without gradients."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class PackedDirections(Protocol):
         inputs : `Tensor`
             Shape (directions, rows, inputs).
         out : `Tensor`
-            Shape (directions, rows, outputs). It gets the products.
+            Shape (directions, rows, outputs). The products are written to it.
         added : `Tensor | None`
             Added to the products, of the shape of `out`.
         """
@@ -45,23 +45,23 @@ class PackedDirections(Protocol):
 
 class Precision(ABC):
     """
-    Packs weights and says where and when that is of use. Parameters and activations stay float32; a new
-    precision is a subclass in a file of its own, and a line in `PRECISIONS`.
+    Packs weights, and tells where and when that is useful. Parameters and activations stay float32. A new
+    precision is a subclass in its own file, and a line in `PRECISIONS`.
 
-    name: what people type
+    name: its name in options
     """
 
     name: str
 
     @abstractmethod
     def check(self, device: torch.device) -> None:
-        """Raises `BiLmError` where this machine cannot compute in the precision, or computes it wrong."""
+        """Raises `BiLmError` if this machine cannot compute in the precision, or computes wrong results."""
 
     @abstractmethod
     def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
         """
-        Packs a weight, shape (outputs, inputs), and a bias, shape (outputs,). Later changes of them do not
-        reach the result.
+        Packs a weight, shape (outputs, inputs), and a bias, shape (outputs,). Later changes to them do not
+        affect the result.
         """
 
     @abstractmethod
@@ -70,17 +70,17 @@ class Precision(ABC):
 
     @abstractmethod
     def activation_dtype(self, weight: Tensor) -> torch.dtype:
-        """The type of the products of a packed weight."""
+        """Returns the type of the products with a packed weight."""
 
     @abstractmethod
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
         """
-        Tells whether, on a CPU, both directions are faster in one batched product than one after the other.
+        Returns whether, on a CPU, one batched product is faster for both directions than one product each.
 
         # Parameters
 
         rows : `float`
             The mean number of rows of a time step.
         multiplications : `float`
-            How many the recurrent product of a time step has in one direction.
+            Their number in the recurrent product of a time step of one direction.
         """

@@ -16,7 +16,7 @@ from elmo_plugin.common.errors import BiLmError
 
 
 class Floating(Precision):
-    """Computes in the type that its subclasses give as that of the activations."""
+    """Computes in the type of the activations, which subclasses define."""
 
     most_batched: int  # multiplications up to which both directions are faster in one product
 
@@ -135,7 +135,7 @@ def pack_for_training(weight: Tensor, dtype: torch.dtype) -> PackedLinear:
     # Parameters
 
     weight : `Tensor`
-        Shape (outputs, inputs). Later changes of it do not reach the product.
+        Shape (outputs, inputs). Later changes to it do not affect the product.
     dtype : `torch.dtype`
         The type of factors and result.
     """
@@ -154,7 +154,7 @@ def multiply(left: Tensor, right: Tensor) -> Tensor:
 
 
 def autocast_dtype(like: Tensor) -> torch.dtype:
-    """The type that products are to be computed in: autocast's where it is on, else that of `like`."""
+    """Returns the type for products: that of autocast if it is on, else that of `like`."""
     device = like.device.type
     if not hasattr(torch, "get_autocast_dtype"):  # torch before 2.4
         if device == "cuda":
@@ -164,12 +164,12 @@ def autocast_dtype(like: Tensor) -> torch.dtype:
 
 
 def has_onednn() -> bool:
-    """Tells whether this torch can pack weights for oneDNN."""
+    """Returns whether this torch can pack weights for oneDNN."""
     return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_reorder_linear_weight")
 
 
 def has_bfloat16() -> bool:
-    """Tells whether this CPU multiplies bfloat16 numbers."""
+    """Returns whether this CPU multiplies bfloat16 numbers."""
     return has_onednn() and bool(getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", bool)())
 
 

@@ -72,7 +72,7 @@ class Int8Linear:
 
 class Int8Directions:
     """
-    The same integers in a layout that is the fastest for one row, with what is done around the products done
+    Multiplies the same integers in the layout that is fastest for one row. All but the products is computed
     for all directions at once.
     """
 
@@ -109,13 +109,13 @@ def to_integers(values: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def has_int8() -> bool:
-    """Tells whether this torch multiplies 8-bit integers with oneDNN."""
+    """Returns whether this torch multiplies 8-bit integers with oneDNN."""
     return torch.backends.mkldnn.is_available() and hasattr(torch.ops.onednn, "qlinear_pointwise")
 
 
 @lru_cache
 def has_int8_row() -> bool:
-    """Tells whether this torch multiplies a row of 8-bit integers on a CPU."""
+    """Returns whether this torch multiplies a row of 8-bit integers on a CPU."""
     zeros = torch.zeros(8, 8, dtype=torch.int8)
     try:
         torch._int_mm(zeros[:1], zeros)
@@ -127,8 +127,8 @@ def has_int8_row() -> bool:
 @lru_cache
 def int8_is_exact() -> bool:
     """
-    Tells whether this machine multiplies the largest 8-bit integers right. Without VNNI instructions oneDNN
-    adds two products in 16 bits, where they overflow, and does not report it.
+    Returns whether this machine multiplies the largest 8-bit integers correctly. Without VNNI instructions
+    oneDNN adds two products in 16 bits, where they overflow, and does not report it.
     """
     with torch.inference_mode(False), torch.no_grad():
         inputs = torch.full((2, 64), float(MAX_INTEGER))

@@ -1,4 +1,4 @@
-"""Recurrent layers over packed rows. Their gradients are few, large products in place of many small ones."""
+"""Recurrent layers over packed rows. Their gradients are a few large products instead of many small ones."""
 
 from elmo_plugin.encoders.recurrences.both_directions import read_both_ways, read_by_torch
 from elmo_plugin.encoders.recurrences.gru import GruRecurrence

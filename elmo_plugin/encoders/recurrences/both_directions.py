@@ -17,8 +17,8 @@ def read_both_ways(
     recurrent_dropout: float = 0.0,
 ) -> Tensor:
     """
-    Computes what a layer of torch computes of sentences, each read from its own ends. On a GPU, and where no
-    gradient is asked for, torch does it, if there is no recurrent dropout, which it does not have.
+    Runs a layer of torch over sentences, each read from both of its ends. On a GPU, and without gradients,
+    torch itself runs it, unless there is recurrent dropout, which torch lacks.
 
     # Parameters
 

@@ -1,4 +1,4 @@
-"""What a language model's training may ask of the trainer."""
+"""Trainer callbacks for language models."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class MatmulPrecision(TrainerCallback):
     # Parameters
 
     serialization_dir : `str`
-        Not an entry of a configuration: the trainer gives it.
+        Given by the trainer, not by a configuration.
     precision : `str`
         `highest` (float32), `high` (TF32 or the sum of two bfloat16) or `medium` (bfloat16).
     """
@@ -49,14 +49,14 @@ class MatmulPrecision(TrainerCallback):
 @TrainerCallback.register("keep_freed_memory")
 class KeepFreedMemory(TrainerCallback):
     """
-    Lets this process keep the memory that it frees, for its next arrays, instead of giving it back to Linux,
-    which would have to fill each page with zeros again. Training on a CPU gains a tenth of its time or more.
-    It works where the C library is glibc; elsewhere nothing changes.
+    Lets this process keep the memory that it frees for its next arrays, instead of returning it to Linux,
+    which would fill each page with zeros again. This makes training on a CPU faster by a tenth or more. It
+    needs glibc; with other C libraries it does nothing.
 
     # Parameters
 
     serialization_dir : `str`
-        Not an entry of a configuration: the trainer gives it.
+        Given by the trainer, not by a configuration.
     """
 
     @overrides

@@ -1,40 +1,23 @@
-"""Checkpoints that are whole or not there, whatever happens while they are written."""
+"""Checkpoints that are written completely or not at all."""
 
-import inspect
 import logging
 import os
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
-import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.checkpointer import Checkpointer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 from overrides import overrides
 
-from elmo_plugin.common.errors import raise_stop
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import remove_leftovers
-from elmo_plugin.common.formats.torch_files import check_tensors, save_tensors
+from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 
 logger = logging.getLogger(__name__)
 
 ENDS = (".th", "_w*.th")  # of the name of a state; the second where each process writes a part of it
-
-
-def load_state(path: str | os.PathLike) -> dict[str, Any]:
-    """
-    Reads what was saved, onto the CPU, without running any code in it where torch can do so. Raises
-    `BiLmError` where it is not what was written, or whatever torch raises.
-    """
-    check_tensors(path, str(path))
-    safely = {"weights_only": True} if "weights_only" in inspect.signature(torch.load).parameters else {}
-    return torch.load(path, map_location="cpu", **safely)
-
-
-def _brief(error: Exception) -> str:
-    """The first sentence: torch may go on with advice that is not for a damaged file."""
-    return str(error).partition("\n")[0].partition(". ")[0] or type(error).__name__
 
 
 @Checkpointer.register("atomic")
@@ -87,31 +70,32 @@ class AtomicCheckpointer(Checkpointer):
         """
         if self._is_primary:
             self._remove_leftovers()
-        damaged: dict[tuple[int, int], Exception] = {}
+        damaged: dict[tuple[int, int], BiLmError] = {}
         for point in sorted(self._find_all_checkpoints(), reverse=True):
             try:
-                model_state = load_state(self._model_state_path(*point))
-                trainer_state = load_state(self._training_state_path(*point))
-            except Exception as error:  # a damaged file may raise nearly any
-                raise_stop(error)
+                model_state, trainer_state = (
+                    load_plain(path(*point), name=os.path.basename(path(*point)))
+                    for path in (self._model_state_path, self._training_state_path)
+                )
+            except BiLmError as error:
                 damaged[point] = error
                 continue
             for one, reason in damaged.items():
                 self._set_aside(one, reason)
             return TrainerCheckpoint(model_state, trainer_state)
         if damaged:
-            files = [f"{self._model_state_path(*point)} ({_brief(damaged[point])})" for point in damaged]
+            files = [f"{self._model_state_path(*point)} ({damaged[point]})" for point in damaged]
             reason = next(iter(damaged.values()))
             raise ConfigurationError(f"none of the checkpoints can be read: {', '.join(files)}") from reason
         return None
 
-    def _set_aside(self, point: tuple[int, int], error: Exception) -> None:
+    def _set_aside(self, point: tuple[int, int], error: BiLmError) -> None:
         """Renames a checkpoint that cannot be read, so that nothing takes it for the latest."""
         logger.warning(
             "%s or its training state is damaged (%s): both are renamed to damaged_*, and training goes on "
             "from the checkpoint before",
             self._model_state_path(*point),
-            _brief(error),
+            error,
         )
         if self._is_primary:
             for path in self._files(*point):

@@ -1,4 +1,4 @@
-"""How far training has come, how fast it is, and when it will be over."""
+"""Logs the progress and the speed of a training, and the time left."""
 
 import datetime
 import logging
@@ -58,7 +58,7 @@ class BiLmProgress(TrainerCallback):
     # Parameters
 
     serialization_dir : `str`
-        Not an entry of a configuration: the trainer gives it.
+        Given by the trainer, not by a configuration.
     seconds : `float`
         The least time between two lines.
     """
@@ -124,8 +124,8 @@ class BiLmProgress(TrainerCallback):
 
 
 def log_above_bars(line: str) -> None:
-    """Logs a line without a progress bar of the terminal running into it."""
-    bars = list(getattr(tqdm, "_instances", ()))
+    """Logs a line above the progress bars of the terminal."""
+    bars = list(getattr(tqdm, "_instances", ()))  # AllenNLP's, too, which `external_write_mode` does not find
     for bar in bars:
         bar.clear()
     logger.info(line)

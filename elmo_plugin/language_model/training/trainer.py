@@ -1,4 +1,4 @@
-"""A trainer that goes on after a kill as if there had been none."""
+"""A trainer that resumes exactly after a kill."""
 
 import json
 import logging
@@ -35,10 +35,10 @@ KEY = "exact_resume"  # under which a checkpoint's training state has what Allen
 class BiLmTrainer(GradientDescentTrainer):
     """
     AllenNLP's trainer with exact resume: after a kill at any moment, `allennlp train --recover` ends with the
-    weights, bit for bit, and the metrics that it would have ended with. Beyond what AllenNLP does, a
+    same weights, bit for bit, and the same metrics as without the kill. In addition to AllenNLP's content, a
     checkpoint holds the place in the data, the states of the LSTMs and of the metrics, the random states of
-    each process, and the scale of the loss in mixed precision; what a kill has left of `best.th` is made
-    whole. In distributed training each process draws random numbers of its own, such as those of dropout.
+    each process, and the scale of the loss in mixed precision. A `best.th` that a kill left behind is
+    repaired. In distributed training each process draws its own random numbers, such as those of dropout.
 
     For model `bilm` with data loader `bilm_stream`; with checkpointer `atomic` no kill costs a checkpoint.
     Takes the same parameters as AllenNLP's.
@@ -46,9 +46,9 @@ class BiLmTrainer(GradientDescentTrainer):
     # Raises
 
     `ConfigurationError`
-        If the model or the data loader is of another kind, if there is no epoch to be trained, or if the
-        text, its vocabulary, or the way it is divided into batches and among processes is not that of the
-        checkpoint, or the validation text is another.
+        If the model or the data loader is of another kind, if no epoch is left to train, or if the text, its
+        vocabulary, its division into batches and among processes, or the validation text is not that of the
+        checkpoint.
     """
 
     # Beyond what AllenNLP's trainer says of them.

@@ -13,7 +13,8 @@ from tests.close import assert_near
 def small_encoder(activation: str = "relu", n_highway: int = 2, type_cache_size: int = 100) -> TokenEncoder:
     """Makes an encoder that is trained."""
     torch.manual_seed(3)
-    encoder = TokenEncoder(_options(activation, n_highway), 6, type_cache_size)
+    encoder = TokenEncoder(_options(activation, n_highway), 6)
+    encoder.type_cache_size = type_cache_size
     for bias in (parameter for name, parameter in encoder.named_parameters() if name.endswith("bias")):
         nn.init.normal_(bias)
     return encoder

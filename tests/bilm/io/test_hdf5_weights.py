@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm.io import Checkpoint, write_files
 from elmo_plugin.bilm.io.hdf5_weights import (
     read_dtype,
     read_softmax,
@@ -53,7 +54,7 @@ def test_weights_that_half_precision_cannot_hold_are_refused(make_bilm: BiLmMake
     with torch.no_grad():
         bilm.token_encoder.projection.weight[0, 0] = 1e6
     with pytest.raises(BiLmError, match="CNN_proj/W_proj has values beyond float16"):
-        write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, dtype="float16")
+        write_files(tmp_path, Checkpoint(bilm.options, bilm.state_dict().items()), "float16")
     assert not list(tmp_path.iterdir())
 
 
@@ -127,7 +128,7 @@ def test_a_failed_write_leaves_the_old_file_alone(written: tuple[BiLm, Path]) ->
     state = bilm.state_dict()
     del state["backward_lm.layers.1.bias"]
     with pytest.raises(KeyError):
-        write_weights(path, state, bilm.options)
+        write_files(path.parent, Checkpoint(bilm.options, state.items()))
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
 
@@ -213,7 +214,7 @@ def test_a_softmax_whose_parts_do_not_fit_is_refused(make_bilm: BiLmMaker, tmp_p
 def test_a_word_that_hdf5_cannot_hold_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
     bilm, softmax = make_bilm(), random_softmax(["a", "b\0c"])
     with pytest.raises(BiLmError, match="cannot hold a word with the character NUL"):
-        write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, softmax=softmax)
+        write_files(tmp_path, Checkpoint(bilm.options, bilm.state_dict().items(), softmax))
     assert not list(tmp_path.iterdir())
 
 
@@ -229,4 +230,4 @@ def test_weights_with_nan_are_not_written(make_bilm: BiLmMaker, tmp_path: Path) 
     with torch.no_grad():
         bilm.token_encoder.projection.bias[0] = float("nan")
     with pytest.raises(BiLmError, match="the dataset CNN_proj/b_proj has NaN in it"):
-        write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options)
+        write_files(tmp_path, Checkpoint(bilm.options, bilm.state_dict().items()))

@@ -8,7 +8,7 @@ import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from elmo_plugin.bilm.io.hdf5_weights import write_weights
+from elmo_plugin.bilm.io import write_files
 from elmo_plugin.bilm.io.sources import read_checkpoint
 from tests.bilm.io.model_folder import (
     ONLY_CHARACTERS,
@@ -97,5 +97,5 @@ def test_all_that_is_stored_can_be_read_but_not_written_to_the_published_layout(
     assert weights.keys() == bilm.state_dict().keys()
     assert all(torch.equal(weights[name], values) for name, values in bilm.state_dict().items())
     with pytest.raises(BiLmError, match="the published layout has no place for the lexicons"):
-        write_weights(tmp_path / "weights.hdf5", weights, stored.options)
-    assert not (tmp_path / "weights.hdf5").exists()
+        write_files(tmp_path / "written", stored._replace(weights=weights.items()))
+    assert not any((tmp_path / "written").iterdir())

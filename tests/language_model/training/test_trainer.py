@@ -6,6 +6,7 @@ import multiprocessing.connection
 import os
 import random
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,12 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from torch import distributed
 
-from elmo_plugin.common.formats.torch_files import save_tensors
+from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 from elmo_plugin.language_model import BiLmTrainer
-from elmo_plugin.language_model.training.checkpointer import load_state
 from elmo_plugin.language_model.training.training_state import random_states, set_random_states
 from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel, make_trainer
+
+load_state = partial(load_plain, name="a state")
 
 # A process that is forked from one that has used a GPU cannot train.
 PROCESSES = multiprocessing.get_context("spawn" if torch.cuda.is_available() else "fork")
