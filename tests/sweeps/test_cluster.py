@@ -74,9 +74,13 @@ def test_scores_are_those_of_one_after_another_though_a_process_is_killed(tmp_pa
 @pytest.mark.slow
 def test_a_training_whose_process_always_dies_has_failed_and_the_others_go_on(tmp_path: Path) -> None:
     pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")
+    import dask.config
+
     dying = trainings_of(tmp_path / "dying", tmp_path / "marker", deaths=100, seeds=1)
     sound = trainings_of(tmp_path / "sound", tmp_path / "other", deaths=0, seeds=1)
-    first, second = train_in_processes([*dying, *sound], workers=2, packages=[__name__])
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):  # 3 otherwise
+        first, second = train_in_processes([*dying, *sound], workers=2, packages=[__name__])
+    assert (tmp_path / "marker").read_text() == "xx"
     assert first.failure == "its process died too often (KilledWorker)"
     assert second.metrics is not None
 
