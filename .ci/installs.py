@@ -60,7 +60,7 @@ CHECKS = {
     "sklearn": python_block("docs/integrations.md", "scikit-learn"),
     "faiss": "printf 'the play ended .\\n%.0s' {1..3000} > corpus.txt\n"
     "elmo neighbors tiny corpus.txt --query 'the play ended .' --word play -k 2 --faiss\n",
-    "cluster": TEXT + "elmo embed '*.txt' vectors/ --all --bilm tiny --engine dask\nls vectors/corpus.txt.hdf5\n",
+    "cluster": TEXT + "elmo embed '*.txt' vectors/ --all --bilm tiny --engine dask\nls vectors/*.hdf5\n",
     "completion": 'eval "$(elmo --print-completion bash)" && complete -p elmo\n',
     "demo": "elmo demo --bilm tiny --port 8802 &\n" + WAIT.format(8802),
     "test": "pytest --version && mypy --version && ruff --version\n",
