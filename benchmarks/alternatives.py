@@ -16,11 +16,12 @@ from typing import Any
 
 import torch
 from figures import report
-from machine import processor, seconds
+from machine import seconds
 from material import SIZES, Sentences, options_of, read_sentences
 from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel, PreTrainedModel
 
 from elmo_plugin.bilm import BiLm
+from elmo_plugin.common.provenance import processor
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 PIECES_PER_WORD = 1.25

@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from machine import commit, device_name, processor
+from machine import device_name
 from material import REPOSITORY
 
 from elmo_plugin.common.files import write_json
+from elmo_plugin.common.provenance import commit, processor
 
 
 class Part(NamedTuple):

@@ -1,7 +1,6 @@
 """What the machine can do, and what a process takes of it."""
 
 import json
-import platform
 import resource
 import subprocess
 import sys
@@ -54,15 +53,6 @@ def device_name(device: str) -> str:
     return torch.cuda.get_device_name() if device == "cuda" else "cpu"
 
 
-def commit() -> str:
-    """That of this repository; empty where it cannot be told."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True).stdout.strip()
-    except OSError:
-        return ""
-
-
 def peak_memory(device: str = "cpu") -> int:
     """
     The most bytes that this process has held: of memory, or of what torch took on a GPU.
@@ -90,19 +80,6 @@ def status(name: str, process: int | str | None = "self") -> int:
     """
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:")), 0)
-
-
-def processor() -> str:
-    """The processor's name, family and model, and its widest vectors, as far as Linux's /proc tells."""
-    path = Path("/proc/cpuinfo")
-    if not path.exists():
-        return platform.processor()
-    pairs = (line.partition(":") for line in path.read_text().splitlines())
-    known = {name.strip(): value.strip() for name, _, value in pairs}
-    flags = known.get("flags", "").split()
-    widest = [flag for flag in ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16") if flag in flags]
-    numbers = f"family {known.get('cpu family', '?')}, model {known.get('model', '?')}"
-    return f"{known.get('model name', platform.processor())}, {numbers}, {' '.join(widest)}"
 
 
 def in_fresh_process(*arguments: object) -> Any:

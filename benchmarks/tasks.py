@@ -26,12 +26,13 @@ from allennlp.data import Batch
 from allennlp.models import Model
 from allennlp.nn.util import get_text_field_mask, move_to_device
 from allennlp.training.optimizers import Optimizer
-from machine import MEGABYTE, commit, device_name, finish, in_fresh_process, peak_memory, processor
+from machine import MEGABYTE, device_name, finish, in_fresh_process, peak_memory
 from material import SIZES, model_files, write_model
 from task_material import DATA, TASKS, embedders_of, read_config, read_material
 from task_peers import PEERS, peer_config, peer_instance
 
 from elmo_plugin.common.files import write_json
+from elmo_plugin.common.provenance import commit, processor
 from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.training.autocast import BFloat16Training
 

@@ -1,6 +1,9 @@
 """Fills the tables of the README and the documents from `docs/results/*.json`.
 
-    python docs/update_readme.py
+    python docs/update_readme.py [--check]
+
+`--check` changes nothing. It lists the results that were measured before the code last changed, and those
+whose commit is not known, and fails if there are any.
 
 A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is `docs/results/NAME.json`,
 written by `allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on test data.
@@ -13,8 +16,10 @@ fractions  a row for each fraction of the training data
 paper      a row for each question of the paper's tables 2, 3 and 7, with the paper's figures in brackets
 """
 
+import argparse
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +33,8 @@ BLOCK = re.compile(
     r"(<!-- (results|summary|control|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
     flags=re.DOTALL,
 )
+# Where the code is on which a score depends.
+CODE = ("bilm", "embedding", "encoders", "jsonnet", "tasks", "training")
 METRICS = {
     "coref": "average F1",
     "coref_bcub": "B-cubed F1",
@@ -163,6 +170,42 @@ def paper_table(names: list[str]) -> str:
     return text_of([*lines, *files_of(names)], [])
 
 
+def commits_of(document: str) -> list[tuple[str, dict[str, str]]]:
+    """Returns the heading of each table, such as "results:ner", and the commit of each score, or ""."""
+    return [
+        (
+            f"{kind}:{names}",
+            {
+                f"{name}/{model}": each.get("commit", "")
+                for name in names.split()
+                for model, each in read_results(name).items()
+            },
+        )
+        for _, kind, names, _ in BLOCK.findall(document)
+    ]
+
+
+def outdated(document: str) -> list[str]:
+    """Returns a line for each commit of a table's results that is unknown, or older than the code."""
+    lines = []
+    for heading, commits in commits_of(document):
+        for commit in sorted(set(commits.values())):
+            files = [name.partition("/")[0] for name, other in commits.items() if other == commit]
+            scores = ", ".join(dict.fromkeys(files))
+            if not commit:
+                lines.append(f"{heading}: no commit is known of {scores}")
+            elif not re.fullmatch("[0-9a-f]+", commit) or changes_since(commit):
+                lines.append(f"{heading}: the code has changed since {commit}, which measured {scores}")
+    return lines
+
+
+def changes_since(commit: str) -> bool:
+    """Returns whether the code has changed since. Raises `CalledProcessError` if git lacks the commit."""
+    folders = [f"elmo_plugin/{name}" for name in CODE]
+    command = ["git", "-C", str(REPOSITORY), "diff", "--name-only", commit, "--", *folders]
+    return bool(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
 def files_of(names: list[str]) -> list[str]:
     """Returns the lines that name the files of a table."""
     return ["", f"Scores of each seed and commands: {', '.join(f'`results/{name}.json`' for name in names)}."]
@@ -187,5 +230,14 @@ def heading(name: str) -> str:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Fills the tables of the documents.")
+    parser.add_argument("--check", action="store_true", help="only list results that are older than the code")
+    if parser.parse_args().check:
+        found = [
+            f"{document.relative_to(REPOSITORY)}: {line}"
+            for document in DOCUMENTS
+            for line in outdated(document.read_text(encoding="utf-8"))
+        ]
+        raise SystemExit("\n".join(found))
     for document in DOCUMENTS:
         document.write_text(updated(document.read_text(encoding="utf-8")), encoding="utf-8")

@@ -32,6 +32,12 @@ def test_tables_hold_the_figures_of_the_results(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_all_scores_of_a_table_were_measured_at_one_commit(document: Path) -> None:
+    for heading, commits in update_readme()["commits_of"](document.read_text(encoding="utf-8")):
+        assert len(set(commits.values())) == 1, f"{heading} has scores of several commits: {commits}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_its_commands_name_no_path_outside_the_repository(document: Path) -> None:
     for line in document.read_text(encoding="utf-8").splitlines():
         assert not (line.startswith("    ") and "../" in line), line
@@ -76,6 +82,26 @@ def test_a_table_has_the_mean_and_deviation_of_each_model_and_each_training_once
         "<!-- end -->",
         "",
         "after",
+    ]
+
+
+def test_results_that_are_older_than_the_code_are_named(tmp_path: Path) -> None:
+    commits = {"ner": "aaa", "srl": "bbb", "sst": "bbb-changed", "snli": ""}
+    results = {
+        task: {f"{task}_elmo": {"scores": [1.0], "command": "", "commit": commit}}
+        for task, commit in commits.items()
+    }
+    made_of(tmp_path, results, "")
+    program = update_readme()
+    names = program["outdated"].__globals__
+    names["REPOSITORY"], names["changes_since"] = tmp_path, lambda commit: commit != "bbb"
+    document = "<!-- results:ner srl sst snli -->\n<!-- end -->"
+    expected = {f"{task}/{task}_elmo": commit for task, commit in commits.items()}
+    assert program["commits_of"](document) == [("results:ner srl sst snli", expected)]
+    assert program["outdated"](document) == [
+        "results:ner srl sst snli: no commit is known of snli",
+        "results:ner srl sst snli: the code has changed since aaa, which measured ner",
+        "results:ner srl sst snli: the code has changed since bbb-changed, which measured sst",
     ]
 
 

@@ -34,6 +34,7 @@ from elmo_plugin.sweeps import (
     find_trainings,
     reaches_text,
     read_metrics,
+    read_provenance,
     table,
     train,
     train_in_processes,
@@ -105,7 +106,10 @@ def run(args: argparse.Namespace) -> None:
         _write_table(table(scores, str(metric)), folder)
         _draw(lambda: draw(scores, str(metric), picture))
     if args.json is not None:
-        _add_scores(Path(args.json), complete, reaches)
+        measured = {
+            name: read_provenance([each for each in trainings if each.full_name == name]) for name in complete
+        }
+        _add_scores(Path(args.json), complete, reaches, measured)
     if failures:
         raise SystemExit("\n".join(failures))
 
@@ -205,13 +209,18 @@ def _locked(file: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)
 
 
-def _add_scores(file: Path, scores: dict[str, list[float]], reaches: Sequence[Reach]) -> None:
+def _add_scores(
+    file: Path,
+    scores: dict[str, list[float]],
+    reaches: Sequence[Reach],
+    measured: dict[str, dict[str, str]],
+) -> None:
     program = "allennlp" if sys.argv[1:2] == ["elmo-sweep"] else "elmo"
     command = shlex.join([program, *sys.argv[1:]])
     with _locked(file):
         results = _read_scores(file)
         for name, values in scores.items():
-            results[name] = {"scores": values, "command": command}
+            results[name] = {"scores": values, "command": command, **measured[name]}
         for reach in reaches:
             about = {"score": reach.score, "fraction": reach.fraction, "updates": reach.updates}
             results[f"{reach.name}@{reach.most:g}"].setdefault("reaches", {})[reach.other] = about

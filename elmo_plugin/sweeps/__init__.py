@@ -10,7 +10,15 @@ from elmo_plugin.sweeps.sample_efficiency import (
     reaches_text,
 )
 from elmo_plugin.sweeps.scores import Metric, draw, summary, table
-from elmo_plugin.sweeps.trainings import Outcome, Training, find_trainings, read_metrics, train, with_seed
+from elmo_plugin.sweeps.trainings import (
+    Outcome,
+    Training,
+    find_trainings,
+    read_metrics,
+    read_provenance,
+    train,
+    with_seed,
+)
 
 __all__ = [
     "Metric",
@@ -25,6 +33,7 @@ __all__ = [
     "find_trainings",
     "reaches_text",
     "read_metrics",
+    "read_provenance",
     "summary",
     "table",
     "train",

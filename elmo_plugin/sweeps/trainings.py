@@ -20,8 +20,12 @@ from allennlp.models.archival import CONFIG_NAME
 from filelock import FileLock, Timeout
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import write_json
+from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.provenance import provenance
 
 METRICS_NAME = "metrics.json"
+PROVENANCE_NAME = "provenance.json"
 SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 
 
@@ -122,6 +126,7 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
         with _locked(unfinished_folder(folder)) as unfinished:
             if not folder.exists():  # another sweep may have finished it
                 _train(config, unfinished / "training", file_friendly_logging)
+                write_json(unfinished / "training" / PROVENANCE_NAME, provenance())
                 (unfinished / "training").rename(folder)
     return read_metrics(config, folder)
 
@@ -184,6 +189,14 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
             f"{folder} has a training with another configuration: other {', '.join(other)}"
         )
     return metrics
+
+
+def read_provenance(trainings: Sequence[Training]) -> dict[str, str]:
+    """Returns the commit, the date and the machine of the trainings; several are joined by semicolons."""
+    files = [training.folder / PROVENANCE_NAME for training in trainings]
+    found = [read_json_object(file, str(file)) for file in files if file.is_file()]
+    names = dict.fromkeys(name for each in found for name in each)
+    return {name: "; ".join(sorted({str(each.get(name, "")) for each in found})) for name in names}
 
 
 def find_trainings(

@@ -24,6 +24,7 @@ from allennlp.common.util import SigTermReceived
 from filelock import FileLock
 
 from elmo_plugin.commands import sweep as sweep_command
+from elmo_plugin.common.provenance import provenance
 from elmo_plugin.sweeps import trainings
 from tests.commands.run import run
 from tests.experiments.configs import BILM
@@ -146,6 +147,7 @@ def test_the_command_trains_all_and_writes_scores_table_and_plot(
         assert result["scores"] == [round(100 * found[f"{name}/{seed}"][METRIC], 2) for seed in (1, 2)]
         assert result["command"].startswith("allennlp elmo-sweep ")
         assert """-o '{"trainer.num_epochs": 1}'""" in result["command"]
+        assert {name: result[name] for name in ("commit", "date", "machine")} == provenance()
     table = (tmp_path / "runs" / "table.md").read_text()
     assert table in capsys.readouterr().out
     plot = (tmp_path / "runs" / "table.svg").read_text()
@@ -189,8 +191,8 @@ def test_scores_are_added_to_those_of_other_commands(
         monkeypatch.setattr("sys.argv", ["…/allennlp", "elmo-sweep", config])
         sweep([config], tmp_path / "runs", 1, "", "--json", file)
     assert json.loads(Path(file).read_text()) == {
-        "ner_small": {"scores": [4.0], "command": f"allennlp elmo-sweep {configs[0]}"},
-        "ner_large": {"scores": [5.0], "command": f"allennlp elmo-sweep {configs[1]}"},
+        "ner_small": {"scores": [4.0], "command": f"allennlp elmo-sweep {configs[0]}", **provenance()},
+        "ner_large": {"scores": [5.0], "command": f"allennlp elmo-sweep {configs[1]}", **provenance()},
     }
 
 
@@ -206,7 +208,7 @@ def test_sweeps_that_end_at_the_same_moment_add_to_one_file(
     monkeypatch.setattr(sweep_command, "_read_scores", read_and_wait)
     with ThreadPoolExecutor(4) as pool:
         for name in "abcd":
-            pool.submit(sweep_command._add_scores, tmp_path / "out.json", {name: [1.0]}, [])
+            pool.submit(sweep_command._add_scores, tmp_path / "out.json", {name: [1.0]}, [], {name: {}})
     assert sorted(json.loads((tmp_path / "out.json").read_text())) == list("abcd")
     assert len(list(tmp_path.iterdir())) == 1
 

@@ -1,0 +1,44 @@
+"""What a figure was measured with: the commit of the package's code, the date, and the machine."""
+
+import datetime
+import platform
+import subprocess
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+VECTORS = ("avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_bf16")
+
+
+def provenance() -> dict[str, str]:
+    """Returns the commit, the date as YYYY-MM-DD, and the processor, of this process and moment."""
+    return {"commit": commit(), "date": datetime.date.today().isoformat(), "machine": processor()}
+
+
+def commit(folder: Path = PACKAGE) -> str:
+    """
+    Returns the last commit that changed a folder, by default that of the package, with `-changed` after it if
+    files have changed since. It is empty if git does not know the folder, as that of an installed wheel.
+    """
+    try:
+        last = _git(folder, "log", "-1", "--format=%h", "--", ".")
+        return f"{last}-changed" if last and _git(folder, "status", "--porcelain", "--", ".") else last
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def processor() -> str:
+    """Returns the processor's name, family, model and widest vectors, as far as Linux's /proc tells."""
+    path = Path("/proc/cpuinfo")
+    if not path.exists():
+        return platform.processor()
+    pairs = (line.partition(":") for line in path.read_text().splitlines())
+    known = {name.strip(): value.strip() for name, _, value in pairs}
+    flags = known.get("flags", "").split()
+    numbers = f"family {known.get('cpu family', '?')}, model {known.get('model', '?')}"
+    vectors = " ".join(name for name in VECTORS if name in flags)
+    return f"{known.get('model name', platform.processor())}, {numbers}, {vectors}"

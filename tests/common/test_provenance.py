@@ -1,0 +1,46 @@
+"""A figure says which code measured it, when, and where."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from elmo_plugin.common.provenance import commit, provenance
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_the_commit_is_the_last_that_changed_the_folder(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    git(tmp_path, "init")
+    hashes = []
+    for file in (package / "code.py", tmp_path / "README.md"):
+        file.write_text("first")
+        git(tmp_path, "add", "-A")
+        git(tmp_path, "commit", "-m", file.name)
+        hashes.append(git(tmp_path, "log", "-1", "--format=%h"))
+    assert commit(package) == hashes[0]
+    (tmp_path / "README.md").write_text("second")
+    assert commit(package) == hashes[0]
+    (package / "code.py").write_text("second")
+    assert commit(package) == f"{hashes[0]}-changed"
+
+
+def test_a_folder_that_git_does_not_know_has_no_commit(tmp_path: Path) -> None:
+    assert commit(tmp_path) == ""
+    git(tmp_path, "init")
+    assert commit(tmp_path) == ""
+    (tmp_path / ".gitignore").write_text("installed\n")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-m", "a project with the package in a virtual environment")
+    (tmp_path / "installed").mkdir()
+    (tmp_path / "installed" / "code.py").write_text("")
+    assert commit(tmp_path / "installed") == ""
+
+
+def test_the_date_is_of_the_iso_form() -> None:
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", provenance()["date"])
