@@ -92,7 +92,7 @@ def _load(name: str, needs_allennlp: bool) -> "Command":
     """Imports a command, after the plugin and the user's own plugins if it needs AllenNLP."""
     from elmo_plugin.commands.command import load_command
     from elmo_plugin.common.errors import BiLmError
-    from elmo_plugin.common.plugins import import_all_plugins
+    from elmo_plugin.common.process import import_all_plugins
 
     if needs_allennlp:
         try:

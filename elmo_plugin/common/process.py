@@ -1,8 +1,11 @@
-"""What a process may lack at its start: standard streams, and the threads that hold its locks."""
+"""What a process may lack at its start: standard streams, AllenNLP's plugins, locks that are free."""
 
 import os
 import sys
 import threading
+from importlib import import_module
+
+from elmo_plugin.common.errors import NEEDS_ALLENNLP, BiLmError
 
 
 def open_missing_streams() -> None:
@@ -17,6 +20,22 @@ def open_missing_streams() -> None:
             os.open(os.devnull, os.O_WRONLY)  # has the lowest number that is free
         if number and getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (for the process)
+
+
+def import_all_plugins(subject: str) -> None:
+    """
+    Registers the models, readers and predictors of this package, then those of the user's plugins. It takes
+    seconds.
+
+    Raises `BiLmError`, which says that `subject` needs AllenNLP, if AllenNLP is not installed.
+    """
+    try:
+        import_module("allennlp.models")  # what needs the most of AllenNLP's own dependencies
+        from allennlp.common.plugins import import_plugins
+    except ModuleNotFoundError:
+        raise BiLmError(f"{subject} {NEEDS_ALLENNLP}") from None
+    import_module("elmo_plugin.plugin")
+    import_plugins()
 
 
 class LockOfProcess:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import read_state
-from elmo_plugin.common.plugins import import_all_plugins
+from elmo_plugin.common.process import import_all_plugins
 from elmo_plugin.embedding.mixing_weights import read_mixes
 from elmo_plugin.embedding.representations import ElmoRepresentations
 from elmo_plugin.embedding.scalar_mix import ScalarMix
