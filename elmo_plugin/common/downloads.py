@@ -74,7 +74,7 @@ def fetch(path_or_address: str | Path, whose: str = "", others: Sequence[str | P
 
 
 def _hub_answers() -> bool:
-    """Returns whether there is a way to the Hugging Face Hub, whose client tries for half a minute."""
+    """Returns whether the Hugging Face Hub can be reached; its client would retry for half a minute."""
     answers = []
 
     def ask() -> None:

@@ -25,8 +25,8 @@ def as_configuration_error(option: str = "") -> Iterator[None]:
 
 def raise_stop(error: Exception) -> None:
     """
-    Raises the exception of AllenNLP's handler of SIGTERM again. It is an `Exception`, which code that catches
-    whatever damage may raise must let through.
+    Raises the error again if AllenNLP raised it for SIGTERM. It is an `Exception`, so code that catches
+    all errors of a damaged file must let it through.
     """
     if type(error).__name__ == "SigTermReceived":  # AllenNLP may not be installed
         raise error

@@ -89,7 +89,7 @@ def _replace(temporaries: dict[Path, Path]) -> None:
 
 
 def _second_name(path: Path, second: Path) -> Path | None:
-    """Links a file to a second name, or copies it, and returns that name. Returns `None` without a file."""
+    """Links or copies a file to a second name, and returns that name; `None` if there is no file."""
     if not path.is_file():
         return None
     try:
@@ -117,7 +117,7 @@ def reason(error: OSError) -> str:
 
 
 def _flush_to_disk(path: Path) -> None:
-    """Flushes a file, or the names in a folder. Windows opens no folder, and flushes what may be written."""
+    """Flushes a file, or the names in a folder. Windows opens no folder, and flushes writable files only."""
     if os.name == "nt" and path.is_dir():
         return
     descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""What an output may be, and outputs that are no files: devices, pipes, and this process's own streams."""
+"""What an output may be, and outputs that are not files: devices, pipes, and this process's own streams."""
 
 import errno
 import os
@@ -79,7 +79,7 @@ def check_outputs(outputs: Sequence[Output], inputs: Iterable[StrPath]) -> None:
     outputs : `Sequence[Output]`
         The files to be written.
     inputs : `Iterable[StrPath]`
-        The files that are read; names of what is no file do not count.
+        The files that are read; names of anything else do not count.
 
     Raises `BiLmError` if an output is a folder, is in none that can be written to, or is an input or another
     output; or if it is to be JSON and replaces something else.

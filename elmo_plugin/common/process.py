@@ -10,8 +10,8 @@ from elmo_plugin.common.errors import NEEDS_ALLENNLP, BiLmError
 
 def open_missing_streams() -> None:
     """
-    Gives a closed standard output or error what `/dev/null` is, as Python has `None` there. No file gets the
-    number of a closed stream, so nothing that a library prints goes into a file.
+    Opens the null device in place of each closed standard stream, for which Python has `None`. Otherwise the
+    next file that is opened would get the stream's number, and whatever a library prints would go into it.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
@@ -41,7 +41,7 @@ def import_all_plugins(subject: str) -> None:
 class LockOfProcess:
     """
     A lock for the threads of one process, with `with`. A forked child finds it free, even where a thread that
-    the child does not have held it in the parent. What it guards has to be whole at any moment.
+    the child does not have held it in the parent. What it guards must be valid at any moment.
     """
 
     def __init__(self) -> None:

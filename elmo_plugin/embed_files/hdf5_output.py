@@ -32,7 +32,7 @@ def write(
 ) -> None:
     """
     Writes a dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the key of
-    each sentence, in UTF-8. It is left out without sentences, and if they are the keys themselves.
+    each sentence, in UTF-8. It is left out if there are no sentences, or they are the keys themselves.
 
     # Parameters
 

@@ -1,4 +1,4 @@
-"""Passages embedded and written as chunks, in this process or in several."""
+"""Segments embedded and written as chunks, in this process or in several."""
 
 import multiprocessing
 import os

@@ -106,8 +106,8 @@ class DeferringFile(io.FileIO):
 @contextmanager
 def _defer_signals(target: DeferringFile) -> Iterator[None]:
     """
-    Has Ctrl-C and SIGTERM end the writing as a full disk does, and raises them at the end. HDF5 would make
-    another error of an exception that is raised while it calls the file.
+    Has Ctrl-C and SIGTERM end the writing as a full disk does, and raises them at the end. HDF5 would replace
+    an exception that is raised while it calls the file with an error of its own.
     """
     came: list[int] = []
 

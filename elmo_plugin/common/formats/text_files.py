@@ -59,7 +59,7 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 
 def standard_input_lines() -> Iterator[bytes]:
-    """Yields the lines of the standard input as `read_lines` does. Raises `BiLmError` if closed or empty."""
+    """Yields standard input's lines as `read_lines` does. Raises `BiLmError` if it is closed or empty."""
     if sys.stdin is None:
         raise BiLmError("standard input: it is closed")
     is_empty = True

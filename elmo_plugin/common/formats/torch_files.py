@@ -115,7 +115,7 @@ def _size(file: str | os.PathLike[str] | bytes) -> int:
 
 
 def _os_error(error: BaseException | None) -> OSError | None:
-    """Returns the system's error behind `error`: torch may raise another while it handles one of a write."""
+    """Returns the system's error behind `error`: torch may raise another while it handles that of a write."""
     while error is not None and not isinstance(error, OSError):
         error = error.__context__
     return error

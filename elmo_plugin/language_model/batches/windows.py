@@ -36,7 +36,7 @@ class StreamLayout(NamedTuple):
 
     @property
     def own(self) -> slice:
-        """Which of them are those of this process."""
+        """The rows of this process, among those of all."""
         return slice(self.process * self.batch_size, (self.process + 1) * self.batch_size)
 
 
