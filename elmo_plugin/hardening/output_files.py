@@ -6,7 +6,9 @@ outputs before they read anything.
 """
 
 import argparse
+import glob
 import os
+import tarfile
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -26,10 +28,12 @@ from elmo_plugin.common.outputs import Output, check_outputs, named_files
 
 PARAMS_TO_FILE = Params.to_file
 VOCABULARY_TO_FILES = Vocabulary.save_to_files
-ARCHIVE_MODEL = archival.archive_model
 DUMP_METRICS = util.dump_metrics
 PREDICT = predict._predict
 EVALUATE = evaluate.evaluate_from_args
+
+# AllenNLP compresses at level 9, which takes eight times as long and makes weights 3 % smaller.
+COMPRESSION_LEVEL = 1
 
 StrPath = str | os.PathLike[str]
 
@@ -58,11 +62,26 @@ def archive_model(
     archive_path: StrPath | None = None,
     include_in_archive: list[str] | None = None,
 ) -> str:
-    path = Path(archive_path or serialization_dir)
+    folder = Path(serialization_dir)
+    path = Path(archive_path or folder)
     if path.is_dir():
         path /= "model.tar.gz"
-    with replace_when_written(path) as temporary:
-        ARCHIVE_MODEL(serialization_dir, weights, temporary, include_in_archive)
+    members = {
+        archival.CONFIG_NAME: folder / archival.CONFIG_NAME,
+        archival._WEIGHTS_NAME: folder / weights,
+        "vocabulary": folder / "vocabulary",
+    }
+    for file in members.values():
+        if not file.exists():
+            raise FileNotFoundError(f"{file} does not exist, so the model cannot be archived")
+    for pattern in (archival.META_NAME, *(include_in_archive or [])):
+        members |= {name: folder / name for name in glob.glob(pattern, root_dir=folder)}
+    with (
+        replace_when_written(path) as temporary,
+        tarfile.open(temporary, "w:gz", compresslevel=COMPRESSION_LEVEL) as archive,
+    ):
+        for name, file in members.items():
+            archive.add(file, arcname=name)
     return str(path)
 
 

@@ -121,6 +121,22 @@ def test_the_damaged_weights_of_a_folder_are_named(training: Path, tmp_path: Pat
         load_archive(folder)
 
 
+def test_an_archive_has_the_model_and_what_was_asked_for(training: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(training, tmp_path / "run")
+    (folder / "notes").mkdir()
+    for name in ("a.txt", "b.txt", "c.json"):
+        (folder / "notes" / name).write_text(name)
+    archived = train_command.archive_model(folder, include_in_archive=["notes/*.txt", "missing"])
+    with tarfile.open(archived) as archive:
+        files = {member.name: archive.extractfile(member) for member in archive if member.isfile()}
+        content = {name: file.read() for name, file in files.items() if file is not None}
+    vocabulary = {f"vocabulary/{path.name}" for path in (folder / "vocabulary").iterdir()}
+    expected = {"config.json", "weights.th", "meta.json", "notes/a.txt", "notes/b.txt"}
+    assert set(content) == expected | vocabulary
+    assert content["weights.th"] == (folder / "best.th").read_bytes()
+    assert content["notes/a.txt"] == b"a.txt"
+
+
 @pytest.mark.slow
 def test_an_archive_is_written_whole_or_not_at_all(training: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(training, tmp_path / "run")

@@ -107,7 +107,10 @@ def replace_weights(
     content = io.BytesIO()
     torch.save(state, content)
     files[_weights_name(files, source)] = content.getvalue()
-    with replace_when_written(output) as temporary, tarfile.open(temporary, "w:gz") as archive:
+    with (
+        replace_when_written(output) as temporary,
+        tarfile.open(temporary, "w:gz", compresslevel=1) as archive,
+    ):
         for name, file in files.items():
             member = tarfile.TarInfo(name)
             member.size, member.mtime = len(file), int(time.time())
