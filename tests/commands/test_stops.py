@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -112,10 +113,17 @@ def interrupt(arguments: list[str], folder: Path, seconds: float) -> str:
 
 
 def interrupts(arguments: list[str], folder: Path, number: int, seed: int, most: float) -> list[str]:
-    """Interrupts a command at random moments, all of them before `most` seconds. Returns what was wrong."""
+    """
+    Interrupts a command at random moments, all of them before `most` seconds, each time from the same files.
+    Returns what was wrong.
+    """
     generator = random.Random(seed)
-    moments = [generator.uniform(STARTED, most) for _ in range(number)]
-    found = {seconds: interrupt(arguments, folder, seconds) for seconds in moments}
+    found = {}
+    for number_of_run in range(number):
+        seconds = generator.uniform(STARTED, most)
+        # On a fast machine a command may end before it is interrupted, and `vocab` replaces no output.
+        run_folder = shutil.copytree(folder, folder.with_name(f"{folder.name}_{number_of_run}"))
+        found[seconds] = interrupt(arguments, run_folder, seconds)
     return [f"after {seconds:.2f} s: {wrong}" for seconds, wrong in found.items() if wrong]
 
 
