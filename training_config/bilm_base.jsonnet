@@ -20,12 +20,12 @@ bilm.train(
   data=std.extVar('BILM_TRAIN_DATA_PATH'),
   validation=std.extVar('BILM_VALIDATION_DATA_PATH'),
   vocabulary={ type: 'from_files', directory: std.extVar('BILM_VOCABULARY') },
-  epochs=3,
-  negatives=8192,
+  epochs=1,
+  negatives=4096,
   dropout=0.0,
   precision='bfloat16',
 )
 + bilm.adamw(rate=0.003, warm_up_steps=1000)
 + bilm.ema(0.9995)
-// About every five minutes: the training is long, and runs beside other work.
-+ { trainer+: { checkpointer+: { save_every_num_batches: 250 } } }
+// Every few minutes: the training is long, and runs beside other work.
++ { trainer+: { checkpointer+: { save_every_num_batches: 500 } } }

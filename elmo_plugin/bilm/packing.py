@@ -70,6 +70,18 @@ def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None =
     return torch.cat([first, *earlier], dim=-2)
 
 
+def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor:
+    """
+    Returns, for each sentence, its last row; that of `first`, shape (..., sentences, dim), where it has none.
+    """
+    last = first.clone()
+    steps = rows.split(list(batch_sizes), dim=-2)
+    for step, size, following in zip(steps, batch_sizes, [*batch_sizes[1:], 0], strict=False):
+        if following < size:
+            last[..., following:size, :] = step[..., following:size, :]
+    return last
+
+
 def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
     """
     Cuts a batch into runs of sentences that hold, with padding to their longest, at most `max_tokens` tokens;

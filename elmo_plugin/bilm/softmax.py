@@ -1,6 +1,7 @@
 """The distribution over the next word: over the whole vocabulary, or over a sample of it to train on."""
 
 import math
+from collections import defaultdict
 from typing import Any
 
 import torch
@@ -11,9 +12,10 @@ from elmo_plugin.bilm.gradients import first_derivative_only
 from elmo_plugin.bilm.precision import autocast_dtype, pack_for_training
 from elmo_plugin.common.errors import BiLmError
 
-# How many logits are in memory at a time: on a CPU as many as fit into its cache.
-LOGITS_AT_A_TIME_ON_CPU = 1 << 21
-LOGITS_AT_A_TIME = 1 << 26
+# How many logits are in memory at a time, and how many of these are turned into powers at a time: on a CPU as
+# many as fit into the cache of a core.
+LOGITS_AT_A_TIME = defaultdict(lambda: 1 << 26, cpu=1 << 21)
+LOGITS_IN_CACHE = defaultdict(lambda: 1 << 26, cpu=1 << 18)
 
 
 class VocabularySoftmax(nn.Module):
@@ -168,16 +170,14 @@ class _Loss(Function):
             ctx.scale = max(len(hidden), 1)
             scaled_weights = token_weights * ctx.scale
             product = pack_for_training(weight, dtype)
-            for tokens in _some_at_a_time(len(hidden), len(weight), weight.device):
-                logits = product(hidden[tokens]).to(bias.dtype).add_(bias)
-                greatest = logits.amax(dim=1)
-                powers = logits.sub_(greatest[:, None]).exp_()
-                total = powers.sum(dim=1).log_().add_(greatest)
+            for tokens in _some_at_a_time(len(hidden), len(weight), LOGITS_AT_A_TIME[weight.device.type]):
+                logits = product(hidden[tokens])
+                greatest, total = _powers_(logits, bias)
                 of_target = target_logits[tokens]
                 total = torch.where(is_candidate[tokens], total, torch.logaddexp(total, of_target))
                 losses[tokens] = total - of_target
                 if gradient is not None:
-                    gradient.add(tokens, powers, scaled_weights[tokens] * torch.exp(greatest - total))
+                    gradient.add(tokens, logits, scaled_weights[tokens] * torch.exp(greatest - total))
         if gradient is not None:
             # A target outside of the candidates has a part in the sum, of exp(-loss).
             d_target = torch.where(is_candidate, -1.0, torch.expm1(-losses)).mul_(scaled_weights)
@@ -214,15 +214,29 @@ class _Gradient:
         factors : `Tensor`
             Shape (some tokens,): this factor, times the weight of the token.
         """
-        powers, factors = powers.to(self._dtype), factors[:, None]
+        factors = factors[:, None]
         torch.mul(self._back(powers), factors, out=self.d_hidden[tokens])
         hidden = self._hidden[tokens] * factors
         self.d_weight += powers.t() @ hidden.to(self._dtype)
         self.d_bias += (factors.to(self._dtype).t() @ powers).squeeze(0)
 
 
-def _some_at_a_time(tokens: int, candidates: int, device: torch.device) -> list[slice]:
-    logits = LOGITS_AT_A_TIME_ON_CPU if device.type == "cpu" else LOGITS_AT_A_TIME
+def _powers_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
+    """
+    Turns logits without bias, shape (tokens, candidates), in place into `exp(logit + bias - greatest)`;
+    returns the greatest logit of each token, and the logarithm of its sum of `exp(logit + bias)`.
+    """
+    greatest, total = (bias.new_empty(len(logits)) for _ in range(2))
+    for rows in _some_at_a_time(*logits.shape, LOGITS_IN_CACHE[logits.device.type]):
+        powers = logits[rows].to(bias.dtype).add_(bias)
+        torch.amax(powers, dim=1, out=greatest[rows])
+        torch.sum(powers.sub_(greatest[rows, None]).exp_(), dim=1, out=total[rows])
+        if powers.dtype != logits.dtype:
+            logits[rows] = powers
+    return greatest, total.log_().add_(greatest)
+
+
+def _some_at_a_time(tokens: int, candidates: int, logits: int) -> list[slice]:
     rows = max(1, logits // candidates)
     return [slice(start, start + rows) for start in range(0, tokens, rows)]
 

@@ -99,7 +99,7 @@ def test_losses_and_gradients_are_those_of_the_formulas(
     token_weights = torch.rand(len(targets)).double() if with_weights else None
     sample = None if words is None else (words, draws)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(softmax_module, "LOGITS_AT_A_TIME_ON_CPU", logits_at_a_time)
+        patch.setitem(softmax_module.LOGITS_AT_A_TIME, "cpu", logits_at_a_time)
         _check(_softmax(num_words=12), torch.tensor(targets, dtype=torch.long), token_weights, sample)
 
 

@@ -13,10 +13,10 @@ from torch import Tensor
 from torch.autograd import Function
 
 from elmo_plugin.bilm.gradients import first_derivative_only
-from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, LstmLayer, clip
+from elmo_plugin.bilm.lstm.layer import FORGET_BIAS, LstmLayer, clip_
 from elmo_plugin.bilm.lstm.recurrence import DifferentiableRecurrence, LayerOutput, input_gates
 from elmo_plugin.bilm.lstm.state import LstmState
-from elmo_plugin.bilm.packing import rows_before
+from elmo_plugin.bilm.packing import last_rows, rows_before
 from elmo_plugin.bilm.precision import PackedLinear, autocast_dtype, pack_for_training
 
 
@@ -63,7 +63,9 @@ class _ProjectedLstm(Function):
     One layer of some directions.
 
     It saves the sigmoids of i, 2j, f, o and -2c for the backward pass, from which all else follows by
-    products and sums (see `lstm_pointwise`), and the cells and hidden states before clipping.
+    products and sums (see `lstm_pointwise`), and the clipped cells and hidden states. What a time step of the
+    backward pass computes stays in the processor's cache; only the gradients of gates, in the type of
+    products, are written for all time steps.
     """
 
     @staticmethod
@@ -98,35 +100,33 @@ class _ProjectedLstm(Function):
         dim, dtype = first_cell.size(-1), autocast_dtype(input_weight)
         input_weight, recurrent_weight, bias = map(_double_new, (input_weight, recurrent_weight, bias))
         bias[:, 2 * dim : 3 * dim] += FORGET_BIAS
-        input_linear, recurrent_linear, project = (
-            _prepare(weight, dtype) for weight in (input_weight, recurrent_weight, projection_weight)
-        )
-        bias = bias[:, None].to(dtype)
+        input_linear = _prepare(input_weight, dtype, bias)
+        recurrent_linear, project = _prepare(recurrent_weight, dtype), _prepare(projection_weight, dtype)
         packed = inputs.shape[:2]
         all_gates = inputs.new_empty(*packed, 4 * dim)
         cells, cell_sigmoids = (inputs.new_empty(*packed, dim) for _ in range(2))
         hiddens = inputs.new_empty(*packed, first_hidden.size(-1))
-        hidden, cell = first_hidden.clone(), first_cell.clone()
-        from_inputs = input_gates(
-            lambda start, stop: input_linear(inputs[:, start:stop]).add_(bias), batch_sizes
-        )
+        hidden, cell = first_hidden, first_cell
+        from_inputs = input_gates(lambda start, stop: input_linear(inputs[:, start:stop]), batch_sizes)
         for step, size, added in zip(_steps(batch_sizes), batch_sizes, from_inputs, strict=True):
-            gates, cell_sigmoid, cell_now = all_gates[:, step], cell_sigmoids[:, step], cells[:, step]
-            gates.copy_(recurrent_linear(hidden[:, :size], added)).sigmoid_()
+            gates, cell_sigmoid = all_gates[:, step], cell_sigmoids[:, step]
+            torch.sigmoid(recurrent_linear(hidden[:, :size], added).to(gates.dtype), out=gates)
             i, j, f, o = gates.chunk(4, dim=-1)
-            before = cell[:, :size]
-            torch.mul(before, f, out=cell_now)
-            cell_now.addcmul_(i, j, value=2).sub_(i)
-            before.copy_(clip(cell_now, cell_clip))
-            torch.mul(before, -2, out=cell_sigmoid).sigmoid_()
+            cell = torch.mul(cell[:, :size], f, out=cells[:, step])
+            clip_(cell.addcmul_(i, j, value=2).sub_(i), cell_clip)
+            torch.mul(cell, -2, out=cell_sigmoid).sigmoid_()
             hiddens[:, step] = project(torch.addcmul(o, o, cell_sigmoid, value=-2))
-            hidden[:, :size] = clip(hiddens[:, step], proj_clip)
+            hidden = clip_(hiddens[:, step], proj_clip)
         ctx.save_for_backward(
             inputs, first_hidden, first_cell, input_weight, recurrent_weight, projection_weight,
             all_gates, cells, cell_sigmoids, hiddens,
         )  # fmt: skip
         ctx.batch_sizes, ctx.cell_clip, ctx.proj_clip, ctx.dtype = batch_sizes, cell_clip, proj_clip, dtype
-        return clip(hiddens, proj_clip) if proj_clip else hiddens.clone(), hidden, cell
+        return (
+            hiddens,
+            last_rows(hiddens, batch_sizes, first_hidden),
+            last_rows(cells, batch_sizes, first_cell),
+        )
 
     @staticmethod
     @first_derivative_only
@@ -135,60 +135,66 @@ class _ProjectedLstm(Function):
             inputs, first_hidden, first_cell, input_weight, recurrent_weight, projection_weight,
             all_gates, cells, cell_sigmoids, hiddens,
         ) = ctx.saved_tensors  # fmt: skip
-        previous_cells = rows_before(clip(cells, ctx.cell_clip), ctx.batch_sizes, first_cell)
         recurrent_linear, project = (
             _prepare(weight.transpose(1, 2), ctx.dtype) for weight in (recurrent_weight, projection_weight)
         )
         d_hidden, d_cell = d_hidden.clone(), d_cell.clone()
-        d_all_gates, d_hiddens = torch.empty_like(all_gates), torch.empty_like(hiddens)
-        for step, size in reversed(list(zip(_steps(ctx.batch_sizes), ctx.batch_sizes, strict=True))):
-            gates, cell_sigmoid, d_gates = all_gates[:, step], cell_sigmoids[:, step], d_all_gates[:, step]
+        d_all_gates, activated, d_hiddens = (
+            values.new_empty(values.shape, dtype=ctx.dtype) for values in (all_gates, cells, hiddens)
+        )
+        d_step_gates = torch.empty_like(all_gates[:, : max(ctx.batch_sizes, default=0)])
+        d_bias = all_gates.new_zeros(len(all_gates), all_gates.size(-1))
+        steps = _steps(ctx.batch_sizes)
+        for step, before in reversed(list(zip(steps, [None, *steps], strict=False))):
+            size = step.stop - step.start
+            gates, cell_sigmoid, d_gates = all_gates[:, step], cell_sigmoids[:, step], d_step_gates[:, :size]
+            cell_before = first_cell if before is None else cells[:, before]
             i, j, f, o = gates.chunk(4, dim=-1)
             d_i, d_j, d_f, d_o = d_gates.chunk(4, dim=-1)
-            d_now = torch.add(d_outputs[:, step], d_hidden[:, :size], out=d_hiddens[:, step])
-            d_activated = project(_unclip_(d_now, hiddens[:, step], ctx.proj_clip)).to(o.dtype)
+            d_clipped = d_outputs[:, step] + d_hidden[:, :size]
+            d_hiddens[:, step] = _unclip(d_clipped, hiddens[:, step], ctx.proj_clip)
+            activated[:, step] = torch.addcmul(o, o, cell_sigmoid, value=-2)
+            d_activated = project(d_hiddens[:, step]).to(o.dtype)
             torch.addcmul(d_activated, d_activated, cell_sigmoid, value=-2, out=d_o)
             d_tanh = torch.ops.aten.sigmoid_backward(d_activated.mul_(o), cell_sigmoid)
-            d_cell_now = _unclip_(d_cell[:, :size].add_(d_tanh, alpha=4), cells[:, step], ctx.cell_clip)
-            torch.mul(d_cell_now, previous_cells[:, step], out=d_f)
-            doubled = d_cell_now + d_cell_now
+            d_now = _unclip(d_cell[:, :size].add_(d_tanh, alpha=4), cells[:, step], ctx.cell_clip)
+            torch.mul(d_now, cell_before[:, :size], out=d_f)
+            doubled = d_now + d_now
             torch.mul(doubled, i, out=d_j)
-            torch.mul(doubled, j, out=d_i).sub_(d_cell_now)
-            d_cell_now.mul_(f)
+            torch.mul(doubled, j, out=d_i).sub_(d_now)
+            torch.mul(d_now, f, out=d_cell[:, :size])
             torch.ops.aten.sigmoid_backward.grad_input(d_gates, gates, grad_input=d_gates)
-            d_hidden[:, :size] = recurrent_linear(d_gates)
-        needs_inputs, _, _, needs_input_weight, needs_recurrent_weight, needs_bias, needs_projection, *_ = (
-            ctx.needs_input_grad
-        )
-        d_inputs = d_input_weight = d_recurrent_weight = d_bias = d_projection_weight = None
-        narrow = d_all_gates.to(ctx.dtype)
+            d_bias += d_gates.sum(dim=1)
+            d_all_gates[:, step] = d_gates
+            d_hidden[:, :size] = recurrent_linear(d_all_gates[:, step])
+        needs_inputs, _, _, *need_parameters, _, _, _ = ctx.needs_input_grad
+        d_inputs = d_input_weight = d_recurrent_weight = d_projection_weight = None
         if needs_inputs:
-            d_inputs = _prepare(input_weight.transpose(1, 2), ctx.dtype)(narrow).to(inputs.dtype)
-        if needs_input_weight:
-            d_input_weight = _double_new(_sum_of_outer(narrow, inputs))
-        if needs_recurrent_weight:
-            previous_hiddens = rows_before(clip(hiddens, ctx.proj_clip), ctx.batch_sizes, first_hidden)
-            d_recurrent_weight = _double_new(_sum_of_outer(narrow, previous_hiddens))
-        if needs_bias:
-            d_bias = _double_new(d_all_gates.sum(dim=1))
-        if needs_projection:
-            o = all_gates.chunk(4, dim=-1)[3]
-            activated = torch.addcmul(o, o, cell_sigmoids, value=-2)
-            d_projection_weight = _sum_of_outer(d_hiddens.to(ctx.dtype), activated)
+            d_inputs = _prepare(input_weight.transpose(1, 2), ctx.dtype)(d_all_gates).to(inputs.dtype)
+        if any(need_parameters):
+            hiddens_before = rows_before(hiddens, ctx.batch_sizes, first_hidden)
+            factors = torch.cat([inputs.to(ctx.dtype), hiddens_before.to(ctx.dtype)], dim=-1)
+            d_weights = _double_new(_sum_of_outer(d_all_gates, factors).to(inputs.dtype))
+            d_input_weight, d_recurrent_weight = d_weights.split([inputs.size(-1), hiddens.size(-1)], dim=-1)
+            d_projection_weight = _sum_of_outer(d_hiddens, activated).to(inputs.dtype)
         return (
-            d_inputs, d_hidden, d_cell, d_input_weight, d_recurrent_weight, d_bias, d_projection_weight,
-            None, None, None,
+            d_inputs, d_hidden, d_cell, d_input_weight, d_recurrent_weight, _double_new(d_bias),
+            d_projection_weight, None, None, None,
         )  # fmt: skip
 
 
-def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
-    """Returns the product with a weight per direction, shape (directions, outputs, inputs)."""
+def _prepare(weights: Tensor, dtype: torch.dtype, biases: Tensor | None = None) -> PackedLinear:
+    """
+    Returns the product with a weight per direction, shape (directions, outputs, inputs), plus a bias, shape
+    (directions, outputs).
+    """
     if len(weights) == 1:
-        product = pack_for_training(weights[0], dtype)
+        product = pack_for_training(weights[0], dtype, None if biases is None else biases[0])
         return lambda rows, added=None: product(rows[0], None if added is None else added[0]).unsqueeze(0)
     transposed = weights.to(dtype).transpose(1, 2).contiguous()
+    constant = None if biases is None else biases[:, None].to(dtype)
 
-    def batched(inputs: Tensor, added: Tensor | None = None) -> Tensor:
+    def batched(inputs: Tensor, added: Tensor | None = constant) -> Tensor:
         inputs = inputs.to(dtype)
         return torch.bmm(inputs, transposed) if added is None else torch.baddbmm(added, inputs, transposed)
 
@@ -196,14 +202,10 @@ def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
 
 
 def _sum_of_outer(left: Tensor, right: Tensor) -> Tensor:
-    """
-    Returns, for each direction, the sum over rows of the outer products of `left` and `right`: computed in
-    the type of `left`, returned in that of `right`.
-    """
-    factors = left.transpose(1, 2), right.to(left.dtype)
+    """Returns, for each direction, the sum over rows of the outer products of `left` and `right`."""
     if len(left) == 1:  # a batched product is slower on a CPU
-        return torch.mm(factors[0][0], factors[1][0]).unsqueeze(0).to(right.dtype)
-    return torch.bmm(*factors).to(right.dtype)
+        return torch.mm(left[0].t(), right[0]).unsqueeze(0)
+    return torch.bmm(left.transpose(1, 2), right)
 
 
 def _double_new(tensor: Tensor) -> Tensor:
@@ -219,6 +221,6 @@ def _steps(batch_sizes: Sequence[int]) -> list[slice]:
     return [slice(start, start + size) for start, size in zip(starts, batch_sizes, strict=False)]
 
 
-def _unclip_(gradient: Tensor, values: Tensor, bound: float | None) -> Tensor:
-    """Turns a gradient, in place, into that before `clip` was applied to `values`."""
-    return gradient.masked_fill_(values.abs() > bound, 0) if bound else gradient
+def _unclip(gradient: Tensor, clipped: Tensor, bound: float | None) -> Tensor:
+    """Turns the gradient of `clipped` into that of the values before `clip`."""
+    return torch.ops.aten.hardtanh_backward(gradient, clipped, -bound, bound) if bound else gradient
