@@ -124,7 +124,7 @@
   // Validates and saves the exponential moving average of the weights, of about the last 1 / (1 - decay) steps, in
   // which the noise of single steps is gone. Training itself goes on as without.
   ema(decay):: {
-    trainer+: { moving_average: { type: 'exponential', decay: decay } },
+    trainer+: { moving_average: { type: 'ema', decay: decay } },
   },
 
   // Goes on from a biLM instead of random weights.

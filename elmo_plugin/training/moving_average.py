@@ -25,6 +25,15 @@ class ResumableMovingAverage(ExponentialMovingAverage):
     """
 
     @overrides
+    def apply(self, num_updates: int | None = None) -> None:
+        """Reads and writes each average once, where AllenNLP's class does so three times."""
+        decay = self._decay
+        if num_updates is not None:
+            decay = min(decay, (self._numerator + num_updates) / (self._denominator + num_updates))
+        for name, parameter in self._parameters:
+            self._shadows[name].lerp_(parameter.data, 1 - decay)
+
+    @overrides
     def state_dict(self) -> dict[str, Any]:
         return {"shadows": self._shadows}
 

@@ -12,11 +12,11 @@ from allennlp.data import DataLoader, Instance, TensorDict, Vocabulary
 from allennlp.models import Model
 from allennlp.nn.parallel import TorchDdpAccelerator
 from allennlp.training.learning_rate_schedulers import LinearWithWarmup
-from allennlp.training.moving_average import ExponentialMovingAverage
 from overrides import overrides
 from torch import distributed
 
 from elmo_plugin.language_model import AtomicCheckpointer, BiLmTrainer
+from elmo_plugin.training import ResumableMovingAverage
 
 BATCHES = 7  # in an epoch
 STEPS = 4  # of two batches, the last of one
@@ -140,7 +140,7 @@ def make_trainer(
         "num_gradient_accumulation_steps": 2,
         "grad_norm": 1.0,
         "learning_rate_scheduler": LinearWithWarmup(optimizer, num_epochs, STEPS, warmup_steps=3),
-        "moving_average": ExponentialMovingAverage(model.named_parameters(), 0.9) if averages else None,
+        "moving_average": ResumableMovingAverage(model.named_parameters(), 0.9) if averages else None,
         "enable_default_callbacks": False,
         "run_confidence_checks": False,
         "ddp_wrapped_model": wrapped,

@@ -41,7 +41,7 @@ class BiLmTrainer(GradientDescentTrainer):
     repaired. In distributed training each process draws its own random numbers, such as those of dropout.
 
     For model `bilm` with data loader `bilm_stream`; with checkpointer `atomic` no kill costs a checkpoint.
-    Takes the same parameters as AllenNLP's.
+    Takes the same parameters as AllenNLP's. Of its moving averages, `ema` resumes.
 
     # Raises
 
@@ -139,19 +139,12 @@ class BiLmTrainer(GradientDescentTrainer):
             self._num_epochs = self._start_after_epochs_completed
 
     def _restore_as_allennlp(self, checkpoint: TrainerCheckpoint | None) -> None:
-        checkpointer, average = self._checkpointer, self._moving_average
-        averaged = [] if average is None else average._parameters
+        checkpointer = self._checkpointer
         self._checkpointer = SimpleNamespace(load_checkpoint=lambda: checkpoint)
         try:
             super()._maybe_restore_checkpoint()
         finally:
             self._checkpointer = checkpointer
-        if average is not None:
-            # AllenNLP would go on to average the parameters that the checkpoint has, which nothing trains.
-            average._parameters = averaged
-            average._shadows, average._backups = (
-                move_to_device(values, self.cuda_device) for values in (average._shadows, average._backups)
-            )
 
     def _check_agreement(self, what: str, own: Any) -> None:
         """Nodes may have a text, and have a folder, of their own."""
