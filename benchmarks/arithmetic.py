@@ -58,6 +58,14 @@ def lstm_operations(options: LstmOptions) -> int:
     return 2 * 2 * options.n_layers * (gates + projection)
 
 
+def weights_per_step(options: LstmOptions) -> int:
+    """
+    The weights that one time step of all layers, both directions, has to read again: those of the hidden
+    state and of the projection. Those of the inputs are read once for many time steps.
+    """
+    return 2 * options.n_layers * 5 * options.dim * options.projection_dim
+
+
 def token_operations(options: BiLmOptions, word: str) -> int:
     """The token layer for one word: character CNN, highway layers, projection."""
     ids = word_to_character_ids(word, options.char_cnn.max_characters_per_token)

@@ -18,8 +18,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from arithmetic import text_operations
-from machine import MEGABYTE, device_name, in_fresh_process, matrix_product_rate, peak_memory, seconds
+from arithmetic import text_operations, weights_per_step
+from machine import (
+    MEGABYTE,
+    device_name,
+    in_fresh_process,
+    matrix_product_rate,
+    memory_read_rate,
+    peak_memory,
+    seconds,
+)
 from material import SIZES, Sentences, cut, model_files, read_sentences, write_model
 from torch import Tensor
 
@@ -32,6 +40,7 @@ from elmo_plugin.common.files import replace_when_written, write_json
 PREFIXES = {"peer": "peer_", "reference": "reference_", "ours": ""}
 # Sentences in a round, in batches and one at a time, and rounds: a minute or two at AllenNLP's speed.
 EFFORT = {"tiny": (2048, 512, 5), "small": (256, 256, 5), "original": (64, 48, 3)}
+BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}  # of a weight
 
 
 class Subject(NamedTuple):
@@ -73,11 +82,15 @@ def main() -> None:
     }
     print(", ".join(f"{name} {value}" for name, value in figures.items()))
     with tempfile.TemporaryDirectory() as folder:
-        options, _weights = write_model(args.size, Path(folder))
-        operations = text_operations(BiLmOptions.from_file(options), sentences)
+        options_file, _weights = write_model(args.size, Path(folder))
+        options = BiLmOptions.from_file(options_file)
+        operations = text_operations(options, sentences)
         figures |= memory(args, folder)
         figures |= speed(args, Path(folder), batches, tokens)
     figures |= shares(args, figures, operations / tokens)
+    if args.batch_size == 1 and args.device == "cpu":
+        steps = 1 + len(sentences) / tokens  # for each word: those of the words and one boundary
+        figures |= memory_shares(args, figures, steps * weights_per_step(options.lstm))
     print(table(figures))
     if args.json:
         write_json(args.json, figures)
@@ -217,6 +230,20 @@ def shares(args: argparse.Namespace, figures: dict[str, Any], operations_per_tok
     }
 
 
+def memory_shares(args: argparse.Namespace, figures: dict[str, Any], weights: float) -> dict[str, Any]:
+    """
+    For one sentence at a time, whose time steps each read weights again: the bytes of weights that ours reads
+    per second, and the share of this in what the machine's memory gives.
+    """
+    per_second = weights * BYTES[args.precision] * figures["tokens_per_second"]
+    peak = memory_read_rate()
+    return {
+        "weight_bytes_per_second": per_second,
+        "peak_bytes_per_second": peak,
+        "share_of_memory_peak": per_second / peak,
+    }
+
+
 def labels(figures: dict[str, Any]) -> dict[str, str]:
     return {
         "peer": "AllenNLP float32",
@@ -236,6 +263,10 @@ def table(figures: dict[str, Any]) -> str:
         ratio = figures["ratio"] if name == "ours" else rate / figures["peer_tokens_per_second"]
         held = "-" if memory_mb is None else f"{memory_mb:,.0f}"
         lines.append(f"{label:24}{rate:>12,.1f}{ratio:>12.2f}{held:>12}{share:>12.1%}")
+    if "share_of_memory_peak" in figures:
+        read, peak = (figures[f"{name}_bytes_per_second"] / 1e9 for name in ("weight", "peak"))
+        share = figures["share_of_memory_peak"]
+        lines.append(f"weights read: {read:,.0f} GB/s, {share:.0%} of the memory's {peak:,.0f} GB/s")
     return "\n".join(
         [
             *lines,

@@ -34,6 +34,13 @@ def matrix_product_rate(precision: str, device: str) -> float:
     return 2 * size**3 / min(seconds(multiply, device) for multiply in products for _ in range(12))
 
 
+def memory_read_rate() -> float:
+    """Bytes per second of a matrix-vector product whose matrix is larger than any cache."""
+    rows, columns = 1 << 15, 1 << 14
+    matrix, vector = torch.ones(rows, columns), torch.ones(columns)
+    return 4 * rows * columns / min(seconds(lambda: matrix.mv(vector)) for _ in range(5))
+
+
 def seconds(work: Callable[[], object], device: str = "cpu") -> float:
     """How long `work` takes, to the end of what it started on the device."""
     finish(device)

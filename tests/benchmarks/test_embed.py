@@ -37,6 +37,10 @@ def test_the_published_original_needs_151_million_operations_a_step(arithmetic: 
     assert round(arithmetic.lstm_operations(options.lstm) / 1e6) == 151
 
 
+def test_a_step_reads_the_weights_of_hidden_states_and_projections_again(arithmetic: ModuleType) -> None:
+    assert arithmetic.weights_per_step(OPTIONS.lstm) == 4 * (6 * 40 + 10 * 6)
+
+
 def test_the_token_layer_is_counted_for_the_characters_of_the_word(arithmetic: ModuleType) -> None:
     convolutions = 5 * 2 * (1 * 5 * 4 + 2 * 5 * 6 + 4 * 5 * 8)  # "cat" has five characters with its ends
     highway, projection = 2 * 2 * 18 * 18, 2 * 18 * 6
@@ -103,6 +107,20 @@ def test_the_figures_are_those_that_are_promised(
     figures = figures_of("embed", ROUND, monkeypatch, tmp_path)
     assert figures["peak_operations_per_second"] == 5e10
     assert_promised(figures, capsys.readouterr().out)
+
+
+def test_single_sentences_are_measured_by_the_weights_that_they_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    program = benchmark_module("embed", monkeypatch)
+    monkeypatch.setattr(program, "matrix_product_rate", lambda *_: 5e10)
+    monkeypatch.setattr(program, "memory_read_rate", lambda: 2e10)
+    figures = figures_of("embed", [*ROUND, "--batch-size", "1"], monkeypatch, tmp_path)
+    weights = 6 / 5 * 4 * 5 * 512 * 128  # five words and a boundary; `tiny` has 512 cells and 128 dimensions
+    expected = weights * 4 * figures["tokens_per_second"]
+    assert figures["weight_bytes_per_second"] == pytest.approx(expected)
+    assert figures["share_of_memory_peak"] == pytest.approx(expected / 2e10)
+    assert "GB/s" in capsys.readouterr().out
 
 
 @pytest.mark.slow
