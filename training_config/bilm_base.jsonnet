@@ -20,8 +20,8 @@ bilm.train(
   data=std.extVar('BILM_TRAIN_DATA_PATH'),
   validation=std.extVar('BILM_VALIDATION_DATA_PATH'),
   vocabulary={ type: 'from_files', directory: std.extVar('BILM_VOCABULARY') },
-  epochs=1,
-  negatives=4096,
+  epochs=3,
+  negatives=8192,
   dropout=0.0,
   precision='bfloat16',
 )

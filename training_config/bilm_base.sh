@@ -7,7 +7,7 @@
 # any moment the same command goes on, and ends with the same weights. OPTIONS, as those of `allennlp train -o`, count
 # in all trainings: for a smaller trial.
 set -euo pipefail
-export BILM_TRAIN_DATA_PATH="$1/lm*/train-0*.txt.gz" BILM_VALIDATION_DATA_PATH="$1/lm/heldout-dev.txt"
+export BILM_TRAIN_DATA_PATH="$1/lm*/train-*.txt.gz" BILM_VALIDATION_DATA_PATH="$1/lm/heldout-dev.txt"
 export BILM_VOCABULARY="$2/vocabulary"
 runs=$2 options=${3:-{\}}
 
