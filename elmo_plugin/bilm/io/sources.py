@@ -12,7 +12,7 @@ from elmo_plugin.bilm.io.hdf5_weights import (
     read_dtype,
     read_softmax,
     read_weights,
-    write_weights,
+    write_temporary_weights,
 )
 from elmo_plugin.bilm.io.manylangs import is_model_folder, model_files, read_folder
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
@@ -105,7 +105,7 @@ def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = 
         options, weights, softmax, stored_dtype, _ = checkpoint
         state = dict(weights)
         try:
-            write_weights(weights_file, state, options, dtype or stored_dtype, softmax)
+            write_temporary_weights(weights_file, state, options, dtype or stored_dtype, softmax)
         except BiLmError as error:
             raise BiLmError(f"weight file {files[1]}: {error}") from None
     return files
