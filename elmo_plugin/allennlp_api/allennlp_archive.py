@@ -66,6 +66,6 @@ def _read(options_file: str) -> BiLmOptions:
         return BiLmOptions.from_file(fetch(options_file))
     except BiLmError as error:
         raise BiLmError(
-            f"{error}; an archive that AllenNLP's ELMo was saved in does not tell the activation and the "
-            "clips of its biLM: name a copy of the file by an override of options_file"
+            f"{error}; an archive that AllenNLP's ELMo was saved in does not contain the activation "
+            "and the clips of its biLM: name a copy of the file by an override of options_file"
         ) from None

@@ -210,7 +210,7 @@ class _Gradient:
         # Parameters
 
         powers : `Tensor`
-            Shape (some tokens, candidates): the probabilities of the candidates, but for a factor.
+            Shape (some tokens, candidates): the probabilities of the candidates, up to a factor.
         factors : `Tensor`
             Shape (some tokens,): this factor, times the weight of the token.
         """
@@ -247,8 +247,8 @@ def sample_log_uniform(
     `Tensor`
         Shape (num_samples,), distinct ranks.
     `Tensor`
-        The number of draws that it took: the time at which the next word would have come, infinite when
-        there is none left.
+        The number of draws that it took: the time at which the next word would have come, infinite if all
+        words were drawn.
 
     Raises `BiLmError` where there are fewer words.
     """

@@ -63,9 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         stops.hold()
         if stops.number or isinstance(error, KeyboardInterrupt):  # some libraries make another error of it
             kept = command.kept(args)
-            how = (
-                f"{kept} keeps what was done, and the same command goes on" if kept else "nothing was written"
-            )
+            how = "nothing was written"
+            if kept:
+                how = f"{kept} keeps what was done; the same command resumes it"
             print(f"elmo {name}: stopped; {how}", file=sys.stderr)
             sys.exit(128 + (stops.number or signal.SIGINT))
         if isinstance(error, _mistakes()):

@@ -90,7 +90,7 @@ def new_project(task: str, folder: Path) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes the project and says how to go on."""
+    """Writes the project and prints what to do next."""
     new_project(args.task, args.folder)
     print(f"wrote {args.folder}; its README.md says how to train, evaluate and predict:\n")
     print(f"    cd {args.folder} && allennlp train config.jsonnet -s run")

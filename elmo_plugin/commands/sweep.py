@@ -244,8 +244,8 @@ def _table_file(folder: str | Path) -> Path:
 
 COMMAND = Command(
     description="Train each configuration with several seeds, and compare their scores. "
-    "What is finished in DIR is not trained again: a sweep that was stopped goes on when you start it again, "
-    "and you may add seeds and configurations.",
+    "What is finished in DIR is not trained again: a sweep that was stopped continues when you start it "
+    "again, and you may add seeds and configurations.",
     add_arguments=add_arguments,
     run=run,
     kept=kept,

@@ -251,7 +251,7 @@ def _similarities(vectors: Tensor) -> tuple[list[list[float]], list[tuple[float,
 def _neighbors_in_text(
     sentences: list[list[str]], vectors: Sequence[Tensor], place: Place
 ) -> list[Neighbor]:
-    """Returns the words of the text whose top vectors are the most similar, but for the word itself."""
+    """Returns the words of the text whose top vectors are the most similar, except the word itself."""
     places = [Place(number, index) for number, words in enumerate(sentences) for index in range(len(words))]
     unit = unit_length(torch.cat(list(vectors)))
     cosines = unit @ unit[places.index(place)]

@@ -24,7 +24,7 @@ _ORDER = [
 class Span(NamedTuple):
     """
     start, end: the characters of a text that are marked
-    label: what is said of them
+    label: what they are marked as
     color: from 0 to `COLORS - 1`
     differs: whether another model marks it differently, or not at all
     """

@@ -66,8 +66,8 @@ def read_array(path: Path, name: str) -> np.ndarray:
             return arrays[name]
     except Exception as error:  # a damaged file can make the reader raise anything
         raise_stop(error)
-        message = f"{path} is damaged ({error or type(error).__name__}): remove it and start again to go on"
-        raise BiLmError(message) from None
+        damage = error or type(error).__name__
+        raise BiLmError(f"{path} is damaged ({damage}): remove it and start again to continue") from None
 
 
 def read_strings(path: Path, name: str) -> list[str]:

@@ -102,7 +102,7 @@ def embed_file(
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
-        message = f"could not write {output}: {reason(error)}; make room and start again to go on"
+        message = f"could not write {output}: {reason(error)}; free some space and start again to continue"
         raise OSError(error.errno, message) from error
     return True
 

@@ -74,7 +74,7 @@ def write_chunks(
             yield from _in_order(pool, jobs, _SEGMENTS_AHEAD * len(devices))
         except BrokenProcessPool:
             raise RuntimeError(
-                "a worker has died, perhaps for want of memory; start again, with fewer workers, to go on"
+                "a worker has died, perhaps for lack of memory; start again with fewer workers to continue"
             ) from None
         except BaseException:
             for process in set(multiprocessing.active_children()) - others:

@@ -24,7 +24,7 @@ def train_in_processes(
 ) -> list[Outcome]:
     """
     Trains several at a time, each in a process with its share of this machine's cores. Shows a bar of epochs
-    for each. A training whose process dies starts again, or goes on, see `train`; after the fourth death it
+    for each. A training whose process dies starts again, or resumes, see `train`; after the fourth death it
     has failed.
 
     # Parameters

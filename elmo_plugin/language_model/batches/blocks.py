@@ -97,7 +97,7 @@ def block_groups(
 ) -> Iterator[tuple[TextBuffer, np.ndarray]]:
     """
     Yields a part of the text, and which of its sentences begin the blocks that are read in parallel; the last
-    number is the end of the last block. There are `num_rows` blocks, but for the last group.
+    number is the end of the last block. There are `num_rows` blocks, except in the last group.
     """
     text = TextBuffer(np.zeros(0, np.int32), np.zeros(1, np.int64), corpus.empty_table(), first=0)
     for number in range(len(corpus.chunks)):

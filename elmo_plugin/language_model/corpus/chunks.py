@@ -31,8 +31,8 @@ _TEXT = "words.txt"
 @dataclass
 class CorpusChunk:
     """
-    Sentences as numbers of words. The numbers are the chunk's own, its types: 0 is no word, 1 and 2 are `<S>`
-    and `</S>`, and from 3 on words are numbered in the order of their first appearance.
+    Sentences as numbers of words. The numbers are the chunk's own, its types: 0 stands for no word, 1 and 2
+    are `<S>` and `</S>`, and from 3 on words are numbered in the order of their first appearance.
 
     types: shape (tokens,), uint32, the type of each word of the text; the sentences' boundaries are not in it
     starts: shape (sentences + 1,), int64, where each sentence begins in `types`, and the end of the last one

@@ -67,7 +67,7 @@ class BiLmTrainer(GradientDescentTrainer):
             if not all(hasattr(part, method) for method in methods):
                 raise ConfigurationError(
                     "trainer `bilm` is for model `bilm` with data loader `bilm_stream`, "
-                    f"but was given {type(part).__name__}, which cannot go on from where it was"
+                    f"but was given {type(part).__name__}, which cannot resume where it stopped"
                 )
         super().__init__(model, optimizer, data_loader, **kwargs)
         self._epoch = EpochProgress(self._serialization_dir)
@@ -130,8 +130,8 @@ class BiLmTrainer(GradientDescentTrainer):
             self._prepare_resume(checkpoint.trainer_state[KEY])
         else:
             logger.warning(
-                "The checkpoint in %s was not made by trainer `bilm`: training goes on from it, but not "
-                "exactly as it would have",
+                "The checkpoint in %s was not made by trainer `bilm`: training resumes from it, but not "
+                "exactly as it would have continued",
                 self._serialization_dir,
             )
         self._repair_best_model()
@@ -147,14 +147,14 @@ class BiLmTrainer(GradientDescentTrainer):
         finally:
             self._checkpointer = checkpointer
         if average is not None:
-            # AllenNLP would go on to average the parameters that the checkpoint has, which nothing trains.
+            # AllenNLP would average the parameters of the checkpoint, which are not trained.
             average._parameters = averaged
             average._shadows, average._backups = (
                 move_to_device(values, self.cuda_device) for values in (average._shadows, average._backups)
             )
 
     def _check_agreement(self, what: str, own: Any) -> None:
-        """Nodes may have a text, and have a folder, of their own."""
+        """Raises `ConfigurationError` if processes differ: each node may have its own text and folder."""
         of_all = self._of_all_processes(own)
         if any(other != own for other in of_all):
             raise ConfigurationError(f"all processes must have the same {what}, but have {of_all}")
@@ -169,7 +169,7 @@ class BiLmTrainer(GradientDescentTrainer):
             change = f"the {' and the '.join(changed)} has changed; put it back, or train in a new folder"
         else:
             return
-        raise ConfigurationError(f"cannot go on from the checkpoint in {self._serialization_dir}: {change}")
+        raise ConfigurationError(f"cannot resume from the checkpoint in {self._serialization_dir}: {change}")
 
     def _validation_text(self) -> str | None:
         """Returns the fingerprint of the text by which the best epoch is chosen."""
