@@ -63,7 +63,7 @@ def compare(
             pairs = zip(work(), right(), strict=True)
             row["max_difference"] = max((one - other).abs().max().item() for one, other in pairs)
             (times,) = take_turns({"": work}, 5, device).values()
-        except Exception as error:  # a trial may fail; the others go on
+        except Exception as error:  # a trial may fail; the others continue
             yield row | {"failed": f"{type(error).__name__}: {error}"[:500]}
             continue
         taken = statistics.median(times)

@@ -1,4 +1,4 @@
-"""Tokens per second of training a biLM, alone and beside the same network of AllenNLP's parts."""
+"""Tokens per second of training a biLM, alone and next to the same network of AllenNLP's parts."""
 
 import gc
 import statistics

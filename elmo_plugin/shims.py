@@ -55,7 +55,7 @@ def allow_numpy_scalars_in_checkpoints() -> None:
 def clip_sparse_gradients() -> None:
     """
     Makes AllenNLP's trainer clip the norm of sparse gradients (`"sparse": true` of an embedding) where torch
-    cannot any more.
+    no longer can.
 
     Drop it when torch can again.
     """

@@ -47,4 +47,4 @@ def _typed_for_allennlp(
     precision: str | None = None,
     cache: ActivationCache = None,
 ) -> None:
-    """Has the arguments that a configuration may name, in types that AllenNLP makes of it."""
+    """Declares the arguments that a configuration may have, with types that AllenNLP can construct."""

@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 
 class Elmo(nn.Module):
     """
-    Takes the arguments of `allennlp.modules.elmo.Elmo`, in their order, gives the same answers, and has a
-    `state_dict` that either of the two loads from the other. It needs no AllenNLP.
+    Takes the arguments of `allennlp.modules.elmo.Elmo`, in their order, returns the same outputs, and has a
+    `state_dict` that each of the two can load from the other. It needs no AllenNLP.
 
     A sentence's vectors depend only on the sentence. AllenNLP's class carries the LSTMs' state from batch to
     batch; with `stateful` this one does, too.

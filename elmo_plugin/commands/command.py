@@ -33,7 +33,7 @@ WITH_ALLENNLP = {
     "answer": "Answer the questions of a file of SQuAD.",
 }
 COMMANDS = WITHOUT_ALLENNLP | WITH_ALLENNLP
-"""What `--help` says of each command. The command itself is in the module of its name, as `COMMAND`."""
+"""What `--help` says about each command. The command itself is in the module of its name, as `COMMAND`."""
 
 BILM_HELP = "tiny, original, …, the archive of a trained biLM, or a folder"
 

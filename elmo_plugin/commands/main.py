@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _set_log_level(quiet: bool, verbose: bool) -> int:
-    """Has the package log errors alone, or what it does, too. Returns the level that was set before."""
+    """Makes the package log only errors, or also its progress. Returns the level that was set before."""
     logger = logging.getLogger("elmo_plugin")
     before = logger.level
     if quiet:

@@ -15,7 +15,7 @@ class Scorer(NamedTuple):
     """
     score: from the files to the lines to be printed and the figures for `--json`
     about: for `--help`
-    files: the names of the files, and what `--help` says of them
+    files: the names of the files, and what `--help` says about them
     """
 
     score: Callable[..., tuple[list[str], dict[str, Any]]]

@@ -74,14 +74,14 @@ class Stops:
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         if os.getpid() != self._process:
-            os._exit(128 + number)  # of a forked worker, whose parent says what there is to say
+            os._exit(128 + number)  # of a forked worker, whose parent prints the message
         self.number = number
         raise KeyboardInterrupt
 
     def _raise_again(self, lost: "sys.UnraisableHookArgs") -> None:
         """Python drops what is raised where nothing can catch it, as in `__del__`."""
         if issubclass(lost.exc_type, KeyboardInterrupt) and self.number:
-            # On Windows `os.kill` ends the process without a word.
+            # On Windows `os.kill` ends the process silently.
             again = signal.raise_signal if os.name == "nt" else partial(os.kill, self._process)
             threading.Timer(_SECONDS, again, [self.number]).start()
         else:

@@ -196,7 +196,7 @@ def _read_scores(file: Path) -> dict[str, Any]:
 
 @contextmanager
 def _locked(file: Path) -> Iterator[None]:
-    """Lets other sweeps wait that add to the same file, unless it is a device or a pipe."""
+    """Makes other sweeps that add to the same file wait, unless it is a device or a pipe."""
     if is_special(file):
         yield
         return

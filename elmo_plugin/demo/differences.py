@@ -1,4 +1,4 @@
-"""What several models of one task say differently of the same input."""
+"""Where the predictions of several models of one task differ for the same input."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from elmo_plugin.demo.views import COLORS, Bars, MarkedText, Part, Span
 
 def mark_differences(task: str, views: Sequence[list[Part]]) -> list[list[Part]]:
     """
-    Marks what not all models say.
+    Marks what not all models predict.
 
     # Parameters
 

@@ -106,8 +106,7 @@ def _in_order(pool: ProcessPoolExecutor, jobs: Iterable[Job], ahead: int) -> Ite
 @contextmanager
 def _signals_held() -> Iterator[None]:
     """
-    Delays signals that stop this process, and blocks them in processes that it starts, as it ends those
-    itself.
+    Delays signals that stop this process, and blocks them in the processes that it starts and ends itself.
     """
     if sys.platform == "win32":
         yield

@@ -76,7 +76,7 @@ def archived_bilm(
 
 
 def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any]:
-    """Reads the weights of a trained model. They are empty if the folder has none, or damaged ones."""
+    """Reads the weights of a trained model. They are empty if the folder has no weights, or damaged ones."""
     files = [Path(folder) / name for name in WEIGHTS_NAMES] if folder is not None else []
     file = next(filter(Path.is_file, files), None)
     try:

@@ -133,7 +133,9 @@ def _check_object(params: Any) -> None:
 
 
 def _is_of_reading(error: BaseException) -> bool:
-    """Returns whether a dataset reader raised the error when it read its data, which the error names."""
+    """
+    Returns whether a dataset reader raised the error while it read its data; such an error names the file.
+    """
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame

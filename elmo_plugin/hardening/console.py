@@ -92,7 +92,7 @@ class SentenceHook:
 
 
 def is_useful(record: logging.LogRecord) -> bool:
-    """Hides the note that metrics named `_…` stay out of the progress bar: models name them so for that."""
+    """Hides the note that metrics named `_…` stay out of the progress bar: models name them so on purpose."""
     return not record.getMessage().startswith('Metrics with names beginning with "_"')
 
 

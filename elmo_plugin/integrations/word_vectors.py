@@ -131,7 +131,7 @@ class WordVectors:
         return cls(*_parse(content)[0]["settings"]).from_bytes(content)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles with a checksum, which pickle has not."""
+        """Pickles with a checksum, which pickle itself lacks."""
         if self._bilm is None:
             return WordVectors, self._settings()
         return WordVectors.restore, (self.to_bytes(),)

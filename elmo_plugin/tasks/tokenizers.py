@@ -30,8 +30,8 @@ class PennTreebankTokenizer(Tokenizer):
 
 class SpacyRules:
     """
-    spaCy's rules for English, which need no trained model. spaCy keeps each new word that it meets for ever,
-    so the rules are made anew after many. Several threads may use them.
+    spaCy's rules for English, which need no trained model. spaCy stores each new word for ever, so the rules
+    are loaded again after many. Several threads may use them.
 
     Raises `ConfigurationError` where a text has more than 2,000 characters without white space.
 
@@ -42,7 +42,7 @@ class SpacyRules:
     """
 
     max_new_words = 100_000
-    """After which the rules are made anew; it takes 0.2 seconds. So many take about 50 MB."""
+    """After which the rules are loaded again, in 0.2 seconds. This many words take about 50 MB."""
 
     def __init__(self, *pipes: str) -> None:
         self._pipes = pipes

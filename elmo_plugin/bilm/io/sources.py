@@ -114,7 +114,7 @@ def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = 
 def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
     """
     Writes a model card next to the files of a biLM, whose weights are read; one that is there stays. What the
-    card of its source says of training data and licence is kept.
+    card of its source says about training data and licence is kept.
     """
     path = Path(folder) / CARD_NAME
     if path.exists():

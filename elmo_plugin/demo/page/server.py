@@ -58,7 +58,7 @@ def address_of(opened: socket.socket, host: str) -> str:
 
 
 def warning_of(host: str) -> str:
-    """Returns what serving at a host means for others; nothing where only this machine has it."""
+    """Returns a warning if other machines can reach this host, or an empty string."""
     try:
         is_local = ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -175,8 +175,8 @@ class BiLmStreamLoader(DataLoader):
 
     def resume(self, finished_epochs: list[int], batches: int, then: Callable[[], None]) -> None:
         """
-        Goes on where another loader of the same fingerprint was: the batches that it gave are not made again;
-        an empty dictionary stands for each.
+        Continues where a loader with the same fingerprint stopped: the batches that it gave are not made
+        again; an empty dictionary stands for each.
 
         # Parameters
 

@@ -110,7 +110,7 @@ class ChunkFiles:
             text = np.fromfile(_file(self.path, _TEXT), np.uint8)
             if checksum(*arrays.values(), text) != self.checksum:
                 raise ValueError("it is not what was written")
-        except Exception as error:  # damage can make the reader stumble over anything
+        except Exception as error:  # damage can make the reader raise anything
             raise_stop(error)
             raise BiLmError(
                 f"{self.path}.*, text prepared for training, is gone or damaged ({error}); "

@@ -51,7 +51,7 @@ class BiLmTrainer(GradientDescentTrainer):
         checkpoint.
     """
 
-    # Beyond what AllenNLP's trainer says of them.
+    # In addition to the types that AllenNLP's trainer declares.
     model: BiLmLanguageModel
     data_loader: BiLmStreamLoader
     _checkpointer: Any

@@ -10,7 +10,7 @@ from elmo_plugin.tasks.ner.metrics import NerScores
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 # The prefixes of a word and the next one between which a chunk of one type ends, and those where one starts.
-# It is all that conlleval.pl knows of: of BIOES, "S-X S-X" and "E-X B-X" are one chunk.
+# conlleval.pl knows no others: in BIOES, "S-X S-X" and "E-X B-X" are one chunk.
 _ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
 _STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
 _SINGLES = {"[", "]"}

@@ -36,8 +36,8 @@ class TokenizedParagraph(NamedTuple):
 class SquadReader(TaskDatasetReader):
     """
     Makes an instance of each question of SQuAD 1.1 (see `read_squad`). An answer becomes the span of words
-    that its characters touch. One that begins or ends inside of a word is trained on by the words that cover
-    it, and scored by its own text; a line of the log counts them.
+    that its characters touch. One that begins or ends inside a word is trained as the words that cover it,
+    and scored by its own text; the log has their number.
 
     Registered as a `DatasetReader` with name "squad_v1".
 

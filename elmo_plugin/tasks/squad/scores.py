@@ -21,7 +21,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalize(answer: str) -> str:
-    """Returns an answer in lower case, without ASCII punctuation, articles, and more than single spaces."""
+    """Returns an answer in lower case, without ASCII punctuation and articles, and with single spaces."""
     words = _ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION))
     return " ".join(words.split())
 

@@ -108,7 +108,7 @@ class SrlHighwayLstm(TaskModel):
         words : `list[list[str]]`
             The words of each sentence.
         frame : `list[dict[str, Any]]`
-            What `SrlReader.text_to_instance` says of each predicate.
+            What `SrlReader.text_to_instance` returns about each predicate.
         tags : `LongTensor | None`, optional (default = `None`)
             The index of the right tag of each word, shape (batch, time).
 

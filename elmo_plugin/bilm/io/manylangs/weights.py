@@ -13,7 +13,7 @@ The names on the left are theirs, those on the right ours (of `BiLm.state_dict()
     ….state_linearity.weight, .bias                     ….recurrent_weight, .bias
     ….state_projection                                  ….projection_weight
 
-`elmo_plugin.bilm.io.allennlp_layout` tells how highway layers and gates differ.
+`elmo_plugin.bilm.io.allennlp_layout` describes how highway layers and gates differ.
 """
 
 from collections.abc import Iterator

@@ -88,14 +88,14 @@ def figures(scores: CorefScores) -> dict[str, Any]:
 
 
 def _as_printed(counts: Counts) -> dict[str, float]:
-    """Returns the numbers that the scorer prints, of which perl has fifteen digits."""
+    """Returns the numbers as the scorer prints them, with perl's fifteen digits."""
     precision, recall, f1 = (_percent(figure) for figure in counts.figures())
     numbers = {name: float(f"{number:.15g}") for name, number in counts._asdict().items()}
     return numbers | {"recall": recall, "precision": precision, "f1": f1}
 
 
 def _percent(figure: float) -> float:
-    """Returns percent with two decimals. The scorer cuts off what is behind them, as in 66.63 for 66.637."""
+    """Returns percent with two decimals. The scorer cuts off all further digits, as in 66.63 for 66.637."""
     return int(figure * 10000) / 100
 
 
