@@ -6,7 +6,7 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.coref.conll import CorefDocument, read_documents
-from elmo_plugin.tasks.coref.scoring.scores import METRICS, CorefScores, Counts
+from elmo_plugin.tasks.coref.metrics import METRICS, CorefScores, Counts
 
 logger = logging.getLogger(__name__)
 

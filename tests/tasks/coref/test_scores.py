@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.coref.scoring.scores import METRICS, CorefScores, Counts
+from elmo_plugin.tasks.coref.metrics import METRICS, CorefScores, Counts
 
 MENTIONS = st.integers(0, 11)
 Pairs = list[tuple[int, int]]  # a mention and the number of its cluster
