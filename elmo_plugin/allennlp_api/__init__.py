@@ -1,6 +1,5 @@
 """ELMo with the arguments, the outputs and the parameter names of AllenNLP's, for existing code,
-configurations and archives. It is plain torch; only `token_embedder`, `indexer` and `configuration`, which
-configurations use, import AllenNLP.
+configurations and archives. It is plain torch; only `token_embedder` and `indexer` import AllenNLP.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -121,15 +121,27 @@ class Elmo(nn.Module):
     @classmethod
     def from_params(cls, params: Any, **extras: Any) -> "Elmo":
         """
-        Makes it from a configuration, as AllenNLP does where a model asks for an `Elmo`. All arguments may be
-        given but `module`.
+        Constructs it from a configuration, as AllenNLP does for a model with an `Elmo`. All arguments except
+        `module` may be given.
 
-        Raises `ConfigurationError` where the constructor raises `BiLmError`.
+        Raises `ConfigurationError` if there are other arguments, and where the constructor raises
+        `BiLmError`.
         """
-        from elmo_plugin.allennlp_api.configuration import arguments_of_elmo  # it needs AllenNLP
+        from allennlp.common import Params
+        from allennlp.common.checks import ConfigurationError
+        from allennlp.common.from_params import create_kwargs
 
+        from elmo_plugin.embedding.cache import RegisteredCache
+
+        if not isinstance(params, Params):
+            raise ConfigurationError(f"{cls.__name__} is configured by its arguments, not by {params!r}")
+        if "module" in params:
+            raise ConfigurationError(f"{cls.__name__}: a configuration cannot contain a module")
+        if "cache" in params:
+            extras["cache"] = RegisteredCache.from_params(params.pop("cache"))
+        untyped: Any = cls
         with as_configuration_error():
-            return cls(**arguments_of_elmo(cls, params, extras))
+            return cls(**create_kwargs(untyped.__init__, untyped, params, **extras))
 
     @property
     def _scalar_mixes(self) -> list[ScalarMix]:
