@@ -193,7 +193,7 @@ class Elmo(nn.Module):
         """
         bilm = self._elmo_lstm
         if isinstance(bilm, ElmoBiLm):
-            layers, mask, _ = bilm.run(inputs, word_inputs, self._reads_boundaries)
+            layers, mask, _ = bilm.run(inputs, word_inputs, boundaries=self._reads_boundaries)
             return layers, mask, self._reads_boundaries
         output = bilm(inputs, word_inputs)
         return torch.stack(list(output["activations"])), output["mask"], True

@@ -50,12 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     name = next((word for word in given if not word.startswith("-")), "")
     if name not in COMMANDS:
         parser.parse_args(given)  # which ends with the list of commands, or the version
-    command = _load(name, name in WITH_ALLENNLP)
+    command = _load(name, needs_allennlp=name in WITH_ALLENNLP)
     parsers[name].description = command.description
     command.add_arguments(parsers[name])
     args = parser.parse_args(given)
     stops = Stops(is_program)
-    level = _set_log_level(args.quiet, args.verbose)
+    level = _set_log_level(quiet=args.quiet, verbose=args.verbose)
     try:
         stops.begin()
         command.execute(args)

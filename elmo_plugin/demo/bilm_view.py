@@ -130,7 +130,9 @@ class LoadedBiLm:
         layers = self.bilm.embed(sentences)
         scores = self._surprisal(sentences)
         if place is None:
-            return BiLmView(sentences, None, [], [], [], [], scores)
+            return BiLmView(
+                sentences, chosen=None, occurrences=[], layers=[], neighbors=[], of_corpus=[], scores=scores
+            )
         occurrences = _occurrences(sentences, place)
         # Shape: (num_layers, occurrences, dim)
         vectors = torch.stack([layers[each.sentence][:, each.word] for each in occurrences], dim=1)

@@ -70,7 +70,7 @@ def read_array(path: Path, name: str) -> np.ndarray:
         raise BiLmError(f"{path} is damaged ({damage}): remove it and start again to continue") from None
 
 
-def read_strings(path: Path, name: str) -> list[str]:
+def read_texts(path: Path, name: str) -> list[str]:
     """Returns the `sentences` or the `texts` of a chunk."""
     return read_array(path, name).tobytes().decode().split("\n")
 

@@ -10,11 +10,11 @@ from allennlp.common import Params
 
 from elmo_plugin.commands import new
 from elmo_plugin.commands.main import main
-from elmo_plugin.commands.new import LIBRARY, TASKS
+from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS
 from tests.conftest import REPOSITORY
 
 
-@pytest.fixture(params=TASKS)
+@pytest.fixture(params=PROJECT_TASKS)
 def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     main(["new", request.param, str(tmp_path / "project")])
     return tmp_path / "project"

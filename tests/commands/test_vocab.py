@@ -38,7 +38,9 @@ def test_the_command_writes_a_vocabulary_and_the_figures_of_the_text(
     assert json.loads((tmp_path / "out" / "vocabulary.corpus.json").read_text()) == figures
     assert sorted(path.name for path in out.parent.iterdir()) == ["vocabulary", "vocabulary.corpus.json"]
     assert "tokens: 12\n" in capsys.readouterr().out
-    monkeypatch.setattr(shards, "write_chunk", lambda *args: pytest.fail("the text is not prepared yet"))
+    monkeypatch.setattr(
+        shards, "write_corpus_chunk", lambda *args: pytest.fail("the text is not prepared yet")
+    )
     prepare_corpus(BiLmTextReader().shards(text), cache)
 
 

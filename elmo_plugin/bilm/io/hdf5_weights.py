@@ -47,7 +47,7 @@ from elmo_plugin.common.formats.hdf5_files import (
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.torch_files import check_finite
 
-DTYPES = ("float32", "float16")
+DTYPES = ("float32", "float16")  # in which numbers are stored, in any file
 _OPTIONS = "options"  # an attribute of the file
 _OF_BILM = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|$)")
 

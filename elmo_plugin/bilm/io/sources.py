@@ -64,7 +64,7 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
         if is_model_folder(found):
             options, weights = read_folder(found)
             return Checkpoint(options, weights.items())
-        options, weights, softmax = read_archive(found, with_softmax)
+        options, weights, softmax = read_archive(found, with_softmax=with_softmax)
         return Checkpoint(options, weights.items(), softmax)
     options_file, weights_file = found
     options = BiLmOptions.from_file(options_file)

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError, BiLmOutput
+from elmo_plugin.bilm.io import DTYPES
 from elmo_plugin.embedding.cache.memory_store import MemoryStore
 from elmo_plugin.embedding.cache.records import sentence_keys
 from elmo_plugin.embedding.cache.sqlite_store import SqliteStore
 
-DTYPES = ("float32", "float16")
 GIGABYTE = 10**9
 _MOST_GB = 10**6
 

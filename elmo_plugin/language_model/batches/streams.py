@@ -23,7 +23,7 @@ def training_windows(
     them. The parameters are those of `stream_windows`.
     """
     forward, backward = (
-        stream_windows(corpus, layout, seed, epoch, reverse, first) for reverse in (False, True)
+        stream_windows(corpus, layout, seed, epoch, reverse=reverse, first=first) for reverse in (False, True)
     )
     nothing = np.zeros((layout.batch_size, layout.unroll_steps), dtype=np.int32)
     run_out = Window(nothing, nothing, corpus.empty_table())
@@ -55,7 +55,7 @@ def stream_windows(
     done = first * steps  # and how many of them have been given in windows
     table = corpus.empty_table()
     rest = np.zeros((2, layout.batch_size, 0), dtype=np.int32)  # inputs and targets that have not
-    for chunk, order in shuffled_chunks(corpus, seed, epoch, reverse):
+    for chunk, order in shuffled_chunks(corpus, seed, epoch, reverse=reverse):
         begins, ends, lengths = deal(np.diff(chunk.starts)[order] + 1, dealt)
         positions = dealt[own] - done
         dealt += lengths
@@ -65,7 +65,7 @@ def stream_windows(
             [order[begin:end] for begin, end in zip(begins[own], ends[own], strict=True)]
         )
         types = np.array(chunk.types)  # read from the file in its order, not in the shuffled one
-        items = np.stack(sentences_in_a_row(types, chunk.starts, sentences, reverse))
+        items = np.stack(sentences_in_a_row(types, chunk.starts, sentences, reverse=reverse))
         table, rest = corpus.type_table(chunk).concat(table, rest)
         rest = append_to_rows(rest, positions, items, lengths[own])
         whole = max(0, (dealt[own].min() - done) // steps)

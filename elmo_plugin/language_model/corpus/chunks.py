@@ -119,7 +119,7 @@ class ChunkFiles:
         return CorpusChunk(**arrays, text=text, max_characters=max_characters)
 
 
-def write_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequence[int]) -> int:
+def write_corpus_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequence[int]) -> int:
     """
     Writes the files of a chunk: `words` are those from type 3 on, none with white space in it; `types` has
     the type of each word of the text, 32 bits; `lengths` the number of words of each sentence. Returns their

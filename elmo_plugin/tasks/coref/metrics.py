@@ -14,7 +14,7 @@ METRICS = ("muc", "bcub", "ceafe")  # of which the score of CoNLL-2012 is the me
 Cluster = list[Hashable]  # its mentions, one of which may be there twice
 
 
-class Counts(NamedTuple):
+class CorefCounts(NamedTuple):
     """The numerators and denominators of recall, over the key, and of precision, over the response."""
 
     recall_numerator: float = 0.0
@@ -45,7 +45,7 @@ class CorefScores(Scores):
     def __init__(self) -> None:
         self.documents = 0
         self.repeated = 0
-        self._sums = np.zeros((len(COUNTED), len(Counts._fields)))
+        self._sums = np.zeros((len(COUNTED), len(CorefCounts._fields)))
 
     def add(self, gold: Iterable[Iterable[Hashable]], predicted: Iterable[Iterable[Hashable]]) -> None:
         """
@@ -67,9 +67,9 @@ class CorefScores(Scores):
         self.documents += 1
         self._sums += [count(right, unique) for count in COUNTED.values()]
 
-    def counts(self) -> dict[str, Counts]:
+    def counts(self) -> dict[str, CorefCounts]:
         """Returns the counts of "muc", "bcub", "ceafe" and "mention"."""
-        return {name: Counts(*row) for name, row in zip(COUNTED, self._sums.tolist(), strict=True)}
+        return {name: CorefCounts(*row) for name, row in zip(COUNTED, self._sums.tolist(), strict=True)}
 
     def average(self) -> tuple[float, float, float]:
         """Returns the means of precision, recall and F1 of MUC, B-cubed and CEAF-e."""
@@ -99,7 +99,7 @@ def _without_repeated(predicted: Sequence[Cluster], right: set[Hashable]) -> lis
     return _without_empty(kept)
 
 
-def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
+def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """
     Counts links, of which a cluster has one fewer than mentions. The correct links are those that remain
     after the clusters of the other side have split the cluster into pieces.
@@ -110,10 +110,10 @@ def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
         places = [place[mention] for mention in cluster if mention in place]
         correct += len(places) - len(set(places))
     links_in_gold, links_found = (sum(len(each) - 1 for each in side) for side in (gold, predicted))
-    return Counts(correct, links_in_gold, correct, links_found)
+    return CorefCounts(correct, links_in_gold, correct, links_found)
 
 
-def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
+def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """
     Sums, over all mentions, the fraction of the mention's cluster that its cluster on the other side shares.
     Mentions are added one at a time, as in the scorer, so that the last digits agree.
@@ -127,10 +127,10 @@ def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
         for index in places:
             recall += common[index] / len(gold[index])
             precision += common[index] / len(cluster)
-    return Counts(recall, sum(map(len, gold)), precision, sum(map(len, predicted)))
+    return CorefCounts(recall, sum(map(len, gold)), precision, sum(map(len, predicted)))
 
 
-def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
+def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """Sums the similarities (phi 4) of the clusters in their best one-to-one alignment."""
     place = _place_of_mentions(predicted)
     common = np.zeros((len(gold), len(predicted)))
@@ -141,13 +141,13 @@ def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
     sizes = np.add.outer([len(cluster) for cluster in gold], [len(cluster) for cluster in predicted])
     similarity = 2 * common / sizes
     best = float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
-    return Counts(best, len(gold), best, len(predicted))
+    return CorefCounts(best, len(gold), best, len(predicted))
 
 
-def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Counts:
+def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """Counts distinct mentions, regardless of their clusters."""
     right, found = ({mention for cluster in side for mention in cluster} for side in (gold, predicted))
-    return Counts(len(right & found), len(right), len(right & found), len(found))
+    return CorefCounts(len(right & found), len(right), len(right & found), len(found))
 
 
 def _place_of_mentions(clusters: Sequence[Cluster]) -> dict[Hashable, int]:

@@ -6,7 +6,7 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.coref.conll import CorefDocument, read_documents
-from elmo_plugin.tasks.coref.metrics import METRICS, CorefScores, Counts
+from elmo_plugin.tasks.coref.metrics import METRICS, CorefCounts, CorefScores
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ def figures(scores: CorefScores) -> dict[str, Any]:
     return groups | {"average_f1": _percent(scores.average()[2])}
 
 
-def _as_printed(counts: Counts) -> dict[str, float]:
+def _as_printed(counts: CorefCounts) -> dict[str, float]:
     """Returns the numbers as the scorer prints them, with perl's fifteen digits."""
     precision, recall, f1 = (_percent(figure) for figure in counts.figures())
     numbers = {name: float(f"{number:.15g}") for name, number in counts._asdict().items()}
@@ -113,7 +113,7 @@ def table(scores: CorefScores) -> list[str]:
     ]
 
 
-def _row(title: str, counts: Counts) -> str:
+def _row(title: str, counts: CorefCounts) -> str:
     precision, recall, f1 = (_percent(figure) for figure in counts.figures())
     right = f"({counts.recall_numerator:.2f} / {counts.recall_denominator:.0f})"
     found = f"({counts.precision_numerator:.2f} / {counts.precision_denominator:.0f})"

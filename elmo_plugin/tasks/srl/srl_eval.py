@@ -6,7 +6,7 @@ from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.srl.metrics import VERB, Counts, SrlScores
+from elmo_plugin.tasks.srl.metrics import VERB, SrlCounts, SrlScores
 from elmo_plugin.tasks.srl.props import PropsSentence, read_props
 
 logger = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ def figures(scores: SrlScores) -> dict[str, dict[str, float]]:
     return {name: counts._asdict() | _percents(counts) for name, counts in groups.items()}
 
 
-def _percents(counts: Counts) -> dict[str, float]:
+def _percents(counts: SrlCounts) -> dict[str, float]:
     percents = [round(percent, 2) for percent in counts.figures(100)]
     return dict(zip(("precision", "recall", "f1"), percents, strict=True))
 
@@ -112,7 +112,7 @@ def table(scores: SrlScores, sentences: int) -> list[str]:
     ]
 
 
-def _row(name: str, counts: Counts) -> str:
+def _row(name: str, counts: SrlCounts) -> str:
     correct, excess, missed = counts
     precision, recall, f1 = counts.figures(100)
     return f"{name:>10}   {correct:6d}  {excess:6d}  {missed:6d}   {precision:6.2f}  {recall:6.2f}  {f1:6.2f}"
