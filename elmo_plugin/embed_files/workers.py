@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from elmo_plugin.common.heap import keep_large_blocks_apart
+from elmo_plugin.common.process import keep_large_blocks_apart
 from elmo_plugin.embed_files.embedder import Embedder
 from elmo_plugin.embed_files.resume import write_chunk
 from elmo_plugin.embed_files.settings import EmbedSettings

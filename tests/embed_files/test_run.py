@@ -307,7 +307,7 @@ def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
     with monkeypatch.context() as patch:
         for output in run.OUTPUT_FORMATS.values():
             patch.setattr(output, "write", partial(lambda write, _, *args: write(FULL, *args), output.write))
-        with pytest.raises(OSError, match=rf"could not write .*{name}: the disk is full; make room"):
+        with pytest.raises(OSError, match=rf"could not write .*{name}: the disk is full; free some space"):
             embed_file(text, tmp_path / name, settings)
     assert names(tmp_path) == ["bilm", f"{name}.unfinished", "text.txt"]
     assert embed_file(text, tmp_path / name, settings)
