@@ -175,7 +175,7 @@ class Elmo(nn.Module):
         if word_inputs is not None:
             word_inputs = word_inputs.flatten(0, -2)
         if word_inputs is not None and not self._has_cached_vocab:
-            logger.warning("Elmo got numbers of words, but has no vocab_to_cache: they are not used.")
+            logger.warning("Elmo was given numbers of words, but has no vocab_to_cache: they are ignored.")
             word_inputs = None
         layers, mask, has_boundaries = self._run(inputs.flatten(0, -3), word_inputs)
         mixed = [mix(layers, mask) for mix in self._scalar_mixes]

@@ -155,7 +155,7 @@ class _Loss(Function):
         token_weights : `Tensor`
             Shape (tokens,).
         is_grad_enabled : `bool`
-            Whether it is where this function is applied; inside of it, it never is.
+            Whether it is where this function is applied; inside it, it never is.
         """
         dtype = autocast_dtype(weight)
         with torch.autocast(weight.device.type, enabled=False):

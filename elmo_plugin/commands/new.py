@@ -63,7 +63,8 @@ PROJECT_TASKS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the task and the folder."""
     parser.add_argument("task", choices=PROJECT_TASKS, help="what the model is for")
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="is made; must not be there yet")
+    about = "the folder to create, which must not exist yet"
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help=about)
 
 
 def new_project(task: str, folder: Path) -> None:
@@ -77,10 +78,10 @@ def new_project(task: str, folder: Path) -> None:
     folder : `Path`
         Is made.
 
-    Raises `BiLmError` if the folder is there already, and `OSError` if it cannot be written.
+    Raises `BiLmError` if the folder already exists, and `OSError` if it cannot be written.
     """
     if folder.exists():
-        raise BiLmError(f"{folder} is there already; name a folder to be made")
+        raise BiLmError(f"{folder} already exists; name a new folder")
     with replace_when_written(folder) as temporary:
         shutil.copytree(PROJECTS / task, temporary)
         shutil.copytree(LIBRARY, temporary / "lib")

@@ -100,8 +100,8 @@ def has_chunk(folder: Path, segment: Segment) -> bool:
     if str(arrays["segment"]) != segment.digest():
         first, last = segment.first_line + 1, segment.first_line + len(segment.sentences)
         raise BiLmError(
-            f"{folder} was begun with another text, which differs in lines {first} to {last}: give that "
-            "text, or remove it to begin again"
+            f"{folder} was started with another text, which differs in lines {first} to {last}: give that "
+            "text, or remove it to start over"
         )
     return True
 
@@ -164,5 +164,5 @@ def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], pat
     if differences:
         raise BiLmError(
             f"{path} was made with other arguments ({'; '.join(differences)}): give those, or remove it to "
-            "begin again"
+            "start over"
         )

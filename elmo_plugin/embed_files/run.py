@@ -191,7 +191,7 @@ def _check_finished(output: Path, name: str, description: dict[str, Any], text: 
     """Raises `BiLmError` unless the output is what would be written now."""
     found = OUTPUT_FORMATS[name].read_description(output)
     if found is None:
-        raise BiLmError(f"{output} is there already; remove it or name another file")
+        raise BiLmError(f"{output} already exists; remove it or name another file")
     check_description(found, description, output)
     if found["text"] != digest_of([segment.digest() for segment in text]):
         raise BiLmError(f"{output} was made from another text; remove it or name another file")

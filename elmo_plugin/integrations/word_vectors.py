@@ -194,7 +194,7 @@ def _checked_weights(mixing_weights: Sequence[float], layers: str | int) -> list
     except (OverflowError, ValueError):  # of infinite numbers, or beyond them
         total = float("nan")
     if not isfinite(total):
-        raise BiLmError(f"mixing_weights and their sum are finite, not {weights}")
+        raise BiLmError(f"mixing_weights and their sum must be finite, not {weights}")
     if layers != MEAN or total <= 0:
         raise BiLmError('mixing_weights, of which some are positive, go with layers "mean"')
     return weights

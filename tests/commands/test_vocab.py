@@ -83,6 +83,6 @@ def test_limits_that_cannot_be_are_refused(text: str, tmp_path: Path, options: l
 
 def test_what_is_there_already_is_kept(text: str, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    with pytest.raises(ConfigurationError, match=f"{tmp_path / 'out'} is there already"):
+    with pytest.raises(ConfigurationError, match=f"{tmp_path / 'out'} already exists"):
         run("vocab", text, "-o", tmp_path / "out", "--cache-directory", tmp_path / "cache")
     assert not any((tmp_path / "out").iterdir())

@@ -17,7 +17,7 @@ TOLERANCE = 1e-4  # between vectors of words that two implementations have compu
 
 class ElmoBiLm(nn.Module):
     """
-    The biLM inside of `Elmo`, its `_elmo_lstm`, which returns the layers themselves. Its parts, their
+    The biLM inside `Elmo`, its `_elmo_lstm`, which returns the layers themselves. Its parts, their
     parameters and its `state_dict` are those of AllenNLP's `_ElmoBiLm`.
 
     # Parameters

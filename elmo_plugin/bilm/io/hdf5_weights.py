@@ -221,7 +221,7 @@ def write_temporary_weights(
             write("softmax/W", softmax.weight)
             write("softmax/b", softmax.bias)
             if any("\0" in word for word in softmax.words):
-                raise BiLmError("HDF5 cannot hold a word with the character NUL; export no softmax")
+                raise BiLmError("HDF5 cannot hold a word with the character NUL; leave out the softmax")
             write_strings(file, "softmax/words", softmax.words)
 
 

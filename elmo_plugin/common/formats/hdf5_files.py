@@ -205,7 +205,7 @@ def _find(file: h5py.File, name: str) -> h5py.Dataset | None:
         raise BiLmError(f"the dataset {name} is in another file")
     if dataset.nbytes > max(MAX_BYTES, MAX_RATIO * file.file.id.get_filesize()):
         size = f"{dataset.nbytes / 1e9:.1f} GB"
-        raise BiLmError(f"the dataset {name} is compressed to far less than its {size}, as no numbers are")
+        raise BiLmError(f"the dataset {name} is compressed to far less than its {size}, as numbers never are")
     if dataset.size:
         if dataset.chunks is None:
             is_complete = dataset.id.get_storage_size() >= dataset.nbytes

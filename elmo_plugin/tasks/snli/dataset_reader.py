@@ -99,7 +99,7 @@ def _parse(line: Line) -> list[str]:
         raise ConfigurationError(f"{line.location}: expected a JSON object, not a {type(values).__name__}")
     for key in _KEYS_OF_LINE:
         if not isinstance(values.get(key), str):
-            raise ConfigurationError(f'{line.location}: there is no text as "{key}"')
+            raise ConfigurationError(f'{line.location}: expected text as "{key}"')
     if values["gold_label"] not in (*LABELS, NO_MAJORITY):
         raise ConfigurationError(
             f'{line.location}: "gold_label" is one of {", ".join(LABELS)} and {NO_MAJORITY}, '

@@ -84,7 +84,7 @@ class SquadReader(TaskDatasetReader):
         self._answers_required = answers_required
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[TokenizedParagraph, Question]]:
-        """Yields each question with its paragraph. Logs what is left out, and answers inside of words."""
+        """Yields each question with its paragraph. Logs what is left out, and answers inside words."""
         too_long = inside_of_words = 0
         for paragraph in parse_squad(lines, **self.options):
             try:
@@ -105,7 +105,7 @@ class SquadReader(TaskDatasetReader):
         if too_long:
             logger.info("%d paragraphs of more than %d words are left out", too_long, most)
         if inside_of_words:
-            logger.info("%d questions have answers that begin or end inside of a word", inside_of_words)
+            logger.info("%d questions have answers that begin or end inside a word", inside_of_words)
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
         """Splits a paragraph into words. Raises `ConfigurationError` if it has none."""

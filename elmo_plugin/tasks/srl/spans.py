@@ -48,7 +48,7 @@ def parse_labels(labels: Sequence[str]) -> list[Argument]:
         if match["opened"]:
             if opened is not None:
                 raise LabelError(
-                    row, f"{label!r} opens inside of ({opened[1]}*, but arguments do not overlap"
+                    row, f"{label!r} opens inside ({opened[1]}*, but arguments do not overlap"
                 )
             opened = row, match["opened"]
         if match["closes"]:
@@ -130,6 +130,6 @@ def _in_order(arguments: Iterable[Argument], length: int) -> list[Argument]:
         if not 0 <= start < end <= length:
             raise LabelError(start, f"{role} is not in a sentence of {length} words: {start} to {end}")
         if start < free:
-            raise LabelError(start, f"{role} begins inside of another argument")
+            raise LabelError(start, f"{role} begins inside another argument")
         free = end
     return ordered
