@@ -233,7 +233,7 @@ def kept(args: argparse.Namespace) -> Path | None:
 
 
 def outputs(args: argparse.Namespace) -> list[Output]:
-    """Returns the table in the place of its folder."""
+    """Returns the table, in place of its folder."""
     named = {**args.outputs, "serialization_dir": Output("-s", _table_file(args.serialization_dir))}
     return list(named.values())
 

@@ -33,7 +33,7 @@ def open_missing_streams() -> None:
 
 def import_all_plugins(subject: str) -> None:
     """
-    Registers the models, readers and predictors of this package, then those of the user's plugins. It takes
+    Registers the models, readers and predictors of this package, then those of the user's plugins. This takes
     seconds.
 
     Raises `BiLmError`, which says that `subject` needs AllenNLP, if AllenNLP is not installed.

@@ -59,7 +59,7 @@ def write_chunk(
 
 def read_array(path: Path, name: str) -> np.ndarray:
     """
-    Reads one array of a chunk. Raises `BiLmError` if it is damaged, which its checksum tells.
+    Reads one array of a chunk. Raises `BiLmError` if it is damaged, as its checksum shows.
     """
     try:
         with np.load(path) as arrays:

@@ -32,7 +32,7 @@ Hook = Callable[[type[BaseException], BaseException, TracebackType | None], obje
 
 
 def install() -> None:
-    """Puts a `SentenceHook` in the place of `sys.excepthook`, unless there is one."""
+    """Makes a `SentenceHook` the `sys.excepthook`, unless it is one."""
     if not isinstance(sys.excepthook, SentenceHook):
         sys.excepthook = SentenceHook(sys.excepthook)
 

@@ -121,7 +121,8 @@ def _read(
 ) -> tuple[np.ndarray, BiLmState]:
     """
     Returns the losses, shape (2, batch, time), 0 where there is no target, and the state after the window.
-    Rows in which nothing is read take no time: both directions read as many words of a block.
+    Rows in which nothing is read take no time, since both directions read the same number of words of a
+    block.
     """
     device = softmax.weight.device
     packing = pack(torch.from_numpy((window.sentences[0] >= 0).sum(axis=1)), device)

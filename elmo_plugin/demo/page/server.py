@@ -18,7 +18,7 @@ MOST_BYTES_OF_A_REQUEST = 1 << 20  # longer ones are refused before they are rea
 
 def open_socket(host: str, port: int) -> socket.socket:
     """
-    Takes a port, so that another program's is found before models are loaded.
+    Takes a port, so that one in use is noticed before models are loaded.
 
     # Parameters
 

@@ -34,7 +34,7 @@ class ActivationCache:
     Runs a frozen biLM only on the sentences that are not stored yet.
 
     All layers of a sentence are stored under a digest of its characters and of the biLM (its weights, options
-    and precision). So different mixes share them, and a changed biLM reads none of the old ones.
+    and precision). So different mixes share them, and a changed biLM does not read the old ones.
 
     Caches of the same kind, place and `dtype` are equal, and return the same results.
 

@@ -101,7 +101,7 @@ class ChunkFiles:
 
     def open(self, max_characters: int) -> CorpusChunk:
         """
-        Reads the chunk. A file that is mapped into memory would end the process where somebody cuts it.
+        Reads the chunk into memory: if a mapped file were truncated, the process would crash.
 
         Raises `BiLmError` where its files are gone from the cache or damaged.
         """

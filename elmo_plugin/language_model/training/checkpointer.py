@@ -90,7 +90,7 @@ class AtomicCheckpointer(Checkpointer):
         return None
 
     def _set_aside(self, point: tuple[int, int], error: BiLmError) -> None:
-        """Renames a checkpoint that cannot be read, so that nothing takes it for the latest."""
+        """Renames a checkpoint that cannot be read, so that it is not taken for the latest."""
         logger.warning(
             "%s or its training state is damaged (%s): both are renamed to damaged_*, and training resumes "
             "from the checkpoint before",

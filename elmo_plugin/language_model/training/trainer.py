@@ -40,8 +40,8 @@ class BiLmTrainer(GradientDescentTrainer):
     each process, and the scale of the loss in mixed precision. A `best.th` that a kill left behind is
     repaired. In distributed training each process draws its own random numbers, such as those of dropout.
 
-    For model `bilm` with data loader `bilm_stream`; with checkpointer `atomic` no kill costs a checkpoint.
-    Takes the same parameters as AllenNLP's.
+    For model `bilm` with data loader `bilm_stream`; with checkpointer `atomic` a kill never costs a
+    checkpoint. Takes the same parameters as AllenNLP's.
 
     # Raises
 
@@ -177,8 +177,8 @@ class BiLmTrainer(GradientDescentTrainer):
 
     def _prepare_resume(self, state: dict[str, Any]) -> None:
         """
-        What AllenNLP reads again to skip it comes without data. The states are set after that, as nothing
-        that is done before the first new batch may change them.
+        Batches that AllenNLP reads again only to skip them come without data. The states are set after that,
+        as nothing before the first new batch may change them.
         """
         own = state["processes"][torch.distributed.get_rank() if self._distributed else 0]
         if self._scaler is not None and state["scaler"] is not None:

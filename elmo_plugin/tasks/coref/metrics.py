@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from elmo_plugin.tasks.counting import ScoreMetric, Scores, harmonic_mean
 
 METRICS = ("muc", "bcub", "ceafe")  # of which the score of CoNLL-2012 is the mean
-Cluster = list[Hashable]  # its mentions, one of which may be there twice
+Cluster = list[Hashable]  # its mentions, in which one may occur twice
 
 
 class CorefCounts(NamedTuple):

@@ -31,8 +31,8 @@ def score_coref(key_path: str, response_path: str) -> tuple[list[str], dict[str,
     `tuple[list[str], dict[str, Any]]`
         A table; and the counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
 
-    Raises `ConfigurationError`, naming file and line, where a file is not as it should be, a document is
-    there twice or has not the same number of words in both, and where the system repeats more than ten
+    Raises `ConfigurationError`, naming file and line, where a file is malformed, where a document occurs
+    twice or has another number of words in the other file, and where the system repeats more than ten
     mentions that are right, which the reference scorer refuses to score.
     """
     keys, responses = _by_title(key_path), _by_title(response_path)

@@ -59,7 +59,7 @@ class SquadReader(TaskDatasetReader):
     options : `dict[str, bool]`
         `repair_offsets` and `skip_unanswerable`.
 
-    Raises `ConfigurationError`, naming file, article and question, where something is not as it should be.
+    Raises `ConfigurationError`, naming file, article and question, where something is malformed.
     """
 
     example_names = "questions"

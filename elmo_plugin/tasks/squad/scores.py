@@ -113,7 +113,7 @@ def score_squad(data_path: str, predictions_path: str) -> tuple[list[str], dict[
     `tuple[list[str], dict[str, Any]]`
         Lines for people to read; and `exact_match`, `f1`, `total` and `missing`.
 
-    Raises `ConfigurationError`, naming the file, where one is not as it should be.
+    Raises `ConfigurationError`, naming the file, where one is malformed.
     """
     predictions = _read_predictions(predictions_path)
     scores = SquadScores()

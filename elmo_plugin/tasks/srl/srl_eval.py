@@ -32,8 +32,8 @@ def score_props(gold_path: str, system_path: str) -> tuple[list[str], dict[str, 
     `tuple[list[str], dict[str, Any]]`
         The lines that srl-eval.pl prints; and the counts and percentages of "Overall" and each role.
 
-    Raises `ConfigurationError`, naming file and line, where a file is not as it should be, and where the
-    sentences are not the same.
+    Raises `ConfigurationError`, naming file and line, where a file is malformed, and where the sentences
+    differ.
     """
     scores, sentences = SrlScores(), 0
     for gold, system in zip_longest(read_props(gold_path), read_props(system_path)):
