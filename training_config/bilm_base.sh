@@ -13,7 +13,7 @@ runs=$2 options=${3:-{\}}
 
 train() { # NAME CONFIG [OPTIONS]
     [ -e "$runs/$1/model.tar.gz" ] && return
-    local start=--force # where there is less than a configuration, there is nothing to go on from
+    local start=--force # where there is less than a configuration, there is nothing to resume
     [ -e "$runs/$1/config.json" ] && start=--recover
     allennlp train "training_config/$2.jsonnet" -s "$runs/$1" "$start" -o "${3:-{\}} + $options" \
         --file-friendly-logging
