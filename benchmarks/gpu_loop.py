@@ -87,9 +87,7 @@ def gradients(bilm: BiLm, inputs: Tensor, precision: str) -> list[Tensor]:
     return list(torch.autograd.grad(sum(output.sum() for output in outputs), weights))
 
 
-def _run(
-    bilm: BiLm, inputs: Tensor, precision: str, weights: InferenceWeights | None
-) -> list[list[Tensor]]:
+def _run(bilm: BiLm, inputs: Tensor, precision: str, weights: InferenceWeights | None) -> list[list[Tensor]]:
     _, steps, rows, _ = inputs.shape
     layers = run_layers(
         (bilm.forward_lm, bilm.backward_lm),

@@ -190,9 +190,7 @@ class BiLmNetwork(nn.Module):
         def read() -> BiLmState:
             rows = torch.arange(2, device=self.boundaries.device).unsqueeze(1).unbind()
             packing = pack(torch.ones(1, dtype=torch.long), self.boundaries.device)
-            return self.run_packed(
-                self.boundaries, rows, packing, weights=weights, precision=precision
-            ).state
+            return self.run_packed(self.boundaries, rows, packing, weights=weights, precision=precision).state
 
         if weights is None:
             return read()

@@ -118,4 +118,3 @@ def check_at_least_one(args: argparse.Namespace, *options: str) -> None:
         value = getattr(args, option.lstrip("-").replace("-", "_"))
         if value is not None and value < 1:
             raise BiLmError(f"{option} must be at least 1, not {value}")
-

@@ -250,9 +250,7 @@ def _similarities(vectors: Tensor) -> tuple[list[list[float]], list[tuple[float,
     return cosines, [(x, y) for x, y in points], explained
 
 
-def _neighbors_in_text(
-    sentences: list[list[str]], vectors: Sequence[Tensor], place: Place
-) -> list[Neighbor]:
+def _neighbors_in_text(sentences: list[list[str]], vectors: Sequence[Tensor], place: Place) -> list[Neighbor]:
     """Returns the words of the text whose top vectors are the most similar, except the word itself."""
     places = [Place(number, index) for number, words in enumerate(sentences) for index in range(len(words))]
     unit = unit_length(torch.cat(list(vectors)))

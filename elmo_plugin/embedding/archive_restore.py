@@ -85,9 +85,7 @@ def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any]:
         return {}
 
 
-def find_bilms(
-    state: Mapping[str, Any], marker: str, path: str
-) -> Iterator[tuple[str, dict[str, Tensor]]]:
+def find_bilms(state: Mapping[str, Any], marker: str, path: str) -> Iterator[tuple[str, dict[str, Tensor]]]:
     """
     Finds the token embedders in the weights of a model, by an entry that each has.
 

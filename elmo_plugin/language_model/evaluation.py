@@ -134,9 +134,7 @@ def _read(
     )
     character_ids = torch.from_numpy(batch["character_ids"]).to(device)
     rows = types.to(device).unbind()
-    output = bilm.run_packed(
-        character_ids, rows, packing, state=state, weights=bilm.inference_weights()
-    )
+    output = bilm.run_packed(character_ids, rows, packing, state=state, weights=bilm.inference_weights())
     _, of_targets = softmax(torch.cat(output.layers[-1]), targets.flatten().to(device))
     losses = np.zeros(window.sentences.shape)
     losses[:, places[0], places[1]] = of_targets.view(2, -1).cpu().numpy()

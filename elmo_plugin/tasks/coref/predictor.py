@@ -110,9 +110,7 @@ class CorefPredictor(TaskPredictor):
         sentences = [[token.text for token in tokens] for tokens in in_sentences]
         speakers = _checked_speakers(None, sentences)
         places = [(token.idx, token.idx + len(token)) for tokens in in_sentences for token in tokens]
-        return CorefDocument(
-            "document", "000", sentences, speakers, genre, [], text=text, places=places
-        )
+        return CorefDocument("document", "000", sentences, speakers, genre, [], text=text, places=places)
 
 
 def _checked_sentences(sentences: Any) -> list[list[str]]:

@@ -47,9 +47,7 @@ def parse_labels(labels: Sequence[str]) -> list[Argument]:
             raise LabelError(row, f"{label!r} is not one bracket such as (ARG0*, *, *) or (V*)")
         if match["opened"]:
             if opened is not None:
-                raise LabelError(
-                    row, f"{label!r} opens inside ({opened[1]}*, but arguments do not overlap"
-                )
+                raise LabelError(row, f"{label!r} opens inside ({opened[1]}*, but arguments do not overlap")
             opened = row, match["opened"]
         if match["closes"]:
             if opened is None:
