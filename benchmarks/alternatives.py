@@ -4,7 +4,7 @@
 
 `tiny`, `small` and `original` and encoders of the sizes of BERT-base, DistilBERT and a MiniLM of six layers
 take turns. Speed does not depend on what was learned, so all weights but `tiny`'s are random. How each figure
-is measured is told in benchmarks/README.md.
+is measured is described in benchmarks/README.md.
 """
 
 import argparse

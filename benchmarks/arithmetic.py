@@ -73,7 +73,7 @@ def token_operations(options: BiLmOptions, word: str) -> int:
 
 
 def type_operations(options: BiLmOptions, characters: int) -> int:
-    """The same for a word of so many characters, its begin and its end among them."""
+    """The same for a word of a number of characters, including its begin and its end."""
     char_cnn = options.char_cnn
     return (
         convolution_operations(char_cnn, characters)

@@ -7,7 +7,7 @@ snli  Tokens per second of ELMo (character ids in, mixed layers out) over the ba
       train part of SNLI: computed each time, with our fastest way in float32, and read from each cache.
 ner   Seconds of an epoch of training the tagger of experiments/ner_elmo.jsonnet, computed and cached.
 
-What is measured, and what each figure is called, is told in benchmarks/README.md.
+What is measured, and what each figure is called, is described in benchmarks/README.md.
 """
 
 import argparse
@@ -164,7 +164,7 @@ class Clock(TrainerCallback):
 
 
 def measure_ner(args: argparse.Namespace, folder: str) -> dict[str, Any]:
-    """The first epoch, which fills the cache, is told apart from the median of the others."""
+    """The first epoch, which fills the cache, is reported separately from the median of the others."""
     caches = {"": None, "cached_": {"type": "sqlite", "path": f"{folder}/float16", "dtype": "float16"}}
     figures: dict[str, Any] = {"rounds": args.rounds}
     for prefix, cache in caches.items():

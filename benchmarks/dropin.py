@@ -3,7 +3,7 @@
     python benchmarks/dropin.py --size original --json dropin.json
 
 Processes take turns that load the same archive and predict the same sentences, with AllenNLP alone and with
-`elmo_plugin.dropin`; the median round counts. How each figure is measured is told in benchmarks/README.md.
+`elmo_plugin.dropin`; the median round counts. benchmarks/README.md describes how each figure is measured.
 """
 
 import argparse

@@ -4,7 +4,7 @@
 
 AllenNLP's `Elmo`, our reference recurrence (both float32) and our fastest way in the precision asked for take
 turns. All start from words and end with the vectors of all words; the median round counts. How each figure is
-measured is told in benchmarks/README.md.
+measured is described in benchmarks/README.md.
 """
 
 import argparse
@@ -109,7 +109,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--sentences", type=int, help=f"in a round; default: {column(0)}; in batches of one: {column(1)}"
     )
-    parser.add_argument("--words", type=int, help="cut the text into sentences of exactly so many words")
+    parser.add_argument("--words", type=int, help="cut the text into sentences of exactly this many words")
     parser.add_argument(
         "--text",
         type=Path,

@@ -5,7 +5,7 @@
 
 Our `highway_lstm` and AllenNLP's `alternating_lstm`, our `bidirectional_gru` and AllenNLP's `gru`, or our
 `variational_bilstm` and AllenNLP's `lstm`, take turns: forward and backward in training, then forward alone
-in evaluation. The median round counts. How each figure is measured is told in benchmarks/README.md.
+in evaluation. The median round counts. How each figure is measured is described in benchmarks/README.md.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What a benchmark found, for who runs it and for a file."""
+"""What a benchmark found, on the terminal and in a file."""
 
 import statistics
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Tokens per second of embedding, beside AllenNLP's `Elmo`, in each kind of product."""
+"""Tokens per second of embedding, next to AllenNLP's `Elmo`, in each kind of product."""
 
 import statistics
 import tempfile

@@ -41,9 +41,7 @@ def measure(device: str, small: bool) -> Iterator[dict[str, Any]]:
                 {"options": options, "weights": weights}, layout=layout, precision=precision
             )
             output = folder / "out.hdf5"
-            embed = partial(
-                embed_file, text, output, settings, None, workers, devices, show_progress=False
-            )
+            embed = partial(embed_file, text, output, settings, None, workers, devices, show_progress=False)
             taken = seconds(embed, device)
             yield {
                 "size": size, "words": words, "layout": layout, "precision": precision, "workers": workers,

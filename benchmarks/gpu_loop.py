@@ -63,7 +63,7 @@ def compare(
             pairs = zip(work(), right(), strict=True)
             row["max_difference"] = max((one - other).abs().max().item() for one, other in pairs)
             (times,) = take_turns({"": work}, 5, device).values()
-        except Exception as error:  # a trial may fail; the others go on
+        except Exception as error:  # a trial may fail; the others continue
             yield row | {"failed": f"{type(error).__name__}: {error}"[:500]}
             continue
         taken = statistics.median(times)
@@ -87,9 +87,7 @@ def gradients(bilm: BiLm, inputs: Tensor, precision: str) -> list[Tensor]:
     return list(torch.autograd.grad(sum(output.sum() for output in outputs), weights))
 
 
-def _run(
-    bilm: BiLm, inputs: Tensor, precision: str, weights: InferenceWeights | None
-) -> list[list[Tensor]]:
+def _run(bilm: BiLm, inputs: Tensor, precision: str, weights: InferenceWeights | None) -> list[list[Tensor]]:
     _, steps, rows, _ = inputs.shape
     layers = run_layers(
         (bilm.forward_lm, bilm.backward_lm),

@@ -1,4 +1,4 @@
-"""Tokens per second of training a biLM, alone and beside the same network of AllenNLP's parts."""
+"""Tokens per second of training a biLM, alone and next to the same network of AllenNLP's parts."""
 
 import gc
 import statistics
@@ -42,9 +42,7 @@ def measure(device: str, small: bool, size: str) -> Iterator[dict[str, Any]]:
         free_memory(device)
 
 
-def alone(
-    device: str, size: str, kind: str, batch: int, negatives: int, batches: int
-) -> dict[str, Any]:
+def alone(device: str, size: str, kind: str, batch: int, negatives: int, batches: int) -> dict[str, Any]:
     """Our network without AllenNLP's trainer, vocabulary and loader."""
     torch.manual_seed(0)
     words = WORDS[size]

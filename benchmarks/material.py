@@ -44,8 +44,8 @@ def random_options(dim: int, projection_dim: int, n_highway: int) -> BiLmOptions
 
 
 def read_sentences(path: Path | None = None) -> Sentences:
-    """The words of each line of `path`; by default of the held-out prose beside the repository or,
-    where there is none, of the example for NER."""
+    """The words of each line of `path`; by default of the held-out prose next to the repository or,
+    without it, of the example for NER."""
     path = path or (PROSE if PROSE.exists() else EXAMPLE)
     text = path.read_text(encoding="utf-8")
     if path != EXAMPLE:
@@ -56,11 +56,11 @@ def read_sentences(path: Path | None = None) -> Sentences:
 
 
 def cut(sentences: Sentences, words: int) -> Sentences:
-    """The same words in order, in sentences of exactly so many; a shorter rest is left out."""
+    """The same words in order, in sentences of exactly this many; a shorter rest is left out."""
     text = list(itertools.chain.from_iterable(sentences))
     return [text[start : start + words] for start in range(0, len(text) - words + 1, words)]
 
 
 def one_sequence(sentences: Sentences, words: int) -> list[str]:
-    """The first so many words, from the start again where the text ends."""
+    """The first words, this many, starting again where the text ends."""
     return list(itertools.islice(itertools.cycle(itertools.chain.from_iterable(sentences)), words))

@@ -157,7 +157,7 @@ def peer_batches(
     words: Sequence[str], numbers: Sequence[int], batch_size: int, unroll_steps: int, max_characters: int
 ) -> list[PeerBatch]:
     """
-    A text as so many streams of the same length, cut into windows. The words on both sides of a window are
+    A text as several streams of the same length, cut into windows. The words on both sides of a window are
     targets, so that every place has one in each direction.
 
     # Parameters

@@ -45,7 +45,7 @@ def peer_config(name: str, config: Config) -> Config:
         embedders["token_characters"] = characters(ours["token_characters"])
         dim += ours["token_characters"]["num_filters"] * len(ours["token_characters"]["widths"])
     model = peer.config(config["model"], dim)
-    if name == "sst":  # `bcn` has ELMo beside the embedder
+    if name == "sst":  # `bcn` has ELMo next to the embedder
         del embedders["elmo"]
         model |= {"elmo": elmo(ours["elmo"]), "use_input_elmo": True}
     return {"text_field_embedder": {"token_embedders": embedders}, **model}

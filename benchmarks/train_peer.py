@@ -1,4 +1,4 @@
-"""Held-out perplexity of a recipe after so many tokens, of our network and of the one from AllenNLP's parts.
+"""Held-out perplexity of a recipe after some tokens, of our network and of the one from AllenNLP's parts.
 
     python benchmarks/train_peer.py --data 'data/lm/train-0*.txt.gz' \\
         --validation data/lm/heldout-dev.txt --tokens 2000000 --json train_peer.json

@@ -137,7 +137,7 @@ def train(
 
 
 def held_out_perplexity(learner: Learner, held_out: BiLmStreamLoader) -> float:
-    """The streams of training go on afterwards as if nothing else had been read."""
+    """Afterwards the streams of training continue as if nothing else had been read."""
     streams = learner.model.stream_state()
     perplexity = learner.evaluate(held_out)["perplexity"]
     learner.model.load_stream_state(streams)

@@ -38,7 +38,7 @@ def passes(loader: DataLoader) -> Iterator[dict[str, Any]]:
 
 
 class Learner:
-    """A network in training, as the `trainer` of a configuration says, for so many steps."""
+    """A network in training, as the `trainer` of a configuration says, for a number of steps."""
 
     def __init__(
         self, model: nn.Module, trainer: dict[str, Any], steps: int, loss_scale: float = 1.0

@@ -54,9 +54,7 @@ class Wavefront:
             # Layer 2 begins a step later, and ends a step later.
             now = slice(0 if step < steps else 2, 4 if step > 0 else 2)
             read = torch.cat([narrow[:, min(step, steps - 1)], hidden[:2]])
-            gates = torch.baddbmm(
-                self._bias[now], torch.cat([read, hidden], dim=2)[now], self._weight[now]
-            )
+            gates = torch.baddbmm(self._bias[now], torch.cat([read, hidden], dim=2)[now], self._weight[now])
             activated = lstm_pointwise(gates, cell[now], self._clips[0])
             hidden[now] = clip_(torch.bmm(activated, self._projection[now]), self._clips[1])
             if step < steps:

@@ -19,7 +19,7 @@ from allennlp.training.optimizers import Optimizer
 def restore_reduce_on_plateau() -> None:
     """
     Makes the scheduler `reduce_on_plateau` work where torch has dropped the argument `verbose`, by a
-    constructor with AllenNLP's own options but for that argument.
+    constructor with AllenNLP's own options except that argument.
 
     Drop it when AllenNLP's constructor no longer passes `verbose`.
     """
@@ -55,7 +55,7 @@ def allow_numpy_scalars_in_checkpoints() -> None:
 def clip_sparse_gradients() -> None:
     """
     Makes AllenNLP's trainer clip the norm of sparse gradients (`"sparse": true` of an embedding) where torch
-    cannot any more.
+    no longer can.
 
     Drop it when torch can again.
     """

@@ -81,6 +81,18 @@ def test_a_class_named_by_its_path_is_ours_with_our_options(files: tuple[str, st
     assert Elmo.from_params(Params(elmo_config(files, stateful=True)))._elmo_lstm._elmo_lstm.stateful
 
 
+def test_a_configuration_may_give_an_elmo_a_cache(files: tuple[str, str], registered: None) -> None:
+    plain, cached = (
+        Elmo.from_params(Params(elmo_config(files, dropout=0.0, **options)))
+        for options in ({}, {"cache": {"type": "memory"}})
+    )
+    ids = batch_to_ids([["The", "play", "."]])
+    expected = plain(ids)["elmo_representations"]
+    for _ in range(2):
+        for one, other in zip(cached(ids)["elmo_representations"], expected, strict=True):
+            assert torch.equal(one, other)
+
+
 def test_a_class_that_inherits_from_allennlps_stays_what_it_is(
     files: tuple[str, str], registered: None
 ) -> None:
@@ -111,6 +123,8 @@ def test_what_does_not_fit_is_a_configuration_error(files: tuple[str, str], regi
         ({"weight_file": "nowhere.hdf5"}, "nowhere.hdf5"),
         ({"no_such_option": 1}, "no_such_option"),
         ({"scalar_mix_parameters": [1.0]}, "3 scalar mix parameters"),
+        ({"module": {}}, "a configuration cannot contain a module"),
+        ({"cache": {"type": "nowhere"}}, "nowhere"),
     ):
         with pytest.raises(ConfigurationError, match=message):
             Elmo.from_params(Params(elmo_config(files, **options)))

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from elmo_plugin import __version__
-from elmo_plugin.commands.new import TASKS, new_project
+from elmo_plugin.commands.new import PROJECT_TASKS, new_project
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 ADDRESS = "https://example.org/elmo_plugin"
@@ -65,7 +65,7 @@ def test_the_notice_credits_every_source_of_tiny_and_of_the_examples() -> None:
 def test_the_workflow_follows_the_readme_of_a_new_project(tmp_path: Path) -> None:
     workflow = yaml.safe_load((REPOSITORY / ".github/workflows/release.yml").read_text(encoding="utf-8"))
     steps = [step.get("run", "") for step in workflow["jobs"]["install"]["steps"]]
-    assert next(iter(TASKS)) == "ner" and "elmo new ner project" in steps
+    assert next(iter(PROJECT_TASKS)) == "ner" and "elmo new ner project" in steps
     new_project("ner", tmp_path / "project")
     readme = (tmp_path / "project" / "README.md").read_text(encoding="utf-8")
     assert steps[-1].splitlines() == re.findall("^    (allennlp.*)", readme, re.MULTILINE)

@@ -27,5 +27,5 @@ bilm.train(
 )
 + bilm.adamw(rate=0.003, warm_up_steps=1000)
 + bilm.ema(0.9995)
-// Every few minutes: the training is long, and runs beside other work.
+// Every few minutes: the training is long, and runs next to other work.
 + { trainer+: { checkpointer+: { save_every_num_batches: 500 } } }

@@ -4,7 +4,7 @@
 #     OMP_NUM_THREADS=1 uv run training_config/bilm_base.sh DATA RUNS [OPTIONS]
 #
 # DATA has the folders `lm` and `lm2` of train-*.txt.gz, and lm/heldout-dev.txt; RUNS gets the trainings. After a kill at
-# any moment the same command goes on, and ends with the same weights. OPTIONS, as those of `allennlp train -o`, count
+# any moment the same command resumes, and ends with the same weights. OPTIONS, as those of `allennlp train -o`, count
 # in all trainings: for a smaller trial.
 set -euo pipefail
 export BILM_TRAIN_DATA_PATH="$1/lm*/train-*.txt.gz" BILM_VALIDATION_DATA_PATH="$1/lm/heldout-dev.txt"
@@ -13,7 +13,7 @@ runs=$2 options=${3:-{\}}
 
 train() { # NAME CONFIG [OPTIONS]
     [ -e "$runs/$1/model.tar.gz" ] && return
-    local start=--force # where there is less than a configuration, there is nothing to go on from
+    local start=--force # where there is less than a configuration, there is nothing to resume
     [ -e "$runs/$1/config.json" ] && start=--recover
     allennlp train "training_config/$2.jsonnet" -s "$runs/$1" "$start" -o "${3:-{\}} + $options" \
         --file-friendly-logging

@@ -4,7 +4,7 @@
 #     OMP_NUM_THREADS=1 training_config/bilm_tiny.sh CORPUS RUNS
 #
 # CORPUS has train-*.txt.gz and heldout-dev.txt; RUNS gets the trainings, about six hours of one CPU core. One
-# that was broken off goes on with `--recover`; one that is there already is not done again.
+# that was interrupted resumes with `--recover`; one that is there already is not repeated.
 set -euo pipefail
 export BILM_TRAIN_DATA_PATH="$1/train-*.txt.gz" BILM_VALIDATION_DATA_PATH="$1/heldout-dev.txt"
 runs=$2

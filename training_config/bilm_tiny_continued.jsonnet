@@ -1,5 +1,5 @@
 // Goes on with `tiny` where bilm_tiny.jsonnet ended. bilm_tiny.sh has all of its trainings, in their order;
-// bilm_base.sh goes on with `base` by it.
+// bilm_base.sh uses it to continue `base`.
 //
 // Paper:     one training of 10 epochs, with dropout 0.1.
 // Here:      two more epochs with the moving average of the weights. Other seeds, with dropout or without, give other
@@ -7,7 +7,7 @@
 // Expected:  see elmo_plugin/bilm/models/tiny/README.md.
 // Hardware:  one CPU core, 35 minutes.
 //
-// BILM_INITIAL: the archive to go on from, whose vocabulary stays. BILM_TRAIN_DATA_PATH and
+// BILM_INITIAL: the archive to continue from, whose vocabulary stays. BILM_TRAIN_DATA_PATH and
 // BILM_VALIDATION_DATA_PATH as there.
 
 local bilm = import '../elmo_plugin/jsonnet/bilm.libsonnet';

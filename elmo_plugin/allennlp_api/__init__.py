@@ -1,6 +1,5 @@
-"""ELMo with the arguments, the answers and the names of parameters that AllenNLP's has, for code,
-configurations and archives that know those. In plain torch, but for what a configuration needs:
-`token_embedder`, `indexer`, `configuration`.
+"""ELMo with the arguments, the outputs and the parameter names of AllenNLP's, for existing code,
+configurations and archives. It is plain torch; only `token_embedder` and `indexer` import AllenNLP.
 """
 
 from typing import TYPE_CHECKING, Any

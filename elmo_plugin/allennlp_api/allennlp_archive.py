@@ -21,7 +21,8 @@ def bilm_from_archive(
 ) -> AllenNlpBiLm | None:
     """
     Makes the biLM of a token embedder of a trained model from the model's weights. Its options are stored
-    with the weights if the drop-in saved them, or known if the model is a published one; else they are read.
+    with the weights if the drop-in saved them, and known if the model is a published one; otherwise they are
+    read from `options_file`.
 
     # Parameters
 
@@ -35,8 +36,8 @@ def bilm_from_archive(
     # Returns
 
     `AllenNlpBiLm | None`
-        `None` where the folder has no weights (the training begins), or weights of several biLMs of which one
-        cannot tell which is meant.
+        `None` where the folder has no weights (the training begins), or weights of several biLMs that cannot
+        be told apart.
 
     Raises `BiLmError` where the options have to be read and cannot.
     """
@@ -66,6 +67,6 @@ def _read(options_file: str) -> BiLmOptions:
         return BiLmOptions.from_file(fetch(options_file))
     except BiLmError as error:
         raise BiLmError(
-            f"{error}; an archive that AllenNLP's ELMo was saved in does not tell the activation and the "
-            "clips of its biLM: name a copy of the file by an override of options_file"
+            f"{error}; an archive that AllenNLP's ELMo was saved in does not contain the activation "
+            "and the clips of its biLM: name a copy of the file by an override of options_file"
         ) from None

@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 
 class Elmo(nn.Module):
     """
-    Takes the arguments of `allennlp.modules.elmo.Elmo`, in their order, gives the same answers, and has a
-    `state_dict` that either of the two loads from the other. It needs no AllenNLP.
+    Takes the arguments of `allennlp.modules.elmo.Elmo`, in their order, returns the same outputs, and has a
+    `state_dict` that each of the two can load from the other. It needs no AllenNLP.
 
     A sentence's vectors depend only on the sentence. AllenNLP's class carries the LSTMs' state from batch to
     batch; with `stateful` this one does, too.
@@ -121,15 +121,27 @@ class Elmo(nn.Module):
     @classmethod
     def from_params(cls, params: Any, **extras: Any) -> "Elmo":
         """
-        Makes it from a configuration, as AllenNLP does where a model asks for an `Elmo`. All arguments may be
-        given but `module`.
+        Constructs it from a configuration, as AllenNLP does for a model with an `Elmo`. All arguments except
+        `module` may be given.
 
-        Raises `ConfigurationError` where the constructor raises `BiLmError`.
+        Raises `ConfigurationError` if there are other arguments, and where the constructor raises
+        `BiLmError`.
         """
-        from elmo_plugin.allennlp_api.configuration import arguments_of_elmo  # it needs AllenNLP
+        from allennlp.common import Params
+        from allennlp.common.checks import ConfigurationError
+        from allennlp.common.from_params import create_kwargs
 
+        from elmo_plugin.embedding.cache import RegisteredCache
+
+        if not isinstance(params, Params):
+            raise ConfigurationError(f"{cls.__name__} is configured by its arguments, not by {params!r}")
+        if "module" in params:
+            raise ConfigurationError(f"{cls.__name__}: a configuration cannot contain a module")
+        if "cache" in params:
+            extras["cache"] = RegisteredCache.from_params(params.pop("cache"))
+        untyped: Any = cls
         with as_configuration_error():
-            return cls(**arguments_of_elmo(cls, params, extras))
+            return cls(**create_kwargs(untyped.__init__, untyped, params, **extras))
 
     @property
     def _scalar_mixes(self) -> list[ScalarMix]:
@@ -163,7 +175,7 @@ class Elmo(nn.Module):
         if word_inputs is not None:
             word_inputs = word_inputs.flatten(0, -2)
         if word_inputs is not None and not self._has_cached_vocab:
-            logger.warning("Elmo got numbers of words, but has no vocab_to_cache: they are not used.")
+            logger.warning("Elmo was given numbers of words, but has no vocab_to_cache: they are ignored.")
             word_inputs = None
         layers, mask, has_boundaries = self._run(inputs.flatten(0, -3), word_inputs)
         mixed = [mix(layers, mask) for mix in self._scalar_mixes]
@@ -181,7 +193,7 @@ class Elmo(nn.Module):
         """
         bilm = self._elmo_lstm
         if isinstance(bilm, ElmoBiLm):
-            layers, mask, _ = bilm.run(inputs, word_inputs, self._reads_boundaries)
+            layers, mask, _ = bilm.run(inputs, word_inputs, boundaries=self._reads_boundaries)
             return layers, mask, self._reads_boundaries
         output = bilm(inputs, word_inputs)
         return torch.stack(list(output["activations"])), output["mask"], True

@@ -181,7 +181,7 @@ class ElmoEmbedder:
             raise BiLmError(f"there are empty lines, which have no vectors: numbers {empty}, from 0 on")
         keys = sentences if use_sentence_keys else [str(number) for number in range(len(sentences))]
         if len(set(keys)) < len(keys):
-            raise BiLmError("a sentence comes twice, so that sentences cannot be the keys")
+            raise BiLmError("a sentence occurs twice, so sentences cannot be the keys")
         all_vectors = self.embed_sentences((sentence.split() for sentence in sentences), batch_size)
         with replace_when_written(output_file_path) as temporary, new_hdf5(temporary) as (file, target):
             for key, vectors in zip(keys, all_vectors, strict=True):

@@ -1,6 +1,6 @@
 """The bidirectional language model: plain torch, numpy and h5py, usable with no AllenNLP installed."""
 
-from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS, BiLm
+from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS, BiLm, load_bilm
 from elmo_plugin.bilm.characters import (
     BEGIN_SENTENCE_TOKEN,
     BEGIN_WORD,
@@ -14,8 +14,8 @@ from elmo_plugin.bilm.characters import (
     word_to_character_ids,
 )
 from elmo_plugin.bilm.gradients import first_derivative_only
-from elmo_plugin.bilm.loading import has_weights, load_bilm
 from elmo_plugin.bilm.lstm.state import BiLmState
+from elmo_plugin.bilm.network import has_weights
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.packing import Packing, pack, rows_before, rows_in_reverse, split_by_tokens
 from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, has_bfloat16, multiply

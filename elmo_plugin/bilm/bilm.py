@@ -136,21 +136,6 @@ class BiLm(BiLmNetwork):
         write_files(folder, checkpoint)
         write_card(folder, checkpoint)
 
-    @torch.no_grad()
-    def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:
-        """
-        Copies the weights one by one, so that only one of them is in memory twice.
-
-        Raises `BiLmError` if one is missing, has another shape, or is not a weight of this biLM.
-        """
-        state = self.state_dict()
-        for name, values in weights:
-            if name not in state or state[name].shape != values.shape:
-                raise BiLmError(f"the weights {name} of shape {tuple(values.shape)} do not fit the options")
-            state.pop(name).copy_(values)
-        if state:
-            raise BiLmError(f"the weights {', '.join(state)} are missing, which the options ask for")
-
     def forward(
         self,
         character_ids: Tensor,
@@ -215,7 +200,6 @@ class BiLm(BiLmNetwork):
         `BiLmOutput`
             Without a state. Other calls may return the same tensors: do not change them.
         """
-
         precision = precision or self.precision  # of all of this call, whoever changes the biLM's meanwhile
 
         def compute(ids: Tensor) -> BiLmOutput:
@@ -283,18 +267,6 @@ class BiLm(BiLmNetwork):
             ids = self._character_ids([words])
             self.token_encoder.precompute_types(ids, get_precision(self.precision), weights)
 
-    def clear_type_cache(self) -> None:
-        """Drops the vectors of all words, so that the next batch encodes its own again."""
-        if self._inference_weights is not None:
-            self._inference_weights.drop("types", "bos_state", "recent_outputs")
-
-    def weights_changed(self) -> None:
-        """
-        Drops everything that was derived from the weights. Call it after changing them through a parameter's
-        `.data` or through numpy, which torch does not count. All other changes are noticed.
-        """
-        self._inference_weights = None
-
     def digest(self, precision: str | None = None) -> bytes:
         """Returns a digest of this biLM in a precision, see `weights_digest`."""
         name = get_precision(precision or self.precision).name
@@ -308,3 +280,19 @@ class BiLm(BiLmNetwork):
     def _character_ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
         return torch.from_numpy(ids).to(self.boundaries.device)
+
+
+def load_bilm(source: Source, precision: str = "float32") -> BiLm:
+    """
+    Loads a biLM, in evaluation mode and frozen, that is shared with no other caller.
+
+    # Parameters
+
+    source : `str | Path | Mapping[str, str]`
+        See `read_checkpoint`.
+    precision : `str`
+        See `BiLm`.
+
+    Raises `BiLmError` if the source is not a usable model.
+    """
+    return BiLm.load(source, precision)

@@ -17,7 +17,7 @@ def first_derivative_only(backward: Backward) -> Backward:
     `create_graph=True`, as gradient penalties and `torch.autograd.functional.hessian` ask for.
 
     torch's `once_differentiable` raises only where the gradient that comes in has a graph itself. That of
-    `outputs.sum()` has none, and the second derivative would lack a part, without a word.
+    `outputs.sum()` has none, and the second derivative would silently lack a part.
     """
 
     @wraps(backward)

@@ -49,8 +49,8 @@ class InferenceWeights:
         values = self._values  # another thread may clear the types
         if key in values:
             return values[key]
-        # May need other values, and two threads may do it twice. There is no lock, which a process that is
-        # forked meanwhile would find taken for ever: each operation on the dictionary is atomic.
+        # `derive` may need other values, and two threads may both call it. There is no lock, which a process
+        # that is forked meanwhile would find taken for ever: each operation on the dictionary is atomic.
         return self._values.setdefault(key, derive())
 
     def drop(self, *kinds: str) -> None:

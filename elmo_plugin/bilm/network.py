@@ -1,6 +1,6 @@
 """The parameters of a biLM, and the one pass through them that embedding, training and scoring share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import torch
@@ -94,6 +94,33 @@ class BiLmNetwork(nn.Module):
             self._inference_weights = InferenceWeights(parameters)
         return self._inference_weights
 
+    @torch.no_grad()
+    def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:
+        """
+        Copies the weights one by one, so that only one of them is in memory twice.
+
+        Raises `BiLmError` if one is missing, has another shape, or is not a weight of this biLM.
+        """
+        state = self.state_dict()
+        for name, values in weights:
+            if name not in state or state[name].shape != values.shape:
+                raise BiLmError(f"the weights {name} of shape {tuple(values.shape)} do not fit the options")
+            state.pop(name).copy_(values)
+        if state:
+            raise BiLmError(f"the weights {', '.join(state)} are missing, which the options ask for")
+
+    def weights_changed(self) -> None:
+        """
+        Drops everything that was derived from the weights. Call it after changing them through a parameter's
+        `.data` or through numpy, which torch does not count. All other changes are noticed.
+        """
+        self._inference_weights = None
+
+    def clear_type_cache(self) -> None:
+        """Drops the vectors of all words, so that the next batch encodes its own again."""
+        if self._inference_weights is not None:
+            self._inference_weights.drop("types", "bos_state", "recent_outputs")
+
     def run_packed(
         self,
         character_ids: Tensor,
@@ -163,9 +190,7 @@ class BiLmNetwork(nn.Module):
         def read() -> BiLmState:
             rows = torch.arange(2, device=self.boundaries.device).unsqueeze(1).unbind()
             packing = pack(torch.ones(1, dtype=torch.long), self.boundaries.device)
-            return self.run_packed(
-                self.boundaries, rows, packing, weights=weights, precision=precision
-            ).state
+            return self.run_packed(self.boundaries, rows, packing, weights=weights, precision=precision).state
 
         if weights is None:
             return read()
@@ -193,3 +218,12 @@ class BiLmNetwork(nn.Module):
             "nn.DataParallel cannot run a biLM: its replicas have no parameters of their own. Use one "
             'process for each GPU: "distributed" in a configuration, or torch\'s DistributedDataParallel'
         )
+
+
+def has_weights(bilm: BiLmNetwork, weights: Mapping[str, Tensor]) -> bool:
+    """Returns whether the biLM has exactly these weights."""
+    own = bilm.state_dict()
+    return own.keys() == weights.keys() and all(
+        own[name].shape == values.shape and torch.equal(own[name], values.to(own[name]))
+        for name, values in weights.items()
+    )

@@ -10,7 +10,7 @@ from torch import Tensor
 class Packing(NamedTuple):
     """
     The tokens of a batch, time step by time step; within a step the longer sentences come first, so that
-    the sentences that go on are always the first ones (as in torch's `PackedSequence`).
+    the sentences that continue are always the first ones (as in torch's `PackedSequence`).
 
     batch_sizes: how many sentences each time step has, never more than the one before
     sentences: (batch,), the sentences in order of decreasing length

@@ -157,7 +157,7 @@ class _Loss(Function):
         token_weights : `Tensor`
             Shape (tokens,).
         is_grad_enabled : `bool`
-            Whether it is where this function is applied; inside of it, it never is.
+            Whether it is where this function is applied; inside it, it never is.
         """
         dtype = autocast_dtype(weight)
         with torch.autocast(weight.device.type, enabled=False):
@@ -210,7 +210,7 @@ class _Gradient:
         # Parameters
 
         powers : `Tensor`
-            Shape (some tokens, candidates): the probabilities of the candidates, but for a factor.
+            Shape (some tokens, candidates): the probabilities of the candidates, up to a factor.
         factors : `Tensor`
             Shape (some tokens,): this factor, times the weight of the token.
         """
@@ -261,8 +261,8 @@ def sample_log_uniform(
     `Tensor`
         Shape (num_samples,), distinct ranks.
     `Tensor`
-        The number of draws that it took: the time at which the next word would have come, infinite when
-        there is none left.
+        The number of draws that it took: the time at which the next word would have come, infinite if all
+        words were drawn.
 
     Raises `BiLmError` where there are fewer words.
     """

@@ -55,8 +55,8 @@ def mean(tensors: Sequence[Tensor]) -> Tensor:
 
 
 COMMAND = Command(
-    description="Write the archive of the mean of several biLMs that went on from the same one. It often has "
-    "a lower perplexity than any of them. Its configuration is that of the first.",
+    description="Write the archive of the mean of several biLMs that were trained further from the same one. "
+    "It often has a lower perplexity than any of them. Its configuration is that of the first.",
     add_arguments=add_arguments,
     run=run,
 )

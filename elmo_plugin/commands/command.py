@@ -33,7 +33,7 @@ WITH_ALLENNLP = {
     "answer": "Answer the questions of a file of SQuAD.",
 }
 COMMANDS = WITHOUT_ALLENNLP | WITH_ALLENNLP
-"""What `--help` says of each command. The command itself is in the module of its name, as `COMMAND`."""
+"""What `--help` says about each command. The command itself is in the module of its name, as `COMMAND`."""
 
 BILM_HELP = "tiny, original, …, the archive of a trained biLM, or a folder"
 
@@ -118,4 +118,3 @@ def check_at_least_one(args: argparse.Namespace, *options: str) -> None:
         value = getattr(args, option.lstrip("-").replace("-", "_"))
         if value is not None and value < 1:
             raise BiLmError(f"{option} must be at least 1, not {value}")
-

@@ -123,8 +123,8 @@ def kept(args: argparse.Namespace) -> Path | None:
 
 
 COMMAND = Command(
-    description="Write the vectors of each line of a text. A run that was stopped goes on when you start it "
-    "again, and writes the same file.",
+    description="Write the vectors of each line of a text. A run that was stopped continues when you start "
+    "it again, and writes the same file.",
     add_arguments=add_arguments,
     run=run,
     kept=kept,

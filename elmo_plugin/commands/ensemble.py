@@ -55,9 +55,7 @@ def _check_same(first_path: str, first: Archive, path: str, archive: Archive) ->
     configs = [each.config.as_dict(quiet=True) for each in (first, archive)]
     types = [config["model"]["type"] for config in configs]
     if types[0] != types[1]:
-        raise BiLmError(
-            f"archive {path}: its model is a {types[1]}, but that of {first_path} a {types[0]}"
-        )
+        raise BiLmError(f"archive {path}: its model is a {types[1]}, but that of {first_path} a {types[0]}")
     for reader in ("dataset_reader", "validation_dataset_reader"):
         if configs[0].get(reader) != configs[1].get(reader):
             raise BiLmError(f"archive {path}: its {reader} is not that of {first_path}")
@@ -67,9 +65,7 @@ def _check_same(first_path: str, first: Archive, path: str, archive: Archive) ->
     ]
     for namespace in sorted(words[0].keys() | words[1].keys()):
         if words[0].get(namespace) != words[1].get(namespace):
-            raise BiLmError(
-                f"archive {path}: its vocabulary has other {namespace} than {first_path}"
-            )
+            raise BiLmError(f"archive {path}: its vocabulary has other {namespace} than {first_path}")
 
 
 COMMAND = Command(

@@ -91,7 +91,14 @@ def _write_program(folder: Path) -> None:
 def run(args: argparse.Namespace) -> None:
     folder = args.output_directory
     with_softmax = not args.no_softmax
-    export(args.source, folder, args.dtype, with_softmax, with_card=args.hf, with_program=args.program)
+    export(
+        args.source,
+        folder,
+        args.dtype,
+        with_softmax=with_softmax,
+        with_card=args.hf,
+        with_program=args.program,
+    )
 
 
 def outputs(args: argparse.Namespace) -> list[Output]:

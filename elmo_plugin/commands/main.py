@@ -50,12 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     name = next((word for word in given if not word.startswith("-")), "")
     if name not in COMMANDS:
         parser.parse_args(given)  # which ends with the list of commands, or the version
-    command = _load(name, name in WITH_ALLENNLP)
+    command = _load(name, needs_allennlp=name in WITH_ALLENNLP)
     parsers[name].description = command.description
     command.add_arguments(parsers[name])
     args = parser.parse_args(given)
     stops = Stops(is_program)
-    level = _set_log_level(args.quiet, args.verbose)
+    level = _set_log_level(quiet=args.quiet, verbose=args.verbose)
     try:
         stops.begin()
         command.execute(args)
@@ -63,9 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         stops.hold()
         if stops.number or isinstance(error, KeyboardInterrupt):  # some libraries make another error of it
             kept = command.kept(args)
-            how = (
-                f"{kept} keeps what was done, and the same command goes on" if kept else "nothing was written"
-            )
+            how = "nothing was written"
+            if kept:
+                how = f"{kept} keeps what was done; the same command resumes it"
             print(f"elmo {name}: stopped; {how}", file=sys.stderr)
             sys.exit(128 + (stops.number or signal.SIGINT))
         if isinstance(error, _mistakes()):
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _set_log_level(quiet: bool, verbose: bool) -> int:
-    """Has the package log errors alone, or what it does, too. Returns the level that was set before."""
+    """Makes the package log only errors, or also its progress. Returns the level that was set before."""
     logger = logging.getLogger("elmo_plugin")
     before = logger.level
     if quiet:

@@ -21,7 +21,7 @@ from elmo_plugin.bilm import BiLmError, load_bilm
 from elmo_plugin.commands.command import BILM_HELP, Command, OutputFile, add_json
 from elmo_plugin.common.files import replace_when_written
 
-TOKENS_AT_ONCE = 4096  # half of what is usual takes less memory, and hardly more time
+TOKENS_AT_ONCE = 4096  # half of the usual size takes less memory, and hardly more time
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     if args.k < 1:
         raise BiLmError(f"-k is the number of neighbours, 1 or more, not {args.k}")
     if args.faiss:
-        import_faiss()  # if it is missing, one learns it before the work
+        import_faiss()  # if it is missing, the error comes before the work
     bilm = load_bilm(args.bilm)
     bilm.max_batch_tokens = TOKENS_AT_ONCE
     layer = bilm.num_layers - 1 if args.layer is None else args.layer

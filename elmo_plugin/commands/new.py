@@ -33,7 +33,7 @@ result. The heads of its files explain every option.
 """
 
 
-class Task(NamedTuple):
+class ProjectTask(NamedTuple):
     """What the README of a task's project says: its title, the dev file, and the format of its data."""
 
     title: str
@@ -42,17 +42,17 @@ class Task(NamedTuple):
 
 
 CONLL2012 = "the columns of CoNLL-2012, as train.gold_conll and dev.gold_conll"
-TASKS = {
-    "ner": Task(
+PROJECT_TASKS = {
+    "ner": ProjectTask(
         "Named entities",
         "dev.txt",
         "the four columns of CoNLL-2003 (a word first, its tag in BIO last), as train.txt and dev.txt",
     ),
-    "srl": Task("Semantic roles", "dev.gold_conll", CONLL2012),
-    "coref": Task("Coreference", "dev.gold_conll", CONLL2012),
-    "squad": Task("Question answering", "dev.json", "SQuAD 1.1's JSON, as train.json and dev.json"),
-    "snli": Task("Inference", "dev.jsonl", "SNLI's JSON lines, as train.jsonl and dev.jsonl"),
-    "sst": Task(
+    "srl": ProjectTask("Semantic roles", "dev.gold_conll", CONLL2012),
+    "coref": ProjectTask("Coreference", "dev.gold_conll", CONLL2012),
+    "squad": ProjectTask("Question answering", "dev.json", "SQuAD 1.1's JSON, as train.json and dev.json"),
+    "snli": ProjectTask("Inference", "dev.jsonl", "SNLI's JSON lines, as train.jsonl and dev.jsonl"),
+    "sst": ProjectTask(
         "Sentiment",
         "dev.txt",
         "a tree a line, as in the Stanford Sentiment Treebank, as train.txt and dev.txt",
@@ -62,8 +62,9 @@ TASKS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the task and the folder."""
-    parser.add_argument("task", choices=TASKS, help="what the model is for")
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="is made; must not be there yet")
+    parser.add_argument("task", choices=PROJECT_TASKS, help="what the model is for")
+    about = "the folder to create, which must not exist yet"
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help=about)
 
 
 def new_project(task: str, folder: Path) -> None:
@@ -73,24 +74,24 @@ def new_project(task: str, folder: Path) -> None:
     # Parameters
 
     task : `str`
-        One of `TASKS`.
+        One of `PROJECT_TASKS`.
     folder : `Path`
         Is made.
 
-    Raises `BiLmError` if the folder is there already, and `OSError` if it cannot be written.
+    Raises `BiLmError` if the folder already exists, and `OSError` if it cannot be written.
     """
     if folder.exists():
-        raise BiLmError(f"{folder} is there already; name a folder to be made")
+        raise BiLmError(f"{folder} already exists; name a new folder")
     with replace_when_written(folder) as temporary:
         shutil.copytree(PROJECTS / task, temporary)
         shutil.copytree(LIBRARY, temporary / "lib")
         (temporary / ".allennlp_plugins").write_text(PLUGINS, encoding="utf-8")
-        readme = README.format(**TASKS[task]._asdict(), version=__version__)
+        readme = README.format(**PROJECT_TASKS[task]._asdict(), version=__version__)
         (temporary / "README.md").write_text(readme, encoding="utf-8")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes the project and says how to go on."""
+    """Writes the project and prints what to do next."""
     new_project(args.task, args.folder)
     print(f"wrote {args.folder}; its README.md says how to train, evaluate and predict:\n")
     print(f"    cd {args.folder} && allennlp train config.jsonnet -s run")

@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 COMMAND = Command(
-    description="Show what a trained model predicts for a text: in colour, or plain where there is no "
+    description="Show what a trained model predicts for a text: in colour, or plain if there is no "
     "terminal. The task is found from the archive.",
     add_arguments=add_arguments,
     run=run,

@@ -76,8 +76,8 @@ def table(without: dict[str, float], scores: Sequence[ProbeScore]) -> str:
 
 COMMAND = Command(
     description="Train a linear classifier of tags on the frozen vectors of each layer of a biLM and on "
-    "their mean. Prints its accuracy on other data, that of a control task with random tags for each word "
-    "(Hewitt and Liang, 2019), and how far one comes without vectors.",
+    "their mean. Prints its accuracies on other data and on a control task with random tags for each word "
+    "(Hewitt and Liang, 2019), and those of guesses without vectors.",
     add_arguments=add_arguments,
     run=run,
 )

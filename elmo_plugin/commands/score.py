@@ -8,14 +8,14 @@ from elmo_plugin.commands.command import Command, add_json
 from elmo_plugin.tasks.coref import score_coref
 from elmo_plugin.tasks.ner import score_tagged
 from elmo_plugin.tasks.squad import score_squad
-from elmo_plugin.tasks.srl.srl_eval import score_props
+from elmo_plugin.tasks.srl import score_props
 
 
 class Scorer(NamedTuple):
     """
     score: from the files to the lines to be printed and the figures for `--json`
     about: for `--help`
-    files: the names of the files, and what `--help` says of them
+    files: the names of the files, and what `--help` says about them
     """
 
     score: Callable[..., tuple[list[str], dict[str, Any]]]

@@ -18,8 +18,8 @@ _SECONDS = 0.01  # after which a lost interrupt is raised again
 def end_imports_at_once() -> None:
     """
     Makes Ctrl-C end the process without delay until a `Stops` begins. During an import it would be raised in
-    the middle of any library, which can make another error of it. A process of which a shell has Ctrl-C
-    ignored goes on ignoring it.
+    the middle of any library, which can turn it into another error. A process that a shell started to ignore
+    Ctrl-C keeps ignoring it.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
@@ -33,14 +33,14 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 class Stops:
     """
-    The signals that stop a command. SIGTERM does what Ctrl-C does: both raise `KeyboardInterrupt`, so workers
-    end, and temporary files go.
+    The signals that stop a command. SIGTERM acts like Ctrl-C: both raise `KeyboardInterrupt`, so that workers
+    end and temporary files are removed.
 
     # Parameters
 
     is_program : `bool`
-        Whether the process ends with the command. It then ignores Ctrl-C from the command's end on, as
-        nothing is left to be stopped.
+        Whether the process ends with the command. It then ignores Ctrl-C after the command has ended,
+        when nothing is left to be stopped.
     """
 
     number = 0
@@ -61,7 +61,7 @@ class Stops:
                 signal.signal(number, self._stop)
 
     def hold(self) -> None:
-        """Ignores further signals, while the last words are said."""
+        """Ignores further signals while the last message is printed."""
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)
 
@@ -74,14 +74,14 @@ class Stops:
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         if os.getpid() != self._process:
-            os._exit(128 + number)  # of a forked worker, whose parent says what there is to say
+            os._exit(128 + number)  # of a forked worker, whose parent prints the message
         self.number = number
         raise KeyboardInterrupt
 
     def _raise_again(self, lost: "sys.UnraisableHookArgs") -> None:
         """Python drops what is raised where nothing can catch it, as in `__del__`."""
         if issubclass(lost.exc_type, KeyboardInterrupt) and self.number:
-            # On Windows `os.kill` ends the process without a word.
+            # On Windows `os.kill` ends the process silently.
             again = signal.raise_signal if os.name == "nt" else partial(os.kill, self._process)
             threading.Timer(_SECONDS, again, [self.number]).start()
         else:

@@ -196,7 +196,7 @@ def _read_scores(file: Path) -> dict[str, Any]:
 
 @contextmanager
 def _locked(file: Path) -> Iterator[None]:
-    """Lets other sweeps wait that add to the same file, unless it is a device or a pipe."""
+    """Makes other sweeps that add to the same file wait, unless it is a device or a pipe."""
     if is_special(file):
         yield
         return
@@ -233,7 +233,7 @@ def kept(args: argparse.Namespace) -> Path | None:
 
 
 def outputs(args: argparse.Namespace) -> list[Output]:
-    """Returns the table in the place of its folder."""
+    """Returns the table, in place of its folder."""
     named = {**args.outputs, "serialization_dir": Output("-s", _table_file(args.serialization_dir))}
     return list(named.values())
 
@@ -244,8 +244,8 @@ def _table_file(folder: str | Path) -> Path:
 
 COMMAND = Command(
     description="Train each configuration with several seeds, and compare their scores. "
-    "What is finished in DIR is not trained again: a sweep that was stopped goes on when you start it again, "
-    "and you may add seeds and configurations.",
+    "What is finished in DIR is not trained again: a sweep that was stopped continues when you start it "
+    "again, and you may add seeds and configurations.",
     add_arguments=add_arguments,
     run=run,
     kept=kept,

@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> None:
     check_at_least_one(args, "--min-count", "--max-size", "--num-processes")
     output = Path(args.output)
     if output.exists():
-        raise BiLmError(f"{output} is there already; remove it or name another directory")
+        raise BiLmError(f"{output} already exists; remove it or name another directory")
     reader = BiLmTextReader()
     corpus = prepare_corpus(reader.shards(*args.text), args.cache_directory, args.num_processes)
     counts = vocabulary_counts(corpus)
@@ -68,7 +68,7 @@ def _figures_file(args: argparse.Namespace) -> Path:
 
 COMMAND = Command(
     description="Count the words of text with one tokenised sentence a line, and write a biLM's vocabulary: "
-    "the words in the order of descending frequency. A configuration takes it by "
+    "the words in the order of descending frequency. A configuration refers to it as "
     "{vocabulary: {type: 'from_files', directory: DIRECTORY}}. DIRECTORY.corpus.json gets the figures of the "
     "text: the numbers of tokens, sentences, types (distinct words) and words in the vocabulary, and their "
     "coverage, the fraction of the tokens that they are.",

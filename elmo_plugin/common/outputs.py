@@ -104,7 +104,7 @@ def check_outputs(outputs: Sequence[Output], inputs: Iterable[StrPath]) -> None:
             raise BiLmError(f"{option} would replace {path}, {taken[identity]}; name another file")
         taken[identity] = f"which {option} writes, too"
         if is_json and real.is_file() and not _may_be_json(real):
-            raise BiLmError(f"{option} would replace {path}, which is no JSON; name another file")
+            raise BiLmError(f"{option} would replace {path}, which is not JSON; name another file")
 
 
 def named_files(values: Iterable[Any]) -> Iterator[str]:
@@ -164,7 +164,7 @@ def _own_stream(found: os.stat_result) -> int | None:
 def _open(path: StrPath) -> int:
     found = os.stat(path)
     stream = _own_stream(found)
-    if stream is not None:  # goes on where the stream is
+    if stream is not None:  # continues where the stream is
         for each in (sys.stdout, sys.stderr):
             if each is not None:
                 each.flush()

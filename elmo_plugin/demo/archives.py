@@ -129,8 +129,9 @@ def load_archives(paths: Sequence[str]) -> list[LoadedArchive]:
 
 def names(paths: Sequence[str]) -> list[str]:
     """
-    Returns what tells archives apart: for `runs/ner/model.tar.gz` the folder's name, and as many folders
-    above it as it takes. A folder that is only a number, such as a seed, has the one above it before it.
+    Returns names that distinguish archives: for `runs/ner/model.tar.gz` the folder's name, and as many
+    folders above it as necessary. A folder that is only a number, such as a seed, has the one above it before
+    it.
     """
     parts = [list(Path(path).absolute().parts[1:]) for path in paths]
     parts = [each[:-1] if each[-1] == "model.tar.gz" and len(each) > 1 else each for each in parts]

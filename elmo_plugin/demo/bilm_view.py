@@ -130,7 +130,9 @@ class LoadedBiLm:
         layers = self.bilm.embed(sentences)
         scores = self._surprisal(sentences)
         if place is None:
-            return BiLmView(sentences, None, [], [], [], [], scores)
+            return BiLmView(
+                sentences, chosen=None, occurrences=[], layers=[], neighbors=[], of_corpus=[], scores=scores
+            )
         occurrences = _occurrences(sentences, place)
         # Shape: (num_layers, occurrences, dim)
         vectors = torch.stack([layers[each.sentence][:, each.word] for each in occurrences], dim=1)
@@ -248,10 +250,8 @@ def _similarities(vectors: Tensor) -> tuple[list[list[float]], list[tuple[float,
     return cosines, [(x, y) for x, y in points], explained
 
 
-def _neighbors_in_text(
-    sentences: list[list[str]], vectors: Sequence[Tensor], place: Place
-) -> list[Neighbor]:
-    """Returns the words of the text whose top vectors are the most similar, but for the word itself."""
+def _neighbors_in_text(sentences: list[list[str]], vectors: Sequence[Tensor], place: Place) -> list[Neighbor]:
+    """Returns the words of the text whose top vectors are the most similar, except the word itself."""
     places = [Place(number, index) for number, words in enumerate(sentences) for index in range(len(words))]
     unit = unit_length(torch.cat(list(vectors)))
     cosines = unit @ unit[places.index(place)]

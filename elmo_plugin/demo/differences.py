@@ -1,13 +1,13 @@
-"""What several models of one task say differently of the same input."""
+"""Where the predictions of several models of one task differ for the same input."""
 
 from collections.abc import Sequence
 
-from elmo_plugin.demo.views import COLORS, Bars, MarkedText, Part, Span
+from elmo_plugin.demo.views import COLORS, Bars, MarkedSpan, MarkedText, Part
 
 
 def mark_differences(task: str, views: Sequence[list[Part]]) -> list[list[Part]]:
     """
-    Marks what not all models say.
+    Marks what not all models predict.
 
     # Parameters
 
@@ -57,7 +57,7 @@ def _spans(parts: list[Part], title: str) -> set[tuple[int, int, str]]:
     return {_key(span) for text in texts for span in text.spans}
 
 
-def _key(span: Span) -> tuple[int, int, str]:
+def _key(span: MarkedSpan) -> tuple[int, int, str]:
     return span.start, span.end, span.label
 
 

@@ -41,7 +41,7 @@ def show_page(
     port : `int`, optional (default = `8000`)
         0 for any that is free.
     opens_browser : `bool`, optional (default = `False`)
-        Whether a browser is told to open it.
+        Whether to open it in a browser.
     limits : `Limits | None`, optional (default = `Limits()`)
         Of each text.
 

@@ -65,9 +65,7 @@ class Task(NamedTuple):
 
     def has_input(self, values: Mapping[str, Any]) -> bool:
         """Tells whether an input, such as a JSON line, has all fields of this task."""
-        return all(
-            any(name in values for name in (field.name, *field.other_names)) for field in self.fields
-        )
+        return all(any(name in values for name in (field.name, *field.other_names)) for field in self.fields)
 
     def from_texts(self, texts: list[str]) -> dict[str, Any]:
         """Returns the input of these texts; `BiLmError` where there are too many or too few of them."""

@@ -45,5 +45,3 @@ def _bars(bars: Bars) -> Text:
         line = f"  {bar.label:{longest}} {100 * bar.value:5.1f} %  {'█' * round(_WIDTH * bar.value)}"
         text.append(line.rstrip() + ("\n" if number < len(bars.bars) - 1 else ""), style)
     return text
-
-

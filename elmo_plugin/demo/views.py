@@ -21,10 +21,10 @@ _ORDER = [
 ]
 
 
-class Span(NamedTuple):
+class MarkedSpan(NamedTuple):
     """
     start, end: the characters of a text that are marked
-    label: what is said of them
+    label: what they are marked as
     color: from 0 to `COLORS - 1`
     differs: whether another model marks it differently, or not at all
     """
@@ -45,7 +45,7 @@ class MarkedText(NamedTuple):
 
     title: str
     text: str
-    spans: list[Span]
+    spans: list[MarkedSpan]
 
 
 class Bar(NamedTuple):
@@ -108,7 +108,9 @@ def _of_words(words: Sequence[str], spans: Sequence[tuple[int, int, str]], title
     starts = [0]
     for word in words:
         starts.append(starts[-1] + len(word) + 1)
-    marked = [Span(starts[first], starts[end] - 1, label, color_of(label)) for first, end, label in spans]
+    marked = [
+        MarkedSpan(starts[first], starts[end] - 1, label, color_of(label)) for first, end, label in spans
+    ]
     return MarkedText(title, " ".join(words), marked)
 
 
@@ -138,7 +140,7 @@ def _clusters(output: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Part
     words = [word for sentence in output["sentences"] for word in sentence]
     text = " ".join(words) if "sentences" in inputs else inputs["document"]
     spans = [
-        Span(start, end, str(number), number % COLORS)
+        MarkedSpan(start, end, str(number), number % COLORS)
         for number, cluster in enumerate(output["clusters"], start=1)
         for start, end in [mention["characters"] for mention in cluster]
     ]
@@ -148,7 +150,7 @@ def _clusters(output: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Part
 def _answer(output: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Part]:
     text = next(inputs[name] for name in ("passage", "paragraph", "context") if name in inputs)
     start, end = output["characters"]
-    answer = Span(start, end, "answer", color_of("answer"))
+    answer = MarkedSpan(start, end, "answer", color_of("answer"))
     bars = [Bar(output["answer"], output["probability"], is_best=True)]
     bars += [Bar(other["text"], other["probability"]) for other in output["others"]]
     return [MarkedText("", text, [answer]), Bars("The best answers", bars)]
@@ -178,7 +180,7 @@ class Mark(NamedTuple):
     pieces: what is in it: text, and other marks
     """
 
-    span: Span
+    span: MarkedSpan
     pieces: "list[str | Mark]"
 
 
@@ -191,7 +193,7 @@ def nest(marked: MarkedText) -> list[str | Mark]:
     return _nest(marked.text, 0, len(marked.text), spans)
 
 
-def _nest(text: str, start: int, end: int, spans: list[Span]) -> list[str | Mark]:
+def _nest(text: str, start: int, end: int, spans: list[MarkedSpan]) -> list[str | Mark]:
     pieces: list[str | Mark] = []
     waiting = list(spans)
     while waiting:

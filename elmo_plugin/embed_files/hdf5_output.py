@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 from elmo_plugin.common.formats.hdf5_files import DeferringFile, new_hdf5
-from elmo_plugin.embed_files.resume import read_array, read_strings
+from elmo_plugin.embed_files.resume import read_array, read_texts
 from elmo_plugin.embed_files.settings import EmbedSettings
 
 logger = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ def _write_sentences(
     index = bytearray()  # takes as much memory as the sentences, six bytes a word
     line = 0
     for path in chunks:
-        sentences = read_strings(path, "sentences")
+        sentences = read_texts(path, "sentences")
         keys = {}
         ends = np.cumsum(read_array(path, "lengths"))
         arrays = np.split(read_array(path, "vectors"), ends[:-1])  # Shape: (words, ..., dim)

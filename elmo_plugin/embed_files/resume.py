@@ -59,18 +59,18 @@ def write_chunk(
 
 def read_array(path: Path, name: str) -> np.ndarray:
     """
-    Reads one array of a chunk. Raises `BiLmError` if it is damaged, which its checksum tells.
+    Reads one array of a chunk. Raises `BiLmError` if it is damaged, as its checksum shows.
     """
     try:
         with np.load(path) as arrays:
             return arrays[name]
     except Exception as error:  # a damaged file can make the reader raise anything
         raise_stop(error)
-        message = f"{path} is damaged ({error or type(error).__name__}): remove it and start again to go on"
-        raise BiLmError(message) from None
+        damage = error or type(error).__name__
+        raise BiLmError(f"{path} is damaged ({damage}): remove it and start again to continue") from None
 
 
-def read_strings(path: Path, name: str) -> list[str]:
+def read_texts(path: Path, name: str) -> list[str]:
     """Returns the `sentences` or the `texts` of a chunk."""
     return read_array(path, name).tobytes().decode().split("\n")
 
@@ -100,8 +100,8 @@ def has_chunk(folder: Path, segment: Segment) -> bool:
     if str(arrays["segment"]) != segment.digest():
         first, last = segment.first_line + 1, segment.first_line + len(segment.sentences)
         raise BiLmError(
-            f"{folder} was begun with another text, which differs in lines {first} to {last}: give that "
-            "text, or remove it to begin again"
+            f"{folder} was started with another text, which differs in lines {first} to {last}: give that "
+            "text, or remove it to start over"
         )
     return True
 
@@ -164,5 +164,5 @@ def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], pat
     if differences:
         raise BiLmError(
             f"{path} was made with other arguments ({'; '.join(differences)}): give those, or remove it to "
-            "begin again"
+            "start over"
         )

@@ -102,7 +102,7 @@ def embed_file(
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
-        message = f"could not write {output}: {reason(error)}; make room and start again to go on"
+        message = f"could not write {output}: {reason(error)}; free some space and start again to continue"
         raise OSError(error.errno, message) from error
     return True
 
@@ -191,7 +191,7 @@ def _check_finished(output: Path, name: str, description: dict[str, Any], text: 
     """Raises `BiLmError` unless the output is what would be written now."""
     found = OUTPUT_FORMATS[name].read_description(output)
     if found is None:
-        raise BiLmError(f"{output} is there already; remove it or name another file")
+        raise BiLmError(f"{output} already exists; remove it or name another file")
     check_description(found, description, output)
     if found["text"] != digest_of([segment.digest() for segment in text]):
         raise BiLmError(f"{output} was made from another text; remove it or name another file")

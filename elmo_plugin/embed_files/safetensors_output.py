@@ -10,7 +10,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from elmo_plugin.common.files import checksum
-from elmo_plugin.embed_files.resume import read_array, read_strings
+from elmo_plugin.embed_files.resume import read_array, read_texts
 from elmo_plugin.embed_files.settings import EmbedSettings
 
 SUFFIXES = (".safetensors",)
@@ -39,7 +39,7 @@ def write(
     rows: Tensor = (settings.dtype, (int(starts[-1]), *row_shape), vectors)
     tensors: dict[str, Tensor] = {"starts": ("int64", starts.shape, [starts])}
     if settings.keep_sentences:
-        texts = [text.encode() for chunk in chunks for text in read_strings(chunk, "texts")]
+        texts = [text.encode() for chunk in chunks for text in read_texts(chunk, "texts")]
         text_starts = _starts([len(text) for text in texts])
         text = np.frombuffer(b"".join(texts), np.uint8)
         tensors["text_starts"] = "int64", text_starts.shape, [text_starts]

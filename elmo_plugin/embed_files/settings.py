@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLmError
+from elmo_plugin.bilm.io import DTYPES
 
 LAYOUTS = ("all", "top", "average", "mix")
-DTYPES = ("float32", "float16")
 TOKENIZERS = ("whitespace", "spacy")
 KEYS = ("line", "sentence")
 

@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
+from elmo_plugin.common.spacy_rules import SpacyRules
 
 STANDARD_INPUT = "-"
 _LINE_BYTES = 8  # counted for each line besides its text, as blank lines take room, too
-# spaCy keeps all strings that it has seen, each in 400 bytes: after 50 MB its rules are loaded again (0.3 s).
-_MAX_STRINGS = 2**17
 
 
 class Segment(NamedTuple):
@@ -77,30 +75,7 @@ def make_tokenizer(name: str, language: str) -> Callable[[str], list[str]]:
 
     Raises `BiLmError` if spaCy is missing, or has no rules for the language.
     """
-    return str.split if name == "whitespace" else SpacyTokenizer(language)
-
-
-class SpacyTokenizer:
-    """Splits lines by the rules of a language, in bounded memory."""
-
-    def __init__(self, language: str) -> None:
-        self._language = language
-        self._load_rules()
-
-    def __call__(self, text: str) -> list[str]:
-        words = [token.text for token in self._tokenizer(text) if not token.is_space]
-        if len(self._strings) > self._max_strings:
-            self._load_rules()
-        return words
-
-    def _load_rules(self) -> None:
-        try:
-            import spacy  # here, as it takes a second
-        except ImportError:
-            raise BiLmError("the tokenizer spacy needs spaCy: install elmo_plugin[spacy]") from None
-        try:
-            rules = spacy.blank(self._language)
-        except ImportError as error:
-            raise BiLmError(f"spaCy has no rules for language {self._language!r} ({error})") from None
-        self._tokenizer, self._strings = rules.tokenizer, rules.vocab.strings
-        self._max_strings = len(self._strings) + _MAX_STRINGS
+    if name == "whitespace":
+        return str.split
+    rules = SpacyRules(language)
+    return lambda line: [token.text for token in rules(line) if not token.is_space]

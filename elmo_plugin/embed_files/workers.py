@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from elmo_plugin.common.heap import keep_large_blocks_apart
+from elmo_plugin.common.process import keep_large_blocks_apart
 from elmo_plugin.embed_files.embedder import Embedder
 from elmo_plugin.embed_files.resume import write_chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
@@ -74,7 +74,7 @@ def write_chunks(
             yield from _in_order(pool, jobs, _SEGMENTS_AHEAD * len(devices))
         except BrokenProcessPool:
             raise RuntimeError(
-                "a worker has died, perhaps for want of memory; start again, with fewer workers, to go on"
+                "a worker has died, perhaps for lack of memory; start again with fewer workers to continue"
             ) from None
         except BaseException:
             for process in set(multiprocessing.active_children()) - others:
@@ -106,8 +106,7 @@ def _in_order(pool: ProcessPoolExecutor, jobs: Iterable[Job], ahead: int) -> Ite
 @contextmanager
 def _signals_held() -> Iterator[None]:
     """
-    Delays signals that stop this process, and blocks them in processes that it starts, as it ends those
-    itself.
+    Delays signals that stop this process, and blocks them in the processes that it starts and ends itself.
     """
     if sys.platform == "win32":
         yield

@@ -76,7 +76,7 @@ def archived_bilm(
 
 
 def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any]:
-    """Reads the weights of a trained model. They are empty if the folder has none, or damaged ones."""
+    """Reads the weights of a trained model. They are empty if the folder has no weights, or damaged ones."""
     files = [Path(folder) / name for name in WEIGHTS_NAMES] if folder is not None else []
     file = next(filter(Path.is_file, files), None)
     try:
@@ -85,9 +85,7 @@ def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any]:
         return {}
 
 
-def find_bilms(
-    state: Mapping[str, Any], marker: str, path: str
-) -> Iterator[tuple[str, dict[str, Tensor]]]:
+def find_bilms(state: Mapping[str, Any], marker: str, path: str) -> Iterator[tuple[str, dict[str, Tensor]]]:
     """
     Finds the token embedders in the weights of a model, by an entry that each has.
 

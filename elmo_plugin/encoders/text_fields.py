@@ -1,4 +1,4 @@
-"""The tensors of several text fields as one, and of lists of text fields as those of one."""
+"""Joins the tensors of several text fields, and flattens those of lists of text fields."""
 
 from collections.abc import Sequence
 

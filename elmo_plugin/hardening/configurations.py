@@ -133,7 +133,9 @@ def _check_object(params: Any) -> None:
 
 
 def _is_of_reading(error: BaseException) -> bool:
-    """Returns whether a dataset reader raised the error when it read its data, which the error names."""
+    """
+    Returns whether a dataset reader raised the error while it read its data; such an error names the file.
+    """
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
@@ -181,14 +183,14 @@ def _is_of_another_kind(value: Any, annotation: Any) -> bool:
 
 
 def _reason(error: Exception, name: str) -> str:
-    """Returns what an error says, in one line. That of a library is cut."""
-    said = " ".join(str(error).split())
+    """Returns the message of an error in one line; that of a library is shortened."""
+    message = " ".join(str(error).split())
     if isinstance(error, ConfigurationError | BiLmError):
-        return said
-    unknown = _NO_OPTION.match(said) if isinstance(error, TypeError) else None
+        return message
+    unknown = _NO_OPTION.match(message) if isinstance(error, TypeError) else None
     if unknown is not None:
         return f"{name} has no option {unknown[1]!r}"
-    return f"cannot be made ({type(error).__name__}: {shorten(said, _LONGEST)}; {VARIABLE}=1 shows where)"
+    return f"cannot be made ({type(error).__name__}: {shorten(message, _LONGEST)}; {VARIABLE}=1 shows where)"
 
 
 def _shown(value: Any) -> str:

@@ -32,7 +32,7 @@ Hook = Callable[[type[BaseException], BaseException, TracebackType | None], obje
 
 
 def install() -> None:
-    """Puts a `SentenceHook` in the place of `sys.excepthook`, unless there is one."""
+    """Makes a `SentenceHook` the `sys.excepthook`, unless it is one."""
     if not isinstance(sys.excepthook, SentenceHook):
         sys.excepthook = SentenceHook(sys.excepthook)
 
@@ -92,7 +92,7 @@ class SentenceHook:
 
 
 def is_useful(record: logging.LogRecord) -> bool:
-    """Hides the note that metrics named `_…` stay out of the progress bar: models name them so for that."""
+    """Hides the note that metrics named `_…` stay out of the progress bar: models name them so on purpose."""
     return not record.getMessage().startswith('Metrics with names beginning with "_"')
 
 

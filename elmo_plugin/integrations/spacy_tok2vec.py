@@ -45,8 +45,10 @@ def build_tok2vec_elmo(
         Whether the biLM reads each document sentence by sentence, as spaCy's `Sentencizer` splits it, or as
         one sentence. Boundaries that a pipeline has set are ignored, because there are none in training.
     """
-    word_vectors = WordVectors(bilm, ALL, None, precision)
-    mixed: Model = chain(bilm_layers(word_vectors, split_sentences), scalar_mix(), Dropout(dropout))
+    word_vectors = WordVectors(bilm, ALL, precision=precision)
+    mixed: Model = chain(
+        bilm_layers(word_vectors, split_sentences=split_sentences), scalar_mix(), Dropout(dropout)
+    )
     words = mixed if embed is None else concatenate(mixed, embed)
     model: Model = chain(words, with_array(Maxout(nO=width, nP=3, dropout=0.0, normalize=True)))
     model.set_dim("nO", width)

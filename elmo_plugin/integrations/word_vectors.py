@@ -131,7 +131,7 @@ class WordVectors:
         return cls(*_parse(content)[0]["settings"]).from_bytes(content)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles with a checksum, which pickle has not."""
+        """Pickles with a checksum, which pickle itself lacks."""
         if self._bilm is None:
             return WordVectors, self._settings()
         return WordVectors.restore, (self.to_bytes(),)
@@ -194,7 +194,7 @@ def _checked_weights(mixing_weights: Sequence[float], layers: str | int) -> list
     except (OverflowError, ValueError):  # of infinite numbers, or beyond them
         total = float("nan")
     if not isfinite(total):
-        raise BiLmError(f"mixing_weights and their sum are finite, not {weights}")
+        raise BiLmError(f"mixing_weights and their sum must be finite, not {weights}")
     if layers != MEAN or total <= 0:
         raise BiLmError('mixing_weights, of which some are positive, go with layers "mean"')
     return weights

@@ -36,7 +36,7 @@
   // data, validation: UTF-8 text, one tokenized sentence per line: a file or a pattern of files, compressed or not.
   // vocabulary:       as in any configuration of AllenNLP; what `allennlp elmo-vocab` writes is { type: 'from_files',
   //                   directory: ... }. The words to be predicted; the biLM itself reads characters.
-  // negatives:        the number of words that each target is told apart from; null for all.
+  // negatives:        the number of words that each target is scored against; null for all.
   // precision:        of matrix products in training, 'float32' or 'bfloat16'.
   // batch_size:       the number of streams of text; unroll_steps: the words of each in a batch.
   train(
@@ -122,7 +122,7 @@
   },
 
   // Validates and saves the exponential moving average of the weights, of about the last 1 / (1 - decay) steps, in
-  // which the noise of single steps is gone. Training itself goes on as without.
+  // which the noise of single steps is averaged out. Training itself is not affected.
   ema(decay):: {
     trainer+: { moving_average: { type: 'ema', decay: decay } },
   },

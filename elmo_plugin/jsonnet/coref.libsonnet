@@ -16,7 +16,7 @@
 // feedforward:      the size of both layers that score mentions, and of those that score antecedents.
 // lexical_dropout:  of embedded words; `dropout` is that in the LSTM's recurrence (variational), of its output, of hidden
 //                   layers, and of the features of each span and of each pair.
-// max_training_sentences: of a document, in a random window, drawn anew in each epoch.
+// max_training_sentences: of a document, in a random window, drawn again in each epoch.
 // use_speakers, use_genre, may_cross: other features of a pair of spans, and whether mentions may cross.
 // epochs:           at most; `patience` is the number of epochs without a better F1 on `dev`.
 local task = import 'task.libsonnet';

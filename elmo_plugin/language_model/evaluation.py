@@ -121,7 +121,8 @@ def _read(
 ) -> tuple[np.ndarray, BiLmState]:
     """
     Returns the losses, shape (2, batch, time), 0 where there is no target, and the state after the window.
-    Rows in which nothing is read take no time: both directions read as many words of a block.
+    Rows in which nothing is read take no time, since both directions read the same number of words of a
+    block.
     """
     device = softmax.weight.device
     packing = pack(torch.from_numpy((window.sentences[0] >= 0).sum(axis=1)), device)
@@ -133,9 +134,7 @@ def _read(
     )
     character_ids = torch.from_numpy(batch["character_ids"]).to(device)
     rows = types.to(device).unbind()
-    output = bilm.run_packed(
-        character_ids, rows, packing, state=state, weights=bilm.inference_weights()
-    )
+    output = bilm.run_packed(character_ids, rows, packing, state=state, weights=bilm.inference_weights())
     _, of_targets = softmax(torch.cat(output.layers[-1]), targets.flatten().to(device))
     losses = np.zeros(window.sentences.shape)
     losses[:, places[0], places[1]] = of_targets.view(2, -1).cpu().numpy()

@@ -55,7 +55,7 @@ class BiLmLanguageModel(Model):
     dropout : `float`
         The rate of dropout on the input of every LSTM layer and on the output of the last.
     num_negatives : `int`, optional
-        In training, the number of words that each target is told apart from. By default all words: the full
+        In training, the number of words that each target is scored against. By default all words: the full
         softmax. Evaluation always takes the full softmax. The words are drawn from a random state of their
         own, which is the same in all processes of a distributed training.
     loss_scale : `float`
@@ -108,7 +108,7 @@ class BiLmLanguageModel(Model):
             if stored.softmax is not None:
                 weight, bias, new_words = adapt_softmax(stored.softmax, vocab, namespace)
                 self.softmax.load_state_dict({"weight": weight, "bias": bias})
-                logger.info("The softmax of %s goes on; %d words are new to it", initial, new_words)
+                logger.info("Continues the softmax of %s; %d words are new to it", initial, new_words)
         self._num_negatives = num_negatives
         self._loss_scale = loss_scale
         self._precision = precision

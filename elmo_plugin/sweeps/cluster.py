@@ -24,7 +24,7 @@ def train_in_processes(
 ) -> list[Outcome]:
     """
     Trains several at a time, each in a process with its share of this machine's cores. Shows a bar of epochs
-    for each. A training whose process dies starts again, or goes on, see `train`; after the fourth death it
+    for each. A training whose process dies starts again, or resumes, see `train`; after the fourth death it
     has failed.
 
     # Parameters
@@ -66,7 +66,7 @@ def train_in_processes(
 
 
 def _train(training: Training, threads: int | None, packages: Sequence[str]) -> Outcome:
-    """Runs in a worker, in silence: the folder of the training has its log."""
+    """Runs in a worker, without output: the folder of the training has its log."""
     if threads is not None:
         torch.set_num_threads(threads)
     with open(os.devnull, "w", encoding="utf-8") as null, redirect_stdout(null), redirect_stderr(null):
@@ -83,7 +83,7 @@ def _outcome(task: Any) -> Outcome:
     error = task.exception()
     if error is None:
         return task.result()
-    # The scheduler's own words are of keys and addresses.
+    # The scheduler's own messages are about keys and addresses.
     return Outcome(failure=f"its process died too often ({type(error).__name__})")
 
 

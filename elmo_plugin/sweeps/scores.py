@@ -9,7 +9,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.plotting import new_figure, save_figure
 
-Scores = Mapping[str, Sequence[float]]  # of each configuration, those of its seeds
+ScoresByName = Mapping[str, Sequence[float]]  # of each configuration, those of its seeds
 
 
 class Metric(NamedTuple):
@@ -66,7 +66,7 @@ def summary(scores: Sequence[float], digits: int = 2) -> str:
     return mean if len(scores) == 1 else f"{mean} ± {statistics.stdev(scores):.{digits}f}"
 
 
-def table(scores: Scores, metric: str) -> str:
+def table(scores: ScoresByName, metric: str) -> str:
     """Returns a table in Markdown with a row for each configuration."""
     rows = [f"| configuration | {metric}, mean ± sd | of each seed |\n", "| --- | --- | --- |\n"]
     for name, values in scores.items():
@@ -74,7 +74,7 @@ def table(scores: Scores, metric: str) -> str:
     return "".join(rows)
 
 
-def draw(scores: Scores, metric: str, path: str | Path) -> None:
+def draw(scores: ScoresByName, metric: str, path: str | Path) -> None:
     """
     Draws a row for each configuration: a dot for each seed, and a line at their mean.
 

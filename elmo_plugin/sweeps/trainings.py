@@ -101,10 +101,10 @@ def with_fraction(config: dict[str, Any], fraction: float, seed: int) -> dict[st
 
 def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = False) -> dict[str, Any]:
     """
-    Trains, unless that is done. A training is in `FOLDER.unfinished/training` until it ends; other files of
-    `FOLDER.unfinished` stay there. After a kill it ends as if there had been none: with the trainer `bilm` it
-    resumes from its last checkpoint, with others it starts again, as what AllenNLP recovers has other random
-    numbers, and may lack the best weights.
+    Trains, unless that was done before. A training is in `FOLDER.unfinished/training` until it ends; other
+    files of `FOLDER.unfinished` stay there. After a kill it ends as if there had been none: with the trainer
+    `bilm` it resumes from its last checkpoint, with others it starts again, as what AllenNLP recovers has
+    other random numbers, and may lack the best weights.
 
     # Parameters
 

@@ -59,5 +59,5 @@ def updates_to_reach(folder: Path, score: float, metric: Metric) -> int | None:
             if sign * (metric.score({f"best_{name}": metrics[name]}) - score) >= 0:
                 return int(updates)
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ConfigurationError(f"{folder}: cannot tell its updates and scores ({error})") from None
+        raise ConfigurationError(f"{folder}: its updates and scores cannot be read ({error})") from None
     return None

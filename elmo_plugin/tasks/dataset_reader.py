@@ -76,7 +76,7 @@ class TaskDatasetReader(DatasetReader):
         """
         Yields the arguments of `text_to_instance` for each example in a file.
 
-        Raises `ConfigurationError`, beginning with `Line.location`, where a line is not as it should be.
+        Raises `ConfigurationError`, beginning with `Line.location`, where a line is malformed.
         """
 
     @overrides

@@ -18,9 +18,7 @@ from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.embedding.cache import MemoryCache
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
 
-SPLIT = (
-    "split it, or give the predictor more (--predictor-args '{\"max_words\": N}') if there is memory"
-)
+SPLIT = "split it, or give the predictor more (--predictor-args '{\"max_words\": N}') if there is memory"
 CHARACTERS_PER_WORD = 20
 
 

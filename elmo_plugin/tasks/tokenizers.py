@@ -1,12 +1,12 @@
 """Tokenizers of plain sentences: a sentence is tokenised as the training data of its task is."""
 
-import spacy
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import Token, Tokenizer
 from nltk.tokenize import TreebankWordTokenizer
 from overrides import overrides
-from spacy.language import Language
 from spacy.tokens import Doc
+
+from elmo_plugin.common.spacy_rules import SpacyRules
 
 MAX_RUN = 2_000  # characters without white space take 0.3 seconds; the time grows with their square
 
@@ -28,25 +28,15 @@ class PennTreebankTokenizer(Tokenizer):
         return [Token('"' if word in ("``", "''") else word) for word in self._tokenizer.tokenize(text)]
 
 
-class SpacyRules:
+class EnglishRules(SpacyRules):
     """
-    spaCy's rules for English, which need no trained model. spaCy keeps each new word that it meets for ever,
-    so the rules are made anew after many. Several threads may use them.
+    spaCy's rules for English. Its pipes are those of `SpacyRules`.
 
     Raises `ConfigurationError` where a text has more than 2,000 characters without white space.
-
-    # Parameters
-
-    pipes : `str`
-        The names of spaCy's components that follow the tokenizer, such as "sentencizer".
     """
 
-    max_new_words = 100_000
-    """After which the rules are made anew; it takes 0.2 seconds. So many take about 50 MB."""
-
     def __init__(self, *pipes: str) -> None:
-        self._pipes = pipes
-        self._rules = self._make()
+        super().__init__("en", *pipes)
 
     def __call__(self, text: str) -> Doc:
         longest = max(map(len, text.split()), default=0)
@@ -54,20 +44,7 @@ class SpacyRules:
             raise ConfigurationError(
                 f"spaCy's rules read {MAX_RUN:,} characters without white space, not {longest:,}"
             )
-        nlp, first_words = self._rules
-        if len(nlp.vocab.strings) > first_words + self.max_new_words:
-            nlp, _ = self._rules = self._make()
-        doc = nlp.tokenizer(text)
-        for _, pipe in nlp.pipeline:
-            doc = pipe(doc)
-        return doc
-
-    def _make(self) -> tuple[Language, int]:
-        """Returns new rules, and the number of words that they know."""
-        nlp = spacy.blank("en")
-        for pipe in self._pipes:
-            nlp.add_pipe(pipe)
-        return nlp, len(nlp.vocab.strings)
+        return super().__call__(text)
 
 
 class SpacyRulesTokenizer(Tokenizer):
@@ -77,7 +54,7 @@ class SpacyRulesTokenizer(Tokenizer):
     """
 
     def __init__(self) -> None:
-        self._rules = SpacyRules()
+        self._rules = EnglishRules()
 
     @overrides
     def tokenize(self, text: str) -> list[Token]:

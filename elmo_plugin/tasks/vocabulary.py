@@ -29,9 +29,9 @@ class PartOfText(TextField):
 @Vocabulary.register("distinct_texts", constructor="from_instances")
 class DistinctTextsVocabulary(Vocabulary):
     """
-    A `Vocabulary` whose `min_count` is of the times that a word is in the texts of the data. AllenNLP's is of
-    the times that it is in instances: a word of a paragraph would count once for each question about it,
-    and next to no word of the training data would be unknown.
+    A `Vocabulary` whose `min_count` counts how often a word is in the texts of the data. AllenNLP counts how
+    often it is in instances: a word of a paragraph would count once for each question about it, and hardly
+    any word of the training data would be unknown.
 
     Registered as a `Vocabulary` with name "distinct_texts", with the options of AllenNLP's "from_instances".
     """

@@ -47,9 +47,7 @@ class BFloat16Training(TrainerCallback):
         self._hooks: list[Any] = []
 
     @overrides
-    def on_start(
-        self, trainer: "GradientDescentTrainer", is_primary: bool = True, **kwargs: Any
-    ) -> None:
+    def on_start(self, trainer: "GradientDescentTrainer", is_primary: bool = True, **kwargs: Any) -> None:
         model = trainer.model
         autocast = bfloat16_autocast(next(model.parameters()).device.type)
 

@@ -22,7 +22,7 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> ElmoEmbedder:
     [
         ("a b\nc\n", {"output_format": "last"}, "one of all, top, average, not 'last'"),
         ("a b\n\n", {}, r"empty lines.* \[1\]"),
-        ("a b\na b\n", {"use_sentence_keys": True}, "comes twice"),
+        ("a b\na b\n", {"use_sentence_keys": True}, "occurs twice"),
     ],
 )
 def test_what_cannot_be_written_is_refused(

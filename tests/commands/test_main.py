@@ -112,7 +112,7 @@ def test_who_stops_it_learns_what_was_kept(
             main(arguments)
         assert capsys.readouterr().err == "elmo embed: stopped; nothing was written\n"
         Path(f"{output}.unfinished").mkdir()
-        kept = f"{output}.unfinished keeps what was done, and the same command goes on"
+        kept = f"{output}.unfinished keeps what was done; the same command resumes it"
         with pytest.raises(SystemExit, match=f"^{128 + number}$"):
             main(arguments)
         assert capsys.readouterr().err == f"elmo embed: stopped; {kept}\n"
@@ -285,7 +285,7 @@ def test_the_home_of_nobody_is_no_folder(
 def test_no_archive_is_replaced_by_json(tmp_path: Path) -> None:
     (tmp_path / "a.tar.gz").write_bytes(b"\x1f\x8b")
     for command in (["weights", "b.tar.gz", "--json"], ["answer", "b.tar.gz", "data.json", "-o"]):
-        with pytest.raises(ConfigurationError, match=r"would replace .*a\.tar\.gz, which is no JSON"):
+        with pytest.raises(ConfigurationError, match=r"would replace .*a\.tar\.gz, which is not JSON"):
             run_in_allennlp(*command, tmp_path / "a.tar.gz")
 
 

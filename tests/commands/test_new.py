@@ -10,11 +10,11 @@ from allennlp.common import Params
 
 from elmo_plugin.commands import new
 from elmo_plugin.commands.main import main
-from elmo_plugin.commands.new import LIBRARY, TASKS
+from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS
 from tests.conftest import REPOSITORY
 
 
-@pytest.fixture(params=TASKS)
+@pytest.fixture(params=PROJECT_TASKS)
 def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     main(["new", request.param, str(tmp_path / "project")])
     return tmp_path / "project"
@@ -62,7 +62,7 @@ def test_config_prints_the_folder_that_projects_copy(
 
 def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(SystemExit, match=rf"^elmo new: {tmp_path} is there already"):
+    with pytest.raises(SystemExit, match=rf"^elmo new: {tmp_path} already exists"):
         main(["new", "ner", str(tmp_path)])
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
 

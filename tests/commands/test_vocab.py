@@ -38,7 +38,9 @@ def test_the_command_writes_a_vocabulary_and_the_figures_of_the_text(
     assert json.loads((tmp_path / "out" / "vocabulary.corpus.json").read_text()) == figures
     assert sorted(path.name for path in out.parent.iterdir()) == ["vocabulary", "vocabulary.corpus.json"]
     assert "tokens: 12\n" in capsys.readouterr().out
-    monkeypatch.setattr(shards, "write_chunk", lambda *args: pytest.fail("the text is not prepared yet"))
+    monkeypatch.setattr(
+        shards, "write_corpus_chunk", lambda *args: pytest.fail("the text is not prepared yet")
+    )
     prepare_corpus(BiLmTextReader().shards(text), cache)
 
 
@@ -81,6 +83,6 @@ def test_limits_that_cannot_be_are_refused(text: str, tmp_path: Path, options: l
 
 def test_what_is_there_already_is_kept(text: str, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    with pytest.raises(ConfigurationError, match=f"{tmp_path / 'out'} is there already"):
+    with pytest.raises(ConfigurationError, match=f"{tmp_path / 'out'} already exists"):
         run("vocab", text, "-o", tmp_path / "out", "--cache-directory", tmp_path / "cache")
     assert not any((tmp_path / "out").iterdir())

@@ -112,7 +112,7 @@ def test_json_replaces_json_alone(tmp_path: Path) -> None:
         if is_json:
             check_outputs(output, [])
         else:
-            with pytest.raises(BiLmError, match=r"^--json would replace .*, which is no JSON"):
+            with pytest.raises(BiLmError, match=r"^--json would replace .*, which is not JSON"):
                 check_outputs(output, [])
 
 

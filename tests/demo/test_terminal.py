@@ -5,7 +5,7 @@ import re
 import pytest
 
 from elmo_plugin.demo.terminal import print_view
-from elmo_plugin.demo.views import MarkedText, Span, view
+from elmo_plugin.demo.views import MarkedSpan, MarkedText, view
 from tests.demo.stubs import PASSAGE, SNLI, SQUAD, SRL
 
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
@@ -22,7 +22,7 @@ def test_spans_stand_in_brackets_with_their_labels(capsys: pytest.CaptureFixture
 
 
 def test_spans_in_spans_keep_their_brackets(capsys: pytest.CaptureFixture[str]) -> None:
-    print_view([MarkedText("", "her old dog", [Span(0, 11, "2", 1), Span(0, 3, "1", 0)])])
+    print_view([MarkedText("", "her old dog", [MarkedSpan(0, 11, "2", 1), MarkedSpan(0, 3, "1", 0)])])
     assert capsys.readouterr().out == "[[her]1 old dog]2\n"
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.demo.views import Bars, Mark, MarkedText, Span, nest, view
+from elmo_plugin.demo.views import Bars, Mark, MarkedSpan, MarkedText, nest, view
 from tests.demo.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 
@@ -38,7 +38,7 @@ def test_a_predicate_that_has_no_role_v_is_marked_all_the_same() -> None:
 def test_mentions_are_marked_in_the_text_as_it_was_given() -> None:
     text = "Anna  waved.\nShe laughed."
     (part,) = view("coref", coref_output(text, ["Anna", "She"]), {"document": text})
-    assert part == MarkedText("", text, [Span(0, 4, "1", 1), Span(13, 16, "1", 1)])
+    assert part == MarkedText("", text, [MarkedSpan(0, 4, "1", 1), MarkedSpan(13, 16, "1", 1)])
 
 
 def test_mentions_of_a_document_of_words_are_marked_in_what_spaces_join() -> None:
@@ -89,7 +89,7 @@ def covered(pieces: list[Any], position: int = 0) -> dict[str, set[int]]:
 @given(st.lists(st.tuples(st.integers(0, 11), st.integers(1, 12)).filter(lambda span: span[0] < span[1])))
 def test_nested_and_crossing_spans_cover_what_they_say_and_leave_the_text(spans: list[Any]) -> None:
     text = "abcdefghijkl"
-    marks = [Span(start, end, str(number), 0) for number, (start, end) in enumerate(spans)]
+    marks = [MarkedSpan(start, end, str(number), 0) for number, (start, end) in enumerate(spans)]
     pieces = nest(MarkedText("", text, marks))
     assert flat(pieces) == text
     expected = {str(number): set(range(start, end)) for number, (start, end) in enumerate(spans)}

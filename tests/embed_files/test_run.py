@@ -139,7 +139,7 @@ def test_finished_safetensors_whose_end_became_zeros_are_refused(
     embed_file(text, output, replace(settings, keep_sentences=False))
     content = output.read_bytes()
     output.write_bytes(content[:-bytes_of_zeros] + bytes(bytes_of_zeros))
-    with pytest.raises(BiLmError, match=r"out\.safetensors is there already"):
+    with pytest.raises(BiLmError, match=r"out\.safetensors already exists"):
         embed_file(text, output, replace(settings, keep_sentences=False))
     output.write_bytes(content)
     assert not embed_file(text, output, replace(settings, keep_sentences=False))
@@ -150,7 +150,7 @@ def test_another_file_is_not_overwritten(
     content: bytes, settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "out.hdf5").write_bytes(content)
-    with pytest.raises(BiLmError, match=r"out\.hdf5 is there already"):
+    with pytest.raises(BiLmError, match=r"out\.hdf5 already exists"):
         embed_file(text, tmp_path / "out.hdf5", settings)
     assert (tmp_path / "out.hdf5").read_bytes() == content
     assert names(tmp_path) == ["bilm", "out.hdf5", "text.txt"]
@@ -243,7 +243,7 @@ def test_other_arguments_cannot_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
-    expected = rf"out\.hdf5\.unfinished was made with other arguments \(.*{message}.*remove it to begin again"
+    expected = rf"out\.hdf5\.unfinished was made with other arguments \(.*{message}.*remove it to start over"
     with pytest.raises(BiLmError, match=expected):
         embed_file(text, tmp_path / "out.hdf5", replace(settings, **change))
     assert embed_file(text, tmp_path / "out.hdf5", settings)
@@ -254,7 +254,7 @@ def test_another_text_cannot_go_on(
 ) -> None:
     begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
     text.write_text(text.read_text().replace("why", "how").replace("Ein", "Kein"))
-    with pytest.raises(BiLmError, match="begun with another text, which differs in lines 1 to 2"):
+    with pytest.raises(BiLmError, match="started with another text, which differs in lines 1 to 2"):
         embed_file(text, tmp_path / "out.hdf5", settings)
 
 
@@ -307,7 +307,7 @@ def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
     with monkeypatch.context() as patch:
         for output in run.OUTPUT_FORMATS.values():
             patch.setattr(output, "write", partial(lambda write, _, *args: write(FULL, *args), output.write))
-        with pytest.raises(OSError, match=rf"could not write .*{name}: the disk is full; make room"):
+        with pytest.raises(OSError, match=rf"could not write .*{name}: the disk is full; free some space"):
             embed_file(text, tmp_path / name, settings)
     assert names(tmp_path) == ["bilm", f"{name}.unfinished", "text.txt"]
     assert embed_file(text, tmp_path / name, settings)

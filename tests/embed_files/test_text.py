@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.embed_files import text
+from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.embed_files.text import digest_of, make_tokenizer, read_segments
 
 TEXT = "one two\n\n  Wörter 辞書 \nlast".encode()
@@ -152,9 +152,11 @@ def test_english_contractions_are_two_words() -> None:
 
 
 def test_the_memory_of_spacy_is_bounded_and_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "_MAX_STRINGS", 100)
+    monkeypatch.setattr(SpacyRules, "max_new_words", 100)
+    loaded = []
+    load = SpacyRules._load
+    monkeypatch.setattr(SpacyRules, "_load", lambda rules: loaded.append(load(rules)) or loaded[-1])
     tokenize = make_tokenizer("spacy", "en")
-    at_first = len(tokenize._strings)
     for number in range(100):
         assert tokenize(f"word{number} isn't other{number}.") == [
             f"word{number}",
@@ -163,7 +165,9 @@ def test_the_memory_of_spacy_is_bounded_and_does_not_matter(monkeypatch: pytest.
             f"other{number}",
             ".",
         ]
-        assert len(tokenize._strings) < at_first + 120
+        language, at_first = loaded[-1]
+        assert len(language.vocab.strings) < at_first + 120
+    assert len(loaded) > 1
 
 
 def test_a_language_without_rules_is_named() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import elmo_plugin
-from elmo_plugin.common.heap import keep_large_blocks_apart
+from elmo_plugin.common.process import keep_large_blocks_apart
 from elmo_plugin.embed_files import EmbedSettings, embed_file
 from tests.embed_files.conftest import LINES, write_text
 from tests.embed_files.test_kills import PROCESSES, embed_silently

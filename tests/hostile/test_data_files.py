@@ -13,7 +13,7 @@ from allennlp.data import DatasetReader
 from elmo_plugin.analysis.neighbors.static_vectors import StaticVectors
 from elmo_plugin.analysis.probes.tagged_words import read_tagged
 from elmo_plugin.analysis.senses import read_senses
-from elmo_plugin.tasks.coref.scoring import score_coref
+from elmo_plugin.tasks.coref import score_coref
 from elmo_plugin.tasks.ner.conlleval import score_tagged
 from elmo_plugin.tasks.squad.scores import score_squad
 from elmo_plugin.tasks.srl.props import read_props

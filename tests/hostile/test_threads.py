@@ -15,7 +15,7 @@ from allennlp.common import Params
 from allennlp.data import DatasetReader
 from allennlp.predictors import Predictor
 
-from elmo_plugin.common.heap import give_back_freed_memory
+from elmo_plugin.common.process import give_back_freed_memory
 from tests.hostile.material import times
 from tests.hostile.test_predictors import CONTRACTS
 from tests.tasks.contract import assert_same

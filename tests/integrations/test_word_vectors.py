@@ -173,7 +173,7 @@ def test_a_pickle_has_a_checksum(pair: dict[str, str]) -> None:
     "weights", [[INF, 1, 1], [float("nan")] * 3, [1e308] * 3, [INF, -INF, 1]], ids=str
 )
 def test_mixing_weights_that_cannot_be_are_named(weights: list[float]) -> None:
-    with pytest.raises(BiLmError, match=r"mixing_weights and their sum are finite, not \["):
+    with pytest.raises(BiLmError, match=r"mixing_weights and their sum must be finite, not \["):
         WordVectors("tiny", mixing_weights=weights)
 
 

@@ -5,7 +5,8 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import Tokenizer
 
-from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, SpacyRules, SpacyRulesTokenizer
+from elmo_plugin.common.spacy_rules import SpacyRules
+from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, SpacyRulesTokenizer
 
 
 @pytest.mark.parametrize(

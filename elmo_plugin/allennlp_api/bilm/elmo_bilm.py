@@ -17,7 +17,7 @@ TOLERANCE = 1e-4  # between vectors of words that two implementations have compu
 
 class ElmoBiLm(nn.Module):
     """
-    The biLM inside of `Elmo`, its `_elmo_lstm`, which returns the layers themselves. Its parts, their
+    The biLM inside `Elmo`, its `_elmo_lstm`, which returns the layers themselves. Its parts, their
     parameters and its `state_dict` are those of AllenNLP's `_ElmoBiLm`.
 
     # Parameters
@@ -99,7 +99,9 @@ class ElmoBiLm(nn.Module):
         layers, mask, _ = self.run(inputs, word_inputs, boundaries=True)
         return {"activations": list(layers), "mask": mask}
 
-    def run(self, inputs: Tensor, word_inputs: Tensor | None = None, boundaries: bool = False) -> BiLmOutput:
+    def run(
+        self, inputs: Tensor, word_inputs: Tensor | None = None, *, boundaries: bool = False
+    ) -> BiLmOutput:
         """
         # Parameters
 
@@ -125,7 +127,7 @@ class ElmoBiLm(nn.Module):
             last = len(vocabulary) - 1
             words = vocabulary[word_inputs.clamp(max=last)].to(inputs.dtype)
             inputs = torch.where(word_inputs[..., None] > last, inputs, words) * (word_inputs > 0)[..., None]
-        return self.session.run(self.bilm, inputs, boundaries)
+        return self.session.run(self.bilm, inputs, boundaries=boundaries)
 
     @torch.no_grad()
     def _cached_vectors(self, vocabulary: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The layers of a biLM with the names, the shapes and the values of AllenNLP's parameters."""
+"""The layers of a biLM, with parameters that have the names, shapes and values of AllenNLP's."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -88,7 +88,7 @@ class CharacterEncoder(TokenEncoder):
 
 
 class _CharacterEmbedding:
-    """What `nn.Embedding` would be, over a parameter of the encoder itself."""
+    """Acts as an `nn.Embedding` whose weight is a parameter of the encoder itself."""
 
     def __init__(self, parameters: Mapping[str, nn.Parameter | None]) -> None:
         self._parameters = parameters

@@ -9,7 +9,7 @@
         state_linearity.weight, .bias                   recurrent_weight, bias
         state_projection.weight                         projection_weight
 
-`elmo_plugin.bilm.io.allennlp_layout` tells how highway layers and gates differ.
+`elmo_plugin.bilm.io.allennlp_layout` describes how highway layers and gates differ.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,7 +27,7 @@ LSTM_PROJECTION = "_elmo_lstm.forward_layer_{}.state_projection.weight"
 
 def to_allennlp(weights: Iterable[tuple[str, Tensor]], options: BiLmOptions) -> Iterator[tuple[str, Tensor]]:
     """
-    Converts the weights of a `BiLm` to those of AllenNLP's, each as soon as all that it is made of has come.
+    Converts the weights of a `BiLm` to AllenNLP's, each as soon as all of its parts have been read.
 
     # Parameters
 
@@ -54,7 +54,9 @@ def to_allennlp(weights: Iterable[tuple[str, Tensor]], options: BiLmOptions) -> 
 
 
 def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
-    """Returns the options that weights show, with the activation and the clips of all published models."""
+    """
+    Infers the options from the shapes of weights, with the activation and the clips of all published models.
+    """
     convolutions = [weights[name] for name in _present(weights, CONVOLUTION)]
     projections = [weights[name] for name in _present(weights, LSTM_PROJECTION)]
     projection_dim, dim = projections[0].shape
@@ -66,7 +68,7 @@ def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
 
 
 def _present(weights: Mapping[str, Tensor], name: str) -> list[str]:
-    """Returns the names with a number, from 0 on, that are there."""
+    """Returns those of the numbered names, from 0 on, that exist."""
     numbered = (name.format(number) for number in range(len(weights)))
     return [name for name in numbered if name in weights]
 

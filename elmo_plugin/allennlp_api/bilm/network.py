@@ -21,7 +21,7 @@ class AllenNlpBiLm(BiLm):
     """
     A `BiLm` whose parameters have the names, the order, the shapes and the values of AllenNLP's. Code that
     writes to them, by `state_dict()` or otherwise, selects them by a regular expression or trains some of
-    them has the result that it would have with AllenNLP.
+    them has the same effect as with AllenNLP.
 
     # Parameters
 

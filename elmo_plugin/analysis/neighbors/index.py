@@ -17,7 +17,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import checksum, remove_leftovers, replace_when_written, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import decode, read_lines
-from elmo_plugin.common.heap import give_back_freed_memory
+from elmo_plugin.common.process import give_back_freed_memory
 from elmo_plugin.common.progress import progress_bar
 
 VERSION = 1  # of the format

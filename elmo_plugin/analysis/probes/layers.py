@@ -1,4 +1,4 @@
-"""What the layers of a biLM tell of tags (Peters et al., 2018, section 5.3, table 6)."""
+"""How well the layers of a biLM predict tags (Peters et al., 2018, section 5.3, table 6)."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

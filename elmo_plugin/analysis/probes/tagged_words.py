@@ -61,8 +61,8 @@ def with_control_tags(
 ) -> tuple[list[TaggedSentence], list[TaggedSentence]]:
     """
     Returns the same sentences with tags of a control task (Hewitt and Liang, 2019): each distinct word has
-    one tag, wherever it is, drawn at random as often as the training data have the tag. Vectors can tell
-    such tags only by which word it is.
+    one tag, wherever it is, drawn at random as often as the training data have the tag. Vectors can predict
+    such tags only by identifying the word.
     """
     counts = Counter(tag for sentence in train for tag in sentence.tags)
     words = sorted({word for sentence in [*train, *test] for word in sentence.words})

@@ -104,7 +104,7 @@ def _target(each: dict[str, Any]) -> Target:
     if not isinstance(senses, list) or not senses or not all(isinstance(key, str) and key for key in senses):
         raise TypeError(f"the senses {senses!r} are not a list of keys")
     if each["pos"] not in _PARTS_OF_SPEECH.values():
-        raise TypeError(f"the part of speech {each['pos']!r} is none of n, v, a and r")
+        raise TypeError(f"the part of speech {each['pos']!r} is not one of n, v, a and r")
     if not each["lemma"]:
         raise TypeError("the lemma is empty")
     return Target(each["index"], each.get("length", 1), each["lemma"].lower(), each["pos"], senses)

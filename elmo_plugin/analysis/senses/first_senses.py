@@ -7,10 +7,10 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks import read_text_lines
 
-Entry = tuple[str, str]  # a lemma and its part of speech (n, v, a or r)
+LemmaKey = tuple[str, str]  # a lemma and its part of speech (n, v, a or r)
 
 
-def read_first_senses(path: str | os.PathLike[str]) -> dict[Entry, str]:
+def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
     """
     Reads first senses from a file with a sense a line: lemma, part of speech, rank, key, and anything else,
     with tabs between them. It may be compressed.
@@ -30,7 +30,7 @@ def read_first_senses(path: str | os.PathLike[str]) -> dict[Entry, str]:
     return senses
 
 
-def wordnet_first_senses() -> Callable[[Entry], str | None]:
+def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
     """
     Returns a function from a lemma and part of speech to the key of its first sense in nltk's WordNet, or to
     `None` for a lemma that is not there. Raises `ConfigurationError` if nltk's WordNet is not installed.
@@ -45,7 +45,7 @@ def wordnet_first_senses() -> Callable[[Entry], str | None]:
             "first senses"
         ) from None
 
-    def first_sense(entry: Entry) -> str | None:
+    def first_sense(entry: LemmaKey) -> str | None:
         lemma, part_of_speech = entry
         for synset in wordnet.synsets(lemma, part_of_speech)[:1]:
             for each in synset.lemmas():

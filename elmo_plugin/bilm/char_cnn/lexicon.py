@@ -12,12 +12,12 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
 
 UNKNOWN = "<oov>"
-PADDING = "<pad>"
+PADDING_ENTRY = "<pad>"
 BEGIN_OF_SENTENCE, END_OF_SENTENCE = "<bos>", "<eos>"
 # The released models were trained with these two marks the wrong way round, so this is right.
 FIRST_MARK, LAST_MARK = "<eow>", "<bow>"
 
-NEEDED_OF_CHARACTERS = (UNKNOWN, PADDING, BEGIN_OF_SENTENCE, END_OF_SENTENCE, FIRST_MARK, LAST_MARK)
+NEEDED_OF_CHARACTERS = (UNKNOWN, PADDING_ENTRY, BEGIN_OF_SENTENCE, END_OF_SENTENCE, FIRST_MARK, LAST_MARK)
 NEEDED_OF_WORDS = (UNKNOWN,)
 _MAX_DIGITS = 9  # of the number of a row
 
@@ -113,4 +113,4 @@ class LexiconReader:
         rows, unknown = self._characters, self._characters[UNKNOWN]
         characters = [text] if text in _NAME_OF_BOUNDARY.values() else text
         ids = [rows[FIRST_MARK], *(rows.get(character, unknown) for character in characters), rows[LAST_MARK]]
-        return ids + [rows[PADDING]] * (self._slots - len(ids))
+        return ids + [rows[PADDING_ENTRY]] * (self._slots - len(ids))

@@ -14,8 +14,8 @@ Encode = Callable[[Tensor], Tensor]
 
 class TypeCache:
     """
-    A bounded table of words and their vectors, on the device of the words. It is for one way to encode them:
-    whoever changes that takes a new cache.
+    A bounded table of words and their vectors, on the device of the words. It is for one way to encode them;
+    another way needs a new cache.
 
     When it is full, everything goes except the pinned words, and it fills again, in the same memory. Several
     threads may use it, in and out of `torch.inference_mode()`, and so may a process that is forked meanwhile:

@@ -33,6 +33,7 @@ from elmo_plugin.bilm.io.hdf5_layout import (
 )
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.common.formats.hdf5_files import (
     find_numbers,
     find_strings,
@@ -46,15 +47,14 @@ from elmo_plugin.common.formats.hdf5_files import (
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.torch_files import check_finite
 
-DTYPES = ("float32", "float16")
+DTYPES = ("float32", "float16")  # in which numbers are stored, in any file
 _OPTIONS = "options"  # an attribute of the file
 _OF_BILM = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|$)")
 
-logger = logging.getLogger(__name__)
-
-
 _LONGEST_WORD = 100  # bytes for each number of a softmax, far more than words take
 UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # of AllenNLP's vocabularies, and of published ones
+
+logger = logging.getLogger(__name__)
 
 
 class SoftmaxWeights(NamedTuple):
@@ -173,13 +173,13 @@ def write_weights(
     softmax: SoftmaxWeights | None = None,
 ) -> None:
     """
-    Writes the weights of a biLM, so that every ELMo implementation can read them. After an error the file is
-    incomplete: `write_files` writes it completely or not at all.
+    Writes the weights of a biLM, so that every ELMo implementation can read them. The file is written
+    completely or not at all.
 
     # Parameters
 
     path : `str | Path`
-        The file, which error messages do not name.
+        The file, which `BiLmError`s do not name.
     state : `dict[str, Tensor]`
         The biLM's `state_dict()`.
     options : `BiLmOptions`
@@ -189,7 +189,18 @@ def write_weights(
     softmax : `SoftmaxWeights`, optional
         Written next to the biLM, for `read_softmax`.
 
-    Raises `BiLmError` if a value or a word cannot be written.
+    Raises `BiLmError` if a value or a word cannot be written, and `OSError` if the file cannot.
+    """
+    with replace_when_written(path) as temporary:
+        write_temporary_weights(temporary, state, options, dtype, softmax)
+
+
+def write_temporary_weights(
+    path: Path, state: StateDict, options: BiLmOptions, dtype: str, softmax: SoftmaxWeights | None
+) -> None:
+    """
+    Writes the file of `write_weights` to a temporary path, which the caller renames. After an error the file
+    is incomplete.
     """
     of_half = {"compression": "gzip", "compression_opts": 9, "shuffle": True}
     compression = of_half if dtype == "float16" else {}
@@ -210,7 +221,7 @@ def write_weights(
             write("softmax/W", softmax.weight)
             write("softmax/b", softmax.bias)
             if any("\0" in word for word in softmax.words):
-                raise BiLmError("HDF5 cannot hold a word with the character NUL; export no softmax")
+                raise BiLmError("HDF5 cannot hold a word with the character NUL; leave out the softmax")
             write_strings(file, "softmax/words", softmax.words)
 
 

@@ -63,8 +63,9 @@ class Card(NamedTuple):
 
 def read_card(folder: Path) -> Card | None:
     """
-    Returns what the `README.md` of a biLM's folder says of its training and licence; `None` without one that
-    begins with its licence and language. Links to other files of the folder, which a copy lacks, become text.
+    Returns what the `README.md` of a biLM's folder says about its training and licence; `None` if there is
+    none that begins with the licence and language. Links to other files of the folder, which a copy lacks,
+    become text.
     """
     try:
         text = (folder / CARD_NAME).read_text(encoding="utf-8")

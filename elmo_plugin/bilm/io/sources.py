@@ -12,7 +12,7 @@ from elmo_plugin.bilm.io.hdf5_weights import (
     read_dtype,
     read_softmax,
     read_weights,
-    write_weights,
+    write_temporary_weights,
 )
 from elmo_plugin.bilm.io.manylangs import is_model_folder, model_files, read_folder
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
@@ -64,7 +64,7 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
         if is_model_folder(found):
             options, weights = read_folder(found)
             return Checkpoint(options, weights.items())
-        options, weights, softmax = read_archive(found, with_softmax)
+        options, weights, softmax = read_archive(found, with_softmax=with_softmax)
         return Checkpoint(options, weights.items(), softmax)
     options_file, weights_file = found
     options = BiLmOptions.from_file(options_file)
@@ -105,7 +105,7 @@ def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = 
         options, weights, softmax, stored_dtype, _ = checkpoint
         state = dict(weights)
         try:
-            write_weights(weights_file, state, options, dtype or stored_dtype, softmax)
+            write_temporary_weights(weights_file, state, options, dtype or stored_dtype, softmax)
         except BiLmError as error:
             raise BiLmError(f"weight file {files[1]}: {error}") from None
     return files
@@ -114,7 +114,7 @@ def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = 
 def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
     """
     Writes a model card next to the files of a biLM, whose weights are read; one that is there stays. What the
-    card of its source says of training data and licence is kept.
+    card of its source says about training data and licence is kept.
     """
     path = Path(folder) / CARD_NAME
     if path.exists():

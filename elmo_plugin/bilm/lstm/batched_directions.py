@@ -74,7 +74,7 @@ def _run(
 ) -> Tensor:
     """
     Returns the outputs, shape (directions, N, projection_dim). `hidden` and `cell` become the final states:
-    rows are sorted by length, so that the first of them go on, and the others keep what they have.
+    rows are sorted by length, so that the first of them continue, and the others keep what they have.
     """
     outputs = hidden.new_empty(len(inputs), len(inputs[0]), hidden.size(2), dtype=layers.dtype)
 

@@ -15,8 +15,8 @@ def lstm_pointwise(gates: Tensor, cell: Tensor, cell_clip: float | None) -> Tens
         c = clip(sigmoid(f) * c + sigmoid(i) * tanh(j))
         sigmoid(o) * tanh(c)
 
-    One sigmoid does for all four gates, since tanh(x) = 2 sigmoid(2x) - 1 = 1 - 2 sigmoid(-2x); on a CPU it
-    is faster than a tanh, too. All is computed in the type of the cell.
+    One sigmoid suffices for all four gates, since tanh(x) = 2 sigmoid(2x) - 1 = 1 - 2 sigmoid(-2x); on a CPU
+    it is faster than a tanh, too. All is computed in the type of the cell.
 
     # Parameters
 

@@ -19,8 +19,8 @@ LayerOutput = tuple[list[Tensor], list[LstmState]]
 
 class Recurrence(ABC):
     """
-    Runs one layer of each given direction. A new recurrence is a subclass in a file of its own, and a line
-    in `RECURRENCES`.
+    Runs one layer of each given direction. A new recurrence is a subclass in its own file, and a line in
+    `RECURRENCES`.
 
     name: its name in the API
     has_gradients: whether it supports gradients

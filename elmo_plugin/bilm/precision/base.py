@@ -45,8 +45,8 @@ class PackedDirections(Protocol):
 
 class Precision(ABC):
     """
-    Packs weights, and tells where and when that is useful. Parameters and activations stay float32. A new
-    precision is a subclass in its own file, and a line in `PRECISIONS`.
+    Packs weights, and says when that is useful. Parameters and activations stay float32. A new precision is a
+    subclass in its own file, and a line in `PRECISIONS`.
 
     name: its name in options
     """

@@ -140,7 +140,7 @@ def _files(path: Path, copy: Callable[[str], bytes | None]) -> Iterator[tuple[st
                 total += member.size if linked is None else len(linked)
                 if number > MAX_MEMBERS or total > limit:
                     most = f"{MAX_MEMBERS:,} files or {limit / 1e9:.1f} GB"
-                    raise BiLmError(f"it unpacks to more than {most}, which no model does")
+                    raise BiLmError(f"it unpacks to more than {most}, which no model needs")
                 if member.isdir():
                     continue
                 if linked is not None:

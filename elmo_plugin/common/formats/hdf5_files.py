@@ -106,8 +106,8 @@ class DeferringFile(io.FileIO):
 @contextmanager
 def _defer_signals(target: DeferringFile) -> Iterator[None]:
     """
-    Has Ctrl-C and SIGTERM end the writing as a full disk does, and raises them at the end. HDF5 would replace
-    an exception that is raised while it calls the file with an error of its own.
+    Makes Ctrl-C and SIGTERM end the writing as a full disk does, and raises them at the end. HDF5 would
+    replace an exception that is raised while it calls the file with an error of its own.
     """
     came: list[int] = []
 
@@ -163,8 +163,8 @@ def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
 def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
     Returns the dataset of this name, if there is one. Raises `BiLmError` if it does not hold floating-point
-    numbers, or not all of them are in this file: HDF5 reads zeros for what was never written, or is in
-    another file that is missing; and if they would take far more memory than the file is large.
+    numbers; if some of them are not in this file, since HDF5 reads zeros for what was never written or is in
+    another file that is missing; or if they would take far more memory than the file.
     """
     dataset = _find(file, name)
     if dataset is not None and dataset.dtype.kind != "f":
@@ -205,7 +205,7 @@ def _find(file: h5py.File, name: str) -> h5py.Dataset | None:
         raise BiLmError(f"the dataset {name} is in another file")
     if dataset.nbytes > max(MAX_BYTES, MAX_RATIO * file.file.id.get_filesize()):
         size = f"{dataset.nbytes / 1e9:.1f} GB"
-        raise BiLmError(f"the dataset {name} is compressed to far less than its {size}, as no numbers are")
+        raise BiLmError(f"the dataset {name} is compressed to far less than its {size}, as numbers never are")
     if dataset.size:
         if dataset.chunks is None:
             is_complete = dataset.id.get_storage_size() >= dataset.nbytes

@@ -1,4 +1,4 @@
-"""The page as an ASGI application: its addresses, and what it lets in and out."""
+"""The page as an ASGI application: its addresses, and which requests and responses it allows."""
 
 import ipaddress
 import socket

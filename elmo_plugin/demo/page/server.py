@@ -18,7 +18,7 @@ MOST_BYTES_OF_A_REQUEST = 1 << 20  # longer ones are refused before they are rea
 
 def open_socket(host: str, port: int) -> socket.socket:
     """
-    Takes a port, so that another program's is found before models are loaded.
+    Takes a port, so that one in use is noticed before models are loaded.
 
     # Parameters
 
@@ -58,7 +58,7 @@ def address_of(opened: socket.socket, host: str) -> str:
 
 
 def warning_of(host: str) -> str:
-    """Returns what serving at a host means for others; nothing where only this machine has it."""
+    """Returns a warning if other machines can reach this host, or an empty string."""
     try:
         is_local = ipaddress.ip_address(host).is_loopback
     except ValueError:

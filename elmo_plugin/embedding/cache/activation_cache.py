@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError, BiLmOutput
+from elmo_plugin.bilm.io import DTYPES
 from elmo_plugin.embedding.cache.memory_store import MemoryStore
 from elmo_plugin.embedding.cache.records import sentence_keys
 from elmo_plugin.embedding.cache.sqlite_store import SqliteStore
 
-DTYPES = ("float32", "float16")
 GIGABYTE = 10**9
 _MOST_GB = 10**6
 
@@ -34,7 +34,7 @@ class ActivationCache:
     Runs a frozen biLM only on the sentences that are not stored yet.
 
     All layers of a sentence are stored under a digest of its characters and of the biLM (its weights, options
-    and precision). So different mixes share them, and a changed biLM reads none of the old ones.
+    and precision). So different mixes share them, and a changed biLM does not read the old ones.
 
     Caches of the same kind, place and `dtype` are equal, and return the same results.
 

@@ -19,8 +19,8 @@ class GruRecurrence(Function):
         n = tanh(V_n x_t + b_n + r * (W_n h_{t-1} + c_n))
         h_t = (1 - z) * n + z * h_{t-1}
 
-    `V x_t + b` is given, as one product for all rows makes it. In both passes only what depends on the time
-    step before, or after, goes step by step.
+    `V x_t + b` is an argument, computed as one product for all rows. In both passes only what depends on the
+    previous or next time step is computed step by step.
     """
 
     @staticmethod

@@ -21,7 +21,7 @@ class HighwayRecurrence(Function):
 
     The dropout mask m is that of their equation 13: both the next time step and the next layer see the
     dropped values. `V x_t` and `U x_t` are one product for all rows. In both passes only what depends on the
-    time step before, or after, goes step by step.
+    previous or next time step is computed step by step.
     """
 
     @staticmethod

@@ -19,8 +19,8 @@ class LstmRecurrence(Function):
         c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
         h_t = sigmoid(o) * tanh(c_t)
 
-    `V x_t + b` is given, as one product for all rows makes it. In both passes only what depends on the time
-    step before, or after, goes step by step.
+    `V x_t + b` is an argument, computed as one product for all rows. In both passes only what depends on the
+    previous or next time step is computed step by step.
     """
 
     @staticmethod

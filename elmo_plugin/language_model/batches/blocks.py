@@ -97,7 +97,7 @@ def block_groups(
 ) -> Iterator[tuple[TextBuffer, np.ndarray]]:
     """
     Yields a part of the text, and which of its sentences begin the blocks that are read in parallel; the last
-    number is the end of the last block. There are `num_rows` blocks, but for the last group.
+    number is the end of the last block. There are `num_rows` blocks, except in the last group.
     """
     text = TextBuffer(np.zeros(0, np.int32), np.zeros(1, np.int64), corpus.empty_table(), first=0)
     for number in range(len(corpus.chunks)):
@@ -130,7 +130,9 @@ def _group_windows(text: TextBuffer, blocks: np.ndarray, layout: StreamLayout) -
     steps = layout.unroll_steps
     width = -(-targets_in(text.starts, blocks).max() // steps) * steps
     own = blocks[layout.own.start : layout.own.stop + 1]
-    rows = np.stack([_rows(text, own, layout.batch_size, width, reverse) for reverse in (False, True)])
+    rows = np.stack(
+        [_rows(text, own, layout.batch_size, width, reverse=reverse) for reverse in (False, True)]
+    )
     rows[:, 2][rows[:, 1] == 0] = -1  # no sentence where there is no target
     for start in range(0, width, steps):
         window = rows[..., start : start + steps]  # Shape: (directions, 3, rows, steps)
@@ -143,7 +145,7 @@ def _rows(text: TextBuffer, blocks: np.ndarray, num_rows: int, width: int, rever
     runs = [np.arange(begin, end) for begin, end in pairwise(blocks)]
     sentences = np.concatenate([np.arange(0), *(run[::-1] if reverse else run for run in runs)])
     numbers = np.repeat(text.first + sentences, np.diff(text.starts)[sentences] + 1)
-    items = np.stack([*sentences_in_a_row(text.types, text.starts, sentences, reverse), numbers])
+    items = np.stack([*sentences_in_a_row(text.types, text.starts, sentences, reverse=reverse), numbers])
     lengths = np.zeros(num_rows, dtype=np.int64)
     lengths[: len(runs)] = targets_in(text.starts, blocks)
     empty = np.zeros((3, num_rows, width), dtype=np.int32)

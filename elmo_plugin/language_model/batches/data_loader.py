@@ -45,9 +45,9 @@ class BiLmStreamLoader(DataLoader):
     Text for a biLM, tokenised once into files of a cache and read from there, so that memory does not grow
     with it. Each direction's language model reads a text of its own.
 
-    With `shuffle`, to train: each row of a batch is a stream of sentences in random order that goes on in the
-    next batch, another for each direction. An epoch has every sentence once in each direction; in its last
-    batches, rows that have run out of sentences are empty. Each epoch has an order of its own.
+    With `shuffle`, to train: each row of a batch is a stream of sentences in random order that continues in
+    the next batch, another for each direction. An epoch has every sentence once in each direction; in its
+    last batches, rows that have run out of sentences are empty. Each epoch has an order of its own.
 
     Without, to evaluate: the text in its order is cut into blocks of sentences, and each is read from the
     zero state, backward from its end, so that no other option changes what is predicted from what.
@@ -175,8 +175,8 @@ class BiLmStreamLoader(DataLoader):
 
     def resume(self, finished_epochs: list[int], batches: int, then: Callable[[], None]) -> None:
         """
-        Goes on where another loader of the same fingerprint was: the batches that it gave are not made again;
-        an empty dictionary stands for each.
+        Continues where a loader with the same fingerprint stopped: the batches that it gave are not made
+        again; an empty dictionary stands for each.
 
         # Parameters
 

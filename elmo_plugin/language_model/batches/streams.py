@@ -23,7 +23,7 @@ def training_windows(
     them. The parameters are those of `stream_windows`.
     """
     forward, backward = (
-        stream_windows(corpus, layout, seed, epoch, reverse, first) for reverse in (False, True)
+        stream_windows(corpus, layout, seed, epoch, reverse=reverse, first=first) for reverse in (False, True)
     )
     nothing = np.zeros((layout.batch_size, layout.unroll_steps), dtype=np.int32)
     run_out = Window(nothing, nothing, corpus.empty_table())
@@ -37,7 +37,7 @@ def stream_windows(
     """
     Reads the text once in one direction, its chunks and the sentences of each in random order. Each row is a
     stream: when its sentence is over, the next one follows in the same row, and a sentence that does not end
-    in a window goes on in the same row of the next one. A sentence's first item is never a target, and its
+    in a window continues in the same row of the next one. A sentence's first item is never a target, and its
     last never an input. The windows end when the rows of all processes have run out; then every sentence has
     been read once. There is nothing in a row that has run out.
 
@@ -51,11 +51,11 @@ def stream_windows(
         The number of the first window that is wanted. Those before it are skipped, which is quick.
     """
     steps, own = layout.unroll_steps, layout.own
-    dealt = np.zeros(layout.rows, dtype=np.int64)  # how many targets each row has got so far
+    dealt = np.zeros(layout.rows, dtype=np.int64)  # the number of targets of each row so far
     done = first * steps  # and how many of them have been given in windows
     table = corpus.empty_table()
     rest = np.zeros((2, layout.batch_size, 0), dtype=np.int32)  # inputs and targets that have not
-    for chunk, order in shuffled_chunks(corpus, seed, epoch, reverse):
+    for chunk, order in shuffled_chunks(corpus, seed, epoch, reverse=reverse):
         begins, ends, lengths = deal(np.diff(chunk.starts)[order] + 1, dealt)
         positions = dealt[own] - done
         dealt += lengths
@@ -65,7 +65,7 @@ def stream_windows(
             [order[begin:end] for begin, end in zip(begins[own], ends[own], strict=True)]
         )
         types = np.array(chunk.types)  # read from the file in its order, not in the shuffled one
-        items = np.stack(sentences_in_a_row(types, chunk.starts, sentences, reverse))
+        items = np.stack(sentences_in_a_row(types, chunk.starts, sentences, reverse=reverse))
         table, rest = corpus.type_table(chunk).concat(table, rest)
         rest = append_to_rows(rest, positions, items, lengths[own])
         whole = max(0, (dealt[own].min() - done) // steps)
@@ -93,9 +93,10 @@ def shuffled_chunks(
 
 def deal(lengths: np.ndarray, dealt: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
-    Deals sentences of these `lengths` to rows, to each a run of sentences that follow one another, so that
-    all rows have got as much as the others, but for about a sentence. `dealt`, shape (rows,), is what each
-    has got before. Returns the first of each row's sentences, their end, and their targets, shape (rows,).
+    Deals sentences of these `lengths` to rows, to each a run of consecutive sentences, so that all rows have
+    the same number of targets in total, within about a sentence. `dealt`, shape (rows,), has the number that
+    each row got before. Returns the first of each row's sentences, their end, and their targets, of shape
+    (rows,).
     """
     ends = np.concatenate([[0], np.cumsum(lengths)])  # of no, one, two, ... sentences
     # What each row lacks, which in total is what there is to deal; times the number of rows, to be whole.

@@ -42,7 +42,7 @@ class StreamLayout(NamedTuple):
 
 class TypeTable(NamedTuple):
     """
-    What is known of each type of a text.
+    What is known about each type of a text.
 
     hashes: shape (types,), equal for equal words only, whatever chunk they are from; 0 for no word
     character_ids: shape (types, max_characters), zeros for no word

@@ -31,8 +31,8 @@ _TEXT = "words.txt"
 @dataclass
 class CorpusChunk:
     """
-    Sentences as numbers of words. The numbers are the chunk's own, its types: 0 is no word, 1 and 2 are `<S>`
-    and `</S>`, and from 3 on words are numbered in the order of their first appearance.
+    Sentences as numbers of words. The numbers are the chunk's own, its types: 0 stands for no word, 1 and 2
+    are `<S>` and `</S>`, and from 3 on words are numbered in the order of their first appearance.
 
     types: shape (tokens,), uint32, the type of each word of the text; the sentences' boundaries are not in it
     starts: shape (sentences + 1,), int64, where each sentence begins in `types`, and the end of the last one
@@ -101,7 +101,7 @@ class ChunkFiles:
 
     def open(self, max_characters: int) -> CorpusChunk:
         """
-        Reads the chunk. A file that is mapped into memory would end the process where somebody cuts it.
+        Reads the chunk into memory: if a mapped file were truncated, the process would crash.
 
         Raises `BiLmError` where its files are gone from the cache or damaged.
         """
@@ -110,7 +110,7 @@ class ChunkFiles:
             text = np.fromfile(_file(self.path, _TEXT), np.uint8)
             if checksum(*arrays.values(), text) != self.checksum:
                 raise ValueError("it is not what was written")
-        except Exception as error:  # damage can make the reader stumble over anything
+        except Exception as error:  # damage can make the reader raise anything
             raise_stop(error)
             raise BiLmError(
                 f"{self.path}.*, text prepared for training, is gone or damaged ({error}); "
@@ -119,7 +119,7 @@ class ChunkFiles:
         return CorpusChunk(**arrays, text=text, max_characters=max_characters)
 
 
-def write_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequence[int]) -> int:
+def write_corpus_chunk(path: Path, words: Sequence[str], types: array, lengths: Sequence[int]) -> int:
     """
     Writes the files of a chunk: `words` are those from type 3 on, none with white space in it; `types` has
     the type of each word of the text, 32 bits; `lengths` the number of words of each sentence. Returns their

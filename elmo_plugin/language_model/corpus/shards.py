@@ -19,7 +19,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import remove_leftovers, replace_when_written, write_json
 from elmo_plugin.common.formats.json_files import read_json
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines
-from elmo_plugin.language_model.corpus.chunks import RESERVED_WORDS, ChunkFiles, write_chunk
+from elmo_plugin.language_model.corpus.chunks import RESERVED_WORDS, ChunkFiles, write_corpus_chunk
 
 CHUNK_TOKENS = 2**22
 _FORMAT = 2  # of prepared shards; another number for another layout
@@ -145,7 +145,7 @@ def _write(shard: str, stamp: list[int], folder: Path, chunk_tokens: int) -> Non
         part.mkdir()
         sizes: list[tuple[int, int, int]] = []
         for words, types, lengths in _tokenised(read_sentences(shard), chunk_tokens):
-            checksum = write_chunk(part / f"{len(sizes):06d}", words, types, lengths)
+            checksum = write_corpus_chunk(part / f"{len(sizes):06d}", words, types, lengths)
             sizes.append((len(types), len(lengths), checksum))
         (part / _LIST).write_text(json.dumps(sizes))
         if _stamp(shard) != stamp:

@@ -7,7 +7,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.callbacks import TrainerCallback
 from overrides import overrides
 
-from elmo_plugin.common.heap import keep_freed_memory
+from elmo_plugin.common.process import keep_freed_memory
 
 MATMUL_PRECISIONS = ("highest", "high", "medium")  # of `torch.set_float32_matmul_precision`
 

@@ -55,7 +55,7 @@ class AtomicCheckpointer(Checkpointer):
         except OSError as error:
             self._remove_without_model()
             latest = self.find_latest_checkpoint()
-            good = f"the last good checkpoint is {latest[0]}" if latest else "there is none before it"
+            good = f"the last good checkpoint is {latest[0]}" if latest else "there is no earlier one"
             raise OSError(error.errno, f"{error.strerror or error}; {good}") from error
         # It finds both files in place, writes neither, and removes what is too old.
         super().save_checkpoint(cast(Trainer, SimpleNamespace(get_checkpoint_state=lambda: state)))
@@ -90,9 +90,9 @@ class AtomicCheckpointer(Checkpointer):
         return None
 
     def _set_aside(self, point: tuple[int, int], error: BiLmError) -> None:
-        """Renames a checkpoint that cannot be read, so that nothing takes it for the latest."""
+        """Renames a checkpoint that cannot be read, so that it is not taken for the latest."""
         logger.warning(
-            "%s or its training state is damaged (%s): both are renamed to damaged_*, and training goes on "
+            "%s or its training state is damaged (%s): both are renamed to damaged_*, and training resumes "
             "from the checkpoint before",
             self._model_state_path(*point),
             error,

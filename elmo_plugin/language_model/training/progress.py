@@ -53,7 +53,7 @@ class BiLmProgress(TrainerCallback):
     """
     Logs a line on the progress of the whole training at intervals, on the primary process: tokens
     per second of one direction over all processes (which read shares of the same size) since the last line,
-    and the time left, should it go on as it did since this process began to train.
+    and the time left, at the average speed since this process began to train.
 
     # Parameters
 

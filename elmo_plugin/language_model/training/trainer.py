@@ -40,8 +40,8 @@ class BiLmTrainer(GradientDescentTrainer):
     each process, and the scale of the loss in mixed precision. A `best.th` that a kill left behind is
     repaired. In distributed training each process draws its own random numbers, such as those of dropout.
 
-    For model `bilm` with data loader `bilm_stream`; with checkpointer `atomic` no kill costs a checkpoint.
-    Takes the same parameters as AllenNLP's. Of its moving averages, `ema` resumes.
+    For model `bilm` with data loader `bilm_stream`; with checkpointer `atomic` a kill never costs a
+    checkpoint. Takes the same parameters as AllenNLP's. Of the moving averages, only `ema` resumes.
 
     # Raises
 
@@ -51,7 +51,7 @@ class BiLmTrainer(GradientDescentTrainer):
         checkpoint.
     """
 
-    # Beyond what AllenNLP's trainer says of them.
+    # In addition to the types that AllenNLP's trainer declares.
     model: BiLmLanguageModel
     data_loader: BiLmStreamLoader
     _checkpointer: Any
@@ -67,7 +67,7 @@ class BiLmTrainer(GradientDescentTrainer):
             if not all(hasattr(part, method) for method in methods):
                 raise ConfigurationError(
                     "trainer `bilm` is for model `bilm` with data loader `bilm_stream`, "
-                    f"but was given {type(part).__name__}, which cannot go on from where it was"
+                    f"but was given {type(part).__name__}, which cannot resume where it stopped"
                 )
         super().__init__(model, optimizer, data_loader, **kwargs)
         self._epoch = EpochProgress(self._serialization_dir)
@@ -130,8 +130,8 @@ class BiLmTrainer(GradientDescentTrainer):
             self._prepare_resume(checkpoint.trainer_state[KEY])
         else:
             logger.warning(
-                "The checkpoint in %s was not made by trainer `bilm`: training goes on from it, but not "
-                "exactly as it would have",
+                "The checkpoint in %s was not made by trainer `bilm`: training resumes from it, but not "
+                "exactly as it would have continued",
                 self._serialization_dir,
             )
         self._repair_best_model()
@@ -147,7 +147,7 @@ class BiLmTrainer(GradientDescentTrainer):
             self._checkpointer = checkpointer
 
     def _check_agreement(self, what: str, own: Any) -> None:
-        """Nodes may have a text, and have a folder, of their own."""
+        """Raises `ConfigurationError` if processes differ: each node may have its own text and folder."""
         of_all = self._of_all_processes(own)
         if any(other != own for other in of_all):
             raise ConfigurationError(f"all processes must have the same {what}, but have {of_all}")
@@ -162,7 +162,7 @@ class BiLmTrainer(GradientDescentTrainer):
             change = f"the {' and the '.join(changed)} has changed; put it back, or train in a new folder"
         else:
             return
-        raise ConfigurationError(f"cannot go on from the checkpoint in {self._serialization_dir}: {change}")
+        raise ConfigurationError(f"cannot resume from the checkpoint in {self._serialization_dir}: {change}")
 
     def _validation_text(self) -> str | None:
         """Returns the fingerprint of the text by which the best epoch is chosen."""
@@ -170,8 +170,8 @@ class BiLmTrainer(GradientDescentTrainer):
 
     def _prepare_resume(self, state: dict[str, Any]) -> None:
         """
-        What AllenNLP reads again to skip it comes without data. The states are set after that, as nothing
-        that is done before the first new batch may change them.
+        Batches that AllenNLP reads again only to skip them come without data. The states are set after that,
+        as nothing before the first new batch may change them.
         """
         own = state["processes"][torch.distributed.get_rank() if self._distributed else 0]
         if self._scaler is not None and state["scaler"] is not None:

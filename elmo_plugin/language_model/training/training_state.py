@@ -23,7 +23,7 @@ def random_states(device: torch.device) -> dict[str, Any]:
 
 
 def set_random_states(states: dict[str, Any], device: torch.device) -> None:
-    """Sets what `random_states` gave."""
+    """Sets what `random_states` returned."""
     random.setstate(states["python"])
     np.random.set_state(states["numpy"])
     torch.set_rng_state(states["torch"])
@@ -33,8 +33,8 @@ def set_random_states(states: dict[str, Any], device: torch.device) -> None:
 
 def seed_by_rank(rank: int) -> None:
     """
-    Gives each process but the first random numbers of its own, such as other dropout masks. The first draws
-    what it would draw alone.
+    Gives each process but the first random numbers of its own, such as other dropout masks. The first process
+    draws what it would draw alone.
     """
     if rank > 0:
         seed = (torch.initial_seed() + rank) % 2**32

@@ -3,10 +3,10 @@
 from elmo_plugin.tasks.coref.clusters import Mention, format_clusters, parse_clusters
 from elmo_plugin.tasks.coref.conll import CorefDocument, parse_documents, read_documents, write_documents
 from elmo_plugin.tasks.coref.dataset_reader import CorefReader
-from elmo_plugin.tasks.coref.metrics import CorefConll
+from elmo_plugin.tasks.coref.metrics import CorefConll, CorefScores
 from elmo_plugin.tasks.coref.model import CorefSpanRanking
 from elmo_plugin.tasks.coref.predictor import CorefPredictor
-from elmo_plugin.tasks.coref.scoring import CorefScores, score_coref
+from elmo_plugin.tasks.coref.scorer import score_coref
 
 __all__ = [
     "CorefConll",

@@ -52,8 +52,8 @@ class CorefReader(TaskDatasetReader):
         "gum/([^_]+)" for OntoGUM. If it is not given, the genre is what comes before the first "/", as in
         OntoNotes.
 
-    Raises `ConfigurationError`, naming file and line, where a line is not as it should be, and where there is
-    no document.
+    Raises `ConfigurationError`, naming file and line, where a line is malformed, and where there is no
+    document.
     """
 
     example_names = "documents"

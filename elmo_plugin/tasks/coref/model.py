@@ -176,7 +176,7 @@ class CorefSpanRanking(TaskModel):
         mentions = in_float32(mentions)  # before the sums, and those of their gradients
         valid = spans_in_sentences(sentence, self._max_width)
         count = max(1, int(self._spans_per_word * len(encoded)))
-        spans = best_spans(mentions.detach(), valid, count, self._may_cross)
+        spans = best_spans(mentions.detach(), valid, count, may_cross=self._may_cross)
         speakers = _speaker_ids(document, start, mask.size(0)).to(genre.device)
         antecedents = self.antecedent_scorer(
             self.span_encoder(encoded, embedded, widths, spans), speakers[spans.starts], genre

@@ -13,7 +13,7 @@ from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.conll import NO_SPEAKER, CorefDocument, format_document
 from elmo_plugin.tasks.coref.dataset_reader import CorefReader
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
-from elmo_plugin.tasks.tokenizers import SpacyRules
+from elmo_plugin.tasks.tokenizers import EnglishRules
 
 
 @Predictor.register("elmo_coref")
@@ -66,7 +66,7 @@ class CorefPredictor(TaskPredictor):
         if output_format not in ("json", "conll2012"):
             raise ConfigurationError(f"elmo_coref: output_format is json or conll2012, not {output_format!r}")
         self._output_format = output_format
-        self._rules = SpacyRules("sentencizer")
+        self._rules = EnglishRules("sentencizer")
 
     def predict(self, document: str) -> JsonDict:
         """Returns the prediction for a plain text."""
@@ -110,9 +110,7 @@ class CorefPredictor(TaskPredictor):
         sentences = [[token.text for token in tokens] for tokens in in_sentences]
         speakers = _checked_speakers(None, sentences)
         places = [(token.idx, token.idx + len(token)) for tokens in in_sentences for token in tokens]
-        return CorefDocument(
-            "document", "000", sentences, speakers, genre, [], text=text, places=places
-        )
+        return CorefDocument("document", "000", sentences, speakers, genre, [], text=text, places=places)
 
 
 def _checked_sentences(sentences: Any) -> list[list[str]]:

@@ -10,7 +10,7 @@ from elmo_plugin.tasks.ner.metrics import NerScores
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 # The prefixes of a word and the next one between which a chunk of one type ends, and those where one starts.
-# It is all that conlleval.pl knows of: of BIOES, "S-X S-X" and "E-X B-X" are one chunk.
+# conlleval.pl knows no others: in BIOES, "S-X S-X" and "E-X B-X" are one chunk.
 _ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
 _STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
 _SINGLES = {"[", "]"}
@@ -91,7 +91,7 @@ def count_chunks(sentences: Iterable[Sequence[tuple[Tag, Tag]]]) -> NerScores:
     begins and ends at the same words, with the same type.
     """
     scores = NerScores()
-    alike = False  # in both, a chunk began at the same word, with the same type, and goes on
+    alike = False  # in both, a chunk began at the same word, with the same type, and is not over
     before = (OUTSIDE, OUTSIDE)
     for sentence in sentences:
         scores.words += len(sentence)
@@ -101,12 +101,12 @@ def count_chunks(sentences: Iterable[Sequence[tuple[Tag, Tag]]]) -> NerScores:
             starts = [_is_start(*tags) for tags in zip(before, now, strict=True)]
             if alike and all(ends):
                 scores.correct[before[0].kind] += 1
-            goes_on = alike and not any(ends)
-            alike = (goes_on or all(starts)) and now[0].kind == now[1].kind
+            continues = alike and not any(ends)
+            alike = (continues or all(starts)) and now[0].kind == now[1].kind
             scores.gold.update([now[0].kind] * starts[0])
             scores.found.update([now[1].kind] * starts[1])
             before = now
-    if alike:  # without types, a chunk may go on to the end
+    if alike:  # without types, a chunk may continue to the end
         scores.correct[before[0].kind] += 1
     return scores
 

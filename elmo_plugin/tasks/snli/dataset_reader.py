@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 LABELS = ("entailment", "neutral", "contradiction")
 NO_MAJORITY = "-"
-KEYS = ("sentence1", "sentence2", "gold_label")
+_KEYS_OF_LINE = ("sentence1", "sentence2", "gold_label")
 
 
 @DatasetReader.register("snli_jsonl")
@@ -97,12 +97,12 @@ def _parse(line: Line) -> list[str]:
         values = parse_json(line.text, line.location, is_line=True, repeated_keys=True)
     if not isinstance(values, dict):
         raise ConfigurationError(f"{line.location}: expected a JSON object, not a {type(values).__name__}")
-    for key in KEYS:
+    for key in _KEYS_OF_LINE:
         if not isinstance(values.get(key), str):
-            raise ConfigurationError(f'{line.location}: there is no text as "{key}"')
+            raise ConfigurationError(f'{line.location}: expected text as "{key}"')
     if values["gold_label"] not in (*LABELS, NO_MAJORITY):
         raise ConfigurationError(
             f'{line.location}: "gold_label" is one of {", ".join(LABELS)} and {NO_MAJORITY}, '
             f"not {values['gold_label']!r}"
         )
-    return [values[key] for key in KEYS]
+    return [values[key] for key in _KEYS_OF_LINE]

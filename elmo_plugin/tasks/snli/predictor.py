@@ -1,4 +1,4 @@
-"""What a premise says of a hypothesis."""
+"""Whether a premise entails a hypothesis."""
 
 from allennlp.common import JsonDict
 from allennlp.data import Instance

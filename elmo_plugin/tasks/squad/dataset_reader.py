@@ -36,8 +36,8 @@ class TokenizedParagraph(NamedTuple):
 class SquadReader(TaskDatasetReader):
     """
     Makes an instance of each question of SQuAD 1.1 (see `read_squad`). An answer becomes the span of words
-    that its characters touch. One that begins or ends inside of a word is trained on by the words that cover
-    it, and scored by its own text; a line of the log counts them.
+    that its characters touch. One that begins or ends inside a word is trained as the words that cover it,
+    and scored by its own text; the log has their number.
 
     Registered as a `DatasetReader` with name "squad_v1".
 
@@ -59,7 +59,7 @@ class SquadReader(TaskDatasetReader):
     options : `dict[str, bool]`
         `repair_offsets` and `skip_unanswerable`.
 
-    Raises `ConfigurationError`, naming file, article and question, where something is not as it should be.
+    Raises `ConfigurationError`, naming file, article and question, where something is malformed.
     """
 
     example_names = "questions"
@@ -84,7 +84,7 @@ class SquadReader(TaskDatasetReader):
         self._answers_required = answers_required
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[TokenizedParagraph, Question]]:
-        """Yields each question with its paragraph. Logs what is left out, and answers inside of words."""
+        """Yields each question with its paragraph. Logs what is left out, and answers inside words."""
         too_long = inside_of_words = 0
         for paragraph in parse_squad(lines, **self.options):
             try:
@@ -105,7 +105,7 @@ class SquadReader(TaskDatasetReader):
         if too_long:
             logger.info("%d paragraphs of more than %d words are left out", too_long, most)
         if inside_of_words:
-            logger.info("%d questions have answers that begin or end inside of a word", inside_of_words)
+            logger.info("%d questions have answers that begin or end inside a word", inside_of_words)
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
         """Splits a paragraph into words. Raises `ConfigurationError` if it has none."""

@@ -21,7 +21,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalize(answer: str) -> str:
-    """Returns an answer in lower case, without ASCII punctuation, articles, and more than single spaces."""
+    """Returns an answer in lower case, without ASCII punctuation and articles, and with single spaces."""
     words = _ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION))
     return " ".join(words.split())
 
@@ -113,7 +113,7 @@ def score_squad(data_path: str, predictions_path: str) -> tuple[list[str], dict[
     `tuple[list[str], dict[str, Any]]`
         Lines for people to read; and `exact_match`, `f1`, `total` and `missing`.
 
-    Raises `ConfigurationError`, naming the file, where one is not as it should be.
+    Raises `ConfigurationError`, naming the file, where one is malformed.
     """
     predictions = _read_predictions(predictions_path)
     scores = SquadScores()

@@ -6,6 +6,7 @@ from elmo_plugin.tasks.srl.model import SrlHighwayLstm
 from elmo_plugin.tasks.srl.predicates import SrlPredicates, SrlPredicatesPredictor
 from elmo_plugin.tasks.srl.predictor import SrlPredictor
 from elmo_plugin.tasks.srl.props import read_props, write_props
+from elmo_plugin.tasks.srl.srl_eval import score_props
 
 __all__ = [
     "SrlF1",
@@ -17,5 +18,6 @@ __all__ = [
     "SrlReader",
     "SrlScores",
     "read_props",
+    "score_props",
     "write_props",
 ]

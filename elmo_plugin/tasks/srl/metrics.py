@@ -14,7 +14,7 @@ VERB = "V"  # the predicate itself; it is not an argument, so it is left out of 
 Pieces = tuple[tuple[int, int], ...]  # start and end of each part of an argument
 
 
-class Counts(NamedTuple):
+class SrlCounts(NamedTuple):
     """
     correct: arguments that were predicted and are right
     excess: arguments that were predicted and are wrong
@@ -47,7 +47,8 @@ class SrlScores(Scores):
     def __init__(self) -> None:
         self.propositions = 0
         self.perfect = 0
-        self._counts: Counter[tuple[str | None, str, str]] = Counter()  # by kind, role and field of `Counts`
+        # By kind, role and field of `SrlCounts`.
+        self._counts: Counter[tuple[str | None, str, str]] = Counter()
 
     def add(self, gold: Iterable[Argument], predicted: Iterable[Argument], kind: str | None = None) -> None:
         """
@@ -69,28 +70,29 @@ class SrlScores(Scores):
         self.propositions += 1
         self.perfect += all(role == VERB for role, _ in right ^ found)
 
-    def overall(self) -> Counts:
+    def overall(self) -> SrlCounts:
         """Returns the counts of all arguments."""
         groups = self._sums(lambda kind, role: None if role == VERB else "overall")
-        return groups.get("overall", Counts(0, 0, 0))
+        return groups.get("overall", SrlCounts(0, 0, 0))
 
-    def of_roles(self) -> dict[str, Counts]:
+    def of_roles(self) -> dict[str, SrlCounts]:
         """Returns the counts of each role, in order of the names, and of `V` as the last."""
         roles = self._sums(lambda kind, role: role)
         return dict(sorted(roles.items(), key=lambda item: item[0] == VERB))
 
-    def of_kinds(self) -> dict[str, Counts]:
+    def of_kinds(self) -> dict[str, SrlCounts]:
         """Returns the counts of all arguments of each kind of predicate, in order of the names."""
         return self._sums(lambda kind, role: None if role == VERB else kind)
 
-    def _sums(self, group: Callable[[str | None, str], str | None]) -> dict[str, Counts]:
+    def _sums(self, group: Callable[[str | None, str], str | None]) -> dict[str, SrlCounts]:
         """Returns the counts of each group, which is that of a kind and a role, in order of the names."""
         sums: dict[str, Counter[str]] = defaultdict(Counter)
         for (kind, role, outcome), number in self._counts.items():
             name = group(kind, role)
             if name is not None:
                 sums[name][outcome] += number
-        return {name: Counts(*(of[field] for field in Counts._fields)) for name, of in sorted(sums.items())}
+        fields = SrlCounts._fields
+        return {name: SrlCounts(*(of[field] for field in fields)) for name, of in sorted(sums.items())}
 
 
 def join_continuations(arguments: Iterable[Argument]) -> list[tuple[str, Pieces]]:

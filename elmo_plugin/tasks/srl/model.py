@@ -108,7 +108,7 @@ class SrlHighwayLstm(TaskModel):
         words : `list[list[str]]`
             The words of each sentence.
         frame : `list[dict[str, Any]]`
-            What `SrlReader.text_to_instance` says of each predicate.
+            What `SrlReader.text_to_instance` returns about each predicate.
         tags : `LongTensor | None`, optional (default = `None`)
             The index of the right tag of each word, shape (batch, time).
 
@@ -148,7 +148,7 @@ class SrlHighwayLstm(TaskModel):
             ]
             for words, tags in frames
         ]
-        output_dict["description"] = [describe(words, tags) for words, tags in frames]
+        output_dict["description"] = [mark_arguments(words, tags) for words, tags in frames]
         return output_dict
 
     @overrides
@@ -166,7 +166,7 @@ class SrlHighwayLstm(TaskModel):
         }
 
 
-def describe(words: Sequence[str], tags: Sequence[str]) -> str:
+def mark_arguments(words: Sequence[str], tags: Sequence[str]) -> str:
     """Returns the words with their arguments in brackets, such as `[ARG0: The judge] [V: ordered] it`."""
     parts, done = [], 0
     for role, start, end in tags_to_arguments(tags):

@@ -28,9 +28,8 @@ FindPredicates = Callable[[Sequence[list[Token]]], list[FoundPredicates]]
 class SrlPredictor(SentencePredictor):
     """
     Finds the arguments of each predicate of `{"sentence": "The judge ordered a new trial."}`, or of a list of
-    words as `"words"` or `"tokens"`. Which words are predicates says `"predicates": [2]`, their indices, in
-    the input; where that is missing, a tagger does. A prediction has the `words` and a frame for each
-    predicate:
+    words as `"words"` or `"tokens"`. The input names the predicates by their indices, `"predicates": [2]`; if
+    it does not, a tagger finds them. A prediction has the `words` and a frame for each predicate:
 
         {"words": ["The", "judge", "ordered", "a", "new", "trial", "."],
          "frames": [{"predicate": "ordered", "index": 2, "lemma": "order", "tags": ["B-ARG0", "I-ARG0", …],

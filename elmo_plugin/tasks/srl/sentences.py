@@ -114,7 +114,7 @@ def parse_conll2005(props: Iterable[Line], words: Iterable[Line]) -> Iterator[Sr
     Reads propositions (see `read_props`), and the words that they are about from a file with the same lines,
     whose first column has the words. All predicates are verbs.
 
-    Raises `ConfigurationError`, naming file and line, where a sentence has not the same length in both files,
+    Raises `ConfigurationError`, naming file and line, where a sentence has another length in the other file,
     and where `V` is not at its predicate.
     """
     for found, sentence in zip_longest(parse_props(props), sentence_rows(words)):

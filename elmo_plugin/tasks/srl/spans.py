@@ -47,9 +47,7 @@ def parse_labels(labels: Sequence[str]) -> list[Argument]:
             raise LabelError(row, f"{label!r} is not one bracket such as (ARG0*, *, *) or (V*)")
         if match["opened"]:
             if opened is not None:
-                raise LabelError(
-                    row, f"{label!r} opens inside of ({opened[1]}*, but arguments do not overlap"
-                )
+                raise LabelError(row, f"{label!r} opens inside ({opened[1]}*, but arguments do not overlap")
             opened = row, match["opened"]
         if match["closes"]:
             if opened is None:
@@ -130,6 +128,6 @@ def _in_order(arguments: Iterable[Argument], length: int) -> list[Argument]:
         if not 0 <= start < end <= length:
             raise LabelError(start, f"{role} is not in a sentence of {length} words: {start} to {end}")
         if start < free:
-            raise LabelError(start, f"{role} begins inside of another argument")
+            raise LabelError(start, f"{role} begins inside another argument")
         free = end
     return ordered

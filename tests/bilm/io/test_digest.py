@@ -22,6 +22,6 @@ def test_a_copy_has_the_same_digest_and_a_changed_bilm_another(make_bilm: BiLmMa
         assert bilm.digest() == digest
 
 
-def test_a_bilm_has_the_digest_of_earlier_versions_so_that_their_caches_are_found() -> None:
+def test_the_digest_of_a_bilm_stays_the_same_so_that_caches_are_found() -> None:
     bilm = BiLm.from_files(FOLDER / "options.json", FOLDER / "weights.hdf5")
     assert bilm.digest().hex() == "5c914d08f34a975b01e517bdae0557674c22acb2003e58f0d13480679f997c96"

@@ -41,6 +41,16 @@ def test_all_weights_survive_a_round_trip(
         assert torch.equal(read[name], tensor), name
 
 
+def test_weights_that_cannot_be_written_leave_the_old_file(written: tuple[BiLm, Path]) -> None:
+    bilm, path = written
+    before = path.read_bytes()
+    state = {name: torch.full_like(tensor, torch.nan) for name, tensor in bilm.state_dict().items()}
+    with pytest.raises(BiLmError, match="the dataset char_embed"):
+        write_weights(path, state, bilm.options)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
 def test_half_precision_is_read_as_the_nearest_single_precision(make_bilm: BiLmMaker, tmp_path: Path) -> None:
     bilm = make_bilm()
     write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options, dtype="float16")

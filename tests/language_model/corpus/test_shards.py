@@ -30,11 +30,11 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Where chunks have been written."""
     paths = []
 
-    def write_chunk(path: Path, *args) -> int:
+    def write_corpus_chunk(path: Path, *args) -> int:
         paths.append(path)
-        return chunks.write_chunk(path, *args)
+        return chunks.write_corpus_chunk(path, *args)
 
-    monkeypatch.setattr(shards, "write_chunk", write_chunk)
+    monkeypatch.setattr(shards, "write_corpus_chunk", write_corpus_chunk)
     return paths
 
 
@@ -165,11 +165,11 @@ def test_a_shard_that_changes_while_it_is_read_is_named(
 def test_a_full_disk_is_named_and_nothing_is_left(
     shard: Path, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def write_chunk(path: Path, *args) -> None:
-        chunks.write_chunk(path, *args)
+    def write_corpus_chunk(path: Path, *args) -> None:
+        chunks.write_corpus_chunk(path, *args)
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(shards, "write_chunk", write_chunk)
+    monkeypatch.setattr(shards, "write_corpus_chunk", write_corpus_chunk)
     with pytest.raises(BiLmError, match=f"cannot prepare {shard} .*{directory}.*: the disk is full"):
         prepare(str(shard), directory)
     assert nothing_is_left_in(directory)

@@ -153,7 +153,7 @@ def test_any_other_failure_to_write_keeps_its_reason(tmp_path: Path, monkeypatch
             raise RuntimeError("unexpected pos") from None
 
     monkeypatch.setattr(torch, "save", fail)
-    with pytest.raises(OSError, match=r"state_e0_b2\.th: .*Input/output error; there is none before it"):
+    with pytest.raises(OSError, match=r"state_e0_b2\.th: .*Input/output error; there is no earlier one"):
         saved(tmp_path, (0, 2))
     assert not names(tmp_path)
 

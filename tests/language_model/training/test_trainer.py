@@ -157,7 +157,7 @@ def test_other_data_and_another_number_of_processes_are_refused(part: str, tmp_p
     make_trainer(tmp_path, num_epochs=1).train()
     trainer = make_trainer(tmp_path)
     trainer.data_loader.fingerprint[part] = "other"
-    message = rf"cannot go on from .*: the {part} has changed; put it back, or train in a new folder"
+    message = rf"cannot resume from .*: the {part} has changed; put it back, or train in a new folder"
     with pytest.raises(ConfigurationError, match=message):
         trainer.train()
     with pytest.raises(ConfigurationError, match=r"made by 1 process\(es\), and now there are 2"):

@@ -6,8 +6,7 @@ import pytest
 from allennlp.training.metrics import Metric
 
 from elmo_plugin.tasks.coref.clusters import Mention
-from elmo_plugin.tasks.coref.metrics import CorefConll
-from elmo_plugin.tasks.coref.scoring import CorefScores
+from elmo_plugin.tasks.coref.metrics import CorefConll, CorefScores
 from tests.tasks.two_processes import figures_in_two_processes
 
 # Predicted and right, as a program and as JSON has them.

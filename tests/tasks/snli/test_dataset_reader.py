@@ -80,13 +80,13 @@ def test_a_gzipped_file_is_read_like_a_plain_one(tmp_path: Path) -> None:
         (b"\n", "not JSON"),
         (b'["A dog runs."]\n', "expected a JSON object, not a list"),
         (b'{"sentence1": "caf\xe9"}\n', "not UTF-8 text"),
-        (b'{"sentence1": "A dog runs.", "sentence2": "It runs."}\n', 'there is no text as "gold_label"'),
-        (b'{"sentence2": "It runs.", "gold_label": "neutral"}\n', 'there is no text as "sentence1"'),
+        (b'{"sentence1": "A dog runs.", "sentence2": "It runs."}\n', 'expected text as "gold_label"'),
+        (b'{"sentence2": "It runs.", "gold_label": "neutral"}\n', 'expected text as "sentence1"'),
         (
             b'{"sentence1": "A", "sentence2": null, "gold_label": "neutral"}\n',
-            'there is no text as "sentence2"',
+            'expected text as "sentence2"',
         ),
-        (b'{"sentence1": "A", "sentence2": "B", "gold_label": 1}\n', 'there is no text as "gold_label"'),
+        (b'{"sentence1": "A", "sentence2": "B", "gold_label": 1}\n', 'expected text as "gold_label"'),
         (
             b'{"sentence1": "A", "sentence2": "B", "gold_label": "yes"}\n',
             "\"gold_label\" is one of entailment, neutral, contradiction and -, not 'yes'",

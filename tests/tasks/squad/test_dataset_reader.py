@@ -62,7 +62,7 @@ def test_an_answer_inside_of_words_becomes_the_words_that_cover_it_and_is_counte
         (instance,) = reader().read(file)
     assert spans(instance) == [(1, 1)]
     assert instance["metadata"].metadata["question"].answers == [Answer("1880", 4)]
-    assert "1 questions have answers that begin or end inside of a word" in caplog.text
+    assert "1 questions have answers that begin or end inside a word" in caplog.text
 
 
 def test_long_paragraphs_are_left_out_where_there_is_a_limit(caplog: pytest.LogCaptureFixture) -> None:

@@ -10,7 +10,7 @@ from allennlp.training.metrics import Metric
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.srl.metrics import Counts, SrlF1, SrlScores, join_continuations
+from elmo_plugin.tasks.srl.metrics import SrlCounts, SrlF1, SrlScores, join_continuations
 from elmo_plugin.tasks.srl.spans import Argument, arguments_to_tags, tags_to_arguments
 from tests.tasks.two_processes import figures_in_two_processes
 
@@ -130,14 +130,19 @@ def test_a_continuation_belongs_to_the_last_of_its_role_and_stands_for_it_withou
 def test_v_is_counted_as_a_role_but_not_overall() -> None:
     scores = SrlScores()
     scores.add([Argument("V", 0, 1), Argument("A0", 1, 2)], [Argument("A0", 1, 2)], "verb")
-    assert scores.overall() == scores.of_kinds()["verb"] == Counts(1, 0, 0)
+    assert scores.overall() == scores.of_kinds()["verb"] == SrlCounts(1, 0, 0)
     assert list(scores.of_roles().items()) == [("A0", (1, 0, 0)), ("V", (0, 0, 1))]
     assert scores.perfect == 1
 
 
 def test_where_there_is_nothing_figures_are_zero() -> None:
-    assert Counts(0, 0, 0).figures() == Counts(0, 1, 0).figures() == Counts(0, 0, 1).figures() == (0, 0, 0)
-    assert Counts(1, 1, 3).figures(100) == pytest.approx((50, 25, 100 / 3))
+    assert (
+        SrlCounts(0, 0, 0).figures()
+        == SrlCounts(0, 1, 0).figures()
+        == SrlCounts(0, 0, 1).figures()
+        == (0, 0, 0)
+    )
+    assert SrlCounts(1, 1, 3).figures(100) == pytest.approx((50, 25, 100 / 3))
     assert set(SrlF1().get_metric().values()) == {0.0}
 
 
@@ -156,7 +161,7 @@ def test_bio_tags_score_as_srl_eval_scored_their_props(shared: Path) -> None:
     assert len(found) == 3 * len(figures)
     for name, counts in {"Overall": scores.overall(), **scores.of_roles()}.items():
         expected = figures.pop(name)
-        assert counts._asdict() == {field: expected[field] for field in Counts._fields}
+        assert counts._asdict() == {field: expected[field] for field in SrlCounts._fields}
         name = name.replace("Overall", "overall")
         values = [found[f"{figure}-{name}"] for figure in ("precision", "recall", "f1-measure")]
         assert [round(100 * value, 2) for value in values] == [

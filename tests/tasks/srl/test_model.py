@@ -13,7 +13,7 @@ from allennlp.nn.util import sequence_cross_entropy_with_logits
 from elmo_plugin.encoders import ContextualEncoder, HighwayLstm
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.srl import SrlHighwayLstm, SrlReader
-from elmo_plugin.tasks.srl.model import describe
+from elmo_plugin.tasks.srl.model import mark_arguments
 from elmo_plugin.tasks.srl.spans import arguments_to_tags, tags_to_arguments
 from tests.tasks.small_models import tensors_of, word_embedder
 
@@ -103,5 +103,5 @@ def test_metrics_are_those_of_whole_arguments_in_evaluation_alone(instances: lis
 def test_a_description_has_the_arguments_in_brackets() -> None:
     words = ["Yes", ",", "the", "judge", "ordered", "a", "trial", "."]
     tags = ["O", "O", "B-ARG0", "I-ARG0", "B-V", "B-ARG1", "I-ARG1", "O"]
-    assert describe(words, tags) == "Yes , [ARG0: the judge] [V: ordered] [ARG1: a trial] ."
-    assert describe(words, ["O"] * 8) == "Yes , the judge ordered a trial ."
+    assert mark_arguments(words, tags) == "Yes , [ARG0: the judge] [V: ordered] [ARG1: a trial] ."
+    assert mark_arguments(words, ["O"] * 8) == "Yes , the judge ordered a trial ."

@@ -107,7 +107,7 @@ def test_what_is_written_is_what_was_read(tmp_path: Path, shared: Path) -> None:
         ("go\t(V*)\tbe\n", 1, "the sentence that begins here has 1 predicates, but 2 columns of arguments"),
         ("-\t(A0*\ngo\t*\n", 1, "column 2: '(A0*' is never closed"),
         ("-\n\n-\t*\t*\ngo\t(V*)\t*\nbe\t*\t*)\n", 5, "column 3: '*)' closes an argument, but none is open"),
-        ("-\t(A0*\ngo\t(V*)\n-\t*)\n", 2, "column 2: '(V*)' opens inside of (A0*"),
+        ("-\t(A0*\ngo\t(V*)\n-\t*)\n", 2, "column 2: '(V*)' opens inside (A0*"),
         ("go\tB-V\n", 1, "column 2: 'B-V' is not one bracket such as (ARG0*, *, *) or (V*)"),
     ],
 )

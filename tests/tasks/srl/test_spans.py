@@ -87,7 +87,7 @@ def test_brackets_stand_for_arguments(labels: str, arguments: list) -> None:
         ("* (A0* * *", 1, "'(A0*' is never closed"),
         ("* *)", 1, "'*)' closes an argument, but none is open"),
         ("(A0*) *)", 1, "'*)' closes an argument, but none is open"),
-        ("(A0* (V*) *)", 1, "'(V*)' opens inside of (A0*"),
+        ("(A0* (V*) *)", 1, "'(V*)' opens inside (A0*"),
         ("(A0* *A1)", 1, "'*A1)' closes an argument, but the open one is A0"),
         ("(A0(A1*))", 0, "'(A0(A1*))' is not one bracket"),
         ("* (*)", 1, "'(*)' is not one bracket"),
@@ -113,8 +113,8 @@ def test_what_is_no_bio_tag_is_refused(tag: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([Argument("A0", 0, 2), Argument("A1", 1, 3)], "A1 begins inside of another argument"),
-        ([Argument("A0", 0, 2), Argument("A1", 0, 2)], "A1 begins inside of another argument"),
+        ([Argument("A0", 0, 2), Argument("A1", 1, 3)], "A1 begins inside another argument"),
+        ([Argument("A0", 0, 2), Argument("A1", 0, 2)], "A1 begins inside another argument"),
         ([Argument("A0", 1, 1)], "A0 is not in a sentence of 3 words: 1 to 1"),
         ([Argument("A0", 2, 4)], "A0 is not in a sentence of 3 words: 2 to 4"),
         ([Argument("A0", -1, 1)], "A0 is not in a sentence of 3 words: -1 to 1"),

@@ -20,8 +20,8 @@ class AntecedentScorer(nn.Module):
     al., 2017, section 4).
 
     The first layer is a sum over these parts, so the vectors of pairs are never made: those of one span are
-    computed once for each span, and the product by `ProductLayer`. Of a pair's own there are only the
-    features, with a dropout mask of its own for each pair.
+    computed once for each span, and the product by `ProductLayer`. Only the features are specific to a pair;
+    each pair has its own dropout mask for them.
 
     # Parameters
 

@@ -17,8 +17,8 @@ class SpanEncoder(nn.Module):
     that is learned, and a vector of its width.
 
     There are many more spans than words, so `project` never makes the vectors of all: a linear layer of them
-    is the sum of one of each part, and those of the ends and of the head are computed once for each word. Of
-    a span's own there is only the vector of its width, with a dropout mask of its own for each span.
+    is the sum of one of each part, and those of the ends and of the head are computed once for each word.
+    Only the vector of the width is specific to a span; each span has its own dropout mask for it.
 
     # Parameters
 

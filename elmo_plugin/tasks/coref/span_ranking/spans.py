@@ -33,7 +33,7 @@ class Spans(NamedTuple):
 
 def spans_in_sentences(sentence: Tensor, max_width: int) -> Tensor:
     """
-    Finds the spans that are inside of a sentence.
+    Finds the spans that are inside a sentence.
 
     # Parameters
 
@@ -64,7 +64,7 @@ def shift_to_ends(values: Tensor, max_width: int, fill: int = 0) -> Tensor:
 def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = False) -> Spans:
     """
     Takes the spans with the highest scores, one after the other, but none that crosses one that is taken
-    already: two spans cross where they overlap, and neither is inside of the other (Lee et al., 2017,
+    already: two spans cross where they overlap, and neither is inside the other (Lee et al., 2017,
     section 5). Of equal scores, the span that begins first, and then the shorter one, wins.
 
     A span can be decided as soon as all better ones that cross it are, so all spans that are better than
@@ -113,7 +113,7 @@ def best_crossing(ranks: Tensor) -> Tensor:
 
 
 def _best_that_begins_inside(ranks: Tensor) -> Tensor:
-    """Returns the highest rank of the spans that begin inside of each span, and end past it."""
+    """Returns the highest rank of the spans that begin inside each span, and end past it."""
     at_least_as_wide = ranks.flip(1).cummax(dim=1).values.flip(1)
     following = torch.cat([at_least_as_wide[1:], torch.zeros_like(ranks[:1])])
     best = [torch.zeros_like(ranks[:, 0])]

@@ -6,7 +6,7 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.coref.conll import CorefDocument, read_documents
-from elmo_plugin.tasks.coref.scoring.scores import METRICS, CorefScores, Counts
+from elmo_plugin.tasks.coref.metrics import METRICS, CorefCounts, CorefScores
 
 logger = logging.getLogger(__name__)
 
@@ -31,8 +31,8 @@ def score_coref(key_path: str, response_path: str) -> tuple[list[str], dict[str,
     `tuple[list[str], dict[str, Any]]`
         A table; and the counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
 
-    Raises `ConfigurationError`, naming file and line, where a file is not as it should be, a document is
-    there twice or has not the same number of words in both, and where the system repeats more than ten
+    Raises `ConfigurationError`, naming file and line, where a file is malformed, where a document occurs
+    twice or has another number of words in the other file, and where the system repeats more than ten
     mentions that are right, which the reference scorer refuses to score.
     """
     keys, responses = _by_title(key_path), _by_title(response_path)
@@ -87,15 +87,15 @@ def figures(scores: CorefScores) -> dict[str, Any]:
     return groups | {"average_f1": _percent(scores.average()[2])}
 
 
-def _as_printed(counts: Counts) -> dict[str, float]:
-    """Returns the numbers that the scorer prints, of which perl has fifteen digits."""
+def _as_printed(counts: CorefCounts) -> dict[str, float]:
+    """Returns the numbers as the scorer prints them, with perl's fifteen digits."""
     precision, recall, f1 = (_percent(figure) for figure in counts.figures())
     numbers = {name: float(f"{number:.15g}") for name, number in counts._asdict().items()}
     return numbers | {"recall": recall, "precision": precision, "f1": f1}
 
 
 def _percent(figure: float) -> float:
-    """Returns percent with two decimals. The scorer cuts off what is behind them, as in 66.63 for 66.637."""
+    """Returns percent with two decimals. The scorer cuts off all further digits, as in 66.63 for 66.637."""
     return int(figure * 10000) / 100
 
 
@@ -113,7 +113,7 @@ def table(scores: CorefScores) -> list[str]:
     ]
 
 
-def _row(title: str, counts: Counts) -> str:
+def _row(title: str, counts: CorefCounts) -> str:
     precision, recall, f1 = (_percent(figure) for figure in counts.figures())
     right = f"({counts.recall_numerator:.2f} / {counts.recall_denominator:.0f})"
     found = f"({counts.precision_numerator:.2f} / {counts.precision_denominator:.0f})"

@@ -8,8 +8,8 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.coref.conll import read_documents, write_documents
-from elmo_plugin.tasks.coref.scoring.scorer import figures, score_coref, table
-from elmo_plugin.tasks.coref.scoring.scores import CorefScores
+from elmo_plugin.tasks.coref.metrics import CorefScores
+from elmo_plugin.tasks.coref.scorer import figures, score_coref, table
 
 
 def document(name: str, *labels: str) -> str:

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from elmo_plugin.common.heap import give_back_freed_memory
+from elmo_plugin.common.process import give_back_freed_memory
 
 # Blocks that are freed between others that are in use: the C library keeps the gaps.
 PROGRAM = """
 import numpy as np
-from elmo_plugin.common.heap import give_back_freed_memory
+from elmo_plugin.common.process import give_back_freed_memory
 
 def resident():
     with open("/proc/self/statm") as file:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.coref.scoring.scores import METRICS, CorefScores, Counts
+from elmo_plugin.tasks.coref.metrics import METRICS, CorefCounts, CorefScores
 
 MENTIONS = st.integers(0, 11)
 Pairs = list[tuple[int, int]]  # a mention and the number of its cluster
@@ -214,6 +214,11 @@ def test_repeated_mentions_are_counted_where_they_are_right() -> None:
 
 
 def test_where_there_is_nothing_figures_are_zero() -> None:
-    assert Counts().figures() == Counts(0, 1, 0, 0).figures() == Counts(0, 0, 0, 1).figures() == (0, 0, 0)
-    assert Counts(1, 4, 1, 2).figures() == pytest.approx((1 / 2, 1 / 4, 1 / 3))
+    assert (
+        CorefCounts().figures()
+        == CorefCounts(0, 1, 0, 0).figures()
+        == CorefCounts(0, 0, 0, 1).figures()
+        == (0, 0, 0)
+    )
+    assert CorefCounts(1, 4, 1, 2).figures() == pytest.approx((1 / 2, 1 / 4, 1 / 3))
     assert CorefScores().average() == (0, 0, 0)

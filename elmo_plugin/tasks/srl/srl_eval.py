@@ -1,4 +1,4 @@
-"""The propositions of a system against the right ones, file against file."""
+"""The scorer of CoNLL-2005, srl-eval.pl: the propositions of a system against the right ones."""
 
 import logging
 from itertools import zip_longest
@@ -6,11 +6,12 @@ from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.srl.metrics import SrlScores
+from elmo_plugin.tasks.srl.metrics import VERB, SrlCounts, SrlScores
 from elmo_plugin.tasks.srl.props import PropsSentence, read_props
-from elmo_plugin.tasks.srl.srl_eval.table import figures, table
 
 logger = logging.getLogger(__name__)
+
+_RULE = "-" * 60
 
 
 def score_props(gold_path: str, system_path: str) -> tuple[list[str], dict[str, Any]]:
@@ -31,8 +32,8 @@ def score_props(gold_path: str, system_path: str) -> tuple[list[str], dict[str, 
     `tuple[list[str], dict[str, Any]]`
         The lines that srl-eval.pl prints; and the counts and percentages of "Overall" and each role.
 
-    Raises `ConfigurationError`, naming file and line, where a file is not as it should be, and where the
-    sentences are not the same.
+    Raises `ConfigurationError`, naming file and line, where a file is malformed, and where the sentences
+    differ.
     """
     scores, sentences = SrlScores(), 0
     for gold, system in zip_longest(read_props(gold_path), read_props(system_path)):
@@ -74,3 +75,44 @@ def add_sentence(scores: SrlScores, gold: PropsSentence, system: PropsSentence) 
             proposition.lemma,
             gold.location(place),
         )
+
+
+def figures(scores: SrlScores) -> dict[str, dict[str, float]]:
+    """
+    Returns the counts and, with two decimals, the percentages of "Overall" and of each role, with `V` as the
+    last.
+    """
+    groups = {"Overall": scores.overall(), **scores.of_roles()}
+    return {name: counts._asdict() | _percents(counts) for name, counts in groups.items()}
+
+
+def _percents(counts: SrlCounts) -> dict[str, float]:
+    percents = [round(percent, 2) for percent in counts.figures(100)]
+    return dict(zip(("precision", "recall", "f1"), percents, strict=True))
+
+
+def table(scores: SrlScores, sentences: int) -> list[str]:
+    """Returns the lines that srl-eval.pl prints after it has read a number of sentences."""
+    propositions = scores.propositions
+    perfect = 100 * scores.perfect / propositions if propositions else 0.0
+    roles = scores.of_roles()
+    return [
+        f"Number of Sentences    :      {sentences:6d}",
+        f"Number of Propositions :      {propositions:6d}",
+        f"Percentage of perfect props : {perfect:6.2f}",
+        "",
+        f"{'':10}   {'corr.':>6}  {'excess':>6}  {'missed':>6}   {'prec.':>6}  {'rec.':>6}  {'F1':>6}",
+        _RULE,
+        _row("Overall", scores.overall()),
+        "-" * 10,
+        *(_row(role, counts) for role, counts in roles.items() if role != VERB),
+        _RULE,
+        *(_row(role, counts) for role, counts in roles.items() if role == VERB),
+        _RULE,
+    ]
+
+
+def _row(name: str, counts: SrlCounts) -> str:
+    correct, excess, missed = counts
+    precision, recall, f1 = counts.figures(100)
+    return f"{name:>10}   {correct:6d}  {excess:6d}  {missed:6d}   {precision:6.2f}  {recall:6.2f}  {f1:6.2f}"

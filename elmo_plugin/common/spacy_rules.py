@@ -1,0 +1,55 @@
+"""spaCy's rules that split text into words, in bounded memory."""
+
+from typing import TYPE_CHECKING
+
+from elmo_plugin.common.errors import BiLmError
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+
+class SpacyRules:
+    """
+    The rules of a language, which need no trained model. spaCy stores each new word for ever, so the rules
+    are loaded again after many. Several threads may use them.
+
+    # Parameters
+
+    language : `str`
+        The code of the language.
+    pipes : `str`
+        The names of spaCy's components that follow the tokenizer, such as "sentencizer".
+
+    Raises `BiLmError` if spaCy is not installed, or has no rules for the language.
+    """
+
+    max_new_words = 100_000
+    """After which the rules are loaded again, in 0.2 seconds. This many words take about 50 MB."""
+
+    def __init__(self, language: str, *pipes: str) -> None:
+        self._language, self._pipes = language, pipes
+        self._rules = self._load()
+
+    def __call__(self, text: str) -> "Doc":
+        nlp, first_words = self._rules
+        if len(nlp.vocab.strings) > first_words + self.max_new_words:
+            nlp, _ = self._rules = self._load()
+        doc = nlp.tokenizer(text)
+        for _, pipe in nlp.pipeline:
+            doc = pipe(doc)
+        return doc
+
+    def _load(self) -> "tuple[Language, int]":
+        """Returns new rules, and the number of words that they know."""
+        try:
+            import spacy  # here, as it takes a second
+        except ImportError:
+            raise BiLmError("spaCy's rules need spaCy: install elmo_plugin[spacy]") from None
+        try:
+            nlp = spacy.blank(self._language)
+        except ImportError as error:
+            raise BiLmError(f"spaCy has no rules for language {self._language!r} ({error})") from None
+        for pipe in self._pipes:
+            nlp.add_pipe(pipe)
+        return nlp, len(nlp.vocab.strings)
