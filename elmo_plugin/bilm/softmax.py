@@ -227,7 +227,8 @@ def _powers_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
     returns the greatest logit of each token, and the logarithm of its sum of `exp(logit + bias)`.
     """
     greatest, total = (bias.new_empty(len(logits)) for _ in range(2))
-    for rows in _some_at_a_time(*logits.shape, LOGITS_IN_CACHE[logits.device.type]):
+    tokens, candidates = logits.shape
+    for rows in _some_at_a_time(tokens, candidates, LOGITS_IN_CACHE[logits.device.type]):
         powers = logits[rows].to(bias.dtype).add_(bias)
         torch.amax(powers, dim=1, out=greatest[rows])
         torch.sum(powers.sub_(greatest[rows, None]).exp_(), dim=1, out=total[rows])

@@ -20,6 +20,7 @@ class Int8(Precision):
     """A quarter of the memory traffic of float32, on CPUs whose products of 8-bit integers are exact."""
 
     name = "int8"
+    most_batched = 1 << 21  # multiplications of one row: for more, oneDNN's own layout is as fast or faster
 
     def check(self, device: torch.device) -> None:
         if device.type != "cpu":
@@ -42,7 +43,7 @@ class Int8(Precision):
         return torch.float32
 
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
-        return rows == 1 and has_int8_row()
+        return rows == 1 and multiplications <= self.most_batched and has_int8_row()
 
 
 class Int8Linear:
@@ -103,7 +104,7 @@ def to_integers(values: Tensor) -> tuple[Tensor, Tensor]:
         Whole numbers from -127 to 127, still of the type of `values`, and the step between them, shape
         (..., 1).
     """
-    steps = torch.linalg.vector_norm(values, float("inf"), dim=-1, keepdim=True).div_(MAX_INTEGER)
+    steps = values.abs().amax(dim=-1, keepdim=True).div_(MAX_INTEGER)
     steps.clamp_min_(torch.finfo(torch.float).tiny)
     return torch.div(values, steps).round_(), steps
 
