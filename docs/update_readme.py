@@ -11,7 +11,7 @@ written by `allennlp elmo-sweep --json`; it begins with the task and ends in `_t
 results    a row for each model, a column for each NAME
 summary    a row for each NAME: the baseline, and the model with ELMo
 control    the same, with static vectors next to them
-examples   a row for each task of one file: the baseline, and the model with ELMo
+examples   a row for each task of one file: the baseline, the model with ELMo, the same trained in bfloat16
 fractions  a row for each fraction of the training data
 paper      a row for each question of the paper's tables 2, 3 and 7, with the paper's figures in brackets
 """
@@ -33,6 +33,8 @@ BLOCK = re.compile(
     r"(<!-- (results|summary|control|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
     flags=re.DOTALL,
 )
+# The columns of a table of examples.
+EXAMPLES = {"baseline": "without ELMo", "elmo": "with", "bfloat16": "with, trained in bfloat16"}
 # Where the code is on which a score depends.
 CODE = ("bilm", "embedding", "encoders", "jsonnet", "tasks", "training")
 METRICS = {
@@ -127,14 +129,15 @@ def control_table(names: list[str]) -> str:
 
 
 def examples_table(names: list[str]) -> str:
-    """Returns a row for each task that the file has."""
+    """Returns a row for each task and a column for each of `EXAMPLES` that the file has."""
     (name,) = names
     results = read_results(name)
-    lines = ["| task | dev score (%) | without ELMo | with |", "| --- | --- | --- | --- |"]
+    models = {model: title for model, title in EXAMPLES.items() if f"ner_{model}" in results}
+    lines = [f"| task | dev score (%) | {' | '.join(models.values())} |", f"|{' --- |' * (2 + len(models))}"]
     for task in DATA:
-        models = [results[f"{task}_{each}"] for each in ("baseline", "elmo") if f"{task}_{each}" in results]
-        if models:
-            scores = [summary(model["scores"], digits=1) for model in models]
+        of_task = [results[f"{task}_{model}"] for model in models if f"{task}_{model}" in results]
+        if of_task:
+            scores = [summary(each["scores"], digits=1) for each in of_task]
             lines.append(f"| {DATA[task].partition(' (')[0]} | {METRICS[task]} | {' | '.join(scores)} |")
     return text_of(lines, [])
 
