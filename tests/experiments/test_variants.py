@@ -85,6 +85,8 @@ VARIANTS = {
     "squad_no_moving_average": f"{SQUAD} + {BOTH} lambda=0.001) + "
     "{ trainer+: { moving_average:: null } }",
     "squad_any_length": f"{SQUAD} + {BOTH} lambda=0.001) + {{ model+: {{ max_answer_words: null }} }}",
+    "squad_by_paragraph": f"{SQUAD} + {BOTH} lambda=0.001) + "
+    "{ data_loader+: { batch_sampler+: { type: 'bucket_by_paragraph' } } }",
     "srl_baseline": SRL,
     "srl_elmo": f"{SRL} + {INPUT} lambda=0.001)",
     "srl_output": f"{SRL} + {OUTPUT} lambda=0.001)",
@@ -105,6 +107,10 @@ VARIANTS = {
     "sst_no_words": f"{SST} + words.none() + {BOTH} lambda=0.001)",
     "sst_static": f"{SST} + {STATIC}",
     "sst_static_elmo": f"{SST} + {STATIC} + {BOTH} lambda=0.001)",
+}
+VARIANTS |= {
+    f"{task}_bfloat16": VARIANTS[f"{task}_elmo"] + " + { trainer+: { callbacks+: [{ type: 'bfloat16' }] } }"
+    for task in BASELINES
 }
 
 
