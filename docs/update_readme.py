@@ -34,7 +34,7 @@ BLOCK = re.compile(
     flags=re.DOTALL,
 )
 # The columns of a table of examples.
-EXAMPLES = {"baseline": "without ELMo", "elmo": "with", "bfloat16": "with, trained in bfloat16"}
+EXAMPLES = {"baseline": "without ELMo", "elmo": "with ELMo", "bfloat16": "with ELMo, trained in bfloat16"}
 # Where the code is on which a score depends.
 CODE = ("bilm", "embedding", "encoders", "jsonnet", "tasks", "training")
 METRICS = {
