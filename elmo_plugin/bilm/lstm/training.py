@@ -100,14 +100,18 @@ class _ProjectedLstm(Function):
         dim, dtype = first_cell.size(-1), autocast_dtype(input_weight)
         input_weight, recurrent_weight, bias = map(_double_new, (input_weight, recurrent_weight, bias))
         bias[:, 2 * dim : 3 * dim] += FORGET_BIAS
-        input_linear = _prepare(input_weight, dtype, bias)
-        recurrent_linear, project = _prepare(recurrent_weight, dtype), _prepare(projection_weight, dtype)
+        input_linear, recurrent_linear, project = (
+            _prepare(weight, dtype) for weight in (input_weight, recurrent_weight, projection_weight)
+        )
+        bias = bias[:, None].to(dtype)
         packed = inputs.shape[:2]
         all_gates = inputs.new_empty(*packed, 4 * dim)
         cells, cell_sigmoids = (inputs.new_empty(*packed, dim) for _ in range(2))
         hiddens = inputs.new_empty(*packed, first_hidden.size(-1))
         hidden, cell = first_hidden, first_cell
-        from_inputs = input_gates(lambda start, stop: input_linear(inputs[:, start:stop]), batch_sizes)
+        from_inputs = input_gates(
+            lambda start, stop: input_linear(inputs[:, start:stop]).add_(bias), batch_sizes
+        )
         for step, size, added in zip(_steps(batch_sizes), batch_sizes, from_inputs, strict=True):
             gates, cell_sigmoid = all_gates[:, step], cell_sigmoids[:, step]
             torch.sigmoid(recurrent_linear(hidden[:, :size], added).to(gates.dtype), out=gates)
@@ -183,18 +187,14 @@ class _ProjectedLstm(Function):
         )  # fmt: skip
 
 
-def _prepare(weights: Tensor, dtype: torch.dtype, biases: Tensor | None = None) -> PackedLinear:
-    """
-    Returns the product with a weight per direction, shape (directions, outputs, inputs), plus a bias, shape
-    (directions, outputs).
-    """
+def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
+    """Returns the product with a weight per direction, shape (directions, outputs, inputs)."""
     if len(weights) == 1:
-        product = pack_for_training(weights[0], dtype, None if biases is None else biases[0])
+        product = pack_for_training(weights[0], dtype)
         return lambda rows, added=None: product(rows[0], None if added is None else added[0]).unsqueeze(0)
     transposed = weights.to(dtype).transpose(1, 2).contiguous()
-    constant = None if biases is None else biases[:, None].to(dtype)
 
-    def batched(inputs: Tensor, added: Tensor | None = constant) -> Tensor:
+    def batched(inputs: Tensor, added: Tensor | None = None) -> Tensor:
         inputs = inputs.to(dtype)
         return torch.bmm(inputs, transposed) if added is None else torch.baddbmm(added, inputs, transposed)
 

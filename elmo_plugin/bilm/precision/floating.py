@@ -128,7 +128,7 @@ def handle_signals_on_another_stack() -> None:
         faulthandler.enable(sys.__stderr__)
 
 
-def pack_for_training(weight: Tensor, dtype: torch.dtype, bias: Tensor | None = None) -> PackedLinear:
+def pack_for_training(weight: Tensor, dtype: torch.dtype) -> PackedLinear:
     """
     Packs a weight for products in training; see `autocast_dtype`.
 
@@ -138,10 +138,8 @@ def pack_for_training(weight: Tensor, dtype: torch.dtype, bias: Tensor | None = 
         Shape (outputs, inputs). Later changes to it do not affect the product.
     dtype : `torch.dtype`
         The type of factors and result.
-    bias : `Tensor | None`, optional (default = `None`)
-        Shape (outputs,), added to the product.
     """
-    return _pack(weight.detach().to(dtype), None if bias is None else bias.detach().to(dtype))
+    return _pack(weight.detach().to(dtype), None)
 
 
 def multiply(left: Tensor, right: Tensor) -> Tensor:
