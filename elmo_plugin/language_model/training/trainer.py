@@ -13,6 +13,7 @@ from allennlp.models import Model
 from allennlp.nn.util import dist_reduce_sum, move_to_device
 from allennlp.training import util
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from allennlp.training.moving_average import ExponentialMovingAverage
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 from overrides import overrides
 
@@ -41,14 +42,15 @@ class BiLmTrainer(GradientDescentTrainer):
     repaired. In distributed training each process draws its own random numbers, such as those of dropout.
 
     For model `bilm` with data loader `bilm_stream`; with checkpointer `atomic` a kill never costs a
-    checkpoint. Takes the same parameters as AllenNLP's. Of the moving averages, only `ema` resumes.
+    checkpoint. Takes the same parameters as AllenNLP's, but not its moving average `exponential`, which does
+    not resume: `ema` is the same average.
 
     # Raises
 
     `ConfigurationError`
-        If the model or the data loader is of another kind, if no epoch is left to train, or if the text, its
-        vocabulary, its division into batches and among processes, or the validation text is not that of the
-        checkpoint.
+        If the model or the data loader is of another kind, if the moving average is `exponential`, if no
+        epoch is left to train, or if the text, its vocabulary, its division into batches and among processes,
+        or the validation text is not that of the checkpoint.
     """
 
     # In addition to the types that AllenNLP's trainer declares.
@@ -69,6 +71,10 @@ class BiLmTrainer(GradientDescentTrainer):
                     "trainer `bilm` is for model `bilm` with data loader `bilm_stream`, "
                     f"but was given {type(part).__name__}, which cannot resume where it stopped"
                 )
+        if type(kwargs.get("moving_average")) is ExponentialMovingAverage:
+            raise ConfigurationError(
+                "trainer `bilm` cannot resume the moving average `exponential`; use `ema`, the same average"
+            )
         super().__init__(model, optimizer, data_loader, **kwargs)
         self._epoch = EpochProgress(self._serialization_dir)
         self._callbacks.append(self._epoch)

@@ -16,6 +16,7 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from allennlp.training.moving_average import MovingAverage
 from torch import distributed
 
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
@@ -150,6 +151,20 @@ def test_other_models_and_data_loaders_are_refused(tmp_path: Path) -> None:
         BiLmTrainer(model, optimizer, loader, serialization_dir=str(tmp_path))
     with pytest.raises(ConfigurationError, match=r"for model `bilm` with data loader `bilm_stream`.* list"):
         BiLmTrainer(StatefulModel(), optimizer, [], serialization_dir=str(tmp_path))
+
+
+def test_an_average_that_does_not_resume_is_refused(tmp_path: Path) -> None:
+    model = StatefulModel()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    average = MovingAverage.by_name("exponential")(model.named_parameters())
+    with pytest.raises(ConfigurationError, match=r"cannot resume .* `exponential`; use `ema`"):
+        BiLmTrainer(
+            model,
+            optimizer,
+            PlaceKeepingLoader(),
+            serialization_dir=str(tmp_path),
+            moving_average=average,
+        )
 
 
 @pytest.mark.parametrize("part", ["text", "vocabulary"])
