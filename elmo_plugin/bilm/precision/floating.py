@@ -7,12 +7,14 @@ import faulthandler
 import sys
 import threading
 from collections.abc import Sequence
+from functools import cache
 
 import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.precision.base import PackedDirections, PackedLinear, Precision
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.provenance import processor
 
 
 class Floating(Precision):
@@ -144,13 +146,20 @@ def pack_for_training(weight: Tensor, dtype: torch.dtype) -> PackedLinear:
 
 def multiply(left: Tensor, right: Tensor) -> Tensor:
     """
-    Returns `left @ right`. For two float32 matrices on a CPU, oneDNN takes the place of MKL, which some
-    processors of AMD run at little more than half its speed.
+    Returns `left @ right`. For two float32 matrices on a CPU that is not Intel's, oneDNN takes the place of
+    MKL, which some processors of AMD run at little more than half its speed.
     """
-    if left.dim() == 2 and left.dtype == torch.float32 and left.device.type == "cpu" and has_onednn():
+    are_float32_matrices = left.dim() == 2 and left.dtype == torch.float32
+    if are_float32_matrices and left.device.type == "cpu" and has_onednn() and not _is_intels():
         handle_signals_on_another_stack()
         return torch.ops.mkldnn._linear_pointwise(left, right.t(), None, "none", [], "")
     return torch.matmul(left, right)
+
+
+@cache
+def _is_intels() -> bool:
+    """Returns whether this processor is one of Intel's, on which MKL is the faster, and needs no copies."""
+    return "Intel" in processor()
 
 
 def autocast_dtype(like: Tensor) -> torch.dtype:
