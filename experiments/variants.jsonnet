@@ -1,6 +1,7 @@
 // What Peters et al. (2018) vary in section 5, as named variants of coref_elmo.jsonnet, ner_elmo.jsonnet,
 // snli_elmo.jsonnet, squad_elmo.jsonnet, srl_elmo.jsonnet and sst_elmo.jsonnet, what the models of coreference and
-// question answering are without some of their parts, and two ways to train faster. Each differs from its model only in what its name says.
+// question answering are without some of their parts, the larger biLM `base`, and two ways to train faster. Each differs
+// from its model only in what its name says.
 //
 //     allennlp elmo-sweep experiments/variants.jsonnet:sst_top -s runs/sst
 //     allennlp elmo-sweep 'experiments/variants.jsonnet:sst_*' -s runs/sst
@@ -8,7 +9,7 @@
 // Paper:     accuracy on the SNLI dev set and F1 on the SRL dev set, given at each variant (tables 2, 3 and 7); for the models
 //            with ELMo 89.5 % and 84.8, without 88.1 % and 81.6. The paper has no such figures for named entities and
 //            sentiment.
-// Here:      the biLM `tiny` and the small models of *_baseline.jsonnet.
+// Here:      the biLM `tiny`, unless a name has `base`, and the small models of *_baseline.jsonnet.
 // Expected:  docs/results/sst_ablations.json, sentiment on the whole treebank, three seeds; docs/analysis.md has the
 //            other tasks.
 // Hardware:  one CPU core, one to eight minutes per seed.
@@ -16,6 +17,7 @@ local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
 local static_words = words.glove('runs/static_vectors.txt', dim=256);
+local static_words_of_base = words.glove('runs/static_vectors_base.txt', dim=512);
 
 // baseline: the model without ELMo.
 // at:       adds ELMo as the model has it, except for the given options.
@@ -37,6 +39,11 @@ local of_every_task(baseline, at) = {
   static: baseline + static_words,
   static_elmo: baseline + static_words + at(),
 
+  // The same with the larger biLM `base` and static vectors of its text.
+  base: baseline + at(bilm='base'),
+  static_base: baseline + static_words_of_base,
+  static_base_elmo: baseline + static_words_of_base + at(bilm='base'),
+
   // Products in bfloat16 while it trains: faster on some processors.
   bfloat16: baseline + at() + { trainer+: { callbacks+: [{ type: 'bfloat16' }] } },
 };
@@ -51,9 +58,9 @@ local one_side(baseline, at) = {
 local named(task, variants) = { [task + '_' + name]: variants[name] for name in std.objectFields(variants) };
 
 // ELMo as in all tasks.
-local elmo_at(placements, layers, lambda, layer_norm=false) = elmo.at(
+local elmo_at(placements, layers, lambda, bilm, layer_norm=false) = elmo.at(
   placements,
-  bilm='tiny',
+  bilm=bilm,
   dropout=0.5,
   layers=layers,
   lambda=lambda,
@@ -62,28 +69,28 @@ local elmo_at(placements, layers, lambda, layer_norm=false) = elmo.at(
 );
 
 local coref_baseline = import 'coref_baseline.jsonnet';
-local coref_at(placements=['input'], layers='all', lambda=0) =
-  elmo_at(placements, layers, lambda);
+local coref_at(placements=['input'], layers='all', lambda=0, bilm='tiny') =
+  elmo_at(placements, layers, lambda, bilm);
 
 local ner_baseline = import 'ner_baseline.jsonnet';
-local ner_at(placements=['input'], layers='all', lambda=0.1) =
-  elmo_at(placements, layers, lambda);
+local ner_at(placements=['input'], layers='all', lambda=0.1, bilm='tiny') =
+  elmo_at(placements, layers, lambda, bilm);
 
 local snli_baseline = import 'snli_baseline.jsonnet';
-local snli_at(placements=['input', 'output'], layers='all', lambda=0.001) =
-  elmo_at(placements, layers, lambda, layer_norm=true);
+local snli_at(placements=['input', 'output'], layers='all', lambda=0.001, bilm='tiny') =
+  elmo_at(placements, layers, lambda, bilm, layer_norm=true);
 
 local squad_baseline = import 'squad_baseline.jsonnet';
-local squad_at(placements=['input', 'output'], layers='all', lambda=0.001) =
-  elmo_at(placements, layers, lambda);
+local squad_at(placements=['input', 'output'], layers='all', lambda=0.001, bilm='tiny') =
+  elmo_at(placements, layers, lambda, bilm);
 
 local srl_baseline = import 'srl_baseline.jsonnet';
-local srl_at(placements=['input'], layers='all', lambda=0.001) =
-  elmo_at(placements, layers, lambda);
+local srl_at(placements=['input'], layers='all', lambda=0.001, bilm='tiny') =
+  elmo_at(placements, layers, lambda, bilm);
 
 local sst_baseline = import 'sst_baseline.jsonnet';
-local sst_at(placements=['input', 'output'], layers='all', lambda=0.001) =
-  elmo_at(placements, layers, lambda);
+local sst_at(placements=['input', 'output'], layers='all', lambda=0.001, bilm='tiny') =
+  elmo_at(placements, layers, lambda, bilm);
 
 named(
   'coref',

@@ -51,11 +51,11 @@ def test_the_wheel_has_what_projects_need(wheelhouse: Path, tmp_path: Path) -> N
     program = (
         "import elmo_plugin, pathlib; folder = pathlib.Path(elmo_plugin.__file__).parent;"
         "print(folder, *(len(list(folder.glob(each))) for each in"
-        "('jsonnet/*.libsonnet', 'projects/*/*.jsonnet', 'bilm/models/tiny/*')))"
+        "('jsonnet/*.libsonnet', 'projects/*/*.jsonnet', 'bilm/models/*/*')))"
     )
     done = subprocess.run([python, "-I", "-c", program], capture_output=True, text=True, check=True)
     folder, *numbers = done.stdout.split()
     assert Path(folder).is_relative_to(tmp_path)
     source = REPOSITORY / "elmo_plugin"
-    patterns = ("jsonnet/*.libsonnet", "projects/*/*.jsonnet", "bilm/models/tiny/*")
+    patterns = ("jsonnet/*.libsonnet", "projects/*/*.jsonnet", "bilm/models/*/*")
     assert [int(number) for number in numbers] == [len(list(source.glob(each))) for each in patterns]

@@ -1,5 +1,4 @@
-// Goes on with `tiny` where bilm_tiny.jsonnet ended. bilm_tiny.sh has all of its trainings, in their order;
-// bilm_base.sh uses it to continue `base`.
+// Goes on with `tiny` where bilm_tiny.jsonnet ended. bilm_tiny.sh has all of its trainings, in their order.
 //
 // Paper:     one training of 10 epochs, with dropout 0.1.
 // Here:      two more epochs with the moving average of the weights. Other seeds, with dropout or without, give other

@@ -35,7 +35,7 @@ WITH_ALLENNLP = {
 COMMANDS = WITHOUT_ALLENNLP | WITH_ALLENNLP
 """What `--help` says about each command. The command itself is in the module of its name, as `COMMAND`."""
 
-BILM_HELP = "tiny, original, …, the archive of a trained biLM, or a folder"
+BILM_HELP = "tiny, base, original, …, the archive of a trained biLM, or a folder"
 
 
 def stored_outputs(args: argparse.Namespace) -> list[Output]:

@@ -11,7 +11,7 @@ from elmo_plugin.language_model import STATES, measure_perplexity
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     about = "model.tar.gz, or the directory, of a trained `bilm` model; or what elmo-export made of it. "
-    about += "Models by name (tiny, original, …) have no softmax, and so no perplexity"
+    about += "Models by name (tiny, base, …) have no softmax, and so no perplexity"
     add("archive", metavar="ARCHIVE", help=about)
     add("texts", nargs="+", metavar="TEXT", help="a file (plain, .gz or .zst), or a quoted pattern")
     add(

@@ -35,6 +35,7 @@ INPUT = "elmo.at(['input'], bilm='tiny', dropout=0.5, cache={ type: 'memory' }, 
 OUTPUT = "elmo.at(['output'], bilm='tiny', dropout=0.5, cache={ type: 'memory' }, "
 NORM = "layer_norm=true, "
 STATIC = "words.glove('runs/static_vectors.txt', dim=256)"
+STATIC_BASE = "words.glove('runs/static_vectors_base.txt', dim=512)"
 VARIANTS = {
     "coref_baseline": COREF,
     "coref_elmo": f"{COREF} + {INPUT})",
@@ -112,6 +113,10 @@ VARIANTS |= {
     f"{task}_bfloat16": VARIANTS[f"{task}_elmo"] + " + { trainer+: { callbacks+: [{ type: 'bfloat16' }] } }"
     for task in BASELINES
 }
+for task in BASELINES:
+    for name, of_tiny in (("base", "elmo"), ("static_base", "static"), ("static_base_elmo", "static_elmo")):
+        expression = VARIANTS[f"{task}_{of_tiny}"].replace(STATIC, STATIC_BASE)
+        VARIANTS[f"{task}_{name}"] = expression.replace("bilm='tiny'", "bilm='base'")
 
 
 @pytest.fixture(scope="module")

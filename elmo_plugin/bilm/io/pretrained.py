@@ -14,12 +14,17 @@ _STORES = (
 _PUBLISHED = f"{_STORES[0]}models/elmo"  # as AllenNLP's cache knows it
 
 
+def _bundled(name: str) -> tuple[str, str]:
+    return str(_BUNDLED / name / "options.json"), str(_BUNDLED / name / "weights.hdf5")
+
+
 def _published(folder: str, stem: str, weights: str = "weights") -> tuple[str, str]:
     return f"{_PUBLISHED}/{folder}/{stem}_options.json", f"{_PUBLISHED}/{folder}/{stem}_{weights}.hdf5"
 
 
 MODELS: dict[str, tuple[str, str]] = {
-    "tiny": (str(_BUNDLED / "tiny" / "options.json"), str(_BUNDLED / "tiny" / "weights.hdf5")),
+    "tiny": _bundled("tiny"),
+    "base": _bundled("base"),
     "small": _published("2x1024_128_2048cnn_1xhighway", "elmo_2x1024_128_2048cnn_1xhighway"),
     "medium": _published("2x2048_256_2048cnn_1xhighway", "elmo_2x2048_256_2048cnn_1xhighway"),
     "original": _published("2x4096_512_2048cnn_2xhighway", "elmo_2x4096_512_2048cnn_2xhighway"),

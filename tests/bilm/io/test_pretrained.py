@@ -77,8 +77,9 @@ def stop(server: ThreadingHTTPServer) -> None:
     server.server_close()
 
 
-def test_names_are_those_of_the_published_models() -> None:
-    assert list(MODELS) == ["tiny", "small", "medium", "original", "original-5.5b", "pubmed", "portuguese"]
+def test_names_are_those_of_the_bundled_and_the_published_models() -> None:
+    published = ["small", "medium", "original", "original-5.5b", "pubmed", "portuguese"]
+    assert list(MODELS) == ["tiny", "base", *published]
     folder = "https://allennlp.s3.amazonaws.com/models/elmo"
     assert MODELS["pubmed"] == (
         f"{folder}/contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway_options.json",
@@ -91,7 +92,7 @@ def test_names_are_those_of_the_published_models() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BiLmError, match="there is no biLM 'big': it is neither one of tiny, small"):
+    with pytest.raises(BiLmError, match="there is no biLM 'big': it is neither one of tiny, base, small"):
         BiLm.pretrained("big")
 
 
@@ -197,9 +198,15 @@ def test_half_a_file_is_not_kept(
     assert not [path for path in cache.iterdir() if path.suffix != ".lock"]
 
 
+@pytest.mark.parametrize(("name", "dim"), [("tiny", 256), ("base", 512)])
+def test_bundled_bilms_need_no_download(name: str, dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cached_path", None)
+    bilm = BiLm.pretrained(name)
+    assert (bilm.num_layers, bilm.output_dim) == (3, dim)
+
+
 def test_without_cached_path_only_urls_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cached_path", None)
-    assert BiLm.pretrained("tiny").num_layers == 3
     with pytest.raises(BiLmError, match=r"biLM 'small' \(the package cached-path is not installed: .*"):
         load_bilm("small")
 

@@ -117,7 +117,7 @@ def test_an_archive_cannot_run_code(make_bilm: BiLmMaker, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("tinny", "there is no biLM 'tinny': it is neither one of tiny, small, .* nor a training archive"),
+        ("tinny", "there is no biLM 'tinny': it is neither one of tiny, base, .* nor a training archive"),
         ({"options": "x"}, "a biLM is given by name, by archive, or as"),
         (5, "a biLM is given by name, by archive, or as .* not as 5"),
     ],
