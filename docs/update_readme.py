@@ -11,7 +11,7 @@ written by `allennlp elmo-sweep --json`; it begins with the task and ends in `_t
 results    a row for each model, a column for each NAME
 summary    a row for each NAME: the baseline, and the model with ELMo
 control    the same, with static vectors next to them
-examples   a row for each task of one file: the baseline, the model with ELMo, the same in bfloat16 or with `base`
+examples   a row for each task of one file: the baseline, the model with ELMo, in bfloat16, with `base`
 fractions  a row for each fraction of the training data
 paper      a row for each question of the paper's tables 2, 3 and 7, with the paper's figures in brackets
 """
