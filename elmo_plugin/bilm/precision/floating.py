@@ -150,14 +150,14 @@ def multiply(left: Tensor, right: Tensor) -> Tensor:
     MKL, which some processors of AMD run at little more than half its speed.
     """
     are_float32_matrices = left.dim() == 2 and left.dtype == torch.float32
-    if are_float32_matrices and left.device.type == "cpu" and has_onednn() and not _is_intels():
+    if are_float32_matrices and left.device.type == "cpu" and has_onednn() and not _is_intel_processor():
         handle_signals_on_another_stack()
         return torch.ops.mkldnn._linear_pointwise(left, right.t(), None, "none", [], "")
     return torch.matmul(left, right)
 
 
 @cache
-def _is_intels() -> bool:
+def _is_intel_processor() -> bool:
     """Returns whether this processor is one of Intel's, on which MKL is the faster, and needs no copies."""
     return "Intel" in processor()
 

@@ -98,7 +98,7 @@ def test_signals_during_products_leave_the_heap_whole() -> None:
 def test_two_matrices_are_multiplied_in_any_layout_on_any_processor(
     is_intels: bool, left_is_transposed: bool, right_is_transposed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(floating, "_is_intels", lambda: is_intels)
+    monkeypatch.setattr(floating, "_is_intel_processor", lambda: is_intels)
     generator = torch.Generator().manual_seed(3)
     left = torch.randn(70, 40, generator=generator)[:, :30]
     right = torch.randn(30, 50, generator=generator)
