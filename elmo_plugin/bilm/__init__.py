@@ -13,6 +13,7 @@ from elmo_plugin.bilm.characters import (
     sentences_to_character_ids,
     word_to_character_ids,
 )
+from elmo_plugin.bilm.dropout import Dropout
 from elmo_plugin.bilm.gradients import first_derivative_only
 from elmo_plugin.bilm.lstm.state import BiLmState
 from elmo_plugin.bilm.network import has_weights
@@ -40,6 +41,7 @@ __all__ = [
     "BiLmState",
     "Cache",
     "CharCnnOptions",
+    "Dropout",
     "LstmOptions",
     "Packing",
     "VocabularySoftmax",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmError, Cache, has_weights
+from elmo_plugin.bilm import BiLm, BiLmError, Cache, Dropout, has_weights
 from elmo_plugin.embedding.scalar_mix import ScalarMix
 from elmo_plugin.embedding.session import BiLmSession
 
@@ -97,7 +97,7 @@ class ElmoRepresentations(nn.Module):
             nn.Sequential(
                 OrderedDict(
                     scalar_mix=ScalarMix(len(self.layer_numbers), mixing_weights is None, mixing_weights),
-                    dropout=nn.Dropout(dropout),
+                    dropout=Dropout(dropout),
                 )
             )
             for _ in range(num_output_representations)

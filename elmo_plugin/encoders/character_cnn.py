@@ -9,6 +9,7 @@ from allennlp.nn import Activation
 from overrides import overrides
 from torch import Tensor, nn
 
+from elmo_plugin.bilm import Dropout
 from elmo_plugin.bilm.char_cnn import convolve_by_length, encode_unique_rows
 
 
@@ -64,7 +65,7 @@ class CharacterCnn(TokenEmbedder):
         self.embedding = embedding
         self.convolutions = nn.ModuleList(nn.Conv1d(dim, num_filters, width) for width in widths)
         self.activation = activation or Activation.by_name("relu")()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     @overrides
     def get_output_dim(self) -> int:

@@ -18,6 +18,7 @@ from allennlp.nn.util import get_text_field_mask
 from overrides import overrides
 from torch import BoolTensor, Tensor, nn
 
+from elmo_plugin.bilm import Dropout
 from elmo_plugin.embedding import share_frozen_bilms
 from elmo_plugin.encoders.text_fields import concatenate_text_fields, flatten_wrapping_dims
 
@@ -79,7 +80,7 @@ class ContextualEncoder(nn.Module, Registrable):
     ) -> None:
         super().__init__()
         self.text_field_embedder = text_field_embedder
-        self.dropout = (InputVariationalDropout if variational_dropout else nn.Dropout)(dropout)
+        self.dropout = (InputVariationalDropout if variational_dropout else Dropout)(dropout)
         dim = text_field_embedder.get_output_dim()
         self.feedforward = feedforward.construct(input_dim=dim) if feedforward else None
         if self.feedforward is not None:

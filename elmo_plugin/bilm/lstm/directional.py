@@ -10,6 +10,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from elmo_plugin.bilm.dropout import Dropout
 from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.lstm.batched_directions import BatchedDirectionsRecurrence
 from elmo_plugin.bilm.lstm.layer import LstmLayer
@@ -52,7 +53,7 @@ class DirectionalLstm(nn.Module):
         self.layers = nn.ModuleList(
             LstmLayer(options.projection_dim, options) for _ in range(options.n_layers)
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def zero_state(self, like: Tensor, sentences: int) -> LstmState:
         """Returns zeros for this many sentences, of the type of `like` and on its device."""

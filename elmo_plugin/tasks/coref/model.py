@@ -11,6 +11,7 @@ from overrides import overrides
 from torch import LongTensor, Tensor, nn
 from torch.nn import functional
 
+from elmo_plugin.bilm import Dropout
 from elmo_plugin.encoders import ContextualEncoder, slice_wrapping_dim
 from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.conll import CorefDocument
@@ -128,7 +129,7 @@ class CorefSpanRanking(TaskModel):
             use_speakers=use_speakers,
             dropout=dropout,
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self._max_width = max_span_width
         self._spans_per_word = spans_per_word
         self._max_training_sentences = max_training_sentences

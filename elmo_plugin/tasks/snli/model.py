@@ -11,6 +11,7 @@ from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import masked_max, masked_mean
 from torch import BoolTensor, Tensor, nn
 
+from elmo_plugin.bilm import Dropout
 from elmo_plugin.encoders import ContextualEncoder, biattention, construct_encoder
 from elmo_plugin.tasks.classifier import Classifier
 
@@ -67,7 +68,7 @@ class SnliEsim(Classifier):
         self.inference_encoder = construct_encoder(inference_encoder, self.projection.get_output_dim())
         self.classifier = classifier.construct(input_dim=4 * self.inference_encoder.get_output_dim())
         self.output_logits = nn.Linear(self.classifier.get_output_dim(), vocab.get_vocab_size("labels"))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.initialize(initializer)
 
     def compute_logits(self, premise: TextFieldTensors, hypothesis: TextFieldTensors) -> Tensor:

@@ -10,6 +10,7 @@ from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder
 from allennlp.nn import InitializerApplicator
 from torch import Tensor, nn
 
+from elmo_plugin.bilm import Dropout
 from elmo_plugin.encoders import ContextualEncoder, construct_encoder, pool, self_biattention
 from elmo_plugin.tasks.classifier import Classifier
 
@@ -70,7 +71,7 @@ class SstBcn(Classifier):
         self.integrator = construct_encoder(integrator, 3 * contextual_encoder.get_output_dim())
         # A bias would have no effect: softmax is the same with it and without.
         self.pooling_scores = nn.Linear(self.integrator.get_output_dim(), 1, bias=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.classifier = layers[0].construct(input_dim=4 * self.integrator.get_output_dim())
         self.output_logits = nn.Linear(self.classifier.get_output_dim(), vocab.get_vocab_size("labels"))
         self.initialize(initializer)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_plugin.bilm import autocast_dtype, first_derivative_only
+from elmo_plugin.bilm import Dropout, autocast_dtype, first_derivative_only
 from elmo_plugin.tasks.coref.span_ranking.span_encoder import further_layers
 
 BLOCK = 8  # spans whose antecedents are scored together: their scaled weights fit into a cache
@@ -59,7 +59,7 @@ class AntecedentScorer(nn.Module):
         self.genre_embedding = (
             nn.Embedding(num_genres + 1, feature_dim, padding_idx=num_genres) if num_genres else None
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         num_features = 1 + use_speakers + bool(num_genres)
         self._sizes = [span_dim, span_dim, span_dim, num_features * feature_dim]
         self.first_layer = nn.Linear(sum(self._sizes), hidden_dim)

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from elmo_plugin.bilm import Dropout
 from elmo_plugin.tasks.coref.span_ranking.spans import Spans, shift_to_ends
 
 BLOCK = 1024  # words whose spans are scored together
@@ -40,7 +41,7 @@ class SpanEncoder(nn.Module):
         super().__init__()
         self.head_attention = nn.Linear(encoded_dim, 1)
         self.width_embedding = nn.Embedding(max_width, width_dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self._sizes = [encoded_dim, encoded_dim, embedded_dim, width_dim]
 
     def get_output_dim(self) -> int:
@@ -113,9 +114,9 @@ class SpanEncoder(nn.Module):
 
 def further_layers(hidden_dim: int, num_layers: int, dropout: float) -> nn.Sequential:
     """Returns what follows the first linear layer of a scorer: ReLU layers, and a linear one to the score."""
-    layers: list[nn.Module] = [nn.ReLU(), nn.Dropout(dropout)]
+    layers: list[nn.Module] = [nn.ReLU(), Dropout(dropout)]
     for _ in range(num_layers - 1):
-        layers += [nn.Linear(hidden_dim, hidden_dim), nn.ReLU(), nn.Dropout(dropout)]
+        layers += [nn.Linear(hidden_dim, hidden_dim), nn.ReLU(), Dropout(dropout)]
     return nn.Sequential(*layers, nn.Linear(hidden_dim, 1))
 
 
