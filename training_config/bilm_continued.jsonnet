@@ -1,13 +1,14 @@
-// Goes on with `tiny` where bilm_tiny.jsonnet ended. bilm_tiny.sh has all of its trainings, in their order.
+// Goes on where an earlier training ended. bilm_tiny.sh and bilm_base.sh have the trainings of `tiny` and `base`, in
+// their order.
 //
 // Paper:     one training of 10 epochs, with dropout 0.1.
 // Here:      two more epochs with the moving average of the weights. Other seeds, with dropout or without, give other
 //            weights, whose mean is better than each.
-// Expected:  see elmo_plugin/bilm/models/tiny/README.md.
-// Hardware:  one CPU core, 35 minutes.
+// Expected:  see elmo_plugin/bilm/models/tiny/README.md and elmo_plugin/bilm/models/base/README.md.
+// Hardware:  one CPU core, 35 minutes with `tiny`.
 //
 // BILM_INITIAL: the archive to continue from, whose vocabulary stays. BILM_TRAIN_DATA_PATH and
-// BILM_VALIDATION_DATA_PATH as there.
+// BILM_VALIDATION_DATA_PATH as in bilm_tiny.jsonnet.
 
 local bilm = import '../elmo_plugin/jsonnet/bilm.libsonnet';
 

@@ -21,17 +21,17 @@ go_on_from() { export BILM_INITIAL="$runs/$1"; }
 train first bilm_tiny
 
 go_on_from first/model.tar.gz
-train second_a bilm_tiny_continued '{"trainer.num_epochs": 3, "trainer.moving_average": null, "model.dropout": 0,
+train second_a bilm_continued '{"trainer.num_epochs": 3, "trainer.moving_average": null, "model.dropout": 0,
     "model.num_negatives": 8192, "trainer.optimizer.lr": 0.002}'
-train second_b bilm_tiny_continued '{"trainer.optimizer.lr": 0.002,
+train second_b bilm_continued '{"trainer.optimizer.lr": 0.002,
     "trainer.learning_rate_scheduler.end_learning_rate": 0.0001}'
 uv run allennlp elmo-average "$runs/second_b/model.tar.gz" "$runs/second_a/model.tar.gz" -o "$runs/second.tar.gz"
 
 go_on_from second.tar.gz
-train third_a bilm_tiny_continued '{"data_loader.seed": 1, "pytorch_seed": 1}'
-train third_b bilm_tiny_continued '{"data_loader.seed": 2, "pytorch_seed": 2}'
-train third_c bilm_tiny_continued '{"data_loader.seed": 3, "pytorch_seed": 3, "model.dropout": 0}'
-train third_d bilm_tiny_continued '{"data_loader.seed": 4, "pytorch_seed": 4, "model.dropout": 0}'
+train third_a bilm_continued '{"data_loader.seed": 1, "pytorch_seed": 1}'
+train third_b bilm_continued '{"data_loader.seed": 2, "pytorch_seed": 2}'
+train third_c bilm_continued '{"data_loader.seed": 3, "pytorch_seed": 3, "model.dropout": 0}'
+train third_d bilm_continued '{"data_loader.seed": 4, "pytorch_seed": 4, "model.dropout": 0}'
 uv run allennlp elmo-average "$runs"/third_{a,b,c,d}/model.tar.gz -o "$runs/third.tar.gz"
 
 uv run allennlp elmo-export "$runs/third.tar.gz" elmo_plugin/bilm/models/tiny --dtype float16 --no-softmax

@@ -34,7 +34,7 @@ def test_a_head_says_paper_deviation_expectation_and_hardware(name: str) -> None
         assert f"// {entry}" in head
 
 
-@pytest.mark.parametrize("name", ["bilm_tiny", "bilm_finetune", "bilm_tiny_continued"])
+@pytest.mark.parametrize("name", ["bilm_tiny", "bilm_finetune", "bilm_continued"])
 def test_allennlp_makes_a_model_of_it(name: str) -> None:
     vocab = Vocabulary()
     for number in range(9000):  # more than there are negatives
