@@ -6,7 +6,7 @@
 //            embedding is more than half as fast as with `tiny`; one pass over 40 million words, so no dropout; AdamW,
 //            which gets further in the same time; half as many negatives, which cost a tenth of the time; the moving
 //            average of the weights; products in bfloat16, which the processor does twice as fast. It predicts the
-//            words of `tiny`, so that the perplexities of the two compare.
+//            words of `tiny`, so that the perplexities of the two compare. bilm_continued.jsonnet goes on from it.
 // Expected:  see elmo_plugin/bilm/models/base/README.md.
 // Hardware:  two cores of a Xeon with AMX, less than two hours; 2.4 GB of memory.
 //

@@ -23,7 +23,7 @@ train() { # NAME CONFIG TEXT [OPTIONS]
 [ -e "$BILM_VOCABULARY" ] ||
     allennlp elmo-vocab "$data/lm/train-*.txt.gz" --max-size 30000 -o "$BILM_VOCABULARY"
 
-# What two cores read in two hours each: 40.0 and 38.7 of the 58.7 million words.
+# What two cores read in two hours each: 40.0 and 38.6 of the 58.7 million words.
 train first bilm_base 'train-[01][0-7].txt.gz'
 BILM_INITIAL="$runs/first/model.tar.gz"
 train second bilm_continued 'train-[02][0-9].txt.gz' '{"trainer.num_epochs": 1, "trainer.optimizer.lr": 0.002,
