@@ -32,8 +32,9 @@ JSONNET = f"{json.dumps(OPTIONS)} + if std.extVar('BILM_INITIAL') == '' then {js
 def data(tmp_path: Path) -> Path:
     for folder in ("lm", "lm2"):
         (tmp_path / folder).mkdir()
-        with gzip.open(tmp_path / folder / "train-00.txt.gz", "wt", encoding="utf-8") as file:
-            file.write("\n".join(BILM_SENTENCES * 2))
+        for number in ("00", "06"):
+            with gzip.open(tmp_path / folder / f"train-{number}.txt.gz", "wt", encoding="utf-8") as file:
+                file.write("\n".join(BILM_SENTENCES))
     (tmp_path / "lm" / "heldout-dev.txt").write_text("\n".join(BILM_SENTENCES), encoding="utf-8")
     return tmp_path
 
@@ -81,7 +82,7 @@ def end(script: subprocess.Popen, data: Path, runs: Path) -> dict[str, bytes]:
 def test_it_ends_with_the_same_weights_if_it_is_killed_and_started_again(data: Path) -> None:
     whole, killed = data / "whole", data / "killed"
     expected = end(start(data, whole), data, whole)
-    for training in ("first", "first", "second", "second"):
+    for training in ("first", "first", "second", "second", "third_a"):
         kill_after_a_new_checkpoint(start(data, killed), killed / training)
         assert not (killed / training / "model.tar.gz").exists()
     assert end(start(data, killed), data, killed) == expected
