@@ -57,14 +57,18 @@ class Forked:
         sys.stderr.flush()
         self._error, error = os.pipe()
         self._said: list[bytes] = []
+        begun, begins = os.pipe()
         self.number = os.fork()
         if self.number == 0:
             status = 99
             try:
-                status = _child(work, folder, max_file, error)
+                status = _child(work, folder, max_file, error, begins)
             finally:
                 os._exit(status)
         os.close(error)
+        os.close(begins)
+        os.read(begun, 1)  # a signal must not come before the work has begun
+        os.close(begun)
 
     def wait(self, seconds: float = SECONDS) -> Ended:
         """Waits for its end, and kills it where that does not come in time."""
@@ -104,7 +108,7 @@ def allennlp(*arguments: str | Path) -> Callable[[], None]:
     return work
 
 
-def _child(work: Callable[[], object], folder: Path, max_file: int | None, error: int) -> int:
+def _child(work: Callable[[], object], folder: Path, max_file: int | None, error: int, begins: int) -> int:
     os.dup2(error, 2)
     os.close(error)
     os.dup2(os.open(os.devnull, os.O_RDWR), 1)
@@ -118,6 +122,7 @@ def _child(work: Callable[[], object], folder: Path, max_file: int | None, error
     logging.basicConfig(level=logging.WARNING)
     if max_file is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (max_file, resource.RLIM_INFINITY))
+    os.close(begins)
     try:
         work()
     except SystemExit as end:
