@@ -82,7 +82,7 @@ def end(script: subprocess.Popen, data: Path, runs: Path) -> dict[str, bytes]:
 def test_it_ends_with_the_same_weights_if_it_is_killed_and_started_again(data: Path) -> None:
     whole, killed = data / "whole", data / "killed"
     expected = end(start(data, whole), data, whole)
-    for training in ("first", "first", "second", "second", "third_a"):
+    for training in ("first", "first", "second", "second", "third_a", "third_b"):
         kill_after_a_new_checkpoint(start(data, killed), killed / training)
         assert not (killed / training / "model.tar.gz").exists()
     assert end(start(data, killed), data, killed) == expected
