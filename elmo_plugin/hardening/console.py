@@ -83,12 +83,14 @@ class SentenceHook:
         if sentence is None or os.environ.get(VARIABLE, "0") not in ("", "0"):
             self._fallback(kind, error, traceback)
             return
-        if not isinstance(error, STOPS):
+        is_stop = isinstance(error, STOPS)
+        if not is_stop:
             record = ("elmo_plugin", logging.ERROR, "", 0, sentence, None, (kind, error, traceback))
             for handler in _file_handlers():  # the log of a training keeps the traceback
                 handler.handle(logging.LogRecord(*record))
-        below_bars = "\n" if getattr(tqdm, "_instances", None) else ""
-        print(below_bars + sentence, file=sys.stderr)
+        # A stop may come while a bar is closed, and a terminal shows ^C where the cursor was.
+        line = "\n" if is_stop or getattr(tqdm, "_instances", None) else ""
+        print(line + sentence, file=sys.stderr)
 
 
 def is_useful(record: logging.LogRecord) -> bool:

@@ -143,7 +143,8 @@ def test_who_stops_a_command_learns_what_was_kept_and_how_to_go_on(
         of_command = command(list(arguments), error)
         capfd.readouterr()
         hook(*of_command)
-        (line,) = capfd.readouterr().err.splitlines()
+        first, line = capfd.readouterr().err.splitlines()
+        assert first == "", "it must not follow a progress bar or ^C on their line"
         return line
 
     output, run = tmp_path / "out.hdf5", tmp_path / "run"
