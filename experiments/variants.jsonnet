@@ -41,6 +41,7 @@ local of_every_task(baseline, at) = {
 
   // The same with the larger biLM `base` and static vectors of its text.
   base: baseline + at(bilm='base'),
+  base_no_words: baseline + words.none() + at(bilm='base'),
   static_base: baseline + static_words_of_base,
   static_base_elmo: baseline + static_words_of_base + at(bilm='base'),
 
