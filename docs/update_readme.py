@@ -9,9 +9,8 @@ A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is 
 written by `allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on test data.
 
 results    a row for each model, a column for each NAME
-summary    a row for each NAME: the baseline, and the model with ELMo
 control    the same, with static vectors next to them
-examples   a row for each task of one file: the baseline, the model with ELMo, in bfloat16, with `base`
+examples   a row for each task of one file: the baseline, and the other models of `EXAMPLES` that it has
 fractions  a row for each fraction of the training data
 paper      a row for each question of the paper's tables 2, 3 and 7, with the paper's figures in brackets
 """
@@ -30,15 +29,18 @@ DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 # Options of a command that do not affect the training.
 REPORTING = re.compile(r" (--metric=\S+|--json \S+|--file-friendly-logging)")
 BLOCK = re.compile(
-    r"(<!-- (results|summary|control|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
+    r"(<!-- (results|control|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
     flags=re.DOTALL,
 )
 # The columns of a table of examples.
 EXAMPLES = {
-    "baseline": "without ELMo",
-    "elmo": "with ELMo",
-    "bfloat16": "with ELMo, trained in bfloat16",
-    "base": "with ELMo from `base`",
+    "baseline": "baseline",
+    "static_base": "static vectors",
+    "elmo": "ELMo, `tiny`",
+    "base": "ELMo, `base`",
+    "base_no_words": "`base` in their place",
+    "static_base_elmo": "static vectors and `base`",
+    "bfloat16": "the same, trained in bfloat16",
 }
 # Where the code is on which a score depends.
 CODE = ("bilm", "embedding", "encoders", "jsonnet", "tasks", "training")
@@ -81,7 +83,6 @@ def updated(document: str) -> str:
     """Returns the document with all tables filled."""
     makers = {
         "results": table,
-        "summary": summary_table,
         "control": control_table,
         "examples": examples_table,
         "fractions": fractions_table,
@@ -108,17 +109,6 @@ def table(names: list[str]) -> str:
         *(f"| {row} |" for row in rows),
     ]
     return text_of(lines, [each["command"] for columns in results.values() for each in columns.values()])
-
-
-def summary_table(names: list[str]) -> str:
-    """Returns a row for each of the results: the task, the metric, the baseline, and the model with ELMo."""
-    lines = ["| task | mean ± sd of three seeds | without ELMo | with |", "| --- | --- | --- | --- |"]
-    for name in names:
-        task = name.partition("_")[0]
-        results = read_results(name)
-        scores = [summary(results[f"{task}_{each}"]["scores"], digits=1) for each in ("baseline", "elmo")]
-        lines.append(f"| {DATA[task]} | {heading(name).partition(',')[0]} | {' | '.join(scores)} |")
-    return text_of(lines, [])
 
 
 def control_table(names: list[str]) -> str:

@@ -4,7 +4,7 @@
 //            pretrained word vectors; training_config/ner_conll2003.jsonnet is closer to that.
 // Here:      the biLM `tiny`, of 2 x 512 cells, and no pretrained word vectors, so that nothing is downloaded; the
 //            small data set of this repository; the rest as in ner_baseline.jsonnet.
-// Expected:  docs/results/examples.json, one seed; docs/results.md has larger data.
+// Expected:  docs/results/examples.json, three seeds; docs/results.md has larger data.
 // Hardware:  one CPU core, five minutes of processor time.
 local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 local ner = import '../elmo_plugin/jsonnet/ner.libsonnet';

@@ -3,7 +3,7 @@
 // Paper:     the same network, with LSTMs of 300 cells and GloVe vectors, scores 88.0 % on the SNLI test set.
 // Here:      no pretrained word vectors, so that nothing is downloaded; layers of 100, a rate of 0.001 and less
 //            dropout, so that it takes minutes; the small data set of this repository.
-// Expected:  docs/results/examples.json, one seed; docs/results.md has larger data.
+// Expected:  docs/results/examples.json, three seeds; docs/results.md has larger data.
 // Hardware:  one CPU core, two and a half minutes of processor time.
 local snli = import '../elmo_plugin/jsonnet/snli.libsonnet';
 

@@ -4,7 +4,7 @@
 //            and pretrained word vectors; training_config/srl_conll2012.jsonnet is closer to that.
 // Here:      the biLM `tiny`, of 2 x 512 cells, and the small network of srl_baseline.jsonnet; the small data set of
 //            this repository.
-// Expected:  docs/results/examples.json, one seed; docs/srl.md has larger data.
+// Expected:  docs/results/examples.json, three seeds; docs/srl.md has larger data.
 // Hardware:  one CPU core, three minutes of processor time.
 local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 

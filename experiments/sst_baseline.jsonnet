@@ -4,7 +4,7 @@
 //            SST test set.
 // Here:      LSTMs of 64 cells and no pretrained word vectors, so that it takes minutes and nothing is downloaded;
 //            fewer epochs with a rate of 0.002, in smaller batches; the small data set of this repository.
-// Expected:  docs/results/examples.json, one seed; docs/results.md has larger data.
+// Expected:  docs/results/examples.json, three seeds; docs/results.md has larger data.
 // Hardware:  one CPU core, half a minute.
 local sst = import '../elmo_plugin/jsonnet/sst.libsonnet';
 

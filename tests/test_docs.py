@@ -53,7 +53,7 @@ def test_each_command_has_a_page_with_what_its_help_shows() -> None:
 
 
 def test_the_readme_has_results() -> None:
-    assert "<!-- summary:ner" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert "<!-- examples:examples" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_table_has_the_mean_and_deviation_of_each_model_and_each_training_once(tmp_path: Path) -> None:
@@ -102,18 +102,6 @@ def test_results_that_are_older_than_the_code_are_named(tmp_path: Path) -> None:
         "results:ner srl sst snli: no commit is known of snli",
         "results:ner srl sst snli: the code has changed since aaa, which measured ner",
         "results:ner srl sst snli: the code has changed since bbb-changed, which measured sst",
-    ]
-
-
-def test_a_summary_has_a_row_for_each_task(tmp_path: Path) -> None:
-    results = {
-        name: {f"{task}_{kind}": {"scores": scores, "command": ""} for kind in ("elmo", "top", "baseline")}
-        for name, task, scores in (("ner", "ner", [1.0, 3.0]), ("coref_test", "coref", [50.0]))
-    }
-    document = "<!-- summary:ner coref_test -->\n<!-- end -->"
-    assert made_of(tmp_path, results, document)[3:5] == [
-        "| named entities (WNUT-17) | dev F1 (%) | 2.0 ± 1.4 | 2.0 ± 1.4 |",
-        "| coreference (OntoGUM) | test average F1 (%) | 50.0 | 50.0 |",
     ]
 
 

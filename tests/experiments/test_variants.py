@@ -113,8 +113,14 @@ VARIANTS |= {
     f"{task}_bfloat16": VARIANTS[f"{task}_elmo"] + " + { trainer+: { callbacks+: [{ type: 'bfloat16' }] } }"
     for task in BASELINES
 }
+OF_BASE = {
+    "base": "elmo",
+    "base_no_words": "no_words",
+    "static_base": "static",
+    "static_base_elmo": "static_elmo",
+}
 for task in BASELINES:
-    for name, of_tiny in (("base", "elmo"), ("static_base", "static"), ("static_base_elmo", "static_elmo")):
+    for name, of_tiny in OF_BASE.items():
         expression = VARIANTS[f"{task}_{of_tiny}"].replace(STATIC, STATIC_BASE)
         VARIANTS[f"{task}_{name}"] = expression.replace("bilm='tiny'", "bilm='base'")
 
