@@ -38,7 +38,7 @@ EXAMPLES = {
     "static_base": "static vectors",
     "elmo": "ELMo, `tiny`",
     "base": "ELMo, `base`",
-    "base_no_words": "`base` in their place",
+    "base_no_words": "`base` alone",
     "static_base_elmo": "static vectors and `base`",
     "bfloat16": "the same, trained in bfloat16",
 }
