@@ -69,13 +69,13 @@ PAPER = {
     "token layer for word vectors": ("token_layer", "token_layer", (83.1, 88.0, 81.7)),
     "no word vectors": ("no_words", "no_words", (85.3, 89.1, 84.5)),
 }
-DATA = {
-    "coref": "coreference (OntoGUM)",
-    "ner": "named entities (WNUT-17)",
-    "snli": "inference (16,533 pairs of SNLI)",
-    "squad": "questions (7,254 of SQuAD)",
-    "srl": "semantic roles (PropBank over EWT)",
-    "sst": "sentiment (SST, five classes)",
+TASKS = {
+    "coref": "coreference",
+    "ner": "named entities",
+    "snli": "inference",
+    "squad": "questions",
+    "srl": "semantic roles",
+    "sst": "sentiment",
 }
 
 
@@ -119,7 +119,7 @@ def control_table(names: list[str]) -> str:
         task = name.partition("_")[0]
         results = {model.partition("@")[0]: each for model, each in read_results(name).items()}
         scores = [summary(results[f"{task}_{model}"]["scores"], digits=1) for model in models]
-        lines.append(f"| {DATA[task].partition(' (')[0]} | {METRICS[task]} | {' | '.join(scores)} |")
+        lines.append(f"| {TASKS[task]} | {METRICS[task]} | {' | '.join(scores)} |")
     return text_of([*lines, *files_of(names)], [])
 
 
@@ -129,11 +129,11 @@ def examples_table(names: list[str]) -> str:
     results = read_results(name)
     models = {model: title for model, title in EXAMPLES.items() if f"ner_{model}" in results}
     lines = [f"| task | dev score (%) | {' | '.join(models.values())} |", f"|{' --- |' * (2 + len(models))}"]
-    for task in DATA:
+    for task in TASKS:
         of_task = [results[f"{task}_{model}"] for model in models if f"{task}_{model}" in results]
         if of_task:
             scores = [summary(each["scores"], digits=1) for each in of_task]
-            lines.append(f"| {DATA[task].partition(' (')[0]} | {METRICS[task]} | {' | '.join(scores)} |")
+            lines.append(f"| {TASKS[task]} | {METRICS[task]} | {' | '.join(scores)} |")
     return text_of(lines, [])
 
 

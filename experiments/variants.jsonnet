@@ -39,7 +39,8 @@ local of_every_task(baseline, at) = {
   static: baseline + static_words,
   static_elmo: baseline + static_words + at(),
 
-  // The same with the larger biLM `base` and static vectors of its text.
+  // The same with the larger biLM `base` and static vectors of its text; and `base` where these are, in place of learned
+  // word vectors.
   base: baseline + at(bilm='base'),
   base_no_words: baseline + words.none() + at(bilm='base'),
   static_base: baseline + static_words_of_base,
