@@ -199,8 +199,8 @@ def outdated(document: str) -> list[str]:
 
 def changes_since(commit: str) -> bool:
     """Returns whether the code has changed since. Raises `CalledProcessError` if git lacks the commit."""
-    folders = [f"elmo_plugin/{name}" for name in CODE]
-    command = ["git", "-C", str(REPOSITORY), "diff", "--name-only", commit, "--", *folders]
+    paths = [*(f"elmo_plugin/{name}" for name in CODE), ":(exclude)*.md"]
+    command = ["git", "-C", str(REPOSITORY), "diff", "--name-only", commit, "--", *paths]
     return bool(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 

@@ -66,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             how = "nothing was written"
             if kept:
                 how = f"{kept} keeps what was done; the same command resumes it"
-            print(f"elmo {name}: stopped; {how}", file=sys.stderr)
+            # On a line of its own: a terminal shows ^C where the cursor was, as in a progress bar.
+            print(f"\nelmo {name}: stopped; {how}", file=sys.stderr)
             sys.exit(128 + (stops.number or signal.SIGINT))
         if isinstance(error, _mistakes()):
             sys.exit(f"elmo {name}: {error}")

@@ -27,7 +27,7 @@ def end_imports_at_once() -> None:
 
 def _end(number: int, frame: FrameType | None) -> None:
     command = " ".join(["elmo", *sys.argv[1:2]])
-    os.write(2, f"{command}: stopped; nothing was written\n".encode(errors="replace"))
+    os.write(2, f"\n{command}: stopped; nothing was written\n".encode(errors="replace"))
     os._exit(128 + number)
 
 

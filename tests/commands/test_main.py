@@ -110,12 +110,12 @@ def test_who_stops_it_learns_what_was_kept(
     try:
         with pytest.raises(SystemExit, match=f"^{128 + number}$"):
             main(arguments)
-        assert capsys.readouterr().err == "elmo embed: stopped; nothing was written\n"
+        assert capsys.readouterr().err == "\nelmo embed: stopped; nothing was written\n"
         Path(f"{output}.unfinished").mkdir()
         kept = f"{output}.unfinished keeps what was done; the same command resumes it"
         with pytest.raises(SystemExit, match=f"^{128 + number}$"):
             main(arguments)
-        assert capsys.readouterr().err == f"elmo embed: stopped; {kept}\n"
+        assert capsys.readouterr().err == f"\nelmo embed: stopped; {kept}\n"
     finally:
         signal.signal(signal.SIGINT, before)
 
