@@ -37,6 +37,7 @@ EXAMPLES = {
     "baseline": "baseline",
     "static_base": "static vectors",
     "elmo": "ELMo, `tiny`",
+    "no_words": "`tiny` alone",
     "base": "ELMo, `base`",
     "base_no_words": "`base` alone",
     "static_base_elmo": "static vectors and `base`",
@@ -126,14 +127,18 @@ def control_table(names: list[str]) -> str:
 def examples_table(names: list[str]) -> str:
     """Returns a row for each task and a column for each of `EXAMPLES` that the file has."""
     (name,) = names
-    results = read_results(name)
-    models = {model: title for model, title in EXAMPLES.items() if f"ner_{model}" in results}
-    lines = [f"| task | dev score (%) | {' | '.join(models.values())} |", f"|{' --- |' * (2 + len(models))}"]
-    for task in TASKS:
-        of_task = [results[f"{task}_{model}"] for model in models if f"{task}_{model}" in results]
-        if of_task:
-            scores = [summary(each["scores"], digits=1) for each in of_task]
-            lines.append(f"| {TASKS[task]} | {METRICS[task]} | {' | '.join(scores)} |")
+    results = {
+        tuple(model.split("_", 1)): summary(each["scores"], digits=1)
+        for model, each in read_results(name).items()
+    }
+    tasks = [task for task in TASKS if any(of_task == task for of_task, _ in results)]
+    models = [model for model in EXAMPLES if any(other == model for _, other in results)]
+    data = "test" if name.endswith("_test") else "dev"
+    titles = [EXAMPLES[model] for model in models]
+    lines = [f"| task | {data} score (%) | {' | '.join(titles)} |", f"|{' --- |' * (2 + len(models))}"]
+    for task in tasks:
+        cells = [TASKS[task], METRICS[task], *(results.get((task, model), "") for model in models)]
+        lines.append(f"| {' | '.join(cells)} |")
     return text_of(lines, [])
 
 

@@ -131,6 +131,18 @@ def test_examples_of_all_tasks_are_in_one_table(tmp_path: Path) -> None:
     ]
 
 
+def test_a_model_that_was_not_measured_for_a_task_leaves_its_cell_empty(tmp_path: Path) -> None:
+    names = ["ner_baseline", "ner_base_no_words", "snli_base_no_words"]
+    results = {name: {"scores": [number], "command": ""} for number, name in enumerate(names)}
+    document = "<!-- examples:whole_test -->\n<!-- end -->"
+    assert made_of(tmp_path, {"whole_test": results}, document)[1:5] == [
+        "| task | test score (%) | baseline | `base` alone |",
+        "| --- | --- | --- | --- |",
+        "| named entities | F1 | 0.0 | 1.0 |",
+        "| inference | accuracy |  | 2.0 |",
+    ]
+
+
 def test_fractions_are_rows_from_the_smallest(tmp_path: Path) -> None:
     names = ["srl_elmo@0.1", "srl_elmo@0.03", "srl_baseline@0.03", "srl_baseline@0.1"]
     results = {name: {"scores": [float(place)], "command": "c"} for place, name in enumerate(names)}
