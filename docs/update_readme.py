@@ -9,7 +9,6 @@ A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is 
 written by `allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on test data.
 
 results    a row for each model, a column for each NAME
-control    the same, with static vectors next to them
 examples   a row for each task of one file: the baseline, and the other models of `EXAMPLES` that it has
 fractions  a row for each fraction of the training data
 paper      a row for each question of the paper's tables 2, 3 and 7, with the paper's figures in brackets
@@ -29,7 +28,7 @@ DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 # Options of a command that do not affect the training.
 REPORTING = re.compile(r" (--metric=\S+|--json \S+|--file-friendly-logging)")
 BLOCK = re.compile(
-    r"(<!-- (results|control|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
+    r"(<!-- (results|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
     flags=re.DOTALL,
 )
 # The columns of a table of examples.
@@ -37,7 +36,6 @@ EXAMPLES = {
     "baseline": "baseline",
     "static_base": "static vectors",
     "elmo": "ELMo, `tiny`",
-    "no_words": "`tiny` alone",
     "base": "ELMo, `base`",
     "base_no_words": "`base` alone",
     "static_base_elmo": "static vectors and `base`",
@@ -84,7 +82,6 @@ def updated(document: str) -> str:
     """Returns the document with all tables filled."""
     makers = {
         "results": table,
-        "control": control_table,
         "examples": examples_table,
         "fractions": fractions_table,
         "paper": paper_table,
@@ -110,18 +107,6 @@ def table(names: list[str]) -> str:
         *(f"| {row} |" for row in rows),
     ]
     return text_of(lines, [each["command"] for columns in results.values() for each in columns.values()])
-
-
-def control_table(names: list[str]) -> str:
-    """Returns a row for each of the results, and the files that have their commands."""
-    models = {"baseline": "baseline", "static": "static vectors", "elmo": "ELMo", "static_elmo": "both"}
-    lines = [f"| task | mean ± sd | {' | '.join(models.values())} |", f"|{' --- |' * (2 + len(models))}"]
-    for name in names:
-        task = name.partition("_")[0]
-        results = {model.partition("@")[0]: each for model, each in read_results(name).items()}
-        scores = [summary(results[f"{task}_{model}"]["scores"], digits=1) for model in models]
-        lines.append(f"| {TASKS[task]} | {METRICS[task]} | {' | '.join(scores)} |")
-    return text_of([*lines, *files_of(names)], [])
 
 
 def examples_table(names: list[str]) -> str:

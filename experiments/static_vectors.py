@@ -1,13 +1,13 @@
 """Trains static word vectors on a biLM's text, to tell the effect of context from that of more text.
 
     pip install gensim
-    PYTHONHASHSEED=1 python experiments/static_vectors.py data/lm/train-*.txt.gz \\
-        --output runs/static_vectors.txt
+    PYTHONHASHSEED=1 python experiments/static_vectors.py data/lm/train-*.txt.gz data/lm2/train-*.txt.gz \\
+        --output runs/static_vectors_base.txt
 
-writes vectors of the size of `tiny`'s, trained by gensim on the nine files that `tiny` was trained on:
-skip-gram with negative sampling, 5 epochs, words that occur at least 3 times. One thread and the seed make it
-reproducible. The variants `*_static` and `*_static_elmo` of `experiments/variants.jsonnet` read the file,
-which is in word2vec's format.
+writes vectors of the size of `base`'s, trained by gensim on the files that `base` was trained on: skip-gram
+with negative sampling, 5 epochs, words that occur at least 3 times. One thread and the seed make it
+reproducible; it takes 43 minutes. The variants `*_static_base` and `*_static_base_elmo` of
+`experiments/variants.jsonnet` read the file, which is in word2vec's format.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def main() -> None:
         "texts", nargs="+", metavar="TEXT", help="tokenized, a sentence a line; plain, .gz or .zst"
     )
     parser.add_argument("--output", type=Path, required=True, help="where to write the vectors")
-    parser.add_argument("--dim", type=int, default=256, help="of a vector (default: 256, as tiny's)")
+    parser.add_argument("--dim", type=int, default=512, help="of a vector (default: 512, as base's)")
     parser.add_argument("--epochs", type=int, default=5, help="how often the text is read (default: 5)")
     parser.add_argument("--min-count", type=int, default=3, help="of a word in the text (default: 3)")
     parser.add_argument("--seed", type=int, default=1)

@@ -16,8 +16,7 @@
 local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 local words = import '../elmo_plugin/jsonnet/words.libsonnet';
 
-local static_words = words.glove('runs/static_vectors.txt', dim=256);
-local static_words_of_base = words.glove('runs/static_vectors_base.txt', dim=512);
+local static_words = words.glove('runs/static_vectors_base.txt', dim=512);
 
 // baseline: the model without ELMo.
 // at:       adds ELMo as the model has it, except for the given options.
@@ -34,17 +33,14 @@ local of_every_task(baseline, at) = {
   // Section 5.7: ELMo without word vectors, 89.1 % and 84.5.
   no_words: baseline + words.none() + at(),
 
-  // A control: static vectors of the text that `tiny` was trained on, of its size (static_vectors.py makes them), without
-  // ELMo and next to it. Does context help, or only more text?
-  static: baseline + static_words,
-  static_elmo: baseline + static_words + at(),
-
-  // The same with the larger biLM `base` and static vectors of its text; and `base` where these are, in place of learned
-  // word vectors.
+  // The larger biLM `base`, next to learned word vectors and in their place.
   base: baseline + at(bilm='base'),
   base_no_words: baseline + words.none() + at(bilm='base'),
-  static_base: baseline + static_words_of_base,
-  static_base_elmo: baseline + static_words_of_base + at(bilm='base'),
+
+  // A control: static vectors of the text that `base` was trained on (static_vectors.py makes them), also in place of
+  // learned word vectors, without ELMo and next to it. Does context help, or only more text?
+  static_base: baseline + static_words,
+  static_base_elmo: baseline + static_words + at(bilm='base'),
 
   // Products in bfloat16 while it trains: faster on some processors.
   bfloat16: baseline + at() + { trainer+: { callbacks+: [{ type: 'bfloat16' }] } },

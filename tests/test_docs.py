@@ -105,19 +105,6 @@ def test_results_that_are_older_than_the_code_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_a_control_has_static_vectors_beside_the_baseline_and_elmo(tmp_path: Path) -> None:
-    scores = {"static_elmo": 4.0, "elmo": 3.0, "baseline@0.3": 1.0, "static": 2.0}
-    results = {f"srl_{model}": {"scores": [score], "command": "c"} for model, score in scores.items()}
-    document = "<!-- control:srl_static -->\n<!-- end -->"
-    assert made_of(tmp_path, {"srl_static": results}, document)[1:6] == [
-        "| task | mean ± sd | baseline | static vectors | ELMo | both |",
-        "| --- | --- | --- | --- | --- | --- |",
-        "| semantic roles | F1 | 1.0 | 2.0 | 3.0 | 4.0 |",
-        "",
-        "Scores of each seed and commands: `results/srl_static.json`.",
-    ]
-
-
 def test_examples_of_all_tasks_are_in_one_table(tmp_path: Path) -> None:
     results = {
         f"{task}_{model}": {"scores": [score], "command": ""}

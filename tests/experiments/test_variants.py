@@ -34,8 +34,7 @@ BOTH = "elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, cache={ type: 'me
 INPUT = "elmo.at(['input'], bilm='tiny', dropout=0.5, cache={ type: 'memory' }, "
 OUTPUT = "elmo.at(['output'], bilm='tiny', dropout=0.5, cache={ type: 'memory' }, "
 NORM = "layer_norm=true, "
-STATIC = "words.glove('runs/static_vectors.txt', dim=256)"
-STATIC_BASE = "words.glove('runs/static_vectors_base.txt', dim=512)"
+STATIC = "words.glove('runs/static_vectors_base.txt', dim=512)"
 VARIANTS = {
     "coref_baseline": COREF,
     "coref_elmo": f"{COREF} + {INPUT})",
@@ -45,8 +44,7 @@ VARIANTS = {
     "coref_lambda_1": f"{COREF} + {INPUT} lambda=1)",
     "coref_token_layer": f"{COREF} + words.none() + {INPUT} layers='token')",
     "coref_no_words": f"{COREF} + words.none() + {INPUT})",
-    "coref_static": f"{COREF} + {STATIC}",
-    "coref_static_elmo": f"{COREF} + {STATIC} + {INPUT})",
+    "coref_static_base": f"{COREF} + {STATIC}",
     "coref_no_speakers": f"{COREF} + {INPUT}) + {{ model+: {{ use_speakers: false }} }}",
     "coref_no_genre": f"{COREF} + {INPUT}) + {{ model+: {{ use_genre: false }} }}",
     "coref_may_cross": f"{COREF} + {INPUT}) + {{ model+: {{ may_cross: true }} }}",
@@ -59,8 +57,7 @@ VARIANTS = {
     "ner_both": f"{NER} + {BOTH} lambda=0.1)",
     "ner_token_layer": f"{NER} + words.none() + {INPUT} lambda=0.1, layers='token')",
     "ner_no_words": f"{NER} + words.none() + {INPUT} lambda=0.1)",
-    "ner_static": f"{NER} + {STATIC}",
-    "ner_static_elmo": f"{NER} + {STATIC} + {INPUT} lambda=0.1)",
+    "ner_static_base": f"{NER} + {STATIC}",
     "snli_baseline": SNLI,
     "snli_elmo": f"{SNLI} + {BOTH} {NORM} lambda=0.001)",
     "snli_elmo_input": f"{SNLI} + {INPUT} {NORM} lambda=0.001)",
@@ -69,8 +66,7 @@ VARIANTS = {
     "snli_lambda_1": f"{SNLI} + {BOTH} {NORM} lambda=1)",
     "snli_token_layer": f"{SNLI} + words.none() + {INPUT} {NORM} lambda=0.001, layers='token')",
     "snli_no_words": f"{SNLI} + words.none() + {BOTH} {NORM} lambda=0.001)",
-    "snli_static": f"{SNLI} + {STATIC}",
-    "snli_static_elmo": f"{SNLI} + {STATIC} + {BOTH} {NORM} lambda=0.001)",
+    "snli_static_base": f"{SNLI} + {STATIC}",
     "squad_baseline": SQUAD,
     "squad_elmo": f"{SQUAD} + {BOTH} lambda=0.001)",
     "squad_elmo_input": f"{SQUAD} + {INPUT} lambda=0.001)",
@@ -79,8 +75,7 @@ VARIANTS = {
     "squad_lambda_1": f"{SQUAD} + {BOTH} lambda=1)",
     "squad_token_layer": f"{SQUAD} + words.none() + {INPUT} lambda=0.001, layers='token')",
     "squad_no_words": f"{SQUAD} + words.none() + {BOTH} lambda=0.001)",
-    "squad_static": f"{SQUAD} + {STATIC}",
-    "squad_static_elmo": f"{SQUAD} + {STATIC} + {BOTH} lambda=0.001)",
+    "squad_static_base": f"{SQUAD} + {STATIC}",
     "squad_no_self_attention": f"{SQUAD} + {BOTH} lambda=0.001) + {{ model+: "
     "{ self_attention_encoder:: null, self_attention_projection:: null } }",
     "squad_no_moving_average": f"{SQUAD} + {BOTH} lambda=0.001) + "
@@ -96,8 +91,7 @@ VARIANTS = {
     "srl_lambda_1": f"{SRL} + {INPUT} lambda=1)",
     "srl_token_layer": f"{SRL} + words.none() + {INPUT} lambda=0.001, layers='token')",
     "srl_no_words": f"{SRL} + words.none() + {INPUT} lambda=0.001)",
-    "srl_static": f"{SRL} + {STATIC}",
-    "srl_static_elmo": f"{SRL} + {STATIC} + {INPUT} lambda=0.001)",
+    "srl_static_base": f"{SRL} + {STATIC}",
     "sst_baseline": SST,
     "sst_elmo": f"{SST} + {BOTH} lambda=0.001)",
     "sst_elmo_input": f"{SST} + {INPUT} lambda=0.001)",
@@ -106,23 +100,17 @@ VARIANTS = {
     "sst_lambda_1": f"{SST} + {BOTH} lambda=1)",
     "sst_token_layer": f"{SST} + words.none() + {INPUT} lambda=0.001, layers='token')",
     "sst_no_words": f"{SST} + words.none() + {BOTH} lambda=0.001)",
-    "sst_static": f"{SST} + {STATIC}",
-    "sst_static_elmo": f"{SST} + {STATIC} + {BOTH} lambda=0.001)",
-}
-VARIANTS |= {
-    f"{task}_bfloat16": VARIANTS[f"{task}_elmo"] + " + { trainer+: { callbacks+: [{ type: 'bfloat16' }] } }"
-    for task in BASELINES
-}
-OF_BASE = {
-    "base": "elmo",
-    "base_no_words": "no_words",
-    "static_base": "static",
-    "static_base_elmo": "static_elmo",
+    "sst_static_base": f"{SST} + {STATIC}",
 }
 for task in BASELINES:
-    for name, of_tiny in OF_BASE.items():
-        expression = VARIANTS[f"{task}_{of_tiny}"].replace(STATIC, STATIC_BASE)
-        VARIANTS[f"{task}_{name}"] = expression.replace("bilm='tiny'", "bilm='base'")
+    tiny, tiny_alone = VARIANTS[f"{task}_elmo"], VARIANTS[f"{task}_no_words"]
+    base = tiny.replace("bilm='tiny'", "bilm='base'")
+    VARIANTS |= {
+        f"{task}_base": base,
+        f"{task}_base_no_words": tiny_alone.replace("bilm='tiny'", "bilm='base'"),
+        f"{task}_static_base_elmo": base.replace("; baseline", f"; baseline + {STATIC}"),
+        f"{task}_bfloat16": tiny + " + { trainer+: { callbacks+: [{ type: 'bfloat16' }] } }",
+    }
 
 
 @pytest.fixture(scope="module")
