@@ -1,7 +1,7 @@
 // What Peters et al. (2018) vary in section 5, as named variants of coref_elmo.jsonnet, ner_elmo.jsonnet,
 // snli_elmo.jsonnet, squad_elmo.jsonnet, srl_elmo.jsonnet and sst_elmo.jsonnet, what the models of coreference and
-// question answering are without some of their parts, the larger biLM `base`, and two ways to train faster. Each differs
-// from its model only in what its name says.
+// question answering are without some of their parts, and two ways to train faster. Each differs from `TASK_base` only in
+// what its name says.
 //
 //     allennlp elmo-sweep experiments/variants.jsonnet:sst_top -s runs/sst
 //     allennlp elmo-sweep 'experiments/variants.jsonnet:sst_*' -s runs/sst
@@ -9,9 +9,9 @@
 // Paper:     accuracy on the SNLI dev set and F1 on the SRL dev set, given at each variant (tables 2, 3 and 7); for the models
 //            with ELMo 89.5 % and 84.8, without 88.1 % and 81.6. The paper has no such figures for named entities and
 //            sentiment.
-// Here:      the biLM `tiny`, unless a name has `base`, and the small models of *_baseline.jsonnet.
-// Expected:  docs/results/sst_ablations.json, sentiment on the whole treebank, three seeds; docs/analysis.md has the
-//            other tasks.
+// Here:      the biLM `base`, except in `TASK_elmo` and `TASK_bfloat16`, which have `tiny`; the small models of
+//            *_baseline.jsonnet.
+// Expected:  docs/results/paper.json, three seeds; docs/analysis.md has it as a table.
 // Hardware:  one CPU core, one to eight minutes per seed.
 local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 local words = import '../elmo_plugin/jsonnet/words.libsonnet';
@@ -21,6 +21,8 @@ local static_words = words.glove('runs/static_vectors_base.txt', dim=512);
 // baseline: the model without ELMo.
 // at:       adds ELMo as the model has it, except for the given options.
 local of_every_task(baseline, at) = {
+  base: baseline + at(),
+
   // Section 5.1: the last layer alone, 89.1 % and 84.1; all layers, held close to their mean by a large lambda, 89.3 %
   // and 84.6.
   top: baseline + at(layers='top'),
@@ -31,26 +33,22 @@ local of_every_task(baseline, at) = {
   token_layer: baseline + words.none() + at(['input'], layers='token'),
 
   // Section 5.7: ELMo without word vectors, 89.1 % and 84.5.
-  no_words: baseline + words.none() + at(),
+  base_no_words: baseline + words.none() + at(),
 
-  // The larger biLM `base`, next to learned word vectors and in their place.
-  base: baseline + at(bilm='base'),
-  base_no_words: baseline + words.none() + at(bilm='base'),
-
-  // A control: static vectors of the text that `base` was trained on (static_vectors.py makes them), also in place of
-  // learned word vectors, without ELMo and next to it. Does context help, or only more text?
+  // A control: static vectors of the text that `base` was trained on (static_vectors.py makes them) in place of learned
+  // word vectors, without ELMo and next to it. Does context help, or only more text?
   static_base: baseline + static_words,
-  static_base_elmo: baseline + static_words + at(bilm='base'),
+  static_base_elmo: baseline + static_words + at(),
 
   // Products in bfloat16 while it trains: faster on some processors.
-  bfloat16: baseline + at() + { trainer+: { callbacks+: [{ type: 'bfloat16' }] } },
+  bfloat16: baseline + at(bilm='tiny') + { trainer+: { callbacks+: [{ type: 'bfloat16' }] } },
 };
 
 // Section 5.2: ELMo at one side of the lowest LSTM only, 88.9 % at its input, 88.7 % at its output. For semantic roles
 // the input is best, 84.7; at the output it is 80.9, at both 84.3.
 local one_side(baseline, at) = {
-  elmo_input: baseline + at(['input']),
-  elmo_output: baseline + at(['output']),
+  input: baseline + at(['input']),
+  output: baseline + at(['output']),
 };
 
 local named(task, variants) = { [task + '_' + name]: variants[name] for name in std.objectFields(variants) };
@@ -67,27 +65,27 @@ local elmo_at(placements, layers, lambda, bilm, layer_norm=false) = elmo.at(
 );
 
 local coref_baseline = import 'coref_baseline.jsonnet';
-local coref_at(placements=['input'], layers='all', lambda=0, bilm='tiny') =
+local coref_at(placements=['input'], layers='all', lambda=0, bilm='base') =
   elmo_at(placements, layers, lambda, bilm);
 
 local ner_baseline = import 'ner_baseline.jsonnet';
-local ner_at(placements=['input'], layers='all', lambda=0.1, bilm='tiny') =
+local ner_at(placements=['input'], layers='all', lambda=0.1, bilm='base') =
   elmo_at(placements, layers, lambda, bilm);
 
 local snli_baseline = import 'snli_baseline.jsonnet';
-local snli_at(placements=['input', 'output'], layers='all', lambda=0.001, bilm='tiny') =
+local snli_at(placements=['input', 'output'], layers='all', lambda=0.001, bilm='base') =
   elmo_at(placements, layers, lambda, bilm, layer_norm=true);
 
 local squad_baseline = import 'squad_baseline.jsonnet';
-local squad_at(placements=['input', 'output'], layers='all', lambda=0.001, bilm='tiny') =
+local squad_at(placements=['input', 'output'], layers='all', lambda=0.001, bilm='base') =
   elmo_at(placements, layers, lambda, bilm);
 
 local srl_baseline = import 'srl_baseline.jsonnet';
-local srl_at(placements=['input'], layers='all', lambda=0.001, bilm='tiny') =
+local srl_at(placements=['input'], layers='all', lambda=0.001, bilm='base') =
   elmo_at(placements, layers, lambda, bilm);
 
 local sst_baseline = import 'sst_baseline.jsonnet';
-local sst_at(placements=['input', 'output'], layers='all', lambda=0.001, bilm='tiny') =
+local sst_at(placements=['input', 'output'], layers='all', lambda=0.001, bilm='base') =
   elmo_at(placements, layers, lambda, bilm);
 
 named(

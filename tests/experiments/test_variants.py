@@ -30,51 +30,51 @@ BASELINES = {
 COREF, NER, SNLI, SQUAD, SRL, SST = (
     f"local baseline = {baseline}; baseline" for baseline in BASELINES.values()
 )
-BOTH = "elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, cache={ type: 'memory' }, "
-INPUT = "elmo.at(['input'], bilm='tiny', dropout=0.5, cache={ type: 'memory' }, "
-OUTPUT = "elmo.at(['output'], bilm='tiny', dropout=0.5, cache={ type: 'memory' }, "
+BOTH = "elmo.at(['input', 'output'], bilm='base', dropout=0.5, cache={ type: 'memory' }, "
+INPUT = "elmo.at(['input'], bilm='base', dropout=0.5, cache={ type: 'memory' }, "
+OUTPUT = "elmo.at(['output'], bilm='base', dropout=0.5, cache={ type: 'memory' }, "
 NORM = "layer_norm=true, "
 STATIC = "words.glove('runs/static_vectors_base.txt', dim=512)"
 VARIANTS = {
     "coref_baseline": COREF,
-    "coref_elmo": f"{COREF} + {INPUT})",
+    "coref_base": f"{COREF} + {INPUT})",
     "coref_output": f"{COREF} + {OUTPUT})",
     "coref_both": f"{COREF} + {BOTH})",
     "coref_top": f"{COREF} + {INPUT} layers='top')",
     "coref_lambda_1": f"{COREF} + {INPUT} lambda=1)",
     "coref_token_layer": f"{COREF} + words.none() + {INPUT} layers='token')",
-    "coref_no_words": f"{COREF} + words.none() + {INPUT})",
+    "coref_base_no_words": f"{COREF} + words.none() + {INPUT})",
     "coref_static_base": f"{COREF} + {STATIC}",
     "coref_no_speakers": f"{COREF} + {INPUT}) + {{ model+: {{ use_speakers: false }} }}",
     "coref_no_genre": f"{COREF} + {INPUT}) + {{ model+: {{ use_genre: false }} }}",
     "coref_may_cross": f"{COREF} + {INPUT}) + {{ model+: {{ may_cross: true }} }}",
     "ner_baseline": NER,
-    "ner_elmo": f"{NER} + {INPUT} lambda=0.1)",
+    "ner_base": f"{NER} + {INPUT} lambda=0.1)",
     "ner_top": f"{NER} + {INPUT} lambda=0.1, layers='top')",
     "ner_lambda_1": f"{NER} + {INPUT} lambda=1)",
     "ner_lambda_0.001": f"{NER} + {INPUT} lambda=0.001)",
     "ner_output": f"{NER} + {OUTPUT} lambda=0.1)",
     "ner_both": f"{NER} + {BOTH} lambda=0.1)",
     "ner_token_layer": f"{NER} + words.none() + {INPUT} lambda=0.1, layers='token')",
-    "ner_no_words": f"{NER} + words.none() + {INPUT} lambda=0.1)",
+    "ner_base_no_words": f"{NER} + words.none() + {INPUT} lambda=0.1)",
     "ner_static_base": f"{NER} + {STATIC}",
     "snli_baseline": SNLI,
-    "snli_elmo": f"{SNLI} + {BOTH} {NORM} lambda=0.001)",
-    "snli_elmo_input": f"{SNLI} + {INPUT} {NORM} lambda=0.001)",
-    "snli_elmo_output": f"{SNLI} + {OUTPUT} {NORM} lambda=0.001)",
+    "snli_base": f"{SNLI} + {BOTH} {NORM} lambda=0.001)",
+    "snli_input": f"{SNLI} + {INPUT} {NORM} lambda=0.001)",
+    "snli_output": f"{SNLI} + {OUTPUT} {NORM} lambda=0.001)",
     "snli_top": f"{SNLI} + {BOTH} {NORM} lambda=0.001, layers='top')",
     "snli_lambda_1": f"{SNLI} + {BOTH} {NORM} lambda=1)",
     "snli_token_layer": f"{SNLI} + words.none() + {INPUT} {NORM} lambda=0.001, layers='token')",
-    "snli_no_words": f"{SNLI} + words.none() + {BOTH} {NORM} lambda=0.001)",
+    "snli_base_no_words": f"{SNLI} + words.none() + {BOTH} {NORM} lambda=0.001)",
     "snli_static_base": f"{SNLI} + {STATIC}",
     "squad_baseline": SQUAD,
-    "squad_elmo": f"{SQUAD} + {BOTH} lambda=0.001)",
-    "squad_elmo_input": f"{SQUAD} + {INPUT} lambda=0.001)",
-    "squad_elmo_output": f"{SQUAD} + {OUTPUT} lambda=0.001)",
+    "squad_base": f"{SQUAD} + {BOTH} lambda=0.001)",
+    "squad_input": f"{SQUAD} + {INPUT} lambda=0.001)",
+    "squad_output": f"{SQUAD} + {OUTPUT} lambda=0.001)",
     "squad_top": f"{SQUAD} + {BOTH} lambda=0.001, layers='top')",
     "squad_lambda_1": f"{SQUAD} + {BOTH} lambda=1)",
     "squad_token_layer": f"{SQUAD} + words.none() + {INPUT} lambda=0.001, layers='token')",
-    "squad_no_words": f"{SQUAD} + words.none() + {BOTH} lambda=0.001)",
+    "squad_base_no_words": f"{SQUAD} + words.none() + {BOTH} lambda=0.001)",
     "squad_static_base": f"{SQUAD} + {STATIC}",
     "squad_no_self_attention": f"{SQUAD} + {BOTH} lambda=0.001) + {{ model+: "
     "{ self_attention_encoder:: null, self_attention_projection:: null } }",
@@ -84,32 +84,31 @@ VARIANTS = {
     "squad_by_paragraph": f"{SQUAD} + {BOTH} lambda=0.001) + "
     "{ data_loader+: { batch_sampler+: { type: 'bucket_by_paragraph' } } }",
     "srl_baseline": SRL,
-    "srl_elmo": f"{SRL} + {INPUT} lambda=0.001)",
+    "srl_base": f"{SRL} + {INPUT} lambda=0.001)",
     "srl_output": f"{SRL} + {OUTPUT} lambda=0.001)",
     "srl_both": f"{SRL} + {BOTH} lambda=0.001)",
     "srl_top": f"{SRL} + {INPUT} lambda=0.001, layers='top')",
     "srl_lambda_1": f"{SRL} + {INPUT} lambda=1)",
     "srl_token_layer": f"{SRL} + words.none() + {INPUT} lambda=0.001, layers='token')",
-    "srl_no_words": f"{SRL} + words.none() + {INPUT} lambda=0.001)",
+    "srl_base_no_words": f"{SRL} + words.none() + {INPUT} lambda=0.001)",
     "srl_static_base": f"{SRL} + {STATIC}",
     "sst_baseline": SST,
-    "sst_elmo": f"{SST} + {BOTH} lambda=0.001)",
-    "sst_elmo_input": f"{SST} + {INPUT} lambda=0.001)",
-    "sst_elmo_output": f"{SST} + {OUTPUT} lambda=0.001)",
+    "sst_base": f"{SST} + {BOTH} lambda=0.001)",
+    "sst_input": f"{SST} + {INPUT} lambda=0.001)",
+    "sst_output": f"{SST} + {OUTPUT} lambda=0.001)",
     "sst_top": f"{SST} + {BOTH} lambda=0.001, layers='top')",
     "sst_lambda_1": f"{SST} + {BOTH} lambda=1)",
     "sst_token_layer": f"{SST} + words.none() + {INPUT} lambda=0.001, layers='token')",
-    "sst_no_words": f"{SST} + words.none() + {BOTH} lambda=0.001)",
+    "sst_base_no_words": f"{SST} + words.none() + {BOTH} lambda=0.001)",
     "sst_static_base": f"{SST} + {STATIC}",
 }
 for task in BASELINES:
-    tiny, tiny_alone = VARIANTS[f"{task}_elmo"], VARIANTS[f"{task}_no_words"]
-    base = tiny.replace("bilm='tiny'", "bilm='base'")
+    base = VARIANTS[f"{task}_base"]
+    tiny = base.replace("bilm='base'", "bilm='tiny'")
     VARIANTS |= {
-        f"{task}_base": base,
-        f"{task}_base_no_words": tiny_alone.replace("bilm='tiny'", "bilm='base'"),
-        f"{task}_static_base_elmo": base.replace("; baseline", f"; baseline + {STATIC}"),
+        f"{task}_elmo": tiny,
         f"{task}_bfloat16": tiny + " + { trainer+: { callbacks+: [{ type: 'bfloat16' }] } }",
+        f"{task}_static_base_elmo": base.replace("; baseline", f"; baseline + {STATIC}"),
     }
 
 
