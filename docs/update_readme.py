@@ -61,12 +61,12 @@ PAPER = {
     "without ELMo": ("baseline", "baseline", (80.8, 88.1, 81.6)),
     "last layer alone": ("top", "top", (84.7, 89.1, 84.1)),
     "all layers, λ = 1": ("lambda_1", "lambda_1", (85.0, 89.3, 84.6)),
-    "all layers, λ = 0.001": ("elmo", "elmo", (85.2, 89.5, 84.8)),
-    "at the input": ("elmo_input", "elmo", (85.1, 88.9, 84.7)),
-    "at the output": ("elmo_output", "output", (84.8, 88.7, 80.9)),
-    "at both": ("elmo", "both", (85.6, 89.5, 84.3)),
+    "all layers, λ = 0.001": ("base", "base", (85.2, 89.5, 84.8)),
+    "at the input": ("input", "base", (85.1, 88.9, 84.7)),
+    "at the output": ("output", "output", (84.8, 88.7, 80.9)),
+    "at both": ("base", "both", (85.6, 89.5, 84.3)),
     "token layer for word vectors": ("token_layer", "token_layer", (83.1, 88.0, 81.7)),
-    "no word vectors": ("no_words", "no_words", (85.3, 89.1, 84.5)),
+    "no word vectors": ("base_no_words", "base_no_words", (85.3, 89.1, 84.5)),
 }
 TASKS = {
     "coref": "coreference",
