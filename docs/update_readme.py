@@ -31,7 +31,7 @@ BLOCK = re.compile(
     r"(<!-- (results|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
     flags=re.DOTALL,
 )
-# The columns of a table of examples.
+# The columns of a table of examples, or of fractions.
 EXAMPLES = {
     "baseline": "baseline",
     "static_base": "static vectors",
@@ -132,7 +132,7 @@ def fractions_table(names: list[str]) -> str:
     (name,) = names
     results = read_results(name)
     curves = curves_of_results(results)
-    columns = [model.partition("_")[2] for model in curves]
+    columns = [EXAMPLES[model.partition("_")[2]] for model in curves]
     lines = [
         f"| part of the data, {heading(name)} | {' | '.join(columns)} |",
         f"|{' --- |' * (1 + len(curves))}",

@@ -135,7 +135,7 @@ def test_fractions_are_rows_from_the_smallest(tmp_path: Path) -> None:
     results = {name: {"scores": [float(place)], "command": "c"} for place, name in enumerate(names)}
     document = "<!-- fractions:srl_parts -->\n<!-- end -->"
     assert made_of(tmp_path, {"srl_parts": results}, document)[1:5] == [
-        "| part of the data, dev F1 (%), mean ± sd | elmo | baseline |",
+        "| part of the data, dev F1 (%), mean ± sd | ELMo, `tiny` | baseline |",
         "| --- | --- | --- |",
         "| 3 % | 1.0 | 2.0 |",
         "| 10 % | 0.0 | 3.0 |",
