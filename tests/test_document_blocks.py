@@ -168,7 +168,8 @@ def parse_for_spacy(words: list[str]) -> None:
     from typer.main import get_command
 
     command = get_command(app).commands[words[0]]  # type: ignore[attr-defined]
-    command.make_parser(command.context_class(command)).parse_args(words[1:])
+    context = command.context_class(command, **command.context_settings)  # "train" takes any setting
+    command.make_parser(context).parse_args(words[1:])
 
 
 @blocks_in("jsonnet")
