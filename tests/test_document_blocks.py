@@ -164,12 +164,13 @@ def parser_of(program: str) -> argparse.ArgumentParser:
 
 
 def parse_for_spacy(words: list[str]) -> None:
-    from spacy.cli._util import app
+    from spacy.cli._util import app, parse_config_overrides
     from typer.main import get_command
 
     command = get_command(app).commands[words[0]]  # type: ignore[attr-defined]
-    context = command.context_class(command, **command.context_settings)  # "train" takes any setting
-    command.make_parser(context).parse_args(words[1:])
+    context = command.context_class(command, **command.context_settings)
+    _, others, _ = command.make_parser(context).parse_args(words[1:])
+    parse_config_overrides(others, env_var=None)  # "train" also takes settings, such as --system.seed
 
 
 @blocks_in("jsonnet")
