@@ -75,7 +75,7 @@ def read_arguments() -> argparse.Namespace:
     add("--sentences", type=int, default=256, help="of a round")
     add("--rounds", type=int, default=3)
     add("--threads", type=int, default=torch.get_num_threads())
-    add("--text", type=Path, help="one tokenised sentence a line; default: as that of embed.py")
+    add("--text", type=Path, help="one tokenized sentence a line; default: as that of embed.py")
     add("--json", type=Path, help="where to write the figures")
     return parser.parse_args()
 
@@ -105,7 +105,7 @@ def in_batches(embed: Embed, batch_size: int, sentences: Sentences) -> None:
 
 @torch.inference_mode()
 def encode(model: PreTrainedModel, sentences: Sentences) -> None:
-    """As many word pieces as such an encoder's tokeniser would make of the words, of random numbers."""
+    """As many word pieces as such an encoder's tokenizer would make of the words, of random numbers."""
     most = model.config.max_position_embeddings
     lengths = [min(round(PIECES_PER_WORD * len(words)) + BOUNDARIES, most) for words in sentences]
     mask = (torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]).long()

@@ -82,7 +82,7 @@ def read_arguments() -> argparse.Namespace:
     )
     parser.add_argument("what", choices=["speeds", "perplexity"])
     parser.add_argument("sizes", nargs="+", metavar="CELLSxDIMENSIONS", help="for the perplexity: one")
-    parser.add_argument("--data", required=True, help="a file or pattern, one tokenised sentence a line")
+    parser.add_argument("--data", required=True, help="a file or pattern, one tokenized sentence a line")
     parser.add_argument("--vocabulary", required=True, help="a folder that `allennlp elmo-vocab` wrote")
     parser.add_argument("--validation", help="for the perplexity: the held-out text")
     parser.add_argument("--speeds", type=Path, help="for the perplexity: what the first command wrote")

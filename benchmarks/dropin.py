@@ -49,7 +49,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--sentences", type=int, help="in a round")
     parser.add_argument("--rounds", type=int)
-    parser.add_argument("--text", type=Path, help="one tokenised sentence a line")
+    parser.add_argument("--text", type=Path, help="one tokenized sentence a line")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     parser.add_argument("--alone", choices=["peer", "ours"], help=argparse.SUPPRESS)
     parser.add_argument("--archive", type=Path, help=argparse.SUPPRESS)

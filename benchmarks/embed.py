@@ -113,7 +113,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--text",
         type=Path,
-        help="one tokenised sentence a line; by default held-out prose or the NER example",
+        help="one tokenized sentence a line; by default held-out prose or the NER example",
     )
     parser.add_argument("--no-memory", action="store_true", help="leave out the runs for peak memory")
     parser.add_argument("--json", type=Path, help="where to write the figures")

@@ -70,7 +70,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--text",
         type=Path,
-        help="one tokenised sentence a line; by default held-out prose or the NER example",
+        help="one tokenized sentence a line; by default held-out prose or the NER example",
     )
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())

@@ -34,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--sizes", nargs="*", choices=SIZES, default=SIZES)
     parser.add_argument("--sentences", type=int, default=64)
-    parser.add_argument("--text", type=Path, help="one tokenised sentence a line")
+    parser.add_argument("--text", type=Path, help="one tokenized sentence a line")
     parser.add_argument(
         "--archives", nargs="*", type=Path, default=[], help="trained models, or their folders"
     )

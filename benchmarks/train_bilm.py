@@ -127,7 +127,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     parser.add_argument("--rounds", type=int, help=f"default: {effort(1)}")
     parser.add_argument(
         "--text",
-        help="a file or pattern, one tokenised sentence a line;\n"
+        help="a file or pattern, one tokenized sentence a line;\n"
         "by default held-out prose or the NER example",
     )
     parser.add_argument("--loader-seconds", type=float, default=5, help="how long the loader runs; 0: not")

@@ -81,7 +81,7 @@ def main() -> None:
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", required=True, help="a file or pattern, one tokenised sentence a line")
+    parser.add_argument("--data", required=True, help="a file or pattern, one tokenized sentence a line")
     parser.add_argument("--validation", required=True, help="likewise: the held-out text")
     parser.add_argument("--steps", type=int, required=True, help="of the modern recipe")
     parser.add_argument("--points", type=int, default=8, help="how often the held-out text is read")

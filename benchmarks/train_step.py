@@ -13,7 +13,7 @@ def train_step(
     max_norm: float,
     loss_scale: float = 1.0,
 ) -> Tensor:
-    """Forward, backward, clipping of the gradient's norm, optimiser; gives the loss, not scaled."""
+    """Forward, backward, clipping of the gradient's norm, optimizer; gives the loss, not scaled."""
     optimizer.zero_grad()
     loss = model(**batch)["loss"]
     (loss_scale * loss).backward()

@@ -2,8 +2,8 @@
 
     python docs/update_readme.py [--check]
 
-`--check` changes nothing. It lists the results that were measured before the code last changed, and those
-whose commit is not known, and fails if there are any.
+`--check` changes nothing. It lists the results that were measured before the code last changed (by more than
+comments), and those whose commit is not known, and fails if there are any.
 
 A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is `docs/results/NAME.json`,
 written by `allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on test data.
@@ -15,6 +15,7 @@ paper      a row for each question of the paper's tables 2, 3 and 7, with the pa
 """
 
 import argparse
+import ast
 import json
 import re
 import subprocess
@@ -26,7 +27,7 @@ from elmo_plugin.sweeps import curves_of_results, summary
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 # Options of a command that do not affect the training.
-REPORTING = re.compile(r" (--metric=\S+|--json \S+|--file-friendly-logging)")
+REPORTING = re.compile(r" (--json \S+|--file-friendly-logging)")
 BLOCK = re.compile(
     r"(<!-- (results|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
     flags=re.DOTALL,
@@ -188,10 +189,34 @@ def outdated(document: str) -> list[str]:
 
 
 def changes_since(commit: str) -> bool:
-    """Returns whether the code has changed since. Raises `CalledProcessError` if git lacks the commit."""
+    """
+    Returns whether the code has changed since, by more than comments and docstrings. Raises
+    `CalledProcessError` if git lacks the commit.
+    """
     paths = [*(f"elmo_plugin/{name}" for name in CODE), ":(exclude)*.md"]
-    command = ["git", "-C", str(REPOSITORY), "diff", "--name-only", commit, "--", *paths]
-    return bool(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    lines = git("diff", "--name-status", "--no-renames", commit, "--", *paths).splitlines()
+    for status, path in (line.split("\t") for line in lines):
+        if status != "M" or not path.endswith(".py"):
+            return True
+        now = (REPOSITORY / path).read_text(encoding="utf-8")
+        if without_docstrings(now) != without_docstrings(git("show", f"{commit}:{path}")):
+            return True
+    return False
+
+
+def without_docstrings(source: str) -> str:
+    """Returns the syntax tree of Python code, which has no comments, without its docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            del node.body[0]
+    return ast.dump(tree)
+
+
+def git(*arguments: str) -> str:
+    """Returns what git prints. Raises `CalledProcessError` if it fails."""
+    command = ["git", "-C", str(REPOSITORY), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def files_of(names: list[str]) -> list[str]:

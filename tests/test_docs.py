@@ -60,7 +60,7 @@ def test_a_table_has_the_mean_and_deviation_of_each_model_and_each_training_once
     results = {
         "snli_baseline": {
             "scores": [60.0, 61.0, 65.0],
-            "command": "allennlp elmo-sweep one --metric=+em --file-friendly-logging --json a/b.json",
+            "command": "allennlp elmo-sweep one --file-friendly-logging --json a/b.json",
         },
         "snli_elmo": {"scores": [70.25], "command": "allennlp elmo-sweep two"},
         "snli_top": {"scores": [1.0, 3.0], "command": "allennlp elmo-sweep one"},
@@ -103,6 +103,13 @@ def test_results_that_are_older_than_the_code_are_named(tmp_path: Path) -> None:
         "results:ner srl sst snli: the code has changed since aaa, which measured ner",
         "results:ner srl sst snli: the code has changed since bbb-changed, which measured sst",
     ]
+
+
+def test_a_change_of_comments_and_docstrings_is_no_change_of_the_code() -> None:
+    without_docstrings = update_readme()["without_docstrings"]
+    code = '"""Doubles."""\n\ndef double(x):\n    """Doubles."""\n    return 2 * x  # exact\n'
+    assert without_docstrings(code) == without_docstrings("def double(x):\n    return 2 * x")
+    assert without_docstrings(code) != without_docstrings(code.replace("2 *", "3 *"))
 
 
 def test_examples_of_all_tasks_are_in_one_table(tmp_path: Path) -> None:

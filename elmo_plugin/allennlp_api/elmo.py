@@ -25,7 +25,7 @@ class Elmo(nn.Module):
     batch; with `stateful` this one does, too.
 
     New code should use `elmo_plugin.embedding.ElmoRepresentations`, which mixes any of the layers and
-    normalises each vector by itself.
+    normalizes each vector by itself.
 
     # Parameters
 
@@ -36,7 +36,7 @@ class Elmo(nn.Module):
     requires_grad : `bool`
         Whether the biLM is trained with the task.
     do_layer_norm : `bool`
-        Whether each layer is normalised before it is mixed, by the mean and the variance of all its values
+        Whether each layer is normalized before it is mixed, by the mean and the variance of all its values
         in the batch, boundaries included. A word's vector then depends on the rest of its batch.
     dropout : `float`
         The rate of dropout on the representations, in training.

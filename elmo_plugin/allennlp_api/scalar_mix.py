@@ -1,4 +1,4 @@
-"""Eq. (1) of the paper with the parameters, and the layer normalisation, of published implementations."""
+"""Eq. (1) of the paper with the parameters, and the layer normalization, of published implementations."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -24,7 +24,7 @@ class ScalarMix(nn.Module):
     mixture_size : `int`
         The number of layers `h_j`.
     do_layer_norm : `bool`
-        Whether each layer is normalised before it is mixed, by one mean and one variance over all features of
+        Whether each layer is normalized before it is mixed, by one mean and one variance over all features of
         all words and boundaries of the batch.
     initial_scalar_parameters : `Sequence[float] | None`
         The values before the softmax to begin with; `None` for zeros.
@@ -66,7 +66,7 @@ class ScalarMix(nn.Module):
         tensors : `Tensor | Sequence[Tensor]`
             The layers: one tensor of shape (mixture_size, ..., dim), or as many of shape (..., dim).
         mask : `Tensor | None`
-            Shape (...), true where there is a word or a boundary. It is needed for layer normalisation.
+            Shape (...), true where there is a word or a boundary. It is needed for layer normalization.
 
         # Returns
 
@@ -79,7 +79,7 @@ class ScalarMix(nn.Module):
             raise BiLmError(f"this mix is of {self.mixture_size} layers, not of {len(tensors)}")
         if self.do_layer_norm:
             if mask is None:
-                raise BiLmError("a mix of normalised layers needs the mask of the words")
+                raise BiLmError("a mix of normalized layers needs the mask of the words")
             tensors = [_normalize(layer, mask[..., None]) for layer in tensors]
         layers = tensors if isinstance(tensors, Tensor) else torch.stack(list(tensors))
         weights = torch.softmax(torch.cat(list(self.scalar_parameters)), dim=0)

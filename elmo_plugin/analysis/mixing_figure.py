@@ -41,7 +41,7 @@ def draw_mixes(models: Sequence[tuple[str, Sequence[Mix]]]) -> "Figure":
     for panel, (placement, of_placement) in zip(panels, columns.items(), strict=True):
         panel.set_title(placement)
         image = _draw_panel(panel, of_placement, num_layers)
-    figure.colorbar(image, ax=panels, label="normalised weight")
+    figure.colorbar(image, ax=panels, label="normalized weight")
     return figure
 
 

@@ -20,7 +20,7 @@ class LayerCombinations(NamedTuple):
     """
     names: such as "LSTM 1" or "mean"
     weights: of each layer in each combination. Shape (combinations, num_layers)
-    layer_norm: whether the layers are normalised first. Shape (combinations,)
+    layer_norm: whether the layers are normalized first. Shape (combinations,)
     """
 
     names: list[str]

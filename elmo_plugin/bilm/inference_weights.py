@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 def parameter_versions(parameters: Iterable[Tensor]) -> Hashable | None:
     """
     Returns what changes when a frozen parameter gets new values: its storage, type, device, and how often it
-    was changed in place. Returns `None` where a parameter is trained (optimisers and moving averages may
+    was changed in place. Returns `None` where a parameter is trained (optimizers and moving averages may
     change it in ways that torch does not count) or was made in inference mode (where torch does not count).
 
     Changes through `.data` or a numpy view are not seen: see `BiLm.weights_changed`.

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--precision", choices=PRECISIONS, default="float32", help="in which the biLM computes")
 
     add = parser.add_argument_group("the text").add_argument
-    about = "whitespace: already tokenised (default); spacy: by spaCy's rules, without a model"
+    about = "whitespace: already tokenized (default); spacy: by spaCy's rules, without a model"
     add("--tokenizer", choices=TOKENIZERS, default=TOKENIZERS[0], help=about)
     add("--max-words", type=int, default=100_000, metavar="N", help="refuse longer lines (default: 100000)")
     add("--language", default="en", metavar="CODE", help="of spaCy's rules (default: en)")

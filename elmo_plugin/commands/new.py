@@ -16,7 +16,8 @@ PROJECTS = Path(__file__).parents[1] / "projects"
 PLUGINS = "elmo_plugin.plugin\nelmo_plugin.hardening\n"
 README = """# {title} with ELMo
 
-AllenNLP finds elmo_plugin through the file `.allennlp_plugins`, so run these lines in this folder:
+Install AllenNLP ("With AllenNLP" in elmo_plugin's docs/install.md). It finds elmo_plugin through the file
+`.allennlp_plugins`, so run these lines in this folder:
 
     allennlp train config.jsonnet -s run
     allennlp evaluate run/model.tar.gz data/{dev}

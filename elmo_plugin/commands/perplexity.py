@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     add("--cuda-device", type=int, default=-1, metavar="N", help="number of a GPU (default: the CPU)")
     add("--precision", choices=PRECISIONS, default="float32", help="in which the biLM computes")
-    add("--cache-directory", metavar="D", help="for tokenised text (default: $ELMO_PLUGIN_CACHE)")
+    add("--cache-directory", metavar="D", help="for tokenized text (default: $ELMO_PLUGIN_CACHE)")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 COMMAND = Command(
-    description="Score text, one tokenised sentence a line, with both language models of a biLM and their "
+    description="Score text, one tokenized sentence a line, with both language models of a biLM and their "
     "full softmax. The perplexity is over all words and the end of each sentence. It compares with that of "
     "another biLM only if both have the same vocabulary, whose unknown words count as one word.",
     add_arguments=add_arguments,

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--min-count", type=int, default=1, metavar="N", help="leave out words that are rarer")
     add("--max-size", type=int, metavar="N", help="keep the N most frequent words, with <S> and </S>")
     add("--num-processes", type=int, default=1, metavar="N", help="how many files are read at a time")
-    add("--cache-directory", metavar="D", help="for tokenised text (default: $ELMO_PLUGIN_CACHE)")
+    add("--cache-directory", metavar="D", help="for tokenized text (default: $ELMO_PLUGIN_CACHE)")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -67,7 +67,7 @@ def _figures_file(args: argparse.Namespace) -> Path:
 
 
 COMMAND = Command(
-    description="Count the words of text with one tokenised sentence a line, and write a biLM's vocabulary: "
+    description="Count the words of text with one tokenized sentence a line, and write a biLM's vocabulary: "
     "the words in the order of descending frequency. A configuration refers to it as "
     "{vocabulary: {type: 'from_files', directory: DIRECTORY}}. DIRECTORY.corpus.json gets the figures of the "
     "text: the numbers of tokens, sentences, types (distinct words) and words in the vocabulary, and their "

@@ -66,7 +66,7 @@ def _short(archive: str) -> str:
 
 
 COMMAND = Command(
-    description="Print gamma and the normalised weight of each layer of the biLM, for each place where ELMo "
+    description="Print gamma and the normalized weight of each layer of the biLM, for each place where ELMo "
     "enters the models.",
     add_arguments=add_arguments,
     run=run,

@@ -1,4 +1,4 @@
-"""Tokenises and embeds lines of text."""
+"""Tokenizes and embeds lines of text."""
 
 from collections.abc import Callable
 from hashlib import blake2b
@@ -44,7 +44,7 @@ def load_mix(archive: str, placement: str | None) -> TrainedMix:
 
 class Embedder:
     """
-    Tokenises and embeds lines of text with a frozen biLM.
+    Tokenizes and embeds lines of text with a frozen biLM.
 
     # Parameters
 
@@ -99,7 +99,7 @@ class Embedder:
         # Parameters
 
         segment : `Segment`
-            Its sentences are tokenised and embedded.
+            Its sentences are tokenized and embedded.
 
         # Returns
 

@@ -26,7 +26,7 @@ class EmbedSettings:
         For "mix": the place in the task model, as `elmo weights` names it. Not needed if ELMo is at one
         place.
     tokenizer : `str`
-        "whitespace" for tokenised text, or "spacy" for the rules of a language.
+        "whitespace" for tokenized text, or "spacy" for the rules of a language.
     language : `str`
         The code of the language of spaCy's rules.
     precision : `str`

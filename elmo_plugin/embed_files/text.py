@@ -1,4 +1,4 @@
-"""Reads a text in segments, and tokenises its lines."""
+"""Reads a text in segments, and tokenizes its lines."""
 
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b

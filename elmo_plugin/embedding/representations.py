@@ -41,8 +41,8 @@ class ElmoRepresentations(nn.Module):
         Which layers are mixed: `"all"`, `"top"`, `"token"`, a layer's number or a list of numbers. Layer 0 is
         the token layer. A single layer is only scaled by `gamma`.
     layer_norm : `bool`
-        Whether each vector of each layer is normalised over its own features to mean 0 and variance 1 before
-        mixing. Published implementations normalise over all words of the batch, which makes a word's vector
+        Whether each vector of each layer is normalized over its own features to mean 0 and variance 1 before
+        mixing. Published implementations normalize over all words of the batch, which makes a word's vector
         depend on the rest of its batch.
     dropout : `float`
         The rate of dropout on the representations, in training.
@@ -165,7 +165,7 @@ def chosen_layers(layers: Tensor, layer_numbers: list[int], layer_norm: bool) ->
     layer_numbers : `list[int]`
         Which of them are mixed.
     layer_norm : `bool`
-        Whether each vector is normalised.
+        Whether each vector is normalized.
 
     # Returns
 

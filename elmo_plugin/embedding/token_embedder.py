@@ -42,7 +42,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     layers : `str | int | list[int]`, optional (default = `"all"`)
         "all", "top" or "token", a layer's number, or a list of such numbers; 0 is the token layer.
     layer_norm : `bool`, optional (default = `False`)
-        Whether each vector is normalised over its own features before mixing.
+        Whether each vector is normalized over its own features before mixing.
     dropout : `float`, optional (default = `0.5`)
         The rate of dropout on the mixed vectors.
     requires_grad : `bool`, optional (default = `False`)

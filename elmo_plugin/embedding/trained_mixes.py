@@ -14,7 +14,7 @@ from elmo_plugin.embedding.scalar_mix import ScalarMix
 class TrainedMix(NamedTuple):
     """
     placement: as in `Mix`
-    elmo: the biLM, its layers, and whether they are normalised
+    elmo: the biLM, its layers, and whether they are normalized
     scalar_mix: their weights
     """
 

@@ -64,7 +64,7 @@ def measure_perplexity(
     precision : `str`
         That of the biLM, see `BiLm`. The softmax is in float32.
     cache_directory : `str`, optional
-        Where tokenised text is kept.
+        Where tokenized text is kept.
 
     # Returns
 

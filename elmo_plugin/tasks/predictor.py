@@ -25,7 +25,7 @@ CHARACTERS_PER_WORD = 20
 class TaskPredictor(Predictor):
     """
     The base of the predictors of all tasks. The memory of some layers grows with the square of the number of
-    words, so texts that are too long are refused: by their characters before they are tokenised, and by their
+    words, so texts that are too long are refused: by their characters before they are tokenized, and by their
     words afterwards. An in-memory cache serves the epochs of a training, and inputs of a predictor rarely
     repeat, so the model predicts without it.
 
@@ -36,7 +36,7 @@ class TaskPredictor(Predictor):
     dataset_reader : `DatasetReader`
         That of its training; its `text_to_instance` makes instances.
     max_words : `int`, optional (default = `longest`)
-        The most words of a text. One that is not tokenised may have 20 times as many characters.
+        The most words of a text. One that is not tokenized may have 20 times as many characters.
 
     Raises `ConfigurationError` where a text has more words or characters.
     """
@@ -110,7 +110,7 @@ def _count_words(field: Field[Any]) -> int:
 
 class SentencePredictor(TaskPredictor):
     """
-    The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, which is tokenised
+    The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, which is tokenized
     as the training data of the task is, or a list of words as `"words"` or `"tokens"`,
     `{"words": ["It", "is", "n't", "bad", "."]}`. Words are taken as they are; if they are given, the sentence
     is ignored.
@@ -154,7 +154,7 @@ class SentencePredictor(TaskPredictor):
 def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> list[Token]:
     """
     Returns the words of the first of "words", "tokens" and "sentence" that the input has. Only a sentence is
-    tokenised. `name` is the predictor's, for errors.
+    tokenized. `name` is the predictor's, for errors.
 
     Raises `ConfigurationError` where there are no words.
     """

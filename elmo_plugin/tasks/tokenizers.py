@@ -1,4 +1,4 @@
-"""Tokenizers of plain sentences: a sentence is tokenised as the training data of its task is."""
+"""Tokenizers of plain sentences: a sentence is tokenized as the training data of its task is."""
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import Token, Tokenizer
@@ -15,7 +15,7 @@ MAX_RUN = 2_000  # characters without white space take 0.3 seconds; the time gro
 class PennTreebankTokenizer(Tokenizer):
     """
     Splits a sentence as the Penn Treebank does, except that both quotation marks are `"`. Text that biLMs are
-    trained on, such as the 1 Billion Word Benchmark, is tokenised like this.
+    trained on, such as the 1 Billion Word Benchmark, is tokenized like this.
 
     Registered as a `Tokenizer` with name "penn_treebank".
     """

@@ -125,7 +125,7 @@ def test_the_weights_of_a_trained_bilm_get_the_gradients_of_allennlp(files: File
         weights = torch.randn_like(representations) if weights is None else weights
         (representations * weights).sum().backward()
     expected = dict(theirs.named_parameters())
-    assert [name for name, _ in ours.named_parameters()] == list(expected)  # optimisers go by their order
+    assert [name for name, _ in ours.named_parameters()] == list(expected)  # optimizers go by their order
     for name, parameter in ours.named_parameters():
         torch.testing.assert_close(parameter.grad, expected[name].grad, atol=1e-4, rtol=1e-4, msg=name)
 

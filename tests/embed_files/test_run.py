@@ -87,7 +87,7 @@ def test_half_precision_is_that_of_the_file_alone(
         np.testing.assert_array_equal(single.astype(np.float16), half)
 
 
-def test_raw_text_is_tokenised(bilm: BiLm, settings: EmbedSettings, tmp_path: Path) -> None:
+def test_raw_text_is_tokenized(bilm: BiLm, settings: EmbedSettings, tmp_path: Path) -> None:
     text = write_text(tmp_path / "text.txt", ["Don't go."])
     embed_file(text, tmp_path / "out.hdf5", replace(settings, tokenizer="spacy"))
     expected = bilm.embed([["Do", "n't", "go", "."]])[0]

@@ -135,7 +135,7 @@ def test_the_digest_tells_texts_from_one_another(tmp_path: Path) -> None:
 RAW_TEXT = "  Don't stop, he  said. It's £3.50/kg!\t"
 
 
-def test_tokenised_text_is_split_at_white_space() -> None:
+def test_tokenized_text_is_split_at_white_space() -> None:
     assert make_tokenizer("whitespace", "en")("a  b\tc\u3000d.") == ["a", "b", "c", "d."]
     assert make_tokenizer("whitespace", "en")("") == []
 

@@ -56,7 +56,7 @@ def test_a_text_has_every_sentence_once_and_in_dev_none_of_train(
     assert nli["dev"].read_text().splitlines() == lines(DEV)
 
 
-def test_pairs_are_tokenised_as_the_text_that_the_bilm_knows(finetune: ModuleType, tmp_path: Path) -> None:
+def test_pairs_are_tokenized_as_the_text_that_the_bilm_knows(finetune: ModuleType, tmp_path: Path) -> None:
     pair = {"sentence1": 'A man\'s sign (red) says "Stop".', "sentence2": "They aren't well-known."}
     for part in ("train", "dev"):
         (tmp_path / f"{part}.jsonl").write_text(json.dumps(pair))

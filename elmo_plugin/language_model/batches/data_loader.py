@@ -42,7 +42,7 @@ MINIMUM = {  # of each option
 @DataLoader.register("bilm_stream")
 class BiLmStreamLoader(DataLoader):
     """
-    Text for a biLM, tokenised once into files of a cache and read from there, so that memory does not grow
+    Text for a biLM, tokenized once into files of a cache and read from there, so that memory does not grow
     with it. Each direction's language model reads a text of its own.
 
     With `shuffle`, to train: each row of a batch is a stream of sentences in random order that continues in
@@ -77,7 +77,7 @@ class BiLmStreamLoader(DataLoader):
     max_characters_per_token : `int`
         Must be the model's.
     cache_directory : `str`, optional
-        Where the tokenised text is. The default is `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub
+        Where the tokenized text is. The default is `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub
         folder.
     """
 

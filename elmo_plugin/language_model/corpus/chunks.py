@@ -1,4 +1,4 @@
-"""Chunks of tokenised text in files with a checksum; they know nothing of any vocabulary."""
+"""Chunks of tokenized text in files with a checksum; they know nothing of any vocabulary."""
 
 from array import array
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Text for a biLM, tokenised once into files of a cache: it is never all in memory."""
+"""Text for a biLM, tokenized once into files of a cache: it is never all in memory."""
 
 import os
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def prepare_corpus(
     chunk_tokens: int = CHUNK_TOKENS,
 ) -> Corpus:
     """
-    Tokenises each shard once into the folder `corpora` of the cache; from then on it is only opened.
+    Tokenizes each shard once into the folder `corpora` of the cache; from then on it is only opened.
 
     # Parameters
 

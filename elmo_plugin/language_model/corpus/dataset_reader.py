@@ -1,4 +1,4 @@
-"""Plain text for language models: one tokenised sentence a line, in any number of files."""
+"""Plain text for language models: one tokenized sentence a line, in any number of files."""
 
 import logging
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ class BiLmTextReader(DatasetReader):
     A path is a file or a pattern such as `corpus/train-*.txt.gz`, whose files (shards) are taken one by one;
     those that end in `.gz` or `.zst` are decompressed on the way.
 
-    Training takes the text from `bilm_stream`, which has it tokenised once; an instance is a sentence.
+    Training takes the text from `bilm_stream`, which has it tokenized once; an instance is a sentence.
 
     # Parameters
 

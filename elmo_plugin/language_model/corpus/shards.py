@@ -1,4 +1,4 @@
-"""Files of text (shards), each tokenised once into chunks in a folder that is named by the file's content."""
+"""Files of text (shards), each tokenized once into chunks in a folder that is named by the file's content."""
 
 import glob
 import json
@@ -77,7 +77,7 @@ def find_prepared(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS)
 
 def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> PreparedShard:
     """
-    Returns the prepared form of a shard, a file of UTF-8 text with one tokenised sentence a line, plain,
+    Returns the prepared form of a shard, a file of UTF-8 text with one tokenized sentence a line, plain,
     `.gz` or `.zst`. It is written to `directory` if it is not there yet. Several processes may prepare the
     same shard at the same time: one of them does it, the others wait. A chunk has at most `chunk_tokens`
     words, unless a sentence has more.
@@ -144,7 +144,7 @@ def _write(shard: str, stamp: list[int], folder: Path, chunk_tokens: int) -> Non
     with replace_when_written(folder) as part:
         part.mkdir()
         sizes: list[tuple[int, int, int]] = []
-        for words, types, lengths in _tokenised(read_sentences(shard), chunk_tokens):
+        for words, types, lengths in _tokenized(read_sentences(shard), chunk_tokens):
             checksum = write_corpus_chunk(part / f"{len(sizes):06d}", words, types, lengths)
             sizes.append((len(types), len(lengths), checksum))
         (part / _LIST).write_text(json.dumps(sizes))
@@ -152,7 +152,7 @@ def _write(shard: str, stamp: list[int], folder: Path, chunk_tokens: int) -> Non
             raise BiLmError(f"{shard} was changed while it was read; start again when it is whole")
 
 
-def _tokenised(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[tuple[list[str], array, array]]:
+def _tokenized(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[tuple[list[str], array, array]]:
     """For each chunk its words from type 3 on, the type of each token, and the length of each sentence."""
     reserved = {word: number for number, word in enumerate(RESERVED_WORDS)}
     types_of = defaultdict(count(len(reserved)).__next__, reserved)

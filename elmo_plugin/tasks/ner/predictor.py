@@ -1,4 +1,4 @@
-"""Named entities of plain or pre-tokenised sentences."""
+"""Named entities of plain or pre-tokenized sentences."""
 
 from allennlp.predictors import Predictor
 
@@ -9,7 +9,7 @@ from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 @Predictor.register("elmo_ner")
 class NerPredictor(SentencePredictor):
     """
-    Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenised by spaCy's rules for English,
+    Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenized by spaCy's rules for English,
     or of a list of words, `{"tokens": ["Ada", "lives", "in", "Rome", "."]}`. `SentencePredictor` has the
     details and the parameters.
 

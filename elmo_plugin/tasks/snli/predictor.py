@@ -17,7 +17,7 @@ class SnliPredictor(TaskPredictor):
     """
     Predicts whether the premise of `{"premise": "A man sleeps.", "hypothesis": "A man is awake."}` entails or
     contradicts the hypothesis, or neither. The lines of SNLI, with `sentence1` and `sentence2`, are inputs,
-    too. Sentences are tokenised by the dataset reader.
+    too. Sentences are tokenized by the dataset reader.
 
     A prediction has the most probable `label`, the `probabilities` of all labels by their names, and the
     `logits` and `probs` that these are from.

@@ -19,7 +19,7 @@ PARAGRAPH = ("passage", "paragraph", "context")
 class SquadPredictor(TaskPredictor):
     """
     Answers the question of `{"passage": "Ansel was founded in 1887.", "question": "When was it founded?"}`
-    by words of the passage. Both are tokenised by the dataset reader. A prediction has the best answer and
+    by words of the passage. Both are tokenized by the dataset reader. A prediction has the best answer and
     the next best ones:
 
         {"answer": "1887", "characters": [21, 25], "probability": 0.87,

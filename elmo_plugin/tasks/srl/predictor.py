@@ -1,4 +1,4 @@
-"""Who did what to whom, in plain or pre-tokenised sentences."""
+"""Who did what to whom, in plain or pre-tokenized sentences."""
 
 from collections.abc import Callable, Sequence
 from threading import Lock

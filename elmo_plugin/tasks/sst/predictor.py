@@ -1,4 +1,4 @@
-"""The sentiment of plain or pre-tokenised sentences."""
+"""The sentiment of plain or pre-tokenized sentences."""
 
 from allennlp.predictors import Predictor
 
@@ -8,7 +8,7 @@ from elmo_plugin.tasks.predictor import SentencePredictor
 @Predictor.register("elmo_sst")
 class SstPredictor(SentencePredictor):
     """
-    Predicts the sentiment of `{"sentence": "It isn't bad."}`, tokenised as the treebank is, or of a list of
+    Predicts the sentiment of `{"sentence": "It isn't bad."}`, tokenized as the treebank is, or of a list of
     words, `{"words": ["It", "is", "n't", "bad", "."]}`. `SentencePredictor` has the details and the
     parameters.
 

@@ -55,7 +55,7 @@ def sentence_boundaries(library: Library, place: Place) -> Any:
     return library.Elmo(*place.files, 1, dropout=0, keep_sentence_boundaries=True)(IDS)
 
 
-def layer_normalisation(library: Library, place: Place) -> Any:
+def layer_normalization(library: Library, place: Place) -> Any:
     return library.Elmo(*place.files, 1, dropout=0, do_layer_norm=True)(IDS)
 
 

@@ -1,4 +1,4 @@
-"""The vectors that are probed are those of the combinations, normalised layers among them."""
+"""The vectors that are probed are those of the combinations, normalized layers among them."""
 
 import torch
 

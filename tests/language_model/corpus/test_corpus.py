@@ -61,7 +61,7 @@ def test_what_is_prepared_is_only_opened(
     texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = prepare_corpus(texts, tmp_path / "cache")
-    monkeypatch.setattr(shards, "write_corpus_chunk", lambda *args: pytest.fail("text is tokenised again"))
+    monkeypatch.setattr(shards, "write_corpus_chunk", lambda *args: pytest.fail("text is tokenized again"))
     monkeypatch.setattr(corpus, "progress_bar", lambda **_: pytest.fail("there is no work to show"))
     assert prepare_corpus(texts, tmp_path / "cache") == made
 

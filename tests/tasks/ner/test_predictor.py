@@ -1,4 +1,4 @@
-"""The predictor: plain and pre-tokenised sentences, and what is neither."""
+"""The predictor: plain and pre-tokenized sentences, and what is neither."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ def predictor() -> NerPredictor:
     return NerPredictor(NerBiLstmCrf(vocab, contextual_encoder=encoder).eval(), reader)
 
 
-def test_a_plain_sentence_is_tokenised_by_rules(predictor: NerPredictor) -> None:
+def test_a_plain_sentence_is_tokenized_by_rules(predictor: NerPredictor) -> None:
     output = predictor.predict_json({"sentence": " Ada didn't  meet\nCharles (in London). "})
     assert output["words"] == ["Ada", "did", "n't", "meet", "Charles", "(", "in", "London", ")", "."]
     assert set(output) == {"words", "tags", "entities"}

@@ -1,4 +1,4 @@
-"""The predictors: frames of plain and pre-tokenised sentences, and where their predicates come from."""
+"""The predictors: frames of plain and pre-tokenized sentences, and where their predicates come from."""
 
 import json
 from pathlib import Path

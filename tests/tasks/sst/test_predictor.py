@@ -1,4 +1,4 @@
-"""The predictor: plain and pre-tokenised sentences. Its errors are those that the tests of NER check."""
+"""The predictor: plain and pre-tokenized sentences. Its errors are those that the tests of NER check."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def predictor() -> SstPredictor:
     return SstPredictor(model.eval(), reader)
 
 
-def test_a_plain_sentence_is_tokenised_as_the_treebank(predictor: SstPredictor) -> None:
+def test_a_plain_sentence_is_tokenized_as_the_treebank(predictor: SstPredictor) -> None:
     sentence = " It isn't  a \"low-budget\"\nfilm (it can't be). "
     output = predictor.predict_json({"sentence": sentence})
     assert " ".join(output["words"]) == "It is n't a \" low-budget \" film ( it ca n't be ) ."
