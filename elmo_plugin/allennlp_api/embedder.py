@@ -14,6 +14,7 @@ from torch import Tensor
 from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
 from elmo_plugin.bilm import BiLm, BiLmError, check_words, sentences_to_character_ids
 from elmo_plugin.bilm.io import MODELS
+from elmo_plugin.bilm.precision import get_precision
 from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
 
@@ -73,8 +74,8 @@ class ElmoEmbedder:
         The number of a GPU, or -1 for the CPU.
     bilm : `str | Mapping[str, str] | BiLm | None`
         Instead of the files: a source of `load_bilm`, such as "tiny", or a biLM.
-    precision : `str`
-        The precision of the biLM: "float32", "bfloat16" or "int8".
+    precision : `str`, optional
+        The precision of the biLM: "float32", "bfloat16" or "int8". By default that of `bilm`, or "float32".
 
     The attribute `elmo_bilm` is the biLM as AllenNLP's class has it.
 
@@ -88,11 +89,14 @@ class ElmoEmbedder:
         cuda_device: int = -1,
         *,
         bilm: str | Mapping[str, str] | BiLm | None = None,
-        precision: str = "float32",
+        precision: str | None = None,
     ) -> None:
         if bilm is None:
             bilm = {"options": str(options_file), "weights": str(weight_file)}
-        self.elmo_bilm = ElmoBiLm(AllenNlpBiLm.load(bilm, precision))
+        loaded = AllenNlpBiLm.load(bilm, precision or "float32")
+        if precision is not None:
+            loaded.precision = get_precision(precision).name
+        self.elmo_bilm = ElmoBiLm(loaded)
         self.cuda_device = cuda_device
         if cuda_device >= 0:
             self.elmo_bilm.to(f"cuda:{cuda_device}")
@@ -187,7 +191,11 @@ class ElmoEmbedder:
             for key, vectors in zip(keys, all_vectors, strict=True):
                 if target.error is not None:
                     raise target.error
-                file.create_dataset(key, data=_LAYERS_WRITTEN[output_format](vectors), dtype="float32")
+                layers = _LAYERS_WRITTEN[output_format](vectors)
+                try:
+                    file.create_dataset(key, data=layers, dtype="float32")
+                except (TypeError, ValueError):  # ".", or "a/b" where "a" is a key; OSError is the disk's
+                    raise BiLmError(f"HDF5 cannot have the sentence {key!r} as a key") from None
             if not forget_sentences and not use_sentence_keys:
                 index = json.dumps(dict(zip(sentences, keys, strict=True)))
                 file.create_dataset(INDEX, (1,), dtype=h5py.string_dtype())[0] = index

@@ -87,7 +87,8 @@ class ScalarMix(nn.Module):
 
 
 def _normalize(layer: Tensor, mask: Tensor) -> Tensor:
-    """Subtracts the mean and divides by the deviation of all values under the mask."""
+    """Subtracts the mean and divides by the deviation of all values under the mask, in float32 or better."""
+    layer = layer.to(torch.promote_types(layer.dtype, torch.float32))
     number = mask.sum() * layer.size(-1)
     centred = layer - (layer * mask).sum() / number
     return centred / ((centred * mask).square().sum() / number + SMALLEST_VARIANCE).sqrt()

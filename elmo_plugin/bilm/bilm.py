@@ -25,6 +25,7 @@ from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.packing import split_by_tokens
 from elmo_plugin.bilm.precision import get_precision
 from elmo_plugin.bilm.sentences import BiLmOutput, Cache, run_sentences
+from elmo_plugin.common.downloads import is_address
 from elmo_plugin.common.errors import BiLmError
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class BiLm(BiLmNetwork):
     @classmethod
     def from_archive(cls, path: str | Path, precision: str = "float32") -> "Self":
         """Loads the biLM from the archive (or the serialization directory) of a trained `bilm` model."""
-        return cls.load(str(path), precision)
+        return cls.load(path if is_address(path) else Path(path), precision)
 
     @classmethod
     def from_manylangs(cls, folder: str | Path, precision: str = "float32") -> "Self":
@@ -117,7 +118,7 @@ class BiLm(BiLmNetwork):
         Loads a model of ELMoForManyLangs from its folder, see `load`. Each sentence starts from zero; the
         original continues from the last batch.
         """
-        return cls.load(str(folder), precision)
+        return cls.load(Path(folder), precision)
 
     @classmethod
     def pretrained(cls, name: str, precision: str = "float32") -> "Self":
@@ -127,7 +128,7 @@ class BiLm(BiLmNetwork):
     @classmethod
     def from_pretrained(cls, name: str | Path, precision: str = "float32") -> "Self":
         """Loads a folder of `save_pretrained`, or `USER/MODEL` of the Hugging Face Hub."""
-        is_on_hub = re.fullmatch(r"[\w.-]+/[\w.-]+(@\w+)?", str(name)) and not Path(name).exists()
+        is_on_hub = re.fullmatch(r"[\w.-]+/[\w.-]+(@[\w.-]+)?", str(name)) and not Path(name).exists()
         return cls.load(f"hf://{name}" if is_on_hub else name, precision)
 
     def save_pretrained(self, folder: str | Path) -> None:
@@ -244,7 +245,7 @@ class BiLm(BiLmNetwork):
         vectors: dict[int, Tensor] = {}
         for chunk in split_by_tokens(lengths, self.max_batch_tokens):
             ids = self._character_ids([sentences[number] for number in by_length[chunk]])
-            if cache is None:
+            if cache is None or self.is_trained:
                 layers = run_sentences(self, ids, precision=precision).layers
             else:
                 layers = self.forward_frozen(ids, precision, cache=cache).layers

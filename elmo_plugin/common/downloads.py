@@ -100,15 +100,16 @@ def _of_hubs_cache(address: str, whose: str) -> Path:
     """Returns what the client of the Hugging Face Hub has downloaded before."""
     from huggingface_hub import snapshot_download
 
-    user, model, *file = address.removeprefix("hf://").split("/", 2)
+    user, _, rest = address.removeprefix("hf://").partition("/")
+    model, _, file = rest.partition("/")
     name, _, revision = model.partition("@")
     try:
         folder = snapshot_download(
             f"{user}/{name}", revision=revision or None, cache_dir=download_directory(), local_files_only=True
         )
-    except OSError:  # LocalEntryNotFoundError
+    except (OSError, ValueError):  # LocalEntryNotFoundError, HFValidationError
         raise _cannot_download(address, whose, f"{_hub()} does not answer") from None
-    return Path(folder, *file)
+    return Path(folder, file)
 
 
 def _size_of(address: str) -> int | None:

@@ -23,6 +23,8 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> ElmoEmbedder:
         ("a b\nc\n", {"output_format": "last"}, "one of all, top, average, not 'last'"),
         ("a b\n\n", {}, r"empty lines.* \[1\]"),
         ("a b\na b\n", {"use_sentence_keys": True}, "occurs twice"),
+        ("a b\n.\n", {"use_sentence_keys": True}, r"HDF5 cannot have the sentence '\.' as a key"),
+        ("a\na/b\n", {"use_sentence_keys": True}, "HDF5 cannot have the sentence 'a/b' as a key"),
     ],
 )
 def test_what_cannot_be_written_is_refused(

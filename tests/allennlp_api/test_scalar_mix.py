@@ -39,6 +39,14 @@ def test_layer_norm_is_over_all_values_under_the_mask() -> None:
     torch.testing.assert_close(output[mask].double(), expected, atol=1e-5, rtol=1e-5)
 
 
+def test_layer_norm_of_many_words_in_half_precision_is_that_of_single_precision() -> None:
+    layer, mask = torch.randn(1, 900, 200), torch.ones(1, 900, dtype=torch.bool)
+    expected = ScalarMix(1, do_layer_norm=True)(layer[None], mask)
+    output = ScalarMix(1, do_layer_norm=True).half()(layer[None].half(), mask)
+    assert output.dtype == torch.float16
+    torch.testing.assert_close(output.float(), expected, atol=5e-3, rtol=5e-3)
+
+
 @pytest.mark.parametrize("kind", [list, tuple])
 def test_layers_may_come_one_by_one_and_without_a_mask(kind: Callable[[torch.Tensor], Any]) -> None:
     mix, layers = ScalarMix(3), torch.randn(3, 2, 4, 5)

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.embedding.cache import MemoryCache
 from tests.bilm.conftest import BiLmMaker, ids_of
 from tests.bilm.paths import ComputePath, take
 from tests.close import assert_near
@@ -138,6 +139,12 @@ def test_embed_gives_a_tensor_per_sentence_whatever_the_batches(make_bilm: BiLmM
     assert bilm.training, "embed leaves the mode as it was"
     assert not vectors[0].requires_grad
     assert bilm.embed([]) == []
+
+
+def test_embed_has_no_dropout_for_a_bilm_in_training_even_with_a_cache(make_bilm: BiLmMaker) -> None:
+    bilm = BiLm(make_bilm().options, dropout=0.5).train()
+    (expected,), (vectors,) = bilm.embed([["a", "b"]]), bilm.embed([["a", "b"]], MemoryCache())
+    assert_near(vectors, expected)
 
 
 def test_sizes_are_what_the_options_say(make_bilm: BiLmMaker) -> None:

@@ -21,7 +21,7 @@ from tests.trained_bilm import random_bilm, write_training
 
 
 def test_a_bilm_is_trained_and_found_again_in_its_archive(
-    bilm_config: dict[str, Any], tmp_path: Path
+    bilm_config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     precision = torch.get_float32_matmul_precision()
     model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
@@ -32,6 +32,9 @@ def test_a_bilm_is_trained_and_found_again_in_its_archive(
             assert torch.equal(bilm.state_dict()[name], tensor)
             assert torch.equal(loaded.bilm.state_dict()[name], tensor)
     assert torch.get_float32_matmul_precision() == precision, "it is as it was before training"
+    (tmp_path / "run").rename(tmp_path / "tiny")
+    monkeypatch.chdir(tmp_path)
+    assert BiLm.from_archive("tiny").options == loaded.bilm.options, "not the model of this name"
 
 
 def test_recovery_with_another_vocabulary_is_refused(bilm_config: dict[str, Any], tmp_path: Path) -> None:

@@ -209,7 +209,8 @@ def write_temporary_weights(
         def write(name: str, tensor: Tensor) -> None:
             if target.error is not None:
                 raise target.error
-            values = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu().numpy()
+            tensor = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu()
+            values = (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
             if np.abs(values).max(initial=0.0) > np.finfo(dtype).max:
                 raise BiLmError(f"the dataset {name} has values beyond {dtype}")
             write_dataset(file, name, values.astype(dtype, copy=False), **compression)

@@ -83,7 +83,7 @@ class Int8Directions:
         self._scales = torch.stack(steps).transpose(1, 2)  # Shape: (directions, 1, outputs)
 
     def __call__(self, inputs: Tensor, out: Tensor, added: Tensor | None = None) -> None:
-        integers, steps = to_integers(inputs)
+        integers, steps = to_integers(inputs.float())
         sums = integers.new_empty(*integers.shape[:2], self._scales.size(2), dtype=torch.int32)
         for rows, weight, products in zip(integers.to(torch.int8), self._weights, sums, strict=True):
             torch._int_mm(rows, weight, out=products)

@@ -12,7 +12,7 @@ import lzma
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any
 
 from elmo_plugin.common.errors import BiLmError, raise_stop
@@ -151,13 +151,16 @@ def _files(path: Path, copy: Callable[[str], bytes | None]) -> Iterator[tuple[st
                     yield name, _parts(file, member.size)
                 else:
                     raise BiLmError(f"{member.name!r} in it is neither a file nor a folder")
-            _read_to_end(archive.fileobj, stream)
+            _read_to_end(archive.fileobj, stream, limit)
 
 
 def _inner_name(name: str) -> str:
-    """Returns the name of a member without `./`; raises `BiLmError` where it points out of the archive."""
-    path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or "\0" in name:
+    """
+    Returns the name of a member without `./`. Raises `BiLmError` where it points out of the archive, on any
+    system.
+    """
+    path, on_windows = PurePosixPath(name), PureWindowsPath(name)
+    if path.is_absolute() or on_windows.anchor or ".." in on_windows.parts or "\0" in name:
         raise BiLmError(f"{name!r} in it would be written outside its folder")
     return str(path)
 
@@ -180,18 +183,27 @@ def _parts(file: IO[bytes], size: int) -> Content:
         yield part
 
 
-def _read_to_end(tar: Any, stream: Any) -> None:
+def _read_to_end(tar: Any, stream: Any, limit: int) -> None:
     """Reads what comes after the last file: zeros, and at the end of what is compressed its checksum."""
     for rest in (tar, stream):
         while part := rest.read(_READ):
-            if part.strip(b"\0"):
+            limit -= len(part)
+            if part.strip(b"\0") or limit < 0:
                 raise BiLmError("it continues after its end, or is damaged")
 
 
 class _Member(tarfile.TarInfo):
-    """A member whose header is not read if it is too large."""
+    """
+    A member whose header is not read if it is too large. The map of a sparse file has no limit of its own, so
+    sparse files are refused.
+    """
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type == tarfile.GNUTYPE_SPARSE:
+            raise tarfile.ReadError("it has a sparse file")
         if self.size < 0 or (self.type in _HEADER_TYPES and self.size > _MAX_HEADER):
             raise tarfile.ReadError(f"it has a header of {self.size:,} bytes")
         return super()._proc_member(archive)  # type: ignore[misc]
+
+    def _proc_gnusparse_10(self, *_: Any) -> None:
+        raise tarfile.ReadError("it has a sparse file")

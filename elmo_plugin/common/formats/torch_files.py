@@ -3,7 +3,7 @@
 import io
 import os
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,14 +27,18 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     name : `str`
         What error messages begin with.
 
-    Raises `BiLmError` if the file is missing or damaged, or contains something else.
+    Raises `BiLmError` if the file is missing or damaged, contains something else, or tensors that are sparse,
+    quantized, of 8-bit floating point or far larger than the file.
     """
     check_tensors(file, name)
     try:
-        return torch.load(_opened(file), map_location="cpu", weights_only=True)
+        content = torch.load(_opened(file), map_location="cpu", weights_only=True)
+        size = sum(map(_size_of_plain, _tensors_in(content)))
     except Exception as error:  # damage can make the reader raise anything
         raise_stop(error)
         raise BiLmError(f"{name}: its weights are not plain tensors, or damaged") from None
+    _check_size(size, file, name)
+    return content
 
 
 def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
@@ -48,9 +52,7 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
         if not zipfile.is_zipfile(opened):
             return
         with zipfile.ZipFile(opened) as records:
-            size = sum(record.file_size for record in records.infolist())
-            if size > max(MAX_BYTES, MAX_RATIO * _size(file)):
-                raise BiLmError(f"{name}: its content would be {size / 1e9:.1f} GB, far more than the file")
+            _check_size(sum(record.file_size for record in records.infolist()), file, name)
             damaged = records.testzip()
     except FileNotFoundError:
         raise BiLmError(f"{name}: there is no such file") from None
@@ -104,6 +106,32 @@ def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None
     """Calls `check_finite` for each tensor of a model, with the names of the file and the tensor."""
     for tensor, values in tensors:
         check_finite(f"{name}: the tensor {tensor}" if name else f"the tensor {tensor}", values)
+
+
+def _tensors_in(content: Any) -> Iterator[Tensor]:
+    """Yields the tensors in dictionaries, lists and tuples, at any depth."""
+    waiting = [content]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Tensor):
+            yield each
+        elif isinstance(each, Mapping):
+            waiting += each.values()
+        elif isinstance(each, list | tuple):
+            waiting += each
+
+
+def _size_of_plain(tensor: Tensor) -> int:
+    """Returns the bytes of all elements, of which the file may have fewer; raises `ValueError` for others."""
+    is_dense = tensor.layout == torch.strided and not tensor.is_nested and not tensor.is_quantized
+    if not is_dense or tensor.is_meta or (tensor.is_floating_point() and tensor.element_size() < 2):
+        raise ValueError(f"a tensor of {tensor.dtype}, {tensor.layout}")
+    return tensor.numel() * tensor.element_size()
+
+
+def _check_size(size: int, file: str | os.PathLike[str] | bytes, name: str) -> None:
+    if size > max(MAX_BYTES, MAX_RATIO * _size(file)):
+        raise BiLmError(f"{name}: its content would be {size / 1e9:.1f} GB, far more than the file")
 
 
 def _opened(file: str | os.PathLike[str] | bytes) -> Path | BinaryIO:

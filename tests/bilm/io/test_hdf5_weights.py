@@ -59,6 +59,13 @@ def test_half_precision_is_read_as_the_nearest_single_precision(make_bilm: BiLmM
         assert torch.equal(read[name], tensor.half().float()), name
 
 
+def test_weights_in_bfloat16_are_written_in_single_precision(make_bilm: BiLmMaker, tmp_path: Path) -> None:
+    bilm = make_bilm().bfloat16()
+    write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options)
+    for name, tensor in read_weights(tmp_path / "weights.hdf5", bilm.options):
+        assert torch.equal(tensor, bilm.state_dict()[name].float()), name
+
+
 def test_weights_that_half_precision_cannot_hold_are_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
     bilm = make_bilm()
     with torch.no_grad():

@@ -261,6 +261,14 @@ def test_without_an_answer_of_the_hub_what_was_downloaded_before_is_used(
     assert downloads.fetch("hf://someone/elmo/options.json") == snapshot / "options.json"
 
 
+@pytest.mark.parametrize("address", ["hf://elmo", "hf://someone/--bad..name"])
+def test_without_an_answer_of_the_hub_what_cannot_be_there_is_an_error_like_others(
+    address: str, no_hub: str
+) -> None:
+    with pytest.raises(BiLmError, match=f"^cannot download {address}"):
+        load_bilm(address)
+
+
 def test_whatever_a_cloud_raises_names_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     import cached_path
 
@@ -283,8 +291,8 @@ def test_what_is_saved_is_loaded_from_its_folder_and_from_the_hub(
     assert BiLm.from_pretrained("tiny").digest() == BiLm.pretrained("tiny").digest()
     asked = []
     monkeypatch.setattr(BiLm, "load", lambda source, precision: asked.append((source, precision)))
-    BiLm.from_pretrained("someone/elmo@v1", "bfloat16")
-    assert asked == [("hf://someone/elmo@v1", "bfloat16")]
+    BiLm.from_pretrained("someone/elmo@v1.0-rc", "bfloat16")
+    assert asked == [("hf://someone/elmo@v1.0-rc", "bfloat16")]
 
 
 def test_a_biLM_with_allennlps_parameters_says_how_it_is_saved(bilm: BiLm, tmp_path: Path) -> None:

@@ -67,6 +67,9 @@ def test_files_come_out_as_they_were_put_in(
         [member("../out", b"x")],
         [member("vocabulary/../../out", b"x")],
         [member("/tmp/elmo_plugin_out", b"x")],
+        [member("..\\out", b"x")],
+        [member("C:\\out", b"x")],
+        [member("C:out", b"x")],
         [member("link", kind=tarfile.SYMTYPE, link=".."), member("link/out", b"x")],
         [member("link", kind=tarfile.SYMTYPE, link="/tmp"), member("link/elmo_plugin_out", b"x")],
         [member("link", kind=tarfile.LNKTYPE, link="/etc/hostname")],
@@ -74,8 +77,11 @@ def test_files_come_out_as_they_were_put_in(
         [member("pipe", kind=tarfile.FIFOTYPE)],
         [member("device", kind=tarfile.CHRTYPE)],
     ],
-    ids=["up", "in-and-up", "root", "link", "link-to-root", "hard-link", "link-forward", "pipe", "device"],
-)
+    ids=[
+        "up", "in-and-up", "root", "up-on-windows", "root-on-windows", "drive", "link", "link-to-root",
+        "hard-link", "link-forward", "pipe", "device",
+    ],
+)  # fmt: skip
 def test_nothing_is_written_outside_the_folder(members: list[Member], tmp_path: Path, folder: Path) -> None:
     path = tmp_path / "model.tar.gz"
     path.write_bytes(gzip.compress(tar([*PLAIN, *members])))
@@ -122,6 +128,22 @@ def test_a_plain_archive_with_a_damaged_header_is_noticed(tmp_path: Path) -> Non
         read_members(tmp_path / "model.tar", lambda name: True)
 
 
+def sparse_by_attributes() -> bytes:
+    info = tarfile.TarInfo("weights.th")
+    info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "weights.th"}
+    return info.tobuf(format=tarfile.PAX_FORMAT)
+
+
+@pytest.mark.parametrize(
+    "header", [tar([member("weights.th", kind=tarfile.GNUTYPE_SPARSE)])[:512], sparse_by_attributes()]
+)
+def test_the_map_of_a_sparse_file_which_has_no_limit_is_not_read(header: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "model.tar.gz"
+    path.write_bytes(gzip.compress(header + b"1\n" * 1_000_000 + bytes(1024)))
+    with pytest.raises(BiLmError, match="it has a sparse file"):
+        read_members(path, lambda name: True)
+
+
 def test_what_unpacks_to_far_more_than_it_is_is_refused(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +157,9 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(
     with pytest.raises(BiLmError, match="unpacks to more than"):
         unpack(path, folder)
     with pytest.raises(BiLmError, match="unpacks to more than"):
+        read_members(path, lambda name: True)
+    path.write_bytes(gzip.compress(tar([member("file", b"x")]) + bytes(2 * 10**6)))
+    with pytest.raises(BiLmError, match="continues after its end"):
         read_members(path, lambda name: True)
     long_name = member("n" * (archives._MAX_HEADER + 1), b"")
     path.write_bytes(gzip.compress(tar([long_name])))

@@ -61,6 +61,29 @@ def test_no_code_is_run(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.eye(2).to_sparse(),
+        torch.empty(2, device="meta"),
+        torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8),
+        torch.ones(2).to(torch.float8_e4m3fn),
+        torch.nested.nested_tensor([torch.ones(2)]),
+    ],
+    ids=["sparse", "meta", "quantized", "fp8", "nested"],
+)
+def test_tensors_of_other_kinds_are_refused(tensor: torch.Tensor, tmp_path: Path) -> None:
+    torch.save({"state": [{"weight": tensor}]}, tmp_path / "a.th")
+    with pytest.raises(BiLmError, match="not plain tensors"):
+        load_plain(tmp_path / "a.th", "a.th")
+
+
+def test_a_tensor_whose_elements_are_one_number_does_not_claim_more_than_the_limit(tmp_path: Path) -> None:
+    torch.save({"weight": torch.zeros(()).expand(2**20, 2**10)}, tmp_path / "a.th")
+    with pytest.raises(BiLmError, match=r"a\.th: its content would be 4\.3 GB, far more than the file"):
+        load_plain(tmp_path / "a.th", "a.th")
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_numbers_that_are_none_are_named(value: float, dtype: torch.dtype) -> None:
