@@ -66,6 +66,7 @@ def parse_overrides(serialized_overrides: str, ext_vars: dict[str, Any] | None =
     return overrides
 
 
+@functools.wraps(EVALUATE)
 def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     """Raises `ConfigurationError` for a batch size that AllenNLP would ignore."""
     batch_size = kwargs.get("batch_size")

@@ -125,7 +125,7 @@ def _sentence(error: BaseException, args: argparse.Namespace | None) -> str | No
 
 def _how_to_resume(args: argparse.Namespace | None) -> str:
     """Says what a stopped command has kept, and which command resumes it."""
-    command = shlex.join(["allennlp", *sys.argv[1:]])
+    command = _command(sys.argv[1:])
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     find_kept = getattr(args, "kept", None)  # which our own commands have
     kept = find_kept and find_kept(args)
@@ -133,14 +133,20 @@ def _how_to_resume(args: argparse.Namespace | None) -> str:
         return f"{kept} keeps what was done; the same command resumes it: {command}"
     if name == "train" and args is not None:
         checkpoints = sorted(Path(args.serialization_dir).glob("model_state_*.th"), key=os.path.getmtime)
+        others = [each for each in sys.argv[1:] if each not in ("-f", "--force", "-r", "--recover")]
         if checkpoints:
-            recover = command if args.recover else f"{command} --recover"
-            return f"the last checkpoint is {checkpoints[-1]}; {recover.replace(' --force', '')} resumes it"
-        return f"there is no checkpoint yet in {args.serialization_dir}; {command} --force starts again"
+            recover = _command([*others, "--recover"])
+            return f"the last checkpoint is {checkpoints[-1]}; {recover} resumes it"
+        again = _command([*others, "--force"])
+        return f"there is no checkpoint yet in {args.serialization_dir}; {again} starts again"
     output = getattr(args, "output_file", None)
-    if name == "predict" and output and os.path.exists(output):  # not where it is a temporary file
+    if output and getattr(args, "output_is_new", False) and os.path.exists(output):
         return f"{output} has what was predicted so far; {command} starts again"
     return f"nothing was written; {command} starts again"
+
+
+def _command(arguments: list[str]) -> str:
+    return shlex.join(["allennlp", *arguments])
 
 
 open_missing_streams()

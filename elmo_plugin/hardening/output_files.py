@@ -2,15 +2,17 @@
 
 `allennlp train` writes the configuration and the vocabulary of a run again each time it starts, and
 `--recover` cannot read what a kill has left half-written. `allennlp predict` and `evaluate` empty their
-outputs before they read anything.
+outputs before they read anything. The functions that their parsers name are bound before AllenNLP imports a
+plugin, so what these call is replaced.
 """
 
 import argparse
 import glob
+import inspect
 import os
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,17 +22,25 @@ from allennlp.common import Params, util
 from allennlp.data import Vocabulary
 from allennlp.evaluation import evaluator
 from allennlp.models import archival
+from allennlp.predictors import Predictor
 from allennlp.training import util as training_util
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.files import remove_leftovers, replace_when_written
+from elmo_plugin.common.files import errors_name, remove_leftovers, replace_when_written
 from elmo_plugin.common.outputs import Output, check_outputs, named_files
 
 PARAMS_TO_FILE = Params.to_file
 VOCABULARY_TO_FILES = Vocabulary.save_to_files
 DUMP_METRICS = util.dump_metrics
-PREDICT = predict._predict
-EVALUATE = evaluate.evaluate_from_args
+GET_PREDICTOR = predict._get_predictor
+MANAGER = predict._PredictManager
+INIT = MANAGER.__init__
+RUN = MANAGER.run
+EVALUATE = evaluate.evaluate_from_archive
+_OUTPUTS = {
+    "metrics_output_file": "--output-file",
+    "predictions_output_file": "--predictions-output-file",
+}
 
 # AllenNLP compresses at level 9, which takes eight times as long and makes weights 3 % smaller.
 COMPRESSION_LEVEL = 1
@@ -93,38 +103,66 @@ def dump_metrics(file_path: str | None, metrics: dict[str, Any], log: bool = Fal
     DUMP_METRICS(None, metrics, log)
 
 
-def predict_from_args(args: argparse.Namespace) -> None:
-    with _outputs(args, {"output_file": [args.output_file]}):
-        PREDICT(args)
+def get_predictor(args: argparse.Namespace) -> Predictor:
+    """Raises `ConfigurationError` if the output of `allennlp predict` is a folder, or is an input."""
+    output = args.output_file
+    args.output_is_new = bool(output) and not os.path.exists(output)  # for the last words of a stop
+    others = {name: value for name, value in vars(args).items() if name != "output_file"}
+    _check({"--output-file": [output] if output else []}, others.values())
+    return GET_PREDICTOR(args)
 
 
-def evaluate_from_args(args: argparse.Namespace) -> Any:
-    names = ("output_file", "predictions_output_file")
-    with _outputs(args, {name: (getattr(args, name) or "").split(":") for name in names}):
-        return EVALUATE(args)
+def manager_init(
+    self: Any, predictor: Predictor, input_file: str, output_file: str | None, *args: Any, **kwargs: Any
+) -> None:
+    """Gives an output that is there a temporary name until `run` succeeds."""
+    with ExitStack() as stack:
+        written = stack.enter_context(_written(output_file)) if output_file else None
+        INIT(self, predictor, input_file, written, *args, **kwargs)
+        self._outputs = stack.pop_all()
+        self._output_name = output_file or "the standard output"
+
+
+def manager_run(self: Any) -> None:
+    """Raises `OSError`, naming the output, where it cannot be written."""
+    with self._outputs, errors_name(self._output_name):
+        try:
+            RUN(self)
+        finally:
+            if self._output_file is not None:
+                self._output_file.close()  # so that all that was predicted is in it
+
+
+def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
+    """Raises `ConfigurationError` if an output is a folder, or is an input."""
+    given = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
+    if given.get("auto_names", "NONE") != "NONE":  # AllenNLP chooses the names
+        return EVALUATE(**given)
+    outputs = {name: [path for path in (given.get(name) or "").split(",") if path] for name in _OUTPUTS}
+    others = [value for name, value in given.items() if name not in _OUTPUTS]
+    inputs = [*others, given["input_file"].split(",")]
+    _check({_OUTPUTS[name]: paths for name, paths in outputs.items()}, inputs)
+    with ExitStack() as stack:
+        for name, paths in outputs.items():
+            given[name] = ",".join(stack.enter_context(_written(path)) for path in paths) or None
+        return EVALUATE(**given)
+
+
+def _check(outputs: Mapping[str, Iterable[str]], inputs: Iterable[Any]) -> None:
+    """Raises `ConfigurationError`, naming the option, if an output is a folder, or is an input."""
+    named = [Output(option, path) for option, paths in outputs.items() for path in paths]
+    with as_configuration_error():
+        check_outputs(named, named_files(inputs))
 
 
 @contextmanager
-def _outputs(args: argparse.Namespace, outputs: dict[str, list[str]]) -> Iterator[None]:
+def _written(path: str) -> Iterator[str]:
     """
-    Checks the outputs that arguments name, and gives files that are there temporary names until the block
-    succeeds. A new file is written in place, so that a run that is stopped keeps what it has predicted; one
-    that predicted nothing leaves none.
-
-    Raises `ConfigurationError` if an output is a folder, or is an input.
+    Yields a temporary name for a file that is there, until the block succeeds. A new file is written in
+    place, so that a run that is stopped keeps what it has predicted; one that predicted nothing leaves none.
     """
-    given = {name: [path for path in paths if path] for name, paths in outputs.items()}
-    checked = [Output(f"--{name.replace('_', '-')}", path) for name in given for path in given[name]]
-    with as_configuration_error():
-        check_outputs(checked, named_files(value for name, value in vars(args).items() if name not in given))
-    with ExitStack() as stack:
-        for name, paths in given.items():
-            written = [
-                str(stack.enter_context((replace_when_written if os.path.isfile(path) else _new_file)(path)))
-                for path in paths
-            ]
-            setattr(args, name, ":".join(written) or None)
-        yield
+    with (replace_when_written if os.path.isfile(path) else _new_file)(path) as written:
+        yield str(written)
 
 
 @contextmanager
@@ -144,5 +182,7 @@ Vocabulary.save_to_files = vocabulary_to_files  # type: ignore[method-assign]
 archival.archive_model = train.archive_model = archive_model
 util.dump_metrics = training_util.dump_metrics = dump_metrics
 evaluator.dump_metrics = dump_metrics
-predict._predict = predict_from_args
-evaluate.evaluate_from_args = evaluate_from_args
+predict._get_predictor = get_predictor
+MANAGER.__init__ = manager_init  # type: ignore[method-assign]
+MANAGER.run = manager_run  # type: ignore[method-assign]
+evaluate.evaluate_from_archive = evaluate_from_archive

@@ -1,4 +1,4 @@
-"""`allennlp predict`: errors name the line of the input, or the output that cannot be written."""
+"""`allennlp predict`: errors name the line of the input."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -10,14 +10,12 @@ from allennlp.common.util import SigTermReceived
 from allennlp.predictors import Predictor
 
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
-from elmo_plugin.common.files import errors_name
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
 
 MANAGER = predict._PredictManager
 GET_JSON_DATA = MANAGER._get_json_data
 PREDICT_JSON = MANAGER._predict_json
-RUN = MANAGER.run
 _OTHER_COMPRESSION = (".bz2", ".lzma", ".xz")  # AllenNLP reads these, `read_lines` does not
 
 
@@ -63,16 +61,6 @@ def predict_json(self: Any, batch_data: list[Any]) -> Iterator[str]:
         raise ConfigurationError(f"{_name(self)}{_location(numbers)}: {reason}") from error
 
 
-def run(self: Any) -> None:
-    """Raises `OSError`, naming the output, where it cannot be written."""
-    with errors_name("the standard output" if self._output_file is None else self._output_file.name):
-        try:
-            RUN(self)
-        finally:
-            if self._output_file is not None:
-                self._output_file.close()  # so that all that was predicted is in it
-
-
 def _name(manager: Any) -> str:
     return "standard input" if manager._input_file == "-" else manager._input_file
 
@@ -85,4 +73,3 @@ def _location(numbers: list[int]) -> str:
 
 MANAGER._get_json_data = get_json_data  # type: ignore[method-assign]
 MANAGER._predict_json = predict_json  # type: ignore[method-assign]
-MANAGER.run = run  # type: ignore[method-assign]

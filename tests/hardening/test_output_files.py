@@ -3,6 +3,9 @@
 import argparse
 import json
 import os
+import subprocess
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from allennlp.data import Vocabulary
 
 from elmo_plugin import hardening  # noqa: F401 (acts when imported)
 from elmo_plugin.hardening import output_files
+from tests.conftest import REPOSITORY
 from tests.experiments.configs import BILM
 from tests.trained_tagger import tagger_config, train
 
@@ -116,23 +120,63 @@ def test_what_was_predicted_before_a_mistake_is_kept(archive: Path, tmp_path: Pa
 def test_earlier_predictions_stay_until_new_ones_are_whole(
     fails: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A stand-in for AllenNLP's function: it empties the output, as that does."""
+    """A stand-in for AllenNLP's function: it writes into the output, which is empty."""
 
-    def predict_half(args: argparse.Namespace) -> None:
-        with open(args.output_file, "w") as output:
-            output.write("new")
-            if fails:
-                raise KeyboardInterrupt
+    def predict_half(manager: Any) -> None:
+        manager._output_file.write("new")
+        if fails:
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(output_files, "PREDICT", predict_half)
+    monkeypatch.setattr(output_files, "RUN", predict_half)
     (tmp_path / "old.jsonl").write_text("old")
     for name in ("old.jsonl", "absent.jsonl"):
-        args = parsed("predict", "model.tar.gz", "in.jsonl", "--output-file", tmp_path / name)
-        if fails:
-            with pytest.raises(KeyboardInterrupt):
-                args.func(args)
-        else:
-            args.func(args)
-        assert os.path.exists(args.output_file) == (name == "absent.jsonl"), "which the last words look for"
+        manager = predict._PredictManager(None, "in.jsonl", str(tmp_path / name), 1, False, False)  # type: ignore[arg-type]
+        with pytest.raises(KeyboardInterrupt) if fails else nullcontext():
+            manager.run()
     assert (tmp_path / "old.jsonl").read_text() == ("old" if fails else "new")
     assert (tmp_path / "absent.jsonl").read_text() == "new", "a new file keeps what was predicted"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_all_outputs_of_an_evaluation_stay_until_new_ones_are_whole(
+    fails: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def evaluate_half(
+        archive_file: str, input_file: str, metrics_output_file: str, predictions_output_file: None = None
+    ) -> None:
+        for output in metrics_output_file.split(","):
+            Path(output).write_text("new")
+        if fails:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(output_files, "EVALUATE", evaluate_half)
+    outputs = [tmp_path / "one.json", tmp_path / "two.json"]
+    for output in outputs:
+        output.write_text("old")
+    with pytest.raises(KeyboardInterrupt) if fails else nullcontext():
+        evaluate.evaluate_from_archive("model.tar.gz", "1.txt,2.txt", ",".join(map(str, outputs)))
+    assert {output.read_text() for output in outputs} == {"old" if fails else "new"}
+
+
+def test_none_of_several_inputs_is_replaced(tmp_path: Path) -> None:
+    for name in ("1.txt", "2.txt"):
+        (tmp_path / name).write_text("kept")
+    inputs, outputs = f"{tmp_path}/1.txt,{tmp_path}/2.txt", f"{tmp_path}/new.json,{tmp_path}/2.txt"
+    with pytest.raises(ConfigurationError, match=r"--output-file would replace .*2\.txt, which is an input"):
+        evaluate.evaluate_from_archive("model.tar.gz", inputs, outputs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_the_command_itself_does_not_empty_its_input(command: str, archive: Path, tmp_path: Path) -> None:
+    """AllenNLP binds the functions of its commands before it imports plugins."""
+    (tmp_path / ".allennlp_plugins").write_text("elmo_plugin.plugin\nelmo_plugin.hardening\n")
+    (tmp_path / "in.jsonl").write_text('{"words": ["a"]}\n')
+    line = [sys.executable, "-m", "allennlp", command, archive, "in.jsonl", "--output-file", "in.jsonl"]
+    found = subprocess.run(
+        line, cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(REPOSITORY)}
+    )
+    assert found.returncode != 0
+    assert "--output-file would replace in.jsonl, which is an input (in.jsonl)" in found.stderr
+    assert (tmp_path / "in.jsonl").read_text() == '{"words": ["a"]}\n'

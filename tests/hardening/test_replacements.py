@@ -1,5 +1,6 @@
 """`docs/hardening.md` lists everything that the plugin and the hardening replace in AllenNLP."""
 
+import argparse
 import json
 import re
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from typing import Any
 
 import pytest
+from allennlp.commands import Subcommand
 
 from tests.conftest import REPOSITORY
 
@@ -59,6 +61,16 @@ def documented(module: str) -> list[str]:
         rows = table.split("\n\n")[0].splitlines()[2:]
         names += [re.fullmatch(r"\| `(allennlp\.\S+)` \| \S.* \|", row)[1] for row in rows]  # type: ignore[index]
     return sorted(names)
+
+
+def test_no_function_is_replaced_that_allennlp_binds_before_it_imports_plugins() -> None:
+    subparsers = argparse.ArgumentParser().add_subparsers()
+    commands = [command for command, _ in Subcommand._registry[Subcommand].values()]
+    theirs = [command for command in commands if command.__module__.startswith("allennlp.")]
+    bound = [command().add_subparser(subparsers).get_default("func") for command in theirs]
+    names = {f"{function.__module__}.{function.__name__}" for function in bound}
+    assert "allennlp.commands.predict._predict" in names
+    assert names.isdisjoint(documented("elmo_plugin.hardening"))
 
 
 @pytest.mark.slow
