@@ -78,10 +78,9 @@ def main(runs: list[Path], picture: Path) -> None:
 def draw(run: Path, left: Axes, right: Axes, done: int) -> int:
     """Draws a run that starts at step `done`; returns its last step."""
     points = read_points((run / "out.log").read_text(encoding="utf-8"))
-    metrics = [json.loads(file.read_text()) for file in sorted(run.glob("metrics_epoch_*.json"))]
-    ends = [
-        max(point.step for point in points if point.epoch == number + 1) for number in range(len(metrics))
-    ]
+    epochs = range(len(list(run.glob("metrics_epoch_*.json"))))
+    metrics = [json.loads((run / f"metrics_epoch_{number}.json").read_text()) for number in epochs]
+    ends = [max(point.step for point in points if point.epoch == number + 1) for number in epochs]
     steps, losses = zip(*losses_between(points, ends[0]), strict=True)
     left.plot([done + step for step in steps], losses, linewidth=1, color="tab:blue")
     for end, metric in zip(ends, metrics, strict=True):

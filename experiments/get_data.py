@@ -13,8 +13,10 @@ import gzip
 import hashlib
 import sys
 from collections.abc import Iterable
+from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
+from zipfile import BadZipFile
 
 from corpora import CORPORA, Corpus
 
@@ -37,7 +39,7 @@ def main() -> None:
             if not args.yes and not accepted():
                 raise SystemExit("nothing was written: the licence was not accepted (--yes accepts it)")
             write(name, corpus, args.source, args.to)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, BadZipFile, HTTPException) as error:
         raise SystemExit(f"{name}: {error}") from None
 
 

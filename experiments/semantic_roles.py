@@ -36,12 +36,12 @@ def semantic_roles(skeletons: Iterable[tuple[str, str]], parts: Iterable[str]) -
                 skeleton = of_document.get((genre, name))
                 merged = [] if skeleton is None else list(merge(skeleton, sentences))
                 if merged:
-                    written.append(conll2012(f"ewt/{genre}/{short_name(genre, name)}", merged))
+                    written.append(conll2012(f"ewt/{genre}/{short_name(name)}", merged))
             suffix = ".gz" if part == "train" else ""
             yield f"{part}/{genre}.gold_conll{suffix}", "".join(written)
 
 
-def short_name(genre: str, name: str) -> str:
+def short_name(name: str) -> str:
     """Returns the name without what follows `_ENG_`, the date of a newsgroup or web log in LDC's form."""
     return name.partition("_ENG_")[0]
 

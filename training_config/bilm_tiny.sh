@@ -11,9 +11,9 @@ runs=$2
 
 train() { # NAME CONFIG [OPTIONS]
     [ -e "$runs/$1/model.tar.gz" ] && return
-    local recover=()
-    [ -e "$runs/$1" ] && recover=(--recover)
-    uv run allennlp train "training_config/$2.jsonnet" -s "$runs/$1" "${recover[@]}" -o "${3:-{\}}"
+    local start=--force # where there is less than a configuration, there is nothing to resume
+    [ -e "$runs/$1/config.json" ] && start=--recover
+    uv run allennlp train "training_config/$2.jsonnet" -s "$runs/$1" "$start" -o "${3:-{\}}"
 }
 
 go_on_from() { export BILM_INITIAL="$runs/$1"; }

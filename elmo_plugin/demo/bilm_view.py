@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.analysis.neighbors import ExactSearch, Neighbor, find_neighbors, open_index, unit_length
-from elmo_plugin.bilm import BiLm, BiLmError, sentences_to_character_ids
-from elmo_plugin.bilm.io import SoftmaxWeights, read_checkpoint
+from elmo_plugin.bilm import BiLm, BiLmError, VocabularySoftmax, sentences_to_character_ids
+from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.embedding import layer_name
 
 MOST_OCCURRENCES = 12
@@ -101,8 +101,11 @@ class LoadedBiLm:
         checkpoint = read_checkpoint(source)
         self.source = source
         self.bilm = BiLm.from_checkpoint(checkpoint)
-        self.softmax = checkpoint.softmax
-        self._vocabulary = self.softmax and self.softmax.vocabulary()
+        self.softmax: VocabularySoftmax | None = None
+        if checkpoint.softmax is not None and (vocabulary := checkpoint.softmax.vocabulary()) is not None:
+            weight, bias, _ = checkpoint.softmax
+            self.softmax, self._vocabulary = VocabularySoftmax(*weight.shape), vocabulary
+            self.softmax.load_state_dict({"weight": weight, "bias": bias})
         top = self.bilm.num_layers - 1
         self.corpus = corpus
         self._index = open_index(Path(index_folder), self.bilm, corpus, top) if corpus else None
@@ -168,7 +171,7 @@ class LoadedBiLm:
 
     def _surprisal(self, sentences: list[list[str]]) -> list[list[WordScore]]:
         """Scores each sentence by itself, between its boundaries, if the biLM has a softmax for text."""
-        if self.softmax is None or self._vocabulary is None:
+        if self.softmax is None:
             return []
         numbers, unknown = self._vocabulary
         slots = self.bilm.options.char_cnn.max_characters_per_token
@@ -178,18 +181,11 @@ class LoadedBiLm:
             # Shape: (words + 2, directions, projection_dim)
             top = self.bilm(ids, keep_state=False, boundaries=True).layers[-1, 0].unflatten(-1, (2, -1))
             targets = torch.tensor([numbers.get(word, unknown) for word in words])
-            forward = _bits(self.softmax, top[:-2, 0], targets)
-            backward = _bits(self.softmax, top[2:, 1], targets)
-            known = [word in numbers for word in words]
-            scores.append(list(map(WordScore, forward, backward, known)))
+            _, forward = self.softmax(top[:-2, 0], targets)
+            _, backward = self.softmax(top[2:, 1], targets)
+            bits = [(nats / math.log(2)).tolist() for nats in (forward, backward)]
+            scores.append(list(map(WordScore, *bits, [word in numbers for word in words])))
         return scores
-
-
-def _bits(softmax: SoftmaxWeights, hidden: Tensor, targets: Tensor) -> list[float]:
-    """Returns `-log2 p` of each target, from the hidden state that predicts it."""
-    logits = torch.addmm(softmax.bias, hidden, softmax.weight.t())
-    nats: list[float] = torch.nn.functional.cross_entropy(logits, targets, reduction="none").tolist()
-    return [each / math.log(2) for each in nats]
 
 
 def _place(chosen: str, sentences: list[list[str]]) -> Place:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.archives import LoadedArchive
-from elmo_plugin.demo.bilm_view import LoadedBiLm, Place
+from elmo_plugin.demo.bilm_view import LoadedBiLm, Place, split_words
 from elmo_plugin.demo.differences import mark_differences
 from elmo_plugin.demo.tasks import Field, Limits, Task, examples
 
@@ -186,7 +186,7 @@ class BiLmTab:
         text = query.get("text", "").replace("\r\n", "\n")
         if not text.strip():
             raise BiLmError("The text is empty: write a sentence or several, or choose an example.")
-        self.limits.check(text, "The text")
+        self.limits.check(text, "The text", words=sum(map(len, split_words(text))))
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self.bilm.executor, self.bilm.view, text, query.get("word", ""))
 

@@ -23,14 +23,17 @@ class Limits(NamedTuple):
     characters: int = MAX_CHARACTERS
     words: int = MAX_WORDS
 
-    def check(self, text: str, name: str) -> None:
-        """Raises `BiLmError`, which calls the text `name`, where it is longer."""
+    def check(self, text: str, name: str, words: int | None = None) -> None:
+        """
+        Raises `BiLmError`, which calls the text `name`, where it is longer. `words` is their number, if it is
+        not as white space divides them.
+        """
         if len(text) > self.characters:
             raise BiLmError(
                 f"{name} has {len(text):,} characters, and at most {self.characters:,} are read here "
                 "(--max-characters changes that)"
             )
-        words = len(text.split())
+        words = len(text.split()) if words is None else words
         if words > self.words:
             raise BiLmError(
                 f"{name} has {words:,} words, and at most {self.words:,} are read here "

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from functools import partial
 from importlib import import_module
+from threading import Lock
 from typing import Any
 
 import torch
@@ -17,6 +18,8 @@ from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.sweeps.trainings import Outcome, Training, train, unfinished_folder
 
 _SECONDS = 1.0  # between two looks at the progress
+# Trainings in threads of one process would share its random numbers, logs and output.
+_ONE_AT_A_TIME = Lock()
 
 
 def train_in_processes(
@@ -69,7 +72,12 @@ def _train(training: Training, threads: int | None, packages: Sequence[str]) -> 
     """Runs in a worker, without output: the folder of the training has its log."""
     if threads is not None:
         torch.set_num_threads(threads)
-    with open(os.devnull, "w", encoding="utf-8") as null, redirect_stdout(null), redirect_stderr(null):
+    with (
+        _ONE_AT_A_TIME,
+        open(os.devnull, "w", encoding="utf-8") as null,
+        redirect_stdout(null),
+        redirect_stderr(null),
+    ):
         try:
             import_all_plugins("elmo sweep")
             for package in packages:
@@ -83,8 +91,9 @@ def _outcome(task: Any) -> Outcome:
     error = task.exception()
     if error is None:
         return task.result()
-    # The scheduler's own messages are about keys and addresses.
-    return Outcome(failure=f"its process died too often ({type(error).__name__})")
+    if type(error).__name__ == "KilledWorker":  # whose message is about keys and addresses
+        return Outcome(failure="its process died too often (KilledWorker)")
+    return Outcome.of_error(error)
 
 
 def _bar_of_epochs(training: Training) -> tqdm:

@@ -9,6 +9,7 @@ import os
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from filelock import FileLock, Timeout
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.provenance import provenance
+from elmo_plugin.common.provenance import commit, provenance
 
 METRICS_NAME = "metrics.json"
 PROVENANCE_NAME = "provenance.json"
@@ -84,8 +85,12 @@ def with_fraction(config: dict[str, Any], fraction: float, seed: int) -> dict[st
     """
     Returns the configuration with a part of its training data, see `FractionReader`, and with the callback
     `updates`. The validation data stay whole.
+
+    Raises `ConfigurationError` if it has no dataset reader.
     """
-    reader = config["dataset_reader"]
+    reader = config.get("dataset_reader")
+    if not isinstance(reader, dict):
+        raise ConfigurationError("for a part of the data, a configuration needs a dataset_reader")
     trainer = config.get("trainer", {})
     return config | {
         "dataset_reader": {
@@ -95,7 +100,7 @@ def with_fraction(config: dict[str, Any], fraction: float, seed: int) -> dict[st
             "seed": seed,
         },
         "validation_dataset_reader": config.get("validation_dataset_reader") or reader,
-        "trainer": trainer | {"callbacks": [*trainer.get("callbacks", []), "updates"]},
+        "trainer": trainer | {"callbacks": [*(trainer.get("callbacks") or []), "updates"]},
     }
 
 
@@ -125,10 +130,17 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
     if not folder.exists():
         with _locked(unfinished_folder(folder)) as unfinished:
             if not folder.exists():  # another sweep may have finished it
+                measured = provenance() | {"commit": _commit()}
                 _train(config, unfinished / "training", file_friendly_logging)
-                write_json(unfinished / "training" / PROVENANCE_NAME, provenance())
+                write_json(unfinished / "training" / PROVENANCE_NAME, measured)
                 (unfinished / "training").rename(folder)
     return read_metrics(config, folder)
+
+
+@cache
+def _commit() -> str:
+    """Returns the commit of the code that this process has imported: later ones don't change what it runs."""
+    return commit()
 
 
 def unfinished_folder(folder: Path) -> Path:
@@ -267,14 +279,28 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     `dict[str, dict[str, Any]]`
         The configurations by their names.
 
-    Raises `ConfigurationError` if the file has no such variant.
+    Raises `ConfigurationError` if the file has no such variant, or something else than configurations.
     """
     file, _, pattern = source.rpartition(":")
-    if not file or "/" in pattern or "\\" in pattern:  # no colon, or that of a URL or of a drive
-        return {Path(source).stem: Params.from_file(source, overrides).as_dict(quiet=True)}
-    variants = Params.from_file(file).as_dict(quiet=True)
-    names = fnmatch.filter(variants, pattern)
+    is_plain = not file or "/" in pattern or "\\" in pattern  # no colon, or that of a URL or of a drive
+    try:
+        found = Params.from_file(source if is_plain else file).as_dict(quiet=True)
+        changes = parse_overrides(overrides)
+    except RuntimeError as error:  # Jsonnet's
+        raise ConfigurationError(" ".join(str(error).split())) from None
+    _check_object(found, source if is_plain else file)
+    configs = {Path(source).stem: found} if is_plain else found
+    names = list(configs) if is_plain else fnmatch.filter(configs, pattern)
     if not names:
-        raise ConfigurationError(f"{file} has no variant {pattern}, but {', '.join(variants)}")
-    changes = parse_overrides(overrides)
-    return {name: with_overrides(variants[name], changes) for name in names}
+        raise ConfigurationError(f"{file} has no variant {pattern}, but {', '.join(configs)}")
+    for name in names:
+        _check_object(configs[name], f"{source}: {name}")
+    changed = {name: with_overrides(configs[name], changes) for name in names}
+    for name, config in changed.items():
+        _check_object(config.get("trainer", {}), f"{source}: {name}, its trainer")
+    return changed
+
+
+def _check_object(value: Any, what: str) -> None:
+    if not isinstance(value, dict):
+        raise ConfigurationError(f"{what}: expected a JSON object, found {value!r:.40}")

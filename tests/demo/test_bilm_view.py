@@ -119,6 +119,7 @@ def test_the_tab_links_each_word_and_shows_the_layers(tiny: LoadedBiLm) -> None:
     assert page.count('class="word"') == 15 and page.count("<svg") == 3 and page.count('class="heat"') == 3
     assert "word=1.5" in page
     assert "The text is empty" in client.get("/bilm", params={"text": ""}).text
+    assert "The text has 1,200 words" in client.get("/bilm", params={"text": "a," * 600}).text
     found = client.get("/bilm.json", params={"text": TEXT}).json()
     assert found["chosen"] == {"sentence": 0, "word": 3}
 

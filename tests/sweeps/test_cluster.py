@@ -5,6 +5,8 @@ import os
 import re
 import signal
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +94,24 @@ def test_a_mistake_and_any_other_error_are_told_apart() -> None:
     assert (mistake.failure, mistake.details) == ("ConfigurationError: no such file", "")
     assert error.failure == "KeyError: 'x'"
     assert error.details.startswith("KeyError")
+
+
+def test_threads_of_a_process_train_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that somebody else has started may have several threads."""
+    under_way = []
+
+    def train_slowly(config: dict[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
+        under_way.append(config)
+        time.sleep(0.05)
+        assert under_way.pop() == config and not under_way
+        return {}
+
+    monkeypatch.setattr(cluster, "train", train_slowly)
+    monkeypatch.setattr(cluster, "import_all_plugins", lambda _: None)
+    trainings = [Training("ner", seed, {"seed": seed}, tmp_path) for seed in range(4)]
+    with ThreadPoolExecutor(4) as executor:
+        outcomes = list(executor.map(lambda each: cluster._train(each, None, []), trainings))
+    assert [each.failure for each in outcomes] == [""] * 4
 
 
 def test_without_dask_the_error_says_what_to_install(

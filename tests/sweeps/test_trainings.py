@@ -48,6 +48,29 @@ def test_an_unknown_variant_is_an_error_that_names_the_known_ones(file: Path) ->
         read_configs(f"{file}:ner_out")
 
 
+@pytest.mark.parametrize(
+    ("text", "source", "message"),
+    [
+        ("{ a: }", "a.jsonnet", "STATIC ERROR: .*a.jsonnet:1:6"),
+        ("error 'no'", "a.jsonnet", "RUNTIME ERROR: no"),
+        ("[1]", "a.jsonnet", r"a\.jsonnet: expected a JSON object, found \[1\]"),
+        ("{ b: 'text' }", "a.jsonnet:*", r"a\.jsonnet:\*: b: expected a JSON object, found 'text'"),
+        ("{ trainer: 'x' }", "a.jsonnet", "a, its trainer: expected a JSON object, found 'x'"),
+    ],
+)
+def test_what_is_no_configuration_is_an_error_that_names_it(
+    text: str, source: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.jsonnet").write_text(text)
+    with pytest.raises(ConfigurationError, match=message):
+        read_configs(f"{tmp_path}/{source}")
+
+
+def test_overrides_that_are_no_json_are_an_error(file: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"STATIC ERROR|not JSON"):
+        read_configs(f"{file}:ner_top", "{")
+
+
 def test_each_configuration_has_a_training_for_each_seed(file: Path, tmp_path: Path) -> None:
     trainings = find_trainings([f"{file}:ner_top", f"{file}:sst_*"], tmp_path, seeds=2)
     assert [(str(each), each.folder) for each in trainings] == [
@@ -72,6 +95,15 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(name: str, tmp_path: Pat
     (tmp_path / "variants.json").write_text(json.dumps({name: {}}))
     with pytest.raises(ConfigurationError, match="cannot have a folder of its name"):
         find_trainings([f"{tmp_path}/variants.json:*"], tmp_path / "runs", seeds=1)
+
+
+def test_parts_of_the_data_need_a_reader_and_take_no_callbacks_for_none(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("{}")
+    with pytest.raises(ConfigurationError, match="needs a dataset_reader"):
+        find_trainings([f"{tmp_path}/a.json"], tmp_path / "runs", seeds=1, fractions=[0.5])
+    (tmp_path / "a.json").write_text('{"dataset_reader": {}, "trainer": {"callbacks": null}}')
+    (training,) = find_trainings([f"{tmp_path}/a.json"], tmp_path / "runs", seeds=1, fractions=[0.5])
+    assert training.config["trainer"] == {"callbacks": ["updates"]}
 
 
 def test_parts_of_the_data_are_the_same_for_all_configurations(tmp_path: Path) -> None:

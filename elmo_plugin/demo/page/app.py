@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.tabs import Tab
-from elmo_plugin.demo.views import Bars, MarkedText, nest
+from elmo_plugin.demo.views import Bars, nest
 
 FOLDER = Path(__file__).parent
 HEADERS = {
@@ -45,7 +45,6 @@ def make_environment() -> Environment:
     )
     environment.globals["nest"] = nest
     environment.tests["bars"] = lambda part: isinstance(part, Bars)
-    environment.tests["marked_text"] = lambda part: isinstance(part, MarkedText)
     return environment
 
 

@@ -48,9 +48,9 @@ class BiLmTrainer(GradientDescentTrainer):
     # Raises
 
     `ConfigurationError`
-        If the model or the data loader is of another kind, if the moving average is `exponential`, if no
-        epoch is left to train, or if the text, its vocabulary, its division into batches and among processes,
-        or the validation text is not that of the checkpoint.
+        If the model or the data loader is of another kind, if the moving average is `exponential`, or if the
+        text, its vocabulary, its division into batches and among processes, or the validation text is not
+        that of the checkpoint.
     """
 
     # In addition to the types that AllenNLP's trainer declares.
