@@ -60,7 +60,6 @@ def read_config(name: str, bilm: dict[str, str]) -> dict[str, Any]:
     config = Params.from_file(path, ext_vars=ext_vars).as_dict(quiet=True)
     config["model"].pop("regularizer", None)
     config["model"]["contextual_encoder"].pop("output_elmo", None)
-    config["vocabulary"].pop("pretrained_files", None)
     embedders = embedders_of(config)
     del embedders["tokens"]["pretrained_file"]
     embedders["elmo"]["bilm"] = bilm

@@ -8,10 +8,10 @@
 //            of each span and each pair; ELMo at the input with dropout of 0.5, no penalty and no layer norm; Adam with
 //            0.001 times 0.999 each 100 steps, gradients clipped to a norm of 5, one document of at most 50 sentences a
 //            step, at most 150 epochs.
-// Here:      the same, except: no vectors of Turian, which are no longer available, and GloVe's are not scaled to
-//            length 1. The LSTM has a separate input gate, starts with torch's initial weights and from zeros; theirs
-//            couples it to the forget gate and learns its first state. ELMo has its own dropout and then that of
-//            embedded words. Patience is that of allennlp's training_config/coref.jsonnet: the paper does not give
+// Here:      the same, except: no vectors of Turian, which are no longer available, and GloVe's are not scaled to length 1
+//            and random for words without one. The LSTM has a separate input gate, starts with torch's initial weights and
+//            from zeros; theirs couples it to the forget gate and learns its first state. ELMo has its own dropout and then
+//            that of embedded words. Patience is that of allennlp's training_config/coref.jsonnet: the paper does not give
 //            its rule for early stopping. docs/paper_configs.md has every number with its source.
 // Expected:  the paper's 70.4 average F1 on the test set (67.2 without ELMo); not run yet.
 // Hardware:  one GPU, because of the biLM of 2 x 4096 cells. On one CPU core, a training step on the example data of this

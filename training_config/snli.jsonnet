@@ -6,7 +6,8 @@
 //            the last two layers; L2 of 0.0001 on the weights of LSTMs and layers; Adam at 0.0004, halved each
 //            time that dev accuracy does not rise; batches of 32, gradients clipped at norm 5.
 // Here:      the same, except: layer norm is over the numbers of one vector, not over all words of a batch, and the
-//            model without ELMo also has the L2 and the dropout after the attention, which the paper adds with ELMo.
+//            model without ELMo also has the L2 and the dropout after the attention, which the paper adds with ELMo. Layers
+//            start with torch's initial weights.
 //            What the paper does not report is taken from allennlp's training_config/esim_elmo.jsonnet (1f8d1de): no
 //            dropout of ELMo's own, at most 75 epochs, patience 5. docs/paper_configs.md has every number with its
 //            source.

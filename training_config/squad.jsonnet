@@ -9,7 +9,8 @@
 //            of at most 17 words.
 // Here:      the same, except: ELMo at the output also has the dropout of the GRU's output. Words have all of their
 //            characters (there the first 14), and every character has a vector (there those that occur at least 49
-//            times). Layers start with torch's initial weights. The best epoch counts (there the best of every 1,200
+//            times). Layers start with torch's initial weights, words without a GloVe vector
+//            with a random one, which is fixed. The best epoch counts (there the best of every 1,200
 //            steps). The biLM is not fine-tuned on SQuAD's text, as bilm_finetune.jsonnet would do.
 //            docs/paper_configs.md has every number with its source.
 // Expected:  the paper's 85.8 F1 on the test set, 85.6 on dev (81.1 and 80.8 without ELMo); not run yet.

@@ -5,11 +5,12 @@
 //            highway connections, dropout of 0.1 on their hidden states (He et al., equation 13), LSTMs and the last
 //            layer orthogonal at first, forget gates with a bias of 1; ELMo at the input; Adadelta (1, rho 0.95), the
 //            values of gradients clipped at 1, at most 500 epochs, patience 200. Table 2: lambda = 0.001.
-// Here:      the same. What the paper does not report is taken from He et al.'s code (deep_srl, 1428b1a): lower-case
+// Here:      the same, except: each word without a GloVe vector has a random one of its own, where He et al.'s share one,
+//            the vectors of whether a word is the predicate start normal, and training includes sentences of more than
+//            100 words. What the paper does not report is taken from He et al.'s code (deep_srl, 1428b1a): lower-case
 //            words, eps 1e-6, batches of 80; and from allennlp's training_config/semantic_role_labeler_elmo.jsonnet
 //            (1f8d1de): dropout of 0.1 on ELMo, and the mean loss over a sentence's words, where He et al. sum.
-//            Unlike theirs, training includes sentences of more than 100 words. docs/paper_configs.md has every
-//            number with its source.
+//            docs/paper_configs.md has every number with its source.
 // Expected:  the paper's 84.6 F1 on the test set (81.4 without ELMo); not run yet.
 // Hardware:  one GPU, because of the biLM of 2 x 4096 cells. On one CPU core, a training step on the example data of this
 //            repository (80 predicates in sentences of up to 37 words) took 6 s of processor time, and 2.2 GB at most.

@@ -62,6 +62,8 @@ class ContextualEncoder(nn.Module, Registrable):
     feature_dim : `int`, optional (default = `0`)
         The size of the features of each word that `forward` is given with the text. A model whose task has
         such features constructs its encoder with their size; a configuration does not name it.
+
+    Raises `ConfigurationError` if the text field embedder has no token embedder.
     """
 
     default_implementation = "contextual_encoder"
@@ -82,6 +84,10 @@ class ContextualEncoder(nn.Module, Registrable):
         self.text_field_embedder = text_field_embedder
         self.dropout = (InputVariationalDropout if variational_dropout else Dropout)(dropout)
         dim = text_field_embedder.get_output_dim()
+        if dim == 0:
+            raise ConfigurationError(
+                "contextual_encoder: nothing embeds the words: add word vectors, characters or ELMo as input"
+            )
         self.feedforward = feedforward.construct(input_dim=dim) if feedforward else None
         if self.feedforward is not None:
             dim = self.feedforward.get_output_dim()

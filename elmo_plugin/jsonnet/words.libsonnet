@@ -9,11 +9,11 @@ local add(indexer, embedder, vocabulary) = {
 } + vocabulary;
 local vocabulary_of_training_data(min_count) = {
   datasets_for_vocab_creation::: ['train'],
-  vocabulary+: { min_count+: { tokens::: min_count }, pretrained_files:: {} },
+  vocabulary+: { min_count+: { tokens::: min_count } },
 };
-local vocabulary_of_all_data(file) = {
+local vocabulary_of_all_data = {
   datasets_for_vocab_creation:: null,
-  vocabulary+: { min_count+: { tokens:: null }, pretrained_files::: { tokens: file } },
+  vocabulary+: { min_count+: { tokens:: null } },
 };
 {
   // Vectors that are learned with the task.
@@ -42,7 +42,7 @@ local vocabulary_of_all_data(file) = {
     add(
       { type: 'single_id', lowercase_tokens: lowercase },
       { type: 'embedding', embedding_dim: dim, pretrained_file: file, trainable: trainable },
-      vocabulary_of_all_data(file),
+      vocabulary_of_all_data,
     ),
 
   // No word vectors: the model sees what its characters or ELMo say of a word.
@@ -50,6 +50,6 @@ local vocabulary_of_all_data(file) = {
     dataset_reader+: { token_indexers+: { tokens:: null } },
     model+: { contextual_encoder+: { text_field_embedder+: { token_embedders+: { tokens:: null } } } },
     datasets_for_vocab_creation::: ['train'],
-    vocabulary+: { min_count+: { tokens:: null }, pretrained_files:: {} },
+    vocabulary+: { min_count+: { tokens:: null } },
   },
 }

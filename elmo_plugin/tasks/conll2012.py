@@ -4,7 +4,7 @@ import re
 
 FIXED_COLUMNS = 11  # then those of the predicates and, as the last, that of coreference
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-_PLAIN = {**_BRACKETS, "``": '"', "''": '"'}
+_PLAIN = {**_BRACKETS, "``": '"', "''": '"', "/.": ".", "/?": "?"}  # the last two: OntoNotes
 _ESCAPED = {plain: escaped for escaped, plain in _BRACKETS.items()}
 
 
@@ -36,8 +36,11 @@ def kind_of_row(columns: list[str]) -> str:
 
 
 def unescape_word(word: str) -> str:
-    """Returns a word as it is in plain text: `(` for `-LRB-`, `"` for two back ticks or apostrophes."""
-    return _PLAIN.get(word, word)
+    """
+    Returns a word as it is in plain text, without the escapes of the Penn Treebank and OntoNotes: `(` for
+    `-LRB-`, `1/2` for `1\\/2`, and `"` for two back ticks or apostrophes.
+    """
+    return _PLAIN.get(word, word).replace("\\/", "/").replace("\\*", "*")
 
 
 def escape_word(word: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from allennlp.common import JsonDict
+from allennlp.common import JsonDict, Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
 from allennlp.data.fields import Field, ListField, TextField
@@ -49,8 +49,8 @@ class TaskPredictor(Predictor):
     def __init__(self, model: Model, dataset_reader: DatasetReader, *, max_words: int | None = None) -> None:
         super().__init__(model, dataset_reader)
         self._max_words = self.longest if max_words is None else max_words
-        if self._max_words < 1:
-            raise ConfigurationError(f"max_words of a predictor is at least 1, not {max_words}")
+        if type(self._max_words) is not int or self._max_words < 1:
+            raise ConfigurationError(f"max_words of a predictor is at least 1, not {max_words!r}")
         for module in model.modules():
             if isinstance(module, ElmoRepresentations) and isinstance(module.session.cache, MemoryCache):
                 module.session.cache = None
@@ -121,8 +121,9 @@ class SentencePredictor(TaskPredictor):
         The model to predict with.
     dataset_reader : `DatasetReader`
         That of its training; its `text_to_instance` takes the tokens.
-    tokenizer : `Tokenizer`, optional (default = `default_tokenizer()`)
-        How a plain sentence becomes words.
+    tokenizer : `Tokenizer | str | dict`, optional (default = `default_tokenizer()`)
+        How a plain sentence becomes words: a tokenizer, or the configuration of one, as `--predictor-args`
+        have it.
     max_words
         See `TaskPredictor`.
 
@@ -135,11 +136,14 @@ class SentencePredictor(TaskPredictor):
         self,
         model: Model,
         dataset_reader: DatasetReader,
-        tokenizer: Tokenizer = None,
+        tokenizer: Tokenizer | str | dict[str, Any] | None = None,
         *,
         max_words: int | None = None,
     ) -> None:
         super().__init__(model, dataset_reader, max_words=max_words)
+        if isinstance(tokenizer, str | dict):
+            given = {"type": tokenizer} if isinstance(tokenizer, str) else tokenizer
+            tokenizer = Tokenizer.from_params(Params(given))
         self._tokenizer = tokenizer or self.default_tokenizer()
 
     def predict(self, sentence: str) -> JsonDict:

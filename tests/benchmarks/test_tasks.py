@@ -33,7 +33,6 @@ def test_elmo_is_at_the_input_alone_and_words_need_no_file(material: ModuleType)
         assert embedders["elmo"]["bilm"] == bilm
         assert "output_elmo" not in config["model"]["contextual_encoder"]
         assert "pretrained_file" not in embedders["tokens"]
-        assert "pretrained_files" not in config["vocabulary"]
 
 
 def test_batches_are_the_samplers_and_prediction_has_no_gold_labels(material: ModuleType) -> None:

@@ -47,6 +47,11 @@ def text(elmo: bool = True) -> TextFieldTensors:
     return {"tokens": {"tokens": words}} | ({"elmo": {"elmo_tokens": characters}} if elmo else {})
 
 
+def test_words_that_nothing_embeds_are_an_error() -> None:
+    with pytest.raises(ConfigurationError, match="nothing embeds the words"):
+        ContextualEncoder(BasicTextFieldEmbedder({}), BILSTM)
+
+
 MASK = torch.tensor([[True, True, True], [True, False, False]])
 
 

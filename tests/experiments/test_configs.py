@@ -160,7 +160,6 @@ def test_glove_vectors_are_for_the_words_of_all_data() -> None:
         f"{WORDS}.pretrained_file": "glove.txt",
         f"{WORDS}.trainable": False,
         f"{WORD_INDEXER}.lowercase_tokens": False,
-        "vocabulary.pretrained_files.tokens": "glove.txt",
     }
     assert config.items() >= expected.items()
     assert not {"datasets_for_vocab_creation", "vocabulary.min_count.tokens"} & config.keys()

@@ -45,6 +45,13 @@ def test_both_quotation_marks_become_one() -> None:
     assert unescape_word("``") == unescape_word("''") == '"'
 
 
+@pytest.mark.parametrize(
+    ("escaped", "plain"), [("/.", "."), ("/?", "?"), ("1\\/2", "1/2"), ("\\*\\*", "**"), ("/", "/")]
+)
+def test_marks_of_ontonotes_and_of_the_treebank_are_undone(escaped: str, plain: str) -> None:
+    assert unescape_word(escaped) == plain
+
+
 @given(st.text(min_size=1).filter(lambda word: columns_of(word) == [word]))
 def test_a_word_in_plain_text_survives_its_column(word: str) -> None:
     plain = unescape_word(word)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.nn import InitializerApplicator
@@ -108,6 +109,11 @@ class CorefSpanRanking(TaskModel):
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
+        if min(max_span_width, max_antecedents, max_training_sentences) < 1 or spans_per_word <= 0:
+            raise ConfigurationError(
+                "coref: max_span_width, max_antecedents and max_training_sentences are 1 or more, and "
+                "spans_per_word is more than 0"
+            )
         self.contextual_encoder = contextual_encoder
         self.span_encoder = SpanEncoder(
             encoded_dim=contextual_encoder.get_output_dim(),

@@ -92,7 +92,10 @@ class CorefPredictor(TaskPredictor):
                 for cluster in outputs["clusters"]
             ],
         )
-        return "\n".join([*format_document(document), ""])
+        try:
+            return "\n".join([*format_document(document), ""])
+        except ValueError as error:
+            raise ConfigurationError(f"elmo_coref: cannot write document {document.name}: {error}") from None
 
     def _read(self, json_dict: JsonDict) -> CorefDocument:
         genre = json_dict.get("genre", "")

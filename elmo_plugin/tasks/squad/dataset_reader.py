@@ -108,10 +108,15 @@ class SquadReader(TaskDatasetReader):
             logger.info("%d questions have answers that begin or end inside a word", inside_of_words)
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
-        """Splits a paragraph into words. Raises `ConfigurationError` if it has none."""
+        """
+        Splits a paragraph into words. Raises `ConfigurationError` if it has none, or the tokenizer does not
+        say where they are.
+        """
         tokens = self._tokenizer.tokenize(paragraph)
         if not tokens:
             raise ConfigurationError(f"the paragraph {paragraph!r} has no words")
+        if any(token.idx is None for token in tokens):
+            raise ConfigurationError("squad_v1: the tokenizer does not say where words are in the text")
         starts = [cast(int, token.idx) for token in tokens]
         places = [
             (start, start + len(cast(str, token.text))) for start, token in zip(starts, tokens, strict=True)

@@ -108,6 +108,8 @@ class SquadBidafSelfAttention(TaskModel):
         self.start_logits = nn.Linear(self.start_encoder.get_output_dim(), 1, bias=False)
         self.end_logits = nn.Linear(self.end_encoder.get_output_dim(), 1, bias=False)
         self.dropout = InputVariationalDropout(dropout)
+        if max_answer_words is not None and max_answer_words < 1:
+            raise ConfigurationError(f"max_answer_words is null or 1 or more, not {max_answer_words}")
         self._max_answer_words = max_answer_words
         self._train_on = train_on
         self._num_answers = 1 + other_answers
@@ -158,7 +160,8 @@ class SquadBidafSelfAttention(TaskModel):
             "paragraph": [each["paragraph"] for each in metadata],
         }
         if not self.training:
-            max_words = self._max_answer_words or logits.mask.size(1)
+            most = self._max_answer_words
+            max_words = logits.mask.size(1) if most is None else most
             output["spans"] = best_answers(logits, max_words, self._num_answers)
         if answers is not None:
             output["loss"] = span_loss(logits, answers if self._train_on == "all" else answers[:, :1])

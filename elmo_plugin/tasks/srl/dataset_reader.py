@@ -78,7 +78,8 @@ class SrlSentenceReader(TaskDatasetReader):
     def _parse(self, file: str, lines: Iterable[Line]) -> Iterator[SrlSentence]:
         if self.folder_patterns == _PATTERNS["conll2012"]:
             return parse_conll2012(lines)
-        words = file.replace("props", "words")
+        parts = file.rsplit("/", 2)  # the last two are props/NAME.props
+        words = "/".join([*parts[:-2], *(part.replace("props", "words") for part in parts[-2:])])
         if words == file:
             raise ConfigurationError(f'{file}: expected a path with "props", to find the file of its words')
         return parse_conll2005(lines, read_text_lines(words))

@@ -16,6 +16,7 @@ from elmo_plugin.encoders import ContextualEncoder
 from elmo_plugin.tasks.predictor import SentencePredictor
 from elmo_plugin.tasks.srl.model import TagLogits, average_tag_logits
 from elmo_plugin.tasks.task_model import TaskModel
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
 PREDICATE = 1
 """The index of the tag of a predicate; that of other words is 0."""
@@ -120,3 +121,4 @@ class SrlPredicatesPredictor(SentencePredictor):
     """
 
     name = "elmo_srl_predicates"
+    default_tokenizer = SpacyRulesTokenizer

@@ -1,6 +1,7 @@
 """Who did what to whom, in plain or pre-tokenized sentences."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from threading import Lock
 from typing import Any, cast
 
@@ -14,11 +15,14 @@ from allennlp.predictors import Predictor
 from overrides import overrides
 from spacy.tokens import Doc
 
+from elmo_plugin.bilm.packing import split_by_tokens
 from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
 from elmo_plugin.tasks.srl.dataset_reader import SrlReader
 from elmo_plugin.tasks.srl.props import Proposition, PropsSentence, format_props
 from elmo_plugin.tasks.srl.spans import tags_to_arguments
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
+MAX_BATCH_WORDS = 20_000  # whose frames are predicted at a time, each with all words of its sentence
 FoundPredicates = list[tuple[int, str | None]]
 """The index of each predicate in its sentence, and its lemma, if that is known."""
 FindPredicates = Callable[[Sequence[list[Token]]], list[FoundPredicates]]
@@ -28,15 +32,16 @@ FindPredicates = Callable[[Sequence[list[Token]]], list[FoundPredicates]]
 class SrlPredictor(SentencePredictor):
     """
     Finds the arguments of each predicate of `{"sentence": "The judge ordered a new trial."}`, or of a list of
-    words as `"words"` or `"tokens"`. The input names the predicates by their indices, `"predicates": [2]`; if
-    it does not, a tagger finds them. A prediction has the `words` and a frame for each predicate:
+    words as `"words"` or `"tokens"`. The input names the predicates by their indices, `"predicates": [2]`,
+    and may have their lemmas, `"lemmas": ["order"]`; without predicates a tagger finds them. A prediction has
+    the `words` and a frame for each predicate:
 
         {"words": ["The", "judge", "ordered", "a", "new", "trial", "."],
          "frames": [{"predicate": "ordered", "index": 2, "lemma": "order", "tags": ["B-ARG0", "I-ARG0", …],
                      "roles": [{"role": "ARG0", "start": 0, "end": 2, "text": "The judge"}, …],
                      "description": "[ARG0: The judge] [V: ordered] [ARG1: a new trial] ."}]}
 
-    All frames of a batch of sentences are predicted together: the biLM reads each sentence once.
+    Frames of a batch of sentences are predicted together, those of up to 20,000 words at a time.
 
     Registered as a `Predictor` with name "elmo_srl".
 
@@ -57,12 +62,13 @@ class SrlPredictor(SentencePredictor):
     """
 
     name = "elmo_srl"
+    default_tokenizer = SpacyRulesTokenizer
 
     def __init__(
         self,
         model: Model,
         dataset_reader: DatasetReader,
-        tokenizer: Tokenizer = None,
+        tokenizer: Tokenizer | str | dict[str, Any] | None = None,
         *,
         predicates: str | Predictor | None = None,
         spacy_model: str | None = None,
@@ -77,7 +83,7 @@ class SrlPredictor(SentencePredictor):
         self._output_format = output_format
         self._find_predicates: FindPredicates | None = None
         if predicates:
-            self._find_predicates = _found_by_tagger(predicates)
+            self._find_predicates = _found_by_tagger(predicates, max_words)
         elif spacy_model:
             self._find_predicates = _found_by_spacy(spacy_model)
 
@@ -96,7 +102,9 @@ class SrlPredictor(SentencePredictor):
             for tokens, found in zip(sentences, predicates, strict=True)
             for index, lemma in found
         ]
-        frames = iter(self.predict_batch_instance(instances))
+        lengths = [len(tokens) for tokens, found in zip(sentences, predicates, strict=True) for _ in found]
+        slices = split_by_tokens(lengths, MAX_BATCH_WORDS)
+        frames = chain.from_iterable(self.predict_batch_instance(instances[each]) for each in slices)
         return [
             {"words": [token.text for token in tokens], "frames": [_frame(next(frames)) for _ in found]}
             for tokens, found in zip(sentences, predicates, strict=True)
@@ -106,11 +114,20 @@ class SrlPredictor(SentencePredictor):
     def dump_line(self, outputs: JsonDict) -> str:
         if self._output_format == "json":
             return super().dump_line(outputs)
+        if "frames" not in outputs:  # of an instance, which is one predicate
+            raise ConfigurationError(
+                f'{self.name}: "props" are written for JSON with "predicates", not with --use-dataset-reader'
+            )
         propositions = [
             Proposition(frame["index"], frame["lemma"], tags_to_arguments(frame["tags"]))
             for frame in outputs["frames"]
         ]
-        return "\n".join([*format_props(PropsSentence(len(outputs["words"]), propositions)), "", ""])
+        try:
+            lines = format_props(PropsSentence(len(outputs["words"]), propositions))
+        except ValueError as error:
+            sentence = repr(" ".join(outputs["words"]))
+            raise ConfigurationError(f"{self.name}: no props of {sentence:.200}: {error}") from None
+        return "\n".join([*lines, "", ""])
 
     def _predicates(
         self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]
@@ -124,19 +141,27 @@ class SrlPredictor(SentencePredictor):
             )
         found = iter(self._find_predicates(unknown) if unknown and self._find_predicates else [])
         return [
-            self._named(each["predicates"], len(tokens)) if "predicates" in each else next(found)
+            self._named(each, len(tokens)) if "predicates" in each else next(found)
             for each, tokens in zip(inputs, sentences, strict=True)
         ]
 
-    def _named(self, indices: Any, length: int) -> FoundPredicates:
-        if not isinstance(indices, list) or not all(
-            type(index) is int and 0 <= index < length for index in indices
+    def _named(self, inputs: JsonDict, length: int) -> FoundPredicates:
+        indices = inputs["predicates"]
+        if (
+            not isinstance(indices, list)
+            or not all(type(index) is int and 0 <= index < length for index in indices)
+            or len(set(indices)) < len(indices)
         ):
             raise ConfigurationError(
-                f'{self.name}: "predicates" must be a list of indices of words, from 0 to {length - 1}, '
-                f"not {indices!r}"
+                f'{self.name}: "predicates" must be a list of indices of different words, from 0 to '
+                f"{length - 1}, not {indices!r}"
             )
-        return [(index, None) for index in indices]
+        lemmas = inputs.get("lemmas", [None] * len(indices))
+        if not isinstance(lemmas, list) or len(lemmas) != len(indices):
+            raise ConfigurationError(
+                f'{self.name}: "lemmas" must be the lemmas of the "predicates", in a list, not {lemmas!r}'
+            )
+        return list(zip(indices, lemmas, strict=True))
 
 
 def _frame(output: JsonDict) -> JsonDict:
@@ -148,8 +173,9 @@ def _frame(output: JsonDict) -> JsonDict:
     }
 
 
-def _found_by_tagger(tagger: str | Predictor) -> FindPredicates:
-    predictor = Predictor.from_path(tagger) if isinstance(tagger, str) else tagger
+def _found_by_tagger(tagger: str | Predictor, max_words: int | None) -> FindPredicates:
+    arguments: dict[str, Any] = {} if max_words is None else {"max_words": max_words}
+    predictor = Predictor.from_path(tagger, **arguments) if isinstance(tagger, str) else tagger
 
     def find(sentences: Sequence[list[Token]]) -> list[FoundPredicates]:
         outputs = predictor.predict_batch_json([{"words": [t.text for t in each]} for each in sentences])

@@ -54,15 +54,10 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
             raise ConfigurationError(f"{location}: the word {piece[0]!r} has no brackets of its own")
         else:
             for phrase in unclosed:
-                phrase.words.append(plain_spelling(piece["word"]))
+                phrase.words.append(unescape_word(piece["word"]))
     if unclosed:
         raise ConfigurationError(f"{location}: brackets are not balanced, {len(unclosed)} are never closed")
     return phrases
-
-
-def plain_spelling(word: str) -> str:
-    """Undoes the escapes of the Penn Treebank, and spells both quotation marks as `"`."""
-    return unescape_word(word).replace("\\/", "/").replace("\\*", "*")
 
 
 def _number(label: str, location: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from allennlp.common import Lazy
+from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
@@ -66,6 +67,14 @@ def test_encoded_words_have_dropout_before_spans_are_made_of_them(
     model(**tensors_of(instances, vocab))
     dropped = (torch.cat(seen) == 0).float().mean()
     assert 0.4 < dropped < 0.6 if training else dropped == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["max_span_width", "max_antecedents", "max_training_sentences", "spans_per_word"]
+)
+def test_nothing_may_be_none(name: str, instances: list[Instance]) -> None:
+    with pytest.raises(ConfigurationError, match=name):
+        model_of(Vocabulary.from_instances(instances), **{name: 0})
 
 
 def test_one_word_alone_is_a_span(instances: list[Instance]) -> None:

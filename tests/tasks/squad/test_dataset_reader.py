@@ -9,6 +9,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer
+from allennlp.data.tokenizers import WhitespaceTokenizer
 
 from elmo_plugin.tasks.squad import Answer, Question, SquadReader
 
@@ -28,6 +29,11 @@ def file_with(folder: Path, context: str, answers: list[dict[str, Any]]) -> Path
     content = {"data": [{"title": "T", "paragraphs": [{"context": context, "qas": qas}]}]}
     (folder / "x.json").write_text(json.dumps(content))
     return folder / "x.json"
+
+
+def test_a_tokenizer_that_forgets_where_words_are_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="squad_v1: the tokenizer does not say where words are"):
+        list(reader(tokenizer=WhitespaceTokenizer()).read(FIXTURE))
 
 
 def test_each_question_is_an_instance_with_the_words_of_its_answers() -> None:

@@ -63,6 +63,11 @@ def test_an_answer_is_no_longer_than_it_may_be(instances: list[Instance]) -> Non
             assert max(lengths) == min(most or length, length)
 
 
+def test_no_answer_can_have_no_word(instances: list[Instance]) -> None:
+    with pytest.raises(ConfigurationError, match="max_answer_words is null or 1 or more, not 0"):
+        model_of(instances, max_answer_words=0)
+
+
 def test_answers_are_the_text_at_their_characters(instances: list[Instance]) -> None:
     model = model_of(instances).eval()
     for instance in instances:

@@ -82,6 +82,8 @@ def test_a_folder_or_file_without_any_predicate_is_an_error(tmp_path: Path) -> N
 
 
 def test_conll_2005_has_words_and_propositions_in_files_of_their_own(tmp_path: Path) -> None:
+    tmp_path = tmp_path / "my props"
+    tmp_path.mkdir()
     for name, text in (("words", "She PRP\nslept VBD\n"), ("props", "- (A0*)\nsleep (V*)\n")):
         (tmp_path / name).mkdir()
         with gzip.open(tmp_path / name / f"train.24.{name}.gz", "wt") as file:
@@ -91,9 +93,10 @@ def test_conll_2005_has_words_and_propositions_in_files_of_their_own(tmp_path: P
         (instance,) = reader.read(path)
         assert instance["words"].metadata == ["She", "slept"]
         assert instance["tags"].labels == ["B-A0", "B-V"]
-    shutil.copy(tmp_path / "props" / "train.24.props.gz", tmp_path / "sections.gz")
+    sections = tmp_path.parent / "sections.gz"
+    shutil.copy(tmp_path / "props" / "train.24.props.gz", sections)
     with pytest.raises(ConfigurationError, match='expected a path with "props"'):
-        list(reader.read(tmp_path / "sections.gz"))
+        list(reader.read(sections))
 
 
 def test_other_formats_are_an_error() -> None:

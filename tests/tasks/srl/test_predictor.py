@@ -74,6 +74,25 @@ def test_all_frames_of_a_batch_share_one_run_of_the_bilm(labeller: Archive) -> N
     assert runs == [3]
 
 
+def test_many_frames_are_predicted_in_parts(labeller: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences = [JUDGE, {"sentence": "Dogs that bark scare cats.", "predicates": [2, 3]}]
+    expected = predictor(labeller).predict_batch_json(sentences)
+    monkeypatch.setattr("elmo_plugin.tasks.srl.predictor.MAX_BATCH_WORDS", 7)
+    srl = predictor(labeller)
+    sizes: list[int] = []
+    hook = srl._model.register_forward_pre_hook(
+        lambda _, inputs, options: sizes.append(len(options["frame"])), with_kwargs=True
+    )
+    assert srl.predict_batch_json(sentences) == expected
+    hook.remove()
+    assert sizes == [1, 1, 1]
+
+
+def test_the_longest_text_holds_for_the_tagger_too(labeller: Archive, tagger: Path) -> None:
+    srl = predictor(labeller, predicates=str(tagger), max_words=6_000)
+    assert len(srl.predict_json({"words": ["a"] * 5_001})["words"]) == 5_001
+
+
 def test_a_tagger_finds_the_predicates_of_a_plain_sentence(labeller: Archive, tagger: Path) -> None:
     srl = predictor(labeller, predicates=str(tagger))
     plain = {"sentence": "The judge ordered a new trial."}
@@ -110,6 +129,12 @@ def test_predictions_may_be_written_as_propositions(labeller: Archive, tmp_path:
     assert arguments == [("ARG0", 0, 2), ("V", 2, 3), ("ARG1", 3, 6)]
     assert (yes.length, yes.propositions) == (1, [])
     assert json.loads(predictor(labeller).dump_line(outputs[0])) == outputs[0]
+    (with_lemma,) = srl.predict_batch_json([JUDGE | {"lemmas": ["order"]}])
+    assert srl.dump_line(with_lemma).splitlines()[2].split()[0] == "order"
+    with pytest.raises(ConfigurationError, match=r"no props of 'New York waits': "):
+        srl.dump_line(srl.predict_json({"words": ["New York", "waits"], "predicates": [0]}))
+    with pytest.raises(ConfigurationError, match=r"not with --use-dataset-reader"):
+        srl.dump_line({"words": ["Yes"], "tags": ["O"]})
     with pytest.raises(ConfigurationError, match="output_format is json or props, not 'xml'"):
         predictor(labeller, output_format="xml")
 
@@ -130,6 +155,8 @@ def test_two_taggers_or_an_unknown_one_are_an_error(labeller: Archive) -> None:
         ({"sentence": "Dogs bark.", "predicates": ["bark"]}, r"from 0 to 2, not \['bark'\]"),
         ({"sentence": "Dogs bark.", "predicates": [True]}, r"from 0 to 2, not \[True\]"),
         ({"sentence": "Dogs bark.", "predicates": 1}, "from 0 to 2, not 1"),
+        ({"sentence": "Dogs bark.", "predicates": [1, 1]}, r"different words, from 0 to 2, not \[1, 1\]"),
+        ({"sentence": "Dogs bark.", "predicates": [1], "lemmas": []}, r'"lemmas" must be the lemmas'),
         ({"predicates": [0]}, 'expected "words" or "tokens" or "sentence" in'),
     ],
 )

@@ -62,8 +62,11 @@ def test_words_are_taken_as_they_are(predictor: SstPredictor, key: str) -> None:
 
 
 def test_another_tokenizer_may_be_given(predictor: SstPredictor) -> None:
-    other = SstPredictor(predictor._model, predictor._dataset_reader, WhitespaceTokenizer())
-    assert other.predict("It isn't bad.")["words"] == ["It", "isn't", "bad."]
+    for tokenizer in (WhitespaceTokenizer(), "whitespace", {"type": "whitespace"}):
+        other = SstPredictor(predictor._model, predictor._dataset_reader, tokenizer)
+        assert other.predict("It isn't bad.")["words"] == ["It", "isn't", "bad."]
+    with pytest.raises(ConfigurationError, match="max_words of a predictor is at least 1, not '9'"):
+        SstPredictor(predictor._model, predictor._dataset_reader, max_words="9")  # type: ignore[arg-type]
 
 
 def test_characters_are_limited_before_a_tokenizer_runs(

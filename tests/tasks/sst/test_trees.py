@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tree import Tree
 
-from elmo_plugin.tasks.sst.trees import Phrase, plain_spelling, read_phrases
+from elmo_plugin.tasks.conll2012 import unescape_word
+from elmo_plugin.tasks.sst.trees import Phrase, read_phrases
 
 LABELS = st.integers(0, 4)
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="()"), min_size=1).filter(
-    lambda word: plain_spelling(word) == word
+    lambda word: unescape_word(word) == word
 )
 
 
