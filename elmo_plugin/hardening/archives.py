@@ -1,6 +1,5 @@
 """Archives of trained models: unpacked within their folder, and read only if they are undamaged."""
 
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -9,7 +8,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from allennlp.models import archival
@@ -17,14 +15,13 @@ from allennlp.models import archival
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.formats.torch_files import check_tensors, load_plain
+from elmo_plugin.common.formats.torch_files import check_before_load
 
 GET_WEIGHTS_PATH = archival.get_weights_path
 LOAD_MODEL = archival._load_model
 LOAD_DATASET_READERS = archival._load_dataset_readers
 
 StrPath = str | PathLike[str]
-_TORCH = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:2])
 
 
 class UnpackedArchive(str):
@@ -67,10 +64,7 @@ def load_model(config: Any, weights_path: StrPath, serialization_dir: StrPath, c
     """Runs no code from the weights. Raises `ConfigurationError`, naming the archive, if they are damaged."""
     name = _name(serialization_dir)
     with as_configuration_error():
-        if _TORCH < (2, 6):  # whose `torch.load` runs code by default
-            load_plain(weights_path, name)
-        else:
-            check_tensors(weights_path, name)
+        check_before_load(weights_path, name)
     with _errors_name(name, "its model cannot be made"):
         return LOAD_MODEL(config, weights_path, serialization_dir, cuda_device)
 

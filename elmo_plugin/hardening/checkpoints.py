@@ -9,7 +9,7 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.formats.torch_files import check_tensors, save_tensors
+from elmo_plugin.common.formats.torch_files import check_before_load, save_tensors
 
 SAVE_CHECKPOINT = Checkpointer.save_checkpoint
 LOAD_CHECKPOINT = Checkpointer.load_checkpoint
@@ -39,7 +39,7 @@ def load_checkpoint(self: Checkpointer) -> TrainerCheckpoint | None:
     """Raises `ConfigurationError` if the latest checkpoint is damaged."""
     for path in self.find_latest_checkpoint() or ():
         with as_configuration_error("--recover"):
-            check_tensors(path, path)
+            check_before_load(path, path)
     try:
         return LOAD_CHECKPOINT(self)
     except (RuntimeError, ValueError, KeyError, EOFError) as error:
@@ -58,7 +58,7 @@ def save_model_state(self: GradientDescentTrainer, path: str) -> None:
 def load_model_state(self: GradientDescentTrainer, path: str) -> None:
     """Raises `ConfigurationError` if the weights are damaged."""
     with as_configuration_error():
-        check_tensors(path, path)
+        check_before_load(path, path)
     LOAD_MODEL_STATE(self, path)
 
 

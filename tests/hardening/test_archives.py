@@ -13,7 +13,8 @@ from allennlp.commands import train as train_command
 from allennlp.common.checks import ConfigurationError
 from allennlp.models import load_archive
 
-from elmo_plugin.hardening import archives
+from elmo_plugin import hardening  # noqa: F401 (acts when imported)
+from elmo_plugin.common.formats import torch_files
 from tests.payload import Payload
 from tests.small_bilm import loud_bilm, write_pair
 from tests.trained_tagger import tagger_config, train
@@ -158,7 +159,7 @@ def test_code_in_weights_is_not_run_by_a_torch_that_would(
 
     path = changed(training, tmp_path, plant)
     for version in ((2, 5), (2, 6)):
-        monkeypatch.setattr(archives, "_TORCH", version)
+        monkeypatch.setattr(torch_files, "_TORCH", version)
         with pytest.raises(ConfigurationError, match=f"archive {path}: its "):
             load_archive(path)
     assert not (tmp_path / "ran").exists()

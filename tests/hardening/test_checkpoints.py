@@ -1,5 +1,6 @@
 """Checkpoints of AllenNLP's own trainer and checkpointer are whole, and damage to them is named."""
 
+import functools
 import os
 import resource
 from pathlib import Path
@@ -7,9 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
+from allennlp.training import checkpointer
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 
 from elmo_plugin import hardening  # noqa: F401 (acts when imported)
+from elmo_plugin.common.formats import torch_files
+from tests.payload import Payload
 from tests.trained_tagger import tagger_config, train
 
 
@@ -47,6 +51,19 @@ def test_a_full_disk_is_named_and_leaves_no_half_checkpoint(tmp_path: Path) -> N
     for file in (tmp_path / "run").rglob("*.th"):
         torch.load(file, weights_only=True)
     assert not [name for name in os.listdir(tmp_path / "run") if name.startswith(".")]
+
+
+def test_code_in_a_checkpoint_is_not_run_by_a_torch_that_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("model_state_e1_b0.th", "training_state_e1_b0.th"):
+        torch.save({"weight": Payload(tmp_path / "ran")}, tmp_path / name)
+    monkeypatch.setattr(torch_files, "_TORCH", (2, 5))
+    old_load = functools.partial(torch.load, weights_only=False)
+    monkeypatch.setattr(checkpointer.torch, "load", lambda *args, **options: old_load(*args, **options))
+    with pytest.raises(ConfigurationError, match=r"model_state_e1_b0\.th: its weights are not plain tensors"):
+        checkpointer.Checkpointer(str(tmp_path)).load_checkpoint()
+    assert not (tmp_path / "ran").exists()
 
 
 def test_best_weights_that_are_not_there_yet_are_not_archived(tmp_path: Path) -> None:

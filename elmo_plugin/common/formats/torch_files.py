@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -13,6 +14,8 @@ from torch import Tensor
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import reason, replace_when_written
 from elmo_plugin.common.formats.archives import MAX_BYTES, MAX_RATIO
+
+_TORCH = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:2])
 
 
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
@@ -65,6 +68,19 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
         raise BiLmError(f"{name}: its weights are damaged ({error or type(error).__name__})") from None
     if damaged is not None:
         raise BiLmError(f"{name}: its weights are damaged ({damaged} is not what was written)")
+
+
+def check_before_load(file: str | os.PathLike[str], name: str) -> None:
+    """
+    Checks a file that another library's `torch.load` is about to read: its checksums, and on a torch before
+    2.6, whose default runs code, that it has only what `load_plain` reads.
+
+    Raises `BiLmError`, beginning with `name`, where it should not be read.
+    """
+    if _TORCH < (2, 6):
+        load_plain(file, name)
+    else:
+        check_tensors(file, name)
 
 
 def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
