@@ -1,4 +1,4 @@
-"""All measurements on a GPU, within 20 minutes: embedding, training, task models, trials of the time loop.
+"""All measurements on a GPU, within 20 minutes: embedding, training, task models.
 
     python benchmarks/gpu.py                       # on a machine with a GPU
     python benchmarks/gpu.py --device cpu --small  # the same from end to end, at small sizes
@@ -42,7 +42,6 @@ PARTS = {
     "embed_original": Part("gpu_embed", 150, ("original",)),
     "train_original": Part("gpu_train", 180, ("original",)),
     "tasks": Part("gpu_tasks", 400),
-    "loop": Part("gpu_loop", 120),
     "embed_file": Part("gpu_file", 100),
     "embed_small": Part("gpu_embed", 110, ("small",)),
     "train_small": Part("gpu_train", 130, ("small",)),

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from allennlp.common import Params
 
-from elmo_plugin.analysis.neighbors import index
 from elmo_plugin.commands import stops
 from elmo_plugin.common import files, outputs
 from elmo_plugin.demo.page import server
@@ -80,11 +79,10 @@ def test_no_open_lock_is_deleted(
     def refuse(path: Path, missing_ok: bool = False) -> None:
         raise PermissionError(13, "it is open", str(path))
 
-    for module in (trainings, index):
-        windows(module)
+    windows(files)
     monkeypatch.setattr(Path, "unlink", refuse)
-    with trainings._locked(tmp_path / "unfinished") as folder:
-        assert folder.is_dir()
+    with files.locked(tmp_path / "lock"):
+        assert (tmp_path / "lock").exists()
 
 
 def test_an_unfinished_output_is_removed_but_for_its_lock(

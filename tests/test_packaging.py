@@ -51,14 +51,6 @@ def offending_lines(pattern: re.Pattern[str]) -> list[str]:
     return found
 
 
-def test_importing_the_package_imports_nothing_heavy() -> None:
-    program = "import sys, elmo_plugin; print({'torch', 'allennlp', 'numpy', 'h5py'} & set(sys.modules))"
-    result = subprocess.run(
-        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "set()"
-
-
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[zipfile.ZipFile, tarfile.TarFile]:
     """The wheel and the source distribution, built from a copy."""

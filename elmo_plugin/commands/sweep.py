@@ -13,11 +13,10 @@ from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
-from filelock import FileLock
 
 from elmo_plugin.commands.command import Command, OutputFile
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.common.files import locked, replace_when_written, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.outputs import Output, is_special
 from elmo_plugin.common.plotting import check_plot
@@ -202,11 +201,8 @@ def _locked(file: Path) -> Iterator[None]:
         return
     real = Path(os.path.realpath(file))
     lock = real.with_name(f".{real.name}.lock")
-    with FileLock(str(lock)):
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)
+    with locked(lock):
+        yield
 
 
 def _add_scores(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.outputs import is_special, target_of, write_into
@@ -97,6 +98,20 @@ def _second_name(path: Path, second: Path) -> Path | None:
     except OSError:
         shutil.copy2(path, second)
     return second
+
+
+@contextmanager
+def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
+    """
+    Holds a lock, whose file it makes and removes. Raises `filelock.Timeout` if another process holds it for
+    `timeout` seconds; -1 waits.
+    """
+    with FileLock(str(lock), timeout=timeout):
+        try:
+            yield
+        finally:
+            if os.name != "nt":  # Windows deletes no open file; there the lock's release deletes it
+                lock.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -5,7 +5,6 @@ import fnmatch
 import gc
 import itertools
 import json
-import os
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,10 +17,10 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import parse_overrides, with_overrides
 from allennlp.models.archival import CONFIG_NAME
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import write_json
+from elmo_plugin.common.files import locked, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.provenance import commit, provenance
 
@@ -155,14 +154,9 @@ def _locked(unfinished: Path) -> Iterator[Path]:
     that are of the sweep, if nothing is left in them.
     """
     unfinished.mkdir(parents=True, exist_ok=True)
-    lock = unfinished / "lock"
     try:
-        with FileLock(str(lock), timeout=0):
-            try:
-                yield unfinished
-            finally:
-                if os.name != "nt":  # Windows deletes no open file; there the lock's release deletes it
-                    lock.unlink(missing_ok=True)
+        with locked(unfinished / "lock", timeout=0):
+            yield unfinished
     except Timeout:
         raise ConfigurationError(f"another process is training in {unfinished}") from None
     finally:

@@ -12,10 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from elmo_plugin.bilm.lstm import run_layers
 from tests.benchmarks.programs import BENCHMARKS, benchmark_module
-from tests.close import assert_near
-from tests.cuda.language_model import medium_bilm
 from tests.without_allennlp import BLOCK_ALLENNLP
 
 
@@ -53,10 +50,10 @@ def test_a_part_is_stopped_at_its_limit_and_a_failure_is_told(
         raise subprocess.TimeoutExpired(command, timeout)
 
     monkeypatch.setattr(gpu.subprocess, "run", too_long)
-    assert gpu.in_a_process("loop", arguments(tmp_path))["end"] == "stopped after 120 seconds"
+    assert gpu.in_a_process("tasks", arguments(tmp_path))["end"] == "stopped after 400 seconds"
     failed = SimpleNamespace(returncode=1, stderr="Traceback\nValueError: no\n")
     monkeypatch.setattr(gpu.subprocess, "run", lambda *_, **__: failed)
-    assert gpu.in_a_process("loop", arguments(tmp_path))["end"] == "failed: ValueError: no"
+    assert gpu.in_a_process("tasks", arguments(tmp_path))["end"] == "failed: ValueError: no"
 
 
 def test_all_parts_together_take_20_minutes_at_most(gpu: ModuleType) -> None:
@@ -82,16 +79,6 @@ def test_a_card_of_two_kinds_is_known_by_its_whole_name(monkeypatch: pytest.Monk
     cards.peaks.cache_clear()
 
 
-def test_the_wavefront_gives_what_the_package_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    wavefront = benchmark_module("wavefront", monkeypatch)
-    bilm = medium_bilm().requires_grad_(False)
-    directions = (bilm.forward_lm, bilm.backward_lm)
-    inputs = torch.randn(2, 7, 3, 32)
-    layers = run_layers(directions, inputs.flatten(1, 2).unbind(), [3] * 7, bilm.zero_state(3))
-    expected = [output for outputs, _ in layers for output in outputs]
-    assert_near(wavefront.Wavefront(directions, torch.float)(inputs), expected)
-
-
 @pytest.mark.slow
 def test_the_whole_program_writes_its_figures_on_a_cpu(tmp_path: Path) -> None:
     command = [sys.executable, str(BENCHMARKS / "gpu.py"), "--device", "cpu", "--small"]
@@ -99,8 +86,7 @@ def test_the_whole_program_writes_its_figures_on_a_cpu(tmp_path: Path) -> None:
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert {part["end"] for part in summary.values()} == {"complete"}, summary
     rows = {name: json.loads((tmp_path / f"{name}.json").read_text())["rows"] for name in summary}
-    assert list(rows) == ["embed_original", "train_original", "tasks", "loop", "embed_file"]
-    assert not [row["failed"] for row in rows["loop"] if "failed" in row]
+    assert list(rows) == ["embed_original", "train_original", "tasks", "embed_file"]
     assert {row["batch"] for row in rows["embed_original"] if "batch" in row} == {"1", "64x20", "corpus"}
     assert all(row["tokens_per_second"] > 0 for row in rows["train_original"])
     assert [row["task"] for row in rows["tasks"]] == ["ner", "sst"]
@@ -113,7 +99,7 @@ def test_without_allennlp_ours_is_measured_and_the_peers_are_left_out() -> None:
 {BLOCK_ALLENNLP}
 import json
 sys.path.insert(0, {str(BENCHMARKS)!r})
-import gpu_embed, gpu_file, gpu_loop, gpu_tasks, gpu_train
+import gpu_embed, gpu_file, gpu_tasks, gpu_train
 parts = [gpu_tasks.measure("cpu", True), gpu_train.measure("cpu", True, "original")]
 print(json.dumps([list(part) for part in parts]))
 """

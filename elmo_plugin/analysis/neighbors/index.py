@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from filelock import FileLock
 from torch import Tensor
 
 from elmo_plugin.analysis.representations import batches_of_words
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import checksum, remove_leftovers, replace_when_written, write_json
+from elmo_plugin.common.files import checksum, locked, remove_leftovers, replace_when_written, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import decode, read_lines
 from elmo_plugin.common.process import give_back_freed_memory
@@ -100,16 +99,11 @@ def open_index(folder: Path, bilm: BiLm, corpus: str, layer: int) -> CorpusIndex
     place = folder / f"{Path(corpus).name.partition('.')[0]}-{digest.hexdigest()}"
     if not place.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        lock = folder / f".{place.name}.lock"
-        with FileLock(str(lock)):  # one process makes it, the others wait
-            try:
-                remove_leftovers(folder, place.name)
-                if not place.exists():
-                    with replace_when_written(place) as temporary:
-                        _build(temporary, bilm, corpus, layer)
-            finally:
-                if os.name != "nt":  # Windows deletes no open file; there the lock's release deletes it
-                    lock.unlink(missing_ok=True)
+        with locked(folder / f".{place.name}.lock"):  # one process makes it, the others wait
+            remove_leftovers(folder, place.name)
+            if not place.exists():
+                with replace_when_written(place) as temporary:
+                    _build(temporary, bilm, corpus, layer)
     return CorpusIndex(place)
 
 

@@ -18,7 +18,6 @@ from elmo_plugin.bilm.io.sources import (
     Checkpoint,
     Source,
     read_checkpoint,
-    source_files,
     write_card,
     write_files,
 )
@@ -55,7 +54,6 @@ __all__ = [
     "read_checkpoint",
     "read_state",
     "replace_weights",
-    "source_files",
     "split_highway",
     "swap_gates",
     "weights_digest",

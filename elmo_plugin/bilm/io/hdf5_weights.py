@@ -33,7 +33,6 @@ from elmo_plugin.bilm.io.hdf5_layout import (
 )
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import replace_when_written
 from elmo_plugin.common.formats.hdf5_files import (
     find_numbers,
     find_strings,
@@ -166,19 +165,19 @@ def read_dtype(path: str | Path) -> str:
 
 
 def write_weights(
-    path: str | Path,
+    path: Path,
     state: StateDict,
     options: BiLmOptions,
     dtype: str = "float32",
     softmax: SoftmaxWeights | None = None,
 ) -> None:
     """
-    Writes the weights of a biLM, so that every ELMo implementation can read them. The file is written
-    completely or not at all.
+    Writes the weights of a biLM, so that every ELMo implementation can read them. After an error the file is
+    incomplete: `write_files` writes to a temporary one.
 
     # Parameters
 
-    path : `str | Path`
+    path : `Path`
         The file, which `BiLmError`s do not name.
     state : `dict[str, Tensor]`
         The biLM's `state_dict()`.
@@ -190,17 +189,6 @@ def write_weights(
         Written next to the biLM, for `read_softmax`.
 
     Raises `BiLmError` if a value or a word cannot be written, and `OSError` if the file cannot.
-    """
-    with replace_when_written(path) as temporary:
-        write_temporary_weights(temporary, state, options, dtype, softmax)
-
-
-def write_temporary_weights(
-    path: Path, state: StateDict, options: BiLmOptions, dtype: str, softmax: SoftmaxWeights | None
-) -> None:
-    """
-    Writes the file of `write_weights` to a temporary path, which the caller renames. After an error the file
-    is incomplete.
     """
     of_half = {"compression": "gzip", "compression_opts": 9, "shuffle": True}
     compression = of_half if dtype == "float16" else {}

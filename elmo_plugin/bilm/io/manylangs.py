@@ -69,11 +69,6 @@ def is_model_folder(path: Path) -> bool:
     return any((path / name).is_file() for name in (TOKEN_EMBEDDER, ENCODER))
 
 
-def model_files(folder: Path) -> list[Path]:
-    """All files that the model may be made of."""
-    return sorted([*folder.iterdir(), *folder.parent.glob("configs/*.json")])
-
-
 def read_folder(folder: Path) -> tuple[BiLmOptions, dict[str, Tensor]]:
     """
     # Parameters

@@ -12,12 +12,12 @@ from elmo_plugin.bilm.io.hdf5_weights import (
     read_dtype,
     read_softmax,
     read_weights,
-    write_temporary_weights,
+    write_weights,
 )
-from elmo_plugin.bilm.io.manylangs import is_model_folder, model_files, read_folder
+from elmo_plugin.bilm.io.manylangs import is_model_folder, read_folder
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
 from elmo_plugin.bilm.io.readme import CARD_NAME, Card, model_card, read_card
-from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, WEIGHTS_NAMES, read_archive
+from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, read_archive
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import remove_leftovers, replace_together, replace_when_written
@@ -74,7 +74,7 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     return Checkpoint(options, stored, softmax, read_dtype(weights_file), read_card(options_file.parent))
 
 
-def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = None) -> tuple[Path, Path]:
+def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]:
     """
     Writes a biLM as the two files of published ELMo models: both of them or neither. If a kill replaces only
     one of them, they are refused together.
@@ -85,8 +85,6 @@ def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = 
         Where `options.json` and `weights.hdf5` are written. It is created if necessary.
     checkpoint : `Checkpoint`
         The biLM.
-    dtype : `str`, optional
-        One of `DTYPES`; by default that of the checkpoint.
 
     # Returns
 
@@ -102,10 +100,10 @@ def write_files(folder: str | Path, checkpoint: Checkpoint, dtype: str | None = 
         remove_leftovers(folder, file.name)
     with replace_together(files) as (options_file, weights_file):
         checkpoint.options.to_file(options_file)
-        options, weights, softmax, stored_dtype, _ = checkpoint
+        options, weights, softmax, dtype, _ = checkpoint
         state = dict(weights)
         try:
-            write_temporary_weights(weights_file, state, options, dtype or stored_dtype, softmax)
+            write_weights(weights_file, state, options, dtype, softmax)
         except BiLmError as error:
             raise BiLmError(f"weight file {files[1]}: {error}") from None
     return files
@@ -125,16 +123,6 @@ def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
     text = model_card(path.parent.resolve().name, options, parameters, dtype, vocabulary_size, card)
     with replace_when_written(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def source_files(source: Source) -> list[Path]:
-    """Returns the files that `read_checkpoint` may read; `BiLmError` where it is not a model."""
-    found = _locate(source)
-    if not isinstance(found, Path):
-        return list(found)
-    if is_model_folder(found):
-        return model_files(found)
-    return [found / name for name in (CONFIG_NAME, *WEIGHTS_NAMES)] if found.is_dir() else [found]
 
 
 def _locate(source: Source) -> Path | tuple[Path, Path]:

@@ -15,7 +15,7 @@ from allennlp.predictors import Predictor
 from overrides import overrides
 from spacy.tokens import Doc
 
-from elmo_plugin.bilm.packing import split_by_tokens
+from elmo_plugin.bilm import split_by_tokens
 from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
 from elmo_plugin.tasks.srl.dataset_reader import SrlReader
 from elmo_plugin.tasks.srl.props import Proposition, PropsSentence, format_props
