@@ -15,7 +15,6 @@ import numpy as np
 from allennlp import commands
 from allennlp.common import FromParams, Params
 from allennlp.data import TokenIndexer
-from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 from allennlp.modules import TokenEmbedder, elmo, token_embedders
 
 from elmo_plugin import shims
@@ -43,18 +42,6 @@ def register() -> None:
     sys.modules[COMMANDS_ELMO] = vars(commands)["elmo"] = _commands_elmo()
 
 
-def unregister() -> None:
-    """Restores AllenNLP's own ELMo. The shims stay."""
-    TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(token_embedders.ElmoTokenEmbedder)
-    TokenIndexer.register("elmo_characters", exist_ok=True)(ELMoTokenCharactersIndexer)
-    for theirs in REPLACED:
-        theirs.__new__ = _make_own  # Python does not forget a `__new__` that is deleted
-        if "from_params" in vars(theirs):
-            del theirs.from_params
-    if sys.modules.pop(COMMANDS_ELMO, None) is not None:
-        del vars(commands)["elmo"]
-
-
 def _commands_elmo() -> ModuleType:
     """Returns what scripts imported from this module of AllenNLP 0.9. Its command is now `elmo embed`."""
     module: Any = ModuleType(COMMANDS_ELMO, "Has ElmoEmbedder, as in AllenNLP 0.9: that of elmo_plugin.")
@@ -73,10 +60,6 @@ def _maker(theirs: type, ours: Callable[..., Any]) -> Callable[..., Any]:
         return ours(*args, **options) if cls is theirs and is_call else object.__new__(cls)
 
     return make
-
-
-def _make_own(cls: type, *args: Any, **options: Any) -> Any:
-    return object.__new__(cls)
 
 
 def _maker_from_params(theirs: type, ours: Any) -> Any:

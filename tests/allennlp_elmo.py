@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from allennlp import commands
 from allennlp.commands.train import train_model
 from allennlp.common import Params
+from allennlp.data import TokenIndexer
+from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 from allennlp.models import load_archive
+from allennlp.modules import TokenEmbedder, token_embedders
 
 SENTENCES = [
     "The###D play###N ended###V .###.",
@@ -36,7 +40,23 @@ def allennlps_own_afterwards() -> Iterator[None]:
         yield
     finally:
         if "elmo_plugin.dropin" in sys.modules:
-            sys.modules["elmo_plugin.dropin"].unregister()
+            _restore(sys.modules["elmo_plugin.dropin"])
+
+
+def _restore(dropin: Any) -> None:
+    """Puts AllenNLP's own ELMo back; the shims stay."""
+    TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(token_embedders.ElmoTokenEmbedder)
+    TokenIndexer.register("elmo_characters", exist_ok=True)(ELMoTokenCharactersIndexer)
+    for theirs in dropin.REPLACED:
+        theirs.__new__ = _make_own  # Python does not forget a `__new__` that is deleted
+        if "from_params" in vars(theirs):
+            del theirs.from_params
+    if sys.modules.pop(dropin.COMMANDS_ELMO, None) is not None:
+        del vars(commands)["elmo"]
+
+
+def _make_own(cls: type, *args: Any, **options: Any) -> Any:
+    return object.__new__(cls)
 
 
 def tagger_config(folder: Path, files: tuple[str, str], **options: Any) -> dict[str, Any]:

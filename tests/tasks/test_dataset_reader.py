@@ -1,7 +1,8 @@
 """The base of dataset readers, by a reader of the words of each line."""
 
+import gzip
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -35,12 +36,14 @@ def read(path: Path, content: bytes) -> list[Instance]:
     return list(WordsReader({"tokens": SingleIdTokenIndexer()}).read(path))
 
 
-@pytest.mark.parametrize("name", ["words.txt", "words.txt.zst"])
-def test_reads_examples_from_plain_and_compressed_lines(tmp_path: Path, name: str) -> None:
-    content = "Zoë runs\n\nshe".encode()
-    if name.endswith(".zst"):
-        content = zstandard.compress(content)
-    instances = read(tmp_path / name, content)
+@pytest.mark.parametrize(
+    ("name", "compress"),
+    [("words.txt", bytes), ("words.txt.gz", gzip.compress), ("words.txt.zst", zstandard.compress)],
+)
+def test_reads_examples_from_plain_and_compressed_lines(
+    tmp_path: Path, name: str, compress: Callable[[bytes], bytes]
+) -> None:
+    instances = read(tmp_path / name, compress("Zoë runs\n\nshe".encode()))
     assert [instance["words"].metadata for instance in instances] == [["Zoë", "runs"], ["she"]]
 
 

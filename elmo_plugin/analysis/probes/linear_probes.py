@@ -6,6 +6,7 @@ from torch.nn import functional
 
 BATCH_SIZE = 256
 MIN_STEPS = 2000
+LEARNING_RATE = 0.005  # of the first step
 
 
 class LinearProbes:
@@ -21,14 +22,11 @@ class LinearProbes:
     epochs : `int`, optional (default = `10`)
         How often the training data are seen; more often if there would be fewer than `MIN_STEPS` steps. The
         learning rate decreases linearly to 0.
-    learning_rate : `float`, optional (default = `0.005`)
-        That of the first step.
     """
 
-    def __init__(self, num_classes: int, *, epochs: int = 10, learning_rate: float = 0.005) -> None:
+    def __init__(self, num_classes: int, *, epochs: int = 10) -> None:
         self._num_classes = num_classes
         self._epochs = epochs
-        self._learning_rate = learning_rate
 
     def fit(self, vectors: Tensor, labels: Tensor, seed: int) -> "LinearProbes":
         """
@@ -44,7 +42,7 @@ class LinearProbes:
             weight.t().repeat(kinds, 1, tasks)
         )  # Shape: (kinds, dim, tasks * classes)
         self._bias = nn.Parameter(torch.zeros(kinds, 1, tasks * self._num_classes))
-        optimizer = torch.optim.Adam([self._weight, self._bias], lr=self._learning_rate)
+        optimizer = torch.optim.Adam([self._weight, self._bias], lr=LEARNING_RATE)
         steps_of_epoch = -(-words // BATCH_SIZE)
         epochs = max(self._epochs, -(-MIN_STEPS // steps_of_epoch))
         steps = epochs * steps_of_epoch

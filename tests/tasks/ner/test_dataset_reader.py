@@ -1,6 +1,5 @@
 """The reader of CoNLL-2003 columns: what it reads, and what it says of files that it cannot."""
 
-import gzip
 import re
 from pathlib import Path
 
@@ -74,13 +73,6 @@ def test_bioul_is_left_as_it_is(tmp_path: Path) -> None:
     assert instance["tags"].labels == ["B-PER", "L-PER", "O"]
 
 
-def test_a_gzipped_file_is_read_like_a_plain_one(tmp_path: Path) -> None:
-    path = tmp_path / "data.txt.gz"
-    path.write_bytes(gzip.compress(SENTENCES.read_bytes()))
-    packed, plain = reader().read(path), reader().read(SENTENCES)
-    assert [words_of(instance) for instance in packed] == [words_of(instance) for instance in plain]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -123,14 +115,6 @@ def test_a_bad_file_is_an_error_that_names_file_and_line(
     with pytest.raises(ConfigurationError, match=re.escape(str(path)) + message) as error:
         list(reader().read(path))
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("content", [gzip.compress(SENTENCES.read_bytes())[:-20], SENTENCES.read_bytes()])
-def test_a_damaged_gzip_file_is_an_error_that_names_it(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "data.txt.gz"
-    path.write_bytes(content)
-    with pytest.raises(ConfigurationError, match=re.escape(str(path)) + ": not a whole gzip file"):
-        list(reader().read(path))
 
 
 @pytest.mark.parametrize("option", ["source_encoding", "tag_encoding"])

@@ -1,6 +1,5 @@
 """The reader of SNLI: what it reads, leaves out, and says of files that it cannot read."""
 
-import gzip
 import json
 import logging
 import re
@@ -64,13 +63,6 @@ def test_nothing_left_out_is_nothing_said(tmp_path: Path, caplog: pytest.LogCapt
     with caplog.at_level(logging.INFO, logger="elmo_plugin"):
         assert len(list(reader().read(write(tmp_path, GOOD)))) == 1
     assert not caplog.messages
-
-
-def test_a_gzipped_file_is_read_like_a_plain_one(tmp_path: Path) -> None:
-    path = tmp_path / "pairs.jsonl.gz"
-    path.write_bytes(gzip.compress(PAIRS.read_bytes()))
-    packed, plain = reader().read(path), reader().read(PAIRS)
-    assert [texts_of(instance) for instance in packed] == [texts_of(instance) for instance in plain]
 
 
 @pytest.mark.parametrize(

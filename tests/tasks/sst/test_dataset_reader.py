@@ -1,6 +1,5 @@
 """The reader of sentiment trees: what it reads, and what it says of files that it cannot."""
 
-import gzip
 import re
 from collections import Counter
 from pathlib import Path
@@ -84,12 +83,6 @@ def test_binary_phrases_may_be_those_of_a_neutral_sentence(tmp_path: Path) -> No
     path = tmp_path / "trees.txt"
     path.write_text("(2 (4 superb) (2 (2 but) (0 dreadful)))\n")
     assert read(path, binary=True, min_phrase_length=1) == [("superb", "positive"), ("dreadful", "negative")]
-
-
-def test_a_gzipped_file_is_read_like_a_plain_one(tmp_path: Path) -> None:
-    path = tmp_path / "trees.txt.gz"
-    path.write_bytes(gzip.compress(TREES.read_bytes()))
-    assert read(path) == SENTENCES
 
 
 @pytest.mark.parametrize(
