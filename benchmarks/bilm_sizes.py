@@ -36,6 +36,7 @@ from training import Learner, make_loader, passes
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.common.files import write_json
+from elmo_plugin.common.provenance import provenance
 from elmo_plugin.language_model import BiLmLanguageModel
 
 CONFIG = REPOSITORY / "training_config" / "bilm_base.jsonnet"
@@ -73,7 +74,7 @@ def main() -> None:
                 figures = {"size": args.sizes[0], "data": args.data, **training, **perplexities}
     print(json.dumps(figures, indent=2))
     if args.json:
-        write_json(args.json, figures)
+        write_json(args.json, figures | provenance())
 
 
 def read_arguments() -> argparse.Namespace:

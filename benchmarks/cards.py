@@ -1,5 +1,6 @@
 """What GPUs can do, in which numbers, and what a program makes of one."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -21,6 +22,7 @@ PEAKS = {
     "V100": (15.7, 0, 0),
     "A10": (31.2, 62.5, 125),
     "L40S": (91.6, 183, 366),
+    "L40": (90.5, 90.5, 181),
     "L4": (30.3, 60, 121),
     "T4": (8.1, 0, 0),
     "RTX 4090": (82.6, 82.6, 165),
@@ -52,7 +54,7 @@ def peaks(kind: str, device: str) -> dict[str, float]:
     with products(kind) as precision:
         found = {"measured_peak": matrix_product_rate(precision, device)}
     name = torch.cuda.get_device_name() if device == "cuda" else ""
-    listed = next((figures for part, figures in PEAKS.items() if part in name), None)
+    listed = next((figures for part, figures in PEAKS.items() if re.search(rf"\b{part}(?!\d)", name)), None)
     if listed is not None and (peak := listed[list(KINDS).index(kind)]):
         found["listed_peak"] = peak * 1e12
     return found

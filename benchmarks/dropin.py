@@ -20,6 +20,7 @@ from machine import in_fresh_process, seconds
 from material import SIZES, Sentences, model_files, options_of, read_sentences, write_model
 
 from elmo_plugin.common.files import write_json
+from elmo_plugin.common.provenance import provenance
 
 # Sentences in a round, and rounds: some minutes at AllenNLP's speed.
 EFFORT = {"tiny": (2048, 5), "small": (256, 5), "original": (64, 3)}
@@ -39,7 +40,7 @@ def main() -> None:
         figures = compare(args, archive, sentences)
     print(", ".join(f"{name} {value}" for name, value in figures.items()))
     if args.json:
-        write_json(args.json, figures)
+        write_json(args.json, figures | provenance())
 
 
 def read_arguments() -> argparse.Namespace:
@@ -124,6 +125,12 @@ def predict(name: str, archive: Path, sentences: Sentences, batch_size: int) -> 
 
     first = predict_batch(sentences[:batch_size])
     probabilities = [word for output in first for word in output["class_probabilities"]]
+    if name == "ours":
+        from elmo_plugin.bilm import BiLm
+
+        for module in loaded.model.modules():
+            if isinstance(module, BiLm):
+                module.clear_type_cache()  # and the outputs of the first batch, which comes again
     return {"seconds": seconds(predict_all), "probabilities": probabilities}
 
 

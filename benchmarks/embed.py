@@ -35,6 +35,7 @@ from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.bilm.precision import PRECISIONS
 from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.common.provenance import provenance
 
 # The three that are measured, and how the names of their figures begin.
 PREFIXES = {"peer": "peer_", "reference": "reference_", "ours": ""}
@@ -93,7 +94,7 @@ def main() -> None:
         figures |= memory_shares(args, figures, steps * weights_per_step(options.lstm))
     print(table(figures))
     if args.json:
-        write_json(args.json, figures)
+        write_json(args.json, figures | provenance())
     if args.plot:
         plot(figures, args.plot)
 

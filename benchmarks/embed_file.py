@@ -19,6 +19,7 @@ from machine import MEGABYTE, in_fresh_process, peak_memory, seconds, status
 from material import SIZES, Sentences, model_files, read_sentences, write_model
 
 from elmo_plugin.common.files import write_json
+from elmo_plugin.common.provenance import provenance
 from elmo_plugin.embed_files import DTYPES, LAYOUTS, OUTPUT_FORMATS, EmbedSettings
 
 
@@ -37,7 +38,7 @@ def main() -> None:
                 runs.append(run_alone(args, Path(folder), workers) | {"workers": workers})
                 print("  ".join(f"{name} {figure:,.0f}" for name, figure in runs[-1].items()), flush=True)
     if args.json:
-        write_json(args.json, {**shared, "torch": torch.__version__, "runs": runs})
+        write_json(args.json, {**shared, "torch": torch.__version__, **provenance(), "runs": runs})
 
 
 def read_arguments() -> argparse.Namespace:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from machine import seconds
 
 from elmo_plugin.common.files import write_json
+from elmo_plugin.common.provenance import provenance
 
 Subject = TypeVar("Subject")
 
@@ -62,8 +63,8 @@ def take_turns(
 
 
 def report(figures: Mapping[str, Any], path: Path | None) -> None:
-    """Prints the figures, one a line, and writes them to a JSON file if one is given."""
+    """Prints the figures, one a line; writes them, and what measured them, to a JSON file if one is given."""
     for name, value in figures.items():
         print(f"{name:40}{value:,.3f}" if isinstance(value, float) else f"{name:40}{value}")
     if path is not None:
-        write_json(path, figures)
+        write_json(path, {**figures, **provenance()})

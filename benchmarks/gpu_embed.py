@@ -26,7 +26,8 @@ def measure(device: str, small: bool, size: str) -> Iterator[dict[str, Any]]:
         peer = None if left_out else load("peer", Path(folder), "float32", device)
         if peer is not None:
             some = texts(small)["1"]
-            right = peer.embed(some)  # once: its state is zero before its first batch alone
+            with products("float32"):
+                right = peer.embed(some)  # once: its state is zero before its first batch alone
             for kind, subject in ours.items():
                 with products(kind):
                     difference = (subject.embed(some) - right).abs().max().item()

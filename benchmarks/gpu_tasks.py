@@ -29,9 +29,8 @@ def measure(device: str, small: bool) -> Iterator[dict[str, Any]]:
             row |= {"peer_left_out": left_out} if left_out else tasks.measure(task, args)
             subject = tasks.load("known", task, args, Path(folder))
             tasks.run(subject, "training")
-            batch = subject.batches["training"][0]
-            subject.batches["training"][:] = [batch]
-            row["training_profile"] = profile(partial(tasks.run, subject, "training"), device)
-            subject.batches["prediction"][:] = subject.batches["prediction"][:1]
-            row["prediction_profile"] = profile(partial(tasks.run, subject, "prediction"), device)
+            for work in ("training", "prediction"):
+                # A biLM keeps its outputs for the last two batches.
+                subject.batches[work][:] = subject.batches[work][:3]
+                row[f"{work}_profile"] = profile(partial(tasks.run, subject, work), device)
         yield row

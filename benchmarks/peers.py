@@ -7,6 +7,6 @@ def why_not(module: str) -> str | None:
     """Why a module cannot be imported; `None` where it can."""
     try:
         importlib.import_module(module)
-    except ImportError as error:
+    except Exception as error:  # a torchvision of another torch raises a RuntimeError
         return f"{module} cannot be imported: {error}"
     return None

@@ -26,6 +26,7 @@ from material import SIZES, Sentences, read_sentences, write_model
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.precision import PRECISIONS
 from elmo_plugin.common.files import write_json
+from elmo_plugin.common.provenance import provenance
 
 METRIC = "f1-measure-overall"
 
@@ -50,7 +51,7 @@ def main() -> None:
     figures["scores"] = {archive.name: scores(archive, args.data) for archive in args.archives}
     print(json.dumps(figures, indent=2))
     if args.json:
-        write_json(args.json, figures)
+        write_json(args.json, figures | provenance())
 
 
 def activation_errors(size: str, sentences: Sentences) -> dict[str, Any]:

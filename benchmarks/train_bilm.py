@@ -33,6 +33,7 @@ from training import NAMESPACE, frequent_words, make_loader, passes
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, PADDING
 from elmo_plugin.common.files import write_json
+from elmo_plugin.common.provenance import provenance
 from elmo_plugin.language_model import BiLmLanguageModel, BiLmStreamLoader, BiLmTextReader
 from elmo_plugin.language_model.corpus.shards import read_sentences as read_shard
 
@@ -103,7 +104,7 @@ def main() -> None:
         figures |= speed(args, text)
     print(table(figures))
     if args.json:
-        write_json(args.json, figures)
+        write_json(args.json, figures | provenance())
 
 
 def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:

@@ -30,6 +30,7 @@ from material import REPOSITORY
 from training import Learner, make_loader, passes
 
 from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.common.provenance import provenance
 from elmo_plugin.language_model import BiLmStreamLoader
 
 CONFIGS = REPOSITORY / "training_config"
@@ -74,7 +75,7 @@ def main() -> None:
                 figures[name] = train(learner, batches, held_out, goals, measure)
             goals, measure = [seconds for seconds, _, _ in figures["modern"]["curve"]], "seconds"
     if args.json:
-        write_json(args.json, figures)
+        write_json(args.json, figures | provenance())
     if args.plot:
         plot(figures, args.plot)
 

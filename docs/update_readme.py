@@ -2,8 +2,8 @@
 
     python docs/update_readme.py [--check]
 
-`--check` changes nothing. It lists the results that were measured before the code last changed (by more than
-comments), and those whose commit is not known, and fails if there are any.
+`--check` changes nothing. It lists the results that were measured before the code or the configurations last
+changed (by more than comments), and those whose commit is not known, and fails if there are any.
 
 A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is `docs/results/NAME.json`,
 written by `allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on test data.
@@ -42,8 +42,12 @@ EXAMPLES = {
     "static_base_elmo": "static vectors and `base`",
     "bfloat16": "the same, trained in bfloat16",
 }
-# Where the code is on which a score depends.
-CODE = ("bilm", "embedding", "encoders", "jsonnet", "tasks", "training")
+# Where the code and the configurations are on which a score depends.
+CODE = (
+    *(f"elmo_plugin/{name}" for name in ("bilm", "embedding", "encoders", "jsonnet", "tasks", "training")),
+    "experiments/*.jsonnet",
+    ":(exclude)*.md",
+)
 METRICS = {
     "coref": "average F1",
     "coref_bcub": "B-cubed F1",
@@ -193,19 +197,20 @@ def changes_since(commit: str) -> bool:
     Returns whether the code has changed since, by more than comments and docstrings. Raises
     `CalledProcessError` if git lacks the commit.
     """
-    paths = [*(f"elmo_plugin/{name}" for name in CODE), ":(exclude)*.md"]
-    lines = git("diff", "--name-status", "--no-renames", commit, "--", *paths).splitlines()
+    lines = git("diff", "--name-status", "--no-renames", commit, "--", *CODE).splitlines()
     for status, path in (line.split("\t") for line in lines):
-        if status != "M" or not path.endswith(".py"):
+        if status != "M" or not path.endswith((".py", "sonnet")):
             return True
-        now = (REPOSITORY / path).read_text(encoding="utf-8")
-        if without_docstrings(now) != without_docstrings(git("show", f"{commit}:{path}")):
+        now, then = (REPOSITORY / path).read_text(encoding="utf-8"), git("show", f"{commit}:{path}")
+        if without_comments(now, path) != without_comments(then, path):
             return True
     return False
 
 
-def without_docstrings(source: str) -> str:
-    """Returns the syntax tree of Python code, which has no comments, without its docstrings."""
+def without_comments(source: str, path: str) -> str:
+    """Returns Jsonnet without lines of comment, and the syntax tree of Python without docstrings."""
+    if not path.endswith(".py"):
+        return "".join(line for line in source.splitlines(True) if not line.lstrip().startswith("//"))
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):

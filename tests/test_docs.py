@@ -106,10 +106,12 @@ def test_results_that_are_older_than_the_code_are_named(tmp_path: Path) -> None:
 
 
 def test_a_change_of_comments_and_docstrings_is_no_change_of_the_code() -> None:
-    without_docstrings = update_readme()["without_docstrings"]
+    without_comments = update_readme()["without_comments"]
     code = '"""Doubles."""\n\ndef double(x):\n    """Doubles."""\n    return 2 * x  # exact\n'
-    assert without_docstrings(code) == without_docstrings("def double(x):\n    return 2 * x")
-    assert without_docstrings(code) != without_docstrings(code.replace("2 *", "3 *"))
+    plain = without_comments("def double(x):\n    return 2 * x", "a.py")
+    assert without_comments(code, "a.py") == plain
+    assert without_comments(code.replace("2 *", "3 *"), "a.py") != plain
+    assert without_comments("// what it is\n{ a: 1 }", "a.jsonnet") == "{ a: 1 }"
 
 
 def test_examples_of_all_tasks_are_in_one_table(tmp_path: Path) -> None:

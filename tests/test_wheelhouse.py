@@ -28,8 +28,13 @@ def uv(*arguments: object, given: str = "", folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheelhouse")
-    uv("build", "--wheel", "--out-dir", folder, REPOSITORY, folder=folder)
+    # From a copy: what an earlier build has left in the checkout's `build` would be in the wheel.
+    folder, source = (tmp_path_factory.mktemp(name) for name in ("wheelhouse", "source"))
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    shutil.copytree(REPOSITORY / "elmo_plugin", source / "elmo_plugin", ignore=ignored)
+    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "NOTICE"):
+        shutil.copy(REPOSITORY / name, source)
+    uv("build", "--wheel", "--out-dir", folder, source, folder=folder)
     return folder
 
 

@@ -16,12 +16,16 @@ def provenance() -> dict[str, str]:
 
 def commit(folder: Path = PACKAGE) -> str:
     """
-    Returns the last commit that changed a folder, by default that of the package, with `-changed` after it if
-    files have changed since. It is empty if git does not know the folder, as that of an installed wheel.
+    Returns the last commit that changed a folder, by default that of the package, or the experiments next to
+    it, with `-changed` after it if files have changed since. It is empty if git does not know the folder, as
+    that of an installed wheel.
     """
     try:
-        last = _git(folder, "log", "-1", "--format=%h", "--", ".")
-        return f"{last}-changed" if last and _git(folder, "status", "--porcelain", "--", ".") else last
+        if not (last := _git(folder, "log", "-1", "--format=%h", "--", ".")):
+            return ""
+        paths = ("--", ".", "../experiments")
+        last = _git(folder, "log", "-1", "--format=%h", *paths)
+        return f"{last}-changed" if _git(folder, "status", "--porcelain", *paths) else last
     except (OSError, subprocess.CalledProcessError):
         return ""
 

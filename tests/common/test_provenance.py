@@ -13,7 +13,7 @@ def git(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_the_commit_is_the_last_that_changed_the_folder(tmp_path: Path) -> None:
+def test_the_commit_is_the_last_that_changed_the_folder_or_the_experiments(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()
     git(tmp_path, "init")
@@ -26,8 +26,14 @@ def test_the_commit_is_the_last_that_changed_the_folder(tmp_path: Path) -> None:
     assert commit(package) == hashes[0]
     (tmp_path / "README.md").write_text("second")
     assert commit(package) == hashes[0]
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "ner.jsonnet").write_text("{}")
+    assert commit(package) == f"{hashes[0]}-changed", "the experiments are what is measured"
+    git(tmp_path, "add", "experiments")
+    git(tmp_path, "commit", "-m", "experiments")
+    assert commit(package) == git(tmp_path, "log", "-1", "--format=%h")
     (package / "code.py").write_text("second")
-    assert commit(package) == f"{hashes[0]}-changed"
+    assert commit(package).endswith("-changed")
 
 
 def test_a_folder_that_git_does_not_know_has_no_commit(tmp_path: Path) -> None:
