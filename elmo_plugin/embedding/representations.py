@@ -83,7 +83,7 @@ class ElmoRepresentations(nn.Module):
         max_batch_tokens: int | None = None,
     ) -> None:
         super().__init__()
-        if not isinstance(bilm, nn.Module):
+        if not isinstance(bilm, BiLm):
             raise BiLmError(f"expected a BiLm, such as BiLm.pretrained('tiny'), not {bilm!r}")
         if requires_grad is not None and requires_grad != bilm.is_trained:
             bilm = copy.deepcopy(bilm).requires_grad_(requires_grad)
