@@ -282,6 +282,7 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
         changes = parse_overrides(overrides)
     except RuntimeError as error:  # Jsonnet's
         raise ConfigurationError(" ".join(str(error).split())) from None
+    _check_object(changes, "the overrides")
     _check_object(found, source if is_plain else file)
     configs = {Path(source).stem: found} if is_plain else found
     names = list(configs) if is_plain else fnmatch.filter(configs, pattern)

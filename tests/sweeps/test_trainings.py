@@ -69,6 +69,8 @@ def test_what_is_no_configuration_is_an_error_that_names_it(
 def test_overrides_that_are_no_json_are_an_error(file: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"STATIC ERROR|not JSON"):
         read_configs(f"{file}:ner_top", "{")
+    with pytest.raises(ConfigurationError, match=r"the overrides.* a JSON object, "):
+        read_configs(f"{file}:ner_top", "[1]")
 
 
 def test_each_configuration_has_a_training_for_each_seed(file: Path, tmp_path: Path) -> None:
