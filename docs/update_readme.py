@@ -226,7 +226,8 @@ def git(*arguments: str) -> str:
 
 def files_of(names: list[str]) -> list[str]:
     """Returns the lines that name the files of a table."""
-    return ["", f"Scores of each seed and commands: {', '.join(f'`results/{name}.json`' for name in names)}."]
+    links = ", ".join(f"[`results/{name}.json`](results/{name}.json)" for name in names)
+    return ["", f"Scores of each seed and commands: {links}."]
 
 
 def read_results(name: str) -> dict[str, Any]:
