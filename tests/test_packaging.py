@@ -51,14 +51,19 @@ def offending_lines(pattern: re.Pattern[str]) -> list[str]:
     return found
 
 
+def copy_sources(folder: Path) -> Path:
+    """Copies what distributions are built from: a folder `build` of the checkout would get into a wheel."""
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    shutil.copytree(REPOSITORY / "elmo_plugin", folder / "elmo_plugin", ignore=ignored)
+    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "NOTICE"):
+        shutil.copy(REPOSITORY / name, folder / name)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[zipfile.ZipFile, tarfile.TarFile]:
     """The wheel and the source distribution, built from a copy."""
-    source, built = (tmp_path_factory.mktemp(name) for name in ("source", "built"))
-    ignored = shutil.ignore_patterns("__pycache__", ".*")
-    shutil.copytree(REPOSITORY / "elmo_plugin", source / "elmo_plugin", ignore=ignored)
-    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "NOTICE"):
-        shutil.copy(REPOSITORY / name, source / name)
+    built, source = tmp_path_factory.mktemp("built"), copy_sources(tmp_path_factory.mktemp("source"))
     build = (
         f"from setuptools import build_meta; out = {str(built)!r}; "
         "build_meta.build_sdist(out); build_meta.build_wheel(out)"

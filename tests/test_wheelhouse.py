@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_packaging import copy_sources
+
 tomllib = pytest.importorskip("tomllib")  # of Python 3.11
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXTRAS = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -28,12 +30,7 @@ def uv(*arguments: object, given: str = "", folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    # From a copy: what an earlier build has left in the checkout's `build` would be in the wheel.
-    folder, source = (tmp_path_factory.mktemp(name) for name in ("wheelhouse", "source"))
-    ignored = shutil.ignore_patterns("__pycache__", ".*")
-    shutil.copytree(REPOSITORY / "elmo_plugin", source / "elmo_plugin", ignore=ignored)
-    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "NOTICE"):
-        shutil.copy(REPOSITORY / name, source)
+    folder, source = tmp_path_factory.mktemp("wheelhouse"), copy_sources(tmp_path_factory.mktemp("source"))
     uv("build", "--wheel", "--out-dir", folder, source, folder=folder)
     return folder
 

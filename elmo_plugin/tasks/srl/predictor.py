@@ -102,8 +102,7 @@ class SrlPredictor(SentencePredictor):
             for tokens, found in zip(sentences, predicates, strict=True)
             for index, lemma in found
         ]
-        lengths = [len(tokens) for tokens, found in zip(sentences, predicates, strict=True) for _ in found]
-        slices = split_by_tokens(lengths, MAX_BATCH_WORDS)
+        slices = split_by_tokens([len(each["tokens"]) for each in instances], MAX_BATCH_WORDS)
         frames = chain.from_iterable(self.predict_batch_instance(instances[each]) for each in slices)
         return [
             {"words": [token.text for token in tokens], "frames": [_frame(next(frames)) for _ in found]}
