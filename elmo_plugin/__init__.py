@@ -1,10 +1,9 @@
 """ELMo for AllenNLP: a biLM, its embeddings and the task models of Peters et al. (2018).
 
-`import elmo_plugin.plugin` registers everything with AllenNLP, as does the line `elmo_plugin` in a plugins
-file.
+`import elmo_plugin.plugin`, or the line `elmo_plugin.plugin` in `.allennlp_plugins`, registers everything
+with AllenNLP.
 """
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -40,10 +39,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
-
-
-# Importing any part of the package runs this file, but only the line `elmo_plugin` in a plugins file means
-# all.
-_plugins = sys.modules.get("allennlp.common.plugins")
-if _plugins is not None and __name__ in list(_plugins.discover_plugins()):
-    import_module("elmo_plugin.plugin")

@@ -1,26 +1,4 @@
-"""What `.allennlp_plugins` names: importing it registers all that a configuration may name."""
+"""Registers all classes and commands of this package with AllenNLP: the line for `.allennlp_plugins`."""
 
-from elmo_plugin.common.errors import NEEDS_ALLENNLP
-
-try:
-    import allennlp
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(f"elmo_plugin.plugin {NEEDS_ALLENNLP}", name=error.name) from None
-
-from elmo_plugin import shims, training
-from elmo_plugin.analysis import callback
+from elmo_plugin import register
 from elmo_plugin.commands import subcommands
-from elmo_plugin.embedding import indexer, token_embedder
-from elmo_plugin.encoders import (
-    bidirectional_gru,
-    character_cnn,
-    contextual_encoder,
-    highway_lstm,
-    variational_bilstm,
-)
-from elmo_plugin.language_model import allennlp_parts
-from elmo_plugin.sweeps import fraction_reader, updates
-from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, vocabulary
-from elmo_plugin.tasks import ensemble as ensemble_model
-
-shims.apply()

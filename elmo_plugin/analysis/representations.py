@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from elmo_plugin.archives import load_mixes
 from elmo_plugin.bilm import BiLm, has_weights
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.embedding import layer_name, load_mixes
+from elmo_plugin.embedding import layer_name
 
 _NUM_BYTES = 256
 Item = TypeVar("Item")

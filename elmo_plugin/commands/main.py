@@ -93,9 +93,10 @@ def _load(name: str, needs_allennlp: bool) -> "Command":
     """Imports a command, after the plugin and the user's own plugins if it needs AllenNLP."""
     from elmo_plugin.commands.command import load_command
     from elmo_plugin.common.errors import BiLmError
-    from elmo_plugin.common.process import import_all_plugins
 
     if needs_allennlp:
+        from elmo_plugin.archives import import_all_plugins
+
         try:
             import_all_plugins(f"elmo {name}")
         except BiLmError as error:

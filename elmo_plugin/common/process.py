@@ -1,5 +1,5 @@
 """
-A process: its standard streams, AllenNLP's plugins, its locks, and what its C library does with freed memory.
+A process: its standard streams, its locks, and what its C library does with freed memory.
 
 The functions for memory need glibc; elsewhere they do nothing. By default glibc keeps freed blocks of up to
 32 MB for later ones. The tensors of batches, which are of many sizes, then leave gaps between small blocks: a
@@ -10,9 +10,6 @@ import ctypes
 import os
 import sys
 import threading
-from importlib import import_module
-
-from elmo_plugin.common.errors import NEEDS_ALLENNLP, BiLmError
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt, of its malloc.h
 
@@ -29,22 +26,6 @@ def open_missing_streams() -> None:
             os.open(os.devnull, os.O_WRONLY)  # has the lowest number that is free
         if number and getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (for the process)
-
-
-def import_all_plugins(subject: str) -> None:
-    """
-    Registers the models, readers and predictors of this package, then those of the user's plugins. This takes
-    seconds.
-
-    Raises `BiLmError`, which says that `subject` needs AllenNLP, if AllenNLP is not installed.
-    """
-    try:
-        import_module("allennlp.models")  # what needs the most of AllenNLP's own dependencies
-        from allennlp.common.plugins import import_plugins
-    except ModuleNotFoundError:
-        raise BiLmError(f"{subject} {NEEDS_ALLENNLP}") from None
-    import_module("elmo_plugin.plugin")
-    import_plugins()
 
 
 class LockOfProcess:

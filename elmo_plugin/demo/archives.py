@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elmo_plugin.archives import import_all_plugins
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.process import import_all_plugins
 from elmo_plugin.demo.tasks import TASKS, Task, other_task
 from elmo_plugin.demo.views import Bar, Bars, Part, view
 from elmo_plugin.embedding import layer_name, read_mixes

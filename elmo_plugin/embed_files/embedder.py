@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from elmo_plugin.archives import TrainedMix, load_mixes
 from elmo_plugin.bilm import BiLmError, load_bilm
 from elmo_plugin.embed_files.settings import EmbedSettings
 from elmo_plugin.embed_files.text import Segment, make_tokenizer
-from elmo_plugin.embedding import TrainedMix, chosen_layers, load_mixes
+from elmo_plugin.embedding import chosen_layers
 
 SEGMENT_VECTOR_BYTES = 2**27  # for the layers of a segment, about
 _BYTES_OF_WORD = 4  # of text, the space after it included; in most languages it has more

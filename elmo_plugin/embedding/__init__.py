@@ -10,7 +10,6 @@ from elmo_plugin.embedding.representations import (
 )
 from elmo_plugin.embedding.scalar_mix import ScalarMix, weighted_sum
 from elmo_plugin.embedding.session import BiLmSession
-from elmo_plugin.embedding.trained_mixes import TrainedMix, load_mixes
 
 __all__ = [
     "EXTRA_STATE",
@@ -20,11 +19,9 @@ __all__ = [
     "EmbedderMetadata",
     "Mix",
     "ScalarMix",
-    "TrainedMix",
     "chosen_layers",
     "find_bilms",
     "layer_name",
-    "load_mixes",
     "read_mixes",
     "share_frozen_bilms",
     "stored_state",

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from elmo_plugin.archives import import_all_plugins
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.process import import_all_plugins
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.sweeps.trainings import Outcome, Training, train, unfinished_folder
 

@@ -1,16 +1,19 @@
 """Scores over the part of the data that was trained on (Peters et al., 2018, section 5.4, figure 1)."""
 
 import itertools
+import json
 import math
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from allennlp.common.checks import ConfigurationError
+
 from elmo_plugin.common.plotting import new_figure, save_figure
 from elmo_plugin.sweeps.scores import Metric, summary
 from elmo_plugin.sweeps.trainings import Training
-from elmo_plugin.sweeps.updates import updates_to_reach
+from elmo_plugin.training import UPDATES
 
 Curve = Mapping[float, Sequence[float]]  # of each fraction, the scores of its seeds
 
@@ -132,3 +135,20 @@ def draw_curves(curves: Mapping[str, Curve], metric: str, path: str | Path) -> N
     axes.grid(alpha=0.3)
     axes.legend()
     save_figure(figure, path)
+
+
+def updates_to_reach(folder: Path, score: float, metric: Metric) -> int | None:
+    """
+    Returns after how many updates of a training the score on the validation data was first as good, or `None`
+    if it never was. Raises `ConfigurationError` if the files of `UpdatesCallback` are missing.
+    """
+    sign = 1 if metric.higher_is_better else -1
+    name = f"validation_{metric.name}"
+    try:
+        for epoch, updates in enumerate(json.loads((folder / UPDATES).read_text(encoding="utf-8"))):
+            metrics = json.loads((folder / f"metrics_epoch_{epoch}.json").read_text(encoding="utf-8"))
+            if sign * (metric.score({f"best_{name}": metrics[name]}) - score) >= 0:
+                return int(updates)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ConfigurationError(f"{folder}: its updates and scores cannot be read ({error})") from None
+    return None

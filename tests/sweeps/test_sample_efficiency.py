@@ -14,8 +14,7 @@ from elmo_plugin.sweeps import (
     find_reaches,
     reaches_text,
 )
-from elmo_plugin.sweeps.sample_efficiency import fraction_to_reach
-from elmo_plugin.sweeps.updates import updates_to_reach
+from elmo_plugin.sweeps.sample_efficiency import fraction_to_reach, updates_to_reach
 
 ACCURACY, LOSS = Metric("accuracy", True), Metric("loss", False)
 

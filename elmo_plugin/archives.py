@@ -1,14 +1,13 @@
-"""The mixes of a trained model as modules, with the biLM whose layers they mix."""
+"""Trained models: importing what they are made of, and the mixes in them."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import read_state
-from elmo_plugin.common.process import import_all_plugins
-from elmo_plugin.embedding.mixing_weights import read_mixes
-from elmo_plugin.embedding.representations import ElmoRepresentations
-from elmo_plugin.embedding.scalar_mix import ScalarMix
+from elmo_plugin.common.errors import NEEDS_ALLENNLP
+from elmo_plugin.embedding import ElmoRepresentations, ScalarMix, read_mixes
 
 
 class TrainedMix(NamedTuple):
@@ -21,6 +20,21 @@ class TrainedMix(NamedTuple):
     placement: str
     elmo: ElmoRepresentations
     scalar_mix: ScalarMix
+
+
+def import_all_plugins(subject: str) -> None:
+    """
+    Registers this package's classes, then those of the user's plugins. This takes seconds.
+
+    Raises `BiLmError`, which says that `subject` needs AllenNLP, if AllenNLP is not installed.
+    """
+    try:
+        import_module("allennlp.models")  # needs the most of AllenNLP's dependencies
+        from allennlp.common.plugins import import_plugins
+    except ModuleNotFoundError:
+        raise BiLmError(f"{subject} {NEEDS_ALLENNLP}") from None
+    import_module("elmo_plugin.register")
+    import_plugins()
 
 
 def load_mixes(archive: str | Path) -> list[TrainedMix]:

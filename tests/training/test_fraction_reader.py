@@ -13,8 +13,8 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.sweeps.fraction_reader import FractionReader
 from elmo_plugin.tasks.ner import Conll2003Reader
+from elmo_plugin.training.fraction_reader import FractionReader
 
 
 class Numbers(DatasetReader):

@@ -1,0 +1,23 @@
+"""Registers with AllenNLP everything that a configuration may name."""
+
+from elmo_plugin.common.errors import NEEDS_ALLENNLP
+
+try:
+    import allennlp
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"elmo_plugin.plugin {NEEDS_ALLENNLP}", name=error.name) from None
+
+from elmo_plugin import shims, training
+from elmo_plugin.embedding import indexer, token_embedder
+from elmo_plugin.encoders import (
+    bidirectional_gru,
+    character_cnn,
+    contextual_encoder,
+    highway_lstm,
+    variational_bilstm,
+)
+from elmo_plugin.language_model import allennlp_parts
+from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, vocabulary
+from elmo_plugin.tasks import ensemble as ensemble_model
+
+shims.apply()
