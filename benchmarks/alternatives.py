@@ -86,12 +86,12 @@ def load(name: str, precision: str, batch_size: int) -> Embed:
     if name in ENCODERS:
         model = ENCODERS[name]().eval().to(PRECISIONS[precision])
         return partial(in_batches, partial(encode, model), batch_size)
-    bilm = BiLm.pretrained("tiny") if name == "tiny" else BiLm(options_of(name))
+    bilm = BiLm.from_pretrained("tiny") if name == "tiny" else BiLm(options_of(name))
     bilm = bilm.requires_grad_(False)
     bilm.precision = precision
 
     def embed(sentences: Sentences) -> None:
-        bilm.clear_type_cache()  # no word is known from the round before
+        bilm.clear_word_cache()  # no word is known from the round before
         in_batches(bilm.embed, batch_size, sentences)
 
     return embed

@@ -115,7 +115,7 @@ def speeds(
     text = [sentences[start : start + BATCH_SIZE] for start in range(0, len(sentences), BATCH_SIZE)]
     learners = {size: new_learner(config, size, vocab, STEPS * ROUNDS) for size in sizes}
     bilms = {size: BiLm(BiLmOptions.from_dict(options_of(config, size))) for size in sizes}
-    bilms["tiny"] = BiLm.pretrained("tiny")
+    bilms["tiny"] = BiLm.from_pretrained("tiny")
     for bilm in bilms.values():
         bilm.eval().requires_grad_(False)
 

@@ -130,7 +130,7 @@ def predict(name: str, archive: Path, sentences: Sentences, batch_size: int) -> 
 
         for module in loaded.model.modules():
             if isinstance(module, BiLm):
-                module.clear_type_cache()  # and the outputs of the first batch, which comes again
+                module.clear_word_cache()  # and the outputs of the first batch, which comes again
     return {"seconds": seconds(predict_all), "probabilities": probabilities}
 
 

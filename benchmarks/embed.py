@@ -34,7 +34,7 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.bilm.precision import PRECISIONS
-from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.provenance import provenance
 
 # The three that are measured, and how the names of their figures begin.
@@ -170,7 +170,7 @@ def load_peer(folder: Path, device: str) -> Subject:
 
 def start_afresh(bilm: BiLm) -> None:
     """Forgets every word that was seen, as at the start of a program; laid-out weights stay."""
-    bilm.clear_type_cache()
+    bilm.clear_word_cache()
     word_to_character_ids.cache_clear()
 
 
@@ -292,7 +292,7 @@ def plot(figures: dict[str, Any], path: Path) -> None:
     axes.margins(x=0.15)
     axes.set_xlabel("tokens/s")
     axes.set_title(f"{figures['size']}, batches of {figures['batch_size']}, {figures['device']}")
-    with replace_when_written(path) as temporary:
+    with atomic_write(path) as temporary:
         figure.savefig(temporary)
 
 

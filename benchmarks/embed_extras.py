@@ -81,7 +81,7 @@ def measure_placements(args: argparse.Namespace) -> dict[str, Any]:
     for _ in range(args.rounds + 1):
         one_and_two = []
         for placements in models:
-            placements[0].bilm.clear_type_cache()
+            placements[0].bilm.clear_word_cache()
             batches = character_ids(sentences, args.batch_size)
             one_and_two.append(seconds(partial(place, placements, batches)))
         rounds.append(one_and_two)

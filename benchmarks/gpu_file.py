@@ -68,7 +68,7 @@ def steps(folder: Path, sentences: Sentences, device: str) -> dict[str, Any]:
             sentences_to_character_ids(batch)
 
     def compute() -> None:
-        bilm.clear_type_cache()
+        bilm.clear_word_cache()
         for each in ids:
             bilm(each, keep_state=False).layers.mean(dim=0)
 

@@ -22,7 +22,7 @@ Sentences = list[list[str]]
 def write_model(size: str, folder: Path) -> tuple[Path, Path]:
     """Writes options and weights in the published layout: those of `tiny`, else random ones of the size."""
     torch.manual_seed(0)
-    bilm = BiLm.pretrained("tiny") if size == "tiny" else BiLm(options_of(size))
+    bilm = BiLm.from_pretrained("tiny") if size == "tiny" else BiLm(options_of(size))
     options, weights = model_files(folder)
     bilm.options.to_file(options)
     write_weights(weights, bilm.state_dict(), bilm.options)
@@ -34,7 +34,7 @@ def model_files(folder: Path) -> tuple[Path, Path]:
 
 
 def options_of(size: str) -> BiLmOptions:
-    return BiLm.pretrained("tiny").options if size == "tiny" else random_options(*RANDOM_SIZES[size])
+    return BiLm.from_pretrained("tiny").options if size == "tiny" else random_options(*RANDOM_SIZES[size])
 
 
 def random_options(dim: int, projection_dim: int, n_highway: int) -> BiLmOptions:

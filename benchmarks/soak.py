@@ -64,7 +64,7 @@ def soak(calls: int, seed: int) -> dict[str, Any]:
         vectors: the answers to the same sentences at the end and at the start.
     """
     chance = random.Random(seed)
-    bilm, predictor = BiLm.pretrained("tiny"), make_predictor()
+    bilm, predictor = BiLm.from_pretrained("tiny"), make_predictor()
     words = sorted({word for sentence in read_sentences(EXAMPLE) for word in sentence})
     actions: list[Callable[[], object]] = [
         lambda: predictor.predict_json({"words": random_words(chance, words)}),
@@ -109,7 +109,7 @@ def fill_caches(chance: random.Random, bilm: BiLm, predictor: NerPredictor) -> N
     for _ in range(word_to_character_ids.cache_info().maxsize or 0):
         word_to_character_ids(new_word(chance))
     for each in [bilm, *(module for module in predictor._model.modules() if isinstance(module, BiLm))]:
-        for _ in range(each.token_encoder.type_cache_size // 1000 + 1):
+        for _ in range(each.token_encoder.word_cache_size // 1000 + 1):
             each.embed([[new_word(chance) for _ in range(20)] for _ in range(50)])
 
 

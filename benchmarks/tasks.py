@@ -141,7 +141,7 @@ def load(name: str, task: str, args: argparse.Namespace, folder: Path) -> Subjec
 
     def forget() -> None:
         for bilm in bilms if name == "unknown" else ():
-            bilm.clear_type_cache()
+            bilm.clear_word_cache()
 
     return Subject(
         model,

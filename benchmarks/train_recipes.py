@@ -29,7 +29,7 @@ from machine import device_name
 from material import REPOSITORY
 from training import Learner, make_loader, passes
 
-from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.provenance import provenance
 from elmo_plugin.language_model import BiLmStreamLoader
 
@@ -161,7 +161,7 @@ def plot(figures: dict[str, Any], path: Path) -> None:
     axes.set_xlabel("minutes of training")
     axes.set_ylabel("held-out perplexity")
     axes.legend()
-    with replace_when_written(path) as temporary:
+    with atomic_write(path) as temporary:
         figure.savefig(temporary)
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 
 PROGRESS = re.compile(r" - epoch (\d+)/\d+, step ([\d,]+)/[\d,]+ .* (?:sampled loss|perplexity) ([\d.]+),")
 
@@ -71,7 +71,7 @@ def main(runs: list[Path], picture: Path) -> None:
         loc="outside upper center",
         ncols=2,
     )
-    with replace_when_written(picture) as temporary:
+    with atomic_write(picture) as temporary:
         figure.savefig(temporary)
 
 

@@ -215,7 +215,9 @@ CORPORA = {
     "coref": Corpus(
         "OntoGUM, without the Reddit documents",
         "annotation CC BY 4.0; texts Creative Commons by genre, some for non-commercial use only",
-        {"gum.zip": "https://github.com/amir-zeldes/gum/archive/51578a3cf1095ed8e5650a51d02a643935f9f524.zip"},
+        {
+            "gum.zip": "https://github.com/amir-zeldes/gum/archive/51578a3cf1095ed8e5650a51d02a643935f9f524.zip"
+        },
         lambda paths: coreference(*(members(paths[0], f"*/{each}") for each in GUM)),
     ),
     "qa": Corpus(

@@ -23,7 +23,7 @@ from typing import Any
 from allennlp.common import Params
 from allennlp.common.util import import_module_and_submodules
 
-from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.formats.text_files import read_lines
 from elmo_plugin.language_model import measure_perplexity
 from elmo_plugin.sweeps import Metric, train, with_seed
@@ -116,7 +116,7 @@ def write_texts(sentences: dict[str, Sentences], folder: Path) -> dict[str, Path
         new = [line for line in lines if line not in written]
         written.update(new)
         texts[part] = folder / f"{part}.txt"
-        with replace_when_written(texts[part]) as temporary:
+        with atomic_write(texts[part]) as temporary:
             temporary.write_text("".join(f"{line}\n" for line in new), encoding="utf-8")
     return texts
 

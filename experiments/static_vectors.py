@@ -17,7 +17,7 @@ from pathlib import Path
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 from elmo_plugin.tasks import read_text_lines
 
 
@@ -64,7 +64,7 @@ def train(texts: Sequence[str], output: Path, dim: int, epochs: int, min_count: 
     if not len(model.wv):
         raise ConfigurationError(f"{', '.join(texts)}: no word is there {min_count} times")
     model.train(sentences, total_examples=model.corpus_count, epochs=epochs)
-    with replace_when_written(output) as temporary:
+    with atomic_write(output) as temporary:
         model.wv.save_word2vec_format(str(temporary))
     print(f"{len(model.wv):,} words of {model.corpus_total_words:,} tokens in {output}")
 

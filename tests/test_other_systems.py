@@ -51,10 +51,10 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 def test_a_file_is_written(windows: Callable[[Any], None], tmp_path: Path) -> None:
     windows(files)
     for content in ("first", "second"):
-        with files.replace_when_written(tmp_path / "new" / "file.txt") as temporary:
+        with files.atomic_write(tmp_path / "new" / "file.txt") as temporary:
             temporary.write_text(content)
         assert (tmp_path / "new" / "file.txt").read_text() == content
-    with files.replace_when_written(tmp_path / "folder") as temporary:
+    with files.atomic_write(tmp_path / "folder") as temporary:
         temporary.mkdir()
     assert (tmp_path / "folder").is_dir()
 

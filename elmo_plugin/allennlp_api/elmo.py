@@ -50,7 +50,7 @@ class Elmo(nn.Module):
         Instead of a biLM: a module with the attribute `num_layers` that returns `activations` and `mask`, as
         `ElmoBiLm` does.
     bilm : `str | Mapping[str, str] | BiLm | None`
-        Instead of the two files: a source of `load_bilm`, such as "tiny", or a biLM.
+        Instead of the two files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM.
     stateful : `bool`
         Whether the LSTMs continue, row by row, from their state after the last batch.
     precision : `str | None`
@@ -88,7 +88,7 @@ class Elmo(nn.Module):
         if module is None:
             if files:
                 bilm = {"options": str(options_file), "weights": str(weight_file)}
-            loaded = AllenNlpBiLm.load(cast(Any, bilm), precision or "float32")
+            loaded = AllenNlpBiLm.from_pretrained(cast(Any, bilm), precision or "float32")
             module = ElmoBiLm(
                 loaded.requires_grad_(requires_grad),
                 stateful=stateful,

@@ -15,7 +15,7 @@ from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
 from elmo_plugin.bilm import BiLm, BiLmError, check_words, sentences_to_character_ids
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.bilm.precision import get_precision
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
@@ -73,7 +73,7 @@ class ElmoEmbedder:
     cuda_device : `int`
         The number of a GPU, or -1 for the CPU.
     bilm : `str | Mapping[str, str] | BiLm | None`
-        Instead of the files: a source of `load_bilm`, such as "tiny", or a biLM.
+        Instead of the files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM.
     precision : `str`, optional
         The precision of the biLM: "float32", "bfloat16" or "int8". By default that of `bilm`, or "float32".
 
@@ -93,7 +93,7 @@ class ElmoEmbedder:
     ) -> None:
         if bilm is None:
             bilm = {"options": str(options_file), "weights": str(weight_file)}
-        loaded = AllenNlpBiLm.load(bilm, precision or "float32")
+        loaded = AllenNlpBiLm.from_pretrained(bilm, precision or "float32")
         if precision is not None:
             loaded.precision = get_precision(precision).name
         self.elmo_bilm = ElmoBiLm(loaded)
@@ -187,7 +187,7 @@ class ElmoEmbedder:
         if len(set(keys)) < len(keys):
             raise BiLmError("a sentence occurs twice, so sentences cannot be the keys")
         all_vectors = self.embed_sentences((sentence.split() for sentence in sentences), batch_size)
-        with replace_when_written(output_file_path) as temporary, new_hdf5(temporary) as (file, target):
+        with atomic_write(output_file_path) as temporary, new_hdf5(temporary) as (file, target):
             for key, vectors in zip(keys, all_vectors, strict=True):
                 if target.error is not None:
                     raise target.error

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo_plugin.archives import load_mixes
-from elmo_plugin.bilm import BiLm, has_weights
+from elmo_plugin.bilm import BiLm, weights_equal
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.embedding import layer_name
 
@@ -60,7 +60,7 @@ def layer_combinations(bilm: BiLm, archives: Sequence[str | Path] = ()) -> Layer
     layer_norm = [False] * len(rows)
     for archive in archives:
         for placement, elmo, scalar_mix in load_mixes(archive):
-            if elmo.bilm.options != bilm.options or not has_weights(bilm, elmo.bilm.state_dict()):
+            if elmo.bilm.options != bilm.options or not weights_equal(bilm, elmo.bilm.state_dict()):
                 raise BiLmError(
                     f"archive {archive}: its mix at {placement} is of another biLM, or of one that was "
                     "trained with the model"

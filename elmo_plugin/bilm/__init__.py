@@ -1,6 +1,6 @@
 """The bidirectional language model: plain torch, numpy and h5py, usable with no AllenNLP installed."""
 
-from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS, BiLm, load_bilm
+from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS, BiLm
 from elmo_plugin.bilm.characters import (
     BEGIN_SENTENCE_TOKEN,
     BEGIN_WORD,
@@ -16,7 +16,7 @@ from elmo_plugin.bilm.characters import (
 from elmo_plugin.bilm.dropout import Dropout
 from elmo_plugin.bilm.gradients import first_derivative_only
 from elmo_plugin.bilm.lstm.state import BiLmState
-from elmo_plugin.bilm.network import has_weights
+from elmo_plugin.bilm.network import weights_equal
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.packing import Packing, pack, rows_before, rows_in_reverse, split_by_tokens
 from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, has_bfloat16, multiply
@@ -51,13 +51,12 @@ __all__ = [
     "first_derivative_only",
     "get_precision",
     "has_bfloat16",
-    "has_weights",
-    "load_bilm",
     "multiply",
     "pack",
     "rows_before",
     "rows_in_reverse",
     "sentences_to_character_ids",
     "split_by_tokens",
+    "weights_equal",
     "word_to_character_ids",
 ]

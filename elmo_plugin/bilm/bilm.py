@@ -1,6 +1,5 @@
 """The bidirectional language model: words in, the activations of all layers out."""
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +24,6 @@ from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.packing import split_by_tokens
 from elmo_plugin.bilm.precision import get_precision
 from elmo_plugin.bilm.sentences import BiLmOutput, Cache, run_sentences
-from elmo_plugin.common.downloads import is_address
 from elmo_plugin.common.errors import BiLmError
 
 if TYPE_CHECKING:
@@ -92,44 +90,39 @@ class BiLm(BiLmNetwork):
         return bilm
 
     @classmethod
-    def load(cls, source: Source, precision: str = "float32") -> "Self":
+    def from_pretrained(
+        cls, source: Source, precision: str = "float32", device: str | torch.device | None = None
+    ) -> "Self":
         """
-        Loads a biLM from any source of `read_checkpoint`, in evaluation mode and frozen.
+        Loads a biLM, in evaluation mode and frozen.
+
+        # Parameters
+
+        source : `str | Path | Mapping[str, str]`
+            A name of `elmo_plugin.bilm.io.MODELS`, the path of a folder or an archive, a URL, or `USER/MODEL` of
+            the Hugging Face Hub, looked for in this order; or `{"options": ..., "weights": ...}`. A `Path` is
+            never a name.
+        precision : `str`
+            See `BiLm`.
+        device : `str | torch.device | None`
+            Where the biLM goes; `None` for the CPU.
 
         Raises `BiLmError` if the source is not a usable model.
         """
-        return cls.from_checkpoint(read_checkpoint(source, with_softmax=False), precision)
+        bilm = cls.from_checkpoint(read_checkpoint(source, with_softmax=False), precision)
+        return bilm if device is None else bilm.to(device)
 
     @classmethod
     def from_files(
-        cls, options_file: str | Path, weights_file: str | Path, precision: str = "float32"
+        cls,
+        options_file: str | Path,
+        weights_file: str | Path,
+        precision: str = "float32",
+        device: str | torch.device | None = None,
     ) -> "Self":
-        """Loads a model in the published layout, see `load`. Paths may be URLs."""
-        return cls.load({"options": str(options_file), "weights": str(weights_file)}, precision)
-
-    @classmethod
-    def from_archive(cls, path: str | Path, precision: str = "float32") -> "Self":
-        """Loads the biLM from the archive (or the serialization directory) of a trained `bilm` model."""
-        return cls.load(path if is_address(path) else Path(path), precision)
-
-    @classmethod
-    def from_manylangs(cls, folder: str | Path, precision: str = "float32") -> "Self":
-        """
-        Loads a model of ELMoForManyLangs from its folder, see `load`. Each sentence starts from zero; the
-        original continues from the last batch.
-        """
-        return cls.load(Path(folder), precision)
-
-    @classmethod
-    def pretrained(cls, name: str, precision: str = "float32") -> "Self":
-        """Loads a model by its name, one of `elmo_plugin.bilm.io.MODELS`."""
-        return cls.load(name, precision)
-
-    @classmethod
-    def from_pretrained(cls, name: str | Path, precision: str = "float32") -> "Self":
-        """Loads a folder of `save_pretrained`, or `USER/MODEL` of the Hugging Face Hub."""
-        is_on_hub = re.fullmatch(r"[\w.-]+/[\w.-]+(@[\w.-]+)?", str(name)) and not Path(name).exists()
-        return cls.load(f"hf://{name}" if is_on_hub else name, precision)
+        """Loads a model in the published layout, see `from_pretrained`. Paths may be URLs."""
+        files = {"options": str(options_file), "weights": str(weights_file)}
+        return cls.from_pretrained(files, precision, device)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Writes `options.json`, `weights.hdf5` and a model card, as `elmo export --hf` does."""
@@ -175,10 +168,10 @@ class BiLm(BiLmNetwork):
             boundaries=boundaries,
             precision=precision,
             max_batch_tokens=max_batch_tokens or self.max_batch_tokens,
-            dropout=self.training and self.is_trained,
+            dropout=self.training and self.is_trainable,
         )
 
-    def forward_frozen(
+    def forward_cached(
         self,
         character_ids: Tensor,
         precision: str | None = None,
@@ -239,21 +232,21 @@ class BiLm(BiLmNetwork):
         `list[Tensor]`
             Per sentence a tensor of shape (num_layers, words, output_dim).
         """
-        precision = self.precision  # as in `forward_frozen`
+        precision = self.precision  # as in `forward_cached`
         by_length = sorted(range(len(sentences)), key=lambda number: len(sentences[number]))
         lengths = [len(sentences[number]) for number in by_length]
         vectors: dict[int, Tensor] = {}
         for chunk in split_by_tokens(lengths, self.max_batch_tokens):
             ids = self._character_ids([sentences[number] for number in by_length[chunk]])
-            if cache is None or self.is_trained:
+            if cache is None or self.is_trainable:
                 layers = run_sentences(self, ids, precision=precision).layers
             else:
-                layers = self.forward_frozen(ids, precision, cache=cache).layers
+                layers = self.forward_cached(ids, precision, cache=cache).layers
             for row, number in enumerate(by_length[chunk]):
                 vectors[number] = layers[:, row, : len(sentences[number])].clone()
         return [vectors[number] for number in range(len(sentences))]
 
-    def precompute_types(self, words: Sequence[str]) -> None:
+    def precompute(self, words: Sequence[str]) -> None:
         """
         Encodes a vocabulary now. Its vectors are stored in addition to the bounded number of other words that
         are stored between batches.
@@ -266,7 +259,7 @@ class BiLm(BiLmNetwork):
         device = self.boundaries.device.type
         with torch.inference_mode(False), torch.no_grad(), torch.autocast(device, enabled=False):
             ids = self._character_ids([words])
-            self.token_encoder.precompute_types(ids, get_precision(self.precision), weights)
+            self.token_encoder.precompute(ids, get_precision(self.precision), weights)
 
     def digest(self, precision: str | None = None) -> bytes:
         """Returns a digest of this biLM in a precision, see `weights_digest`."""
@@ -281,19 +274,3 @@ class BiLm(BiLmNetwork):
     def _character_ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
         return torch.from_numpy(ids).to(self.boundaries.device)
-
-
-def load_bilm(source: Source, precision: str = "float32") -> BiLm:
-    """
-    Loads a biLM, in evaluation mode and frozen, that is shared with no other caller.
-
-    # Parameters
-
-    source : `str | Path | Mapping[str, str]`
-        See `read_checkpoint`.
-    precision : `str`
-        See `BiLm`.
-
-    Raises `BiLmError` if the source is not a usable model.
-    """
-    return BiLm.load(source, precision)

@@ -15,7 +15,7 @@ def parameter_versions(parameters: Iterable[Tensor]) -> Hashable | None:
     was changed in place. Returns `None` where a parameter is trained (optimizers and moving averages may
     change it in ways that torch does not count) or was made in inference mode (where torch does not count).
 
-    Changes through `.data` or a numpy view are not seen: see `BiLm.weights_changed`.
+    Changes through `.data` or a numpy view are not seen: see `BiLm.refresh`.
     """
     versions = []
     for parameter in parameters:

@@ -77,7 +77,7 @@ class BiLmNetwork(nn.Module):
         return self.options.lstm.n_layers + 1
 
     @property
-    def is_trained(self) -> bool:
+    def is_trainable(self) -> bool:
         """Whether any weight requires gradients; if not, the biLM is frozen."""
         return any(parameter.requires_grad for parameter in self.parameters())
 
@@ -109,14 +109,14 @@ class BiLmNetwork(nn.Module):
         if state:
             raise BiLmError(f"the weights {', '.join(state)} are missing, which the options ask for")
 
-    def weights_changed(self) -> None:
+    def refresh(self) -> None:
         """
         Drops everything that was derived from the weights. Call it after changing them through a parameter's
         `.data` or through numpy, which torch does not count. All other changes are noticed.
         """
         self._inference_weights = None
 
-    def clear_type_cache(self) -> None:
+    def clear_word_cache(self) -> None:
         """Drops the vectors of all words, so that the next batch encodes its own again."""
         if self._inference_weights is not None:
             self._inference_weights.drop("types", "bos_state", "recent_outputs")
@@ -159,7 +159,7 @@ class BiLmNetwork(nn.Module):
         """
         numbers = get_precision(precision or self.precision)
         encoder = self.token_encoder
-        encode = encoder.encode_types if are_distinct and weights is None else encoder.encode
+        encode = encoder.encode_words if are_distinct and weights is None else encoder.encode
         vectors = encode(character_ids, numbers, weights)
         inputs = [nn.functional.embedding(direction, vectors) for direction in rows]
         results = list(
@@ -220,7 +220,7 @@ class BiLmNetwork(nn.Module):
         )
 
 
-def has_weights(bilm: BiLmNetwork, weights: Mapping[str, Tensor]) -> bool:
+def weights_equal(bilm: BiLmNetwork, weights: Mapping[str, Tensor]) -> bool:
     """Returns whether the biLM has exactly these weights."""
     own = bilm.state_dict()
     return own.keys() == weights.keys() and all(

@@ -62,7 +62,7 @@ def run_sentences(
     precision = precision or network.precision  # which another thread may change
     run = SentencePass(network, weights, state, keep_state, boundaries, precision, dropout)
     given = (part for direction in state or () for part in direction)
-    needs_gradient = (weights is None and network.is_trained) or any(part.requires_grad for part in given)
+    needs_gradient = (weights is None and network.is_trainable) or any(part.requires_grad for part in given)
     if torch.is_grad_enabled() and needs_gradient:
         return run(character_ids, mask, max_tokens=math.inf)
     with ExitStack() as stack:

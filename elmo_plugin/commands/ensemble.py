@@ -12,7 +12,7 @@ from allennlp.models.archival import CONFIG_NAME
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.command import Command, OutputFile
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.tasks import Ensemble
 
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> None:
     for path, archive in zip(archives[1:], loaded[1:], strict=True):
         _check_same(archives[0], loaded[0], path, archive)
     ensemble = Ensemble(loaded[0].model.vocab, [archive.model for archive in loaded])
-    with replace_when_written(args.output) as temporary:
+    with atomic_write(args.output) as temporary:
         folder = temporary.parent / "parts"  # on the same disk
         folder.mkdir()
         Params(_config(loaded)).to_file(f"{folder}/{CONFIG_NAME}")

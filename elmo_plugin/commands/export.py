@@ -17,7 +17,7 @@ from elmo_plugin.bilm.io import (
     write_files,
 )
 from elmo_plugin.commands.command import Command, OutputFile
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.outputs import Output
 
 PROGRAM_NAME = "bilm.pt2"
@@ -51,7 +51,7 @@ def export(
     # Parameters
 
     source : `str | Mapping[str, str]`
-        See `load_bilm`.
+        See `BiLm.from_pretrained`.
     output_directory : `str | Path`
         The folder of `options.json` and `weights.hdf5`, which is made if it is missing.
     dtype : `str`, optional
@@ -82,8 +82,8 @@ def _write_program(folder: Path) -> None:
     from elmo_plugin.bilm.program import export_program  # torch.export takes a second to import
 
     content = BytesIO()
-    torch.export.save(export_program(BiLm.load(folder)), content)
-    with replace_when_written(folder / PROGRAM_NAME) as temporary:
+    torch.export.save(export_program(BiLm.from_pretrained(folder)), content)
+    with atomic_write(folder / PROGRAM_NAME) as temporary:
         temporary.write_bytes(content.getbuffer())
     print(f"wrote {folder / PROGRAM_NAME}")
 

@@ -17,9 +17,9 @@ from elmo_plugin.analysis.neighbors import (
     open_index,
     unit_length,
 )
-from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands.command import BILM_HELP, Command, OutputFile, add_json
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 
 TOKENS_AT_ONCE = 4096  # half of the usual size takes less memory, and hardly more time
 
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         raise BiLmError(f"-k is the number of neighbours, 1 or more, not {args.k}")
     if args.faiss:
         import_faiss()  # if it is missing, the error comes before the work
-    bilm = load_bilm(args.bilm)
+    bilm = BiLm.from_pretrained(args.bilm)
     bilm.max_batch_tokens = TOKENS_AT_ONCE
     layer = bilm.num_layers - 1 if args.layer is None else args.layer
     if not 0 <= layer < bilm.num_layers:
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         found.append(Query(words, position, neighbors, of_word))
     print(as_text(found))
     if args.html:
-        with replace_when_written(args.html) as temporary:
+        with atomic_write(args.html) as temporary:
             temporary.write_text(as_html(found), encoding="utf-8")
     return as_json(found)
 

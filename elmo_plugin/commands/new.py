@@ -9,7 +9,7 @@ from elmo_plugin import __version__
 from elmo_plugin.commands.command import Command
 from elmo_plugin.commands.config import LIBRARY
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 
 PROJECTS = Path(__file__).parents[1] / "projects"
 """A folder for each task: a configuration, small invented data, and inputs to predict from."""
@@ -83,7 +83,7 @@ def new_project(task: str, folder: Path) -> None:
     """
     if folder.exists():
         raise BiLmError(f"{folder} already exists; name a new folder")
-    with replace_when_written(folder) as temporary:
+    with atomic_write(folder) as temporary:
         shutil.copytree(PROJECTS / task, temporary)
         shutil.copytree(LIBRARY, temporary / "lib")
         (temporary / ".allennlp_plugins").write_text(PLUGINS, encoding="utf-8")

@@ -8,7 +8,7 @@ from typing import Any
 
 from elmo_plugin.analysis import Representation, controls, layer_combinations
 from elmo_plugin.analysis.probes import ProbeScore, TaggedSentence, guess_tags, probe_layers, read_tagged
-from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands.command import BILM_HELP, Command, add_json, check_at_least_one
 from elmo_plugin.embedding.cache import SqliteCache
 
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     train, test = _read(args.train), _read(args.test)
     if len({tag for sentence in train for tag in sentence.tags}) == 1:
         raise BiLmError(f"{args.train}: all words have the same tag; there is nothing to be learned")
-    bilm = load_bilm(args.bilm)
+    bilm = BiLm.from_pretrained(args.bilm)
     combinations = layer_combinations(bilm, args.mix)
     cache = SqliteCache(args.cache) if args.cache else None
     representations = [Representation(partial(bilm.embed, cache=cache), combinations)]

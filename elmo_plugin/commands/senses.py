@@ -14,7 +14,7 @@ from elmo_plugin.analysis.senses import (
     score_senses,
     wordnet_first_senses,
 )
-from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands.command import BILM_HELP, Command, add_json
 
 
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     first_sense = read_first_senses(args.first_senses).get if args.first_senses else wordnet_first_senses()
-    bilm = load_bilm(args.bilm)
+    bilm = BiLm.from_pretrained(args.bilm)
     combinations = layer_combinations(bilm, args.mix)
     representations = [Representation(bilm.embed, combinations)]
     representations += controls(bilm, combinations) if args.controls else []

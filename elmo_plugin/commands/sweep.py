@@ -16,7 +16,7 @@ from allennlp.common.util import SigTermReceived
 
 from elmo_plugin.commands.command import Command, OutputFile
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import locked, replace_when_written, write_json
+from elmo_plugin.common.files import atomic_write, locked, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.outputs import Output, is_special
 from elmo_plugin.common.plotting import check_plot
@@ -171,7 +171,7 @@ def _score(training: Training, metrics: dict[str, Any], metric: Metric) -> float
 
 def _write_table(text: str, folder: Path) -> None:
     print(f"\n{text}")
-    with replace_when_written(_table_file(folder)) as temporary:
+    with atomic_write(_table_file(folder)) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

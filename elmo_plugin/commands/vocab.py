@@ -7,7 +7,7 @@ from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLmError
 from elmo_plugin.commands.command import Command, OutputFile, check_at_least_one
-from elmo_plugin.common.files import replace_when_written, write_json
+from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.outputs import Output
 from elmo_plugin.language_model import BiLmTextReader, vocabulary_counts
 from elmo_plugin.language_model.corpus import prepare_corpus
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
         "words": len(words) - 2,
         "coverage": covered / corpus.tokens,
     }
-    with replace_when_written(output) as temporary:
+    with atomic_write(output) as temporary:
         vocabulary.save_to_files(str(temporary))
         write_json(_figures_file(args), figures)
     for name, figure in figures.items():

@@ -27,7 +27,7 @@ OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 
 
 @contextmanager
-def replace_when_written(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     Yields a temporary path. It replaces `path` when the block succeeds, and is deleted when it fails. It is
     flushed to the disk first, so not even a power failure leaves a half-written file. Of a symlink the target
@@ -35,17 +35,17 @@ def replace_when_written(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     Raises `OSError`, naming `path`, if it cannot be written.
     """
-    with replace_together([Path(path)]) as (temporary,):
+    with atomic_write_all([Path(path)]) as (temporary,):
         yield temporary
 
 
 @contextmanager
-def replace_together(paths: Sequence[Path]) -> Iterator[list[Path]]:
+def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """
-    Replaces several files as `replace_when_written` replaces one: all of them or none. Only a kill between
+    Replaces several files as `atomic_write` replaces one: all of them or none. Only a kill between
     two renames can leave some new and some old, so their content must show whether they belong together.
     """
-    with errors_name(paths[0]), ExitStack() as stack:
+    with naming_file_in_errors(paths[0]), ExitStack() as stack:
         temporaries = [stack.enter_context(_temporary(path)) for path in paths]
         yield temporaries
         files = {}
@@ -115,7 +115,7 @@ def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
 
 
 @contextmanager
-def errors_name(path: str | os.PathLike[str]) -> Iterator[None]:
+def naming_file_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     """Names `path` in an `OSError` of the block about writing."""
     try:
         yield
@@ -174,5 +174,5 @@ def remove_leftovers(folder: str | Path, pattern: str) -> None:
 
 def write_json(path: str | Path, content: Any) -> None:
     """Writes an indented JSON file."""
-    with replace_when_written(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,5 +32,5 @@ def new_figure(width: float, height: float) -> "Figure":
 
 def save_figure(figure: "Figure", path: str | PathLike[str]) -> None:
     """Writes a figure in the format of the path's suffix, one of `FORMATS`."""
-    with replace_when_written(path) as temporary:
+    with atomic_write(path) as temporary:
         figure.savefig(temporary, dpi=200)

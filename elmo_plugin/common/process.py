@@ -28,7 +28,7 @@ def open_missing_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (for the process)
 
 
-class LockOfProcess:
+class ForkSafeLock:
     """
     A lock for the threads of one process, with `with`. A forked child finds it free, even where a thread that
     the child does not have held it in the parent. What it guards must be valid at any moment.
@@ -44,16 +44,16 @@ class LockOfProcess:
         self._locks[os.getpid()].release()
 
 
-def give_back_freed_memory() -> None:
+def trim_heap() -> None:
     """
     Gives freed memory back to the system once. Taking it again costs time, so call it after larger steps. It
-    costs less time than `keep_large_blocks_apart`, and lets the memory grow in between.
+    costs less time than `use_mmap_for_large_blocks`, and lets the memory grow in between.
     """
     if (library := _glibc()) is not None:
         library.malloc_trim(0)
 
 
-def keep_large_blocks_apart() -> None:
+def use_mmap_for_large_blocks() -> None:
     """
     Takes blocks of a megabyte or more from the system, and gives them back when they are freed, for the rest
     of the process. A process that had embedded 700,000 words held 956 MB and grew; with this it holds 780 and

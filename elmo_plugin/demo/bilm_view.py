@@ -155,8 +155,8 @@ class LoadedBiLm:
     def python(self, view: BiLmView) -> str:
         """Returns the three lines of Python that give the vectors."""
         return (
-            "from elmo_plugin.bilm import load_bilm\n"
-            f"bilm = load_bilm({self.source!r})\n"
+            "from elmo_plugin.bilm import BiLm\n"
+            f"bilm = BiLm.from_pretrained({self.source!r})\n"
             f"vectors = bilm.embed({view.sentences!r})  # per sentence: (layers, words, dim)"
         )
 

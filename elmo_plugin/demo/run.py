@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.text_files import read_lines, standard_input_lines
 from elmo_plugin.demo.archives import LoadedArchive, load_archives
 from elmo_plugin.demo.bilm_view import LoadedBiLm
@@ -88,7 +88,7 @@ def write_report(archives: Sequence[str], source: str, output: str, limits: Limi
         from elmo_plugin.demo.page import make_report
     tabs = [tab for tab in make_tabs(load_archives(archives), limits=limits) if isinstance(tab, TaskTab)]
     report = make_report(tabs, read_inputs(read_lines(source), source))
-    with replace_when_written(output) as temporary:
+    with atomic_write(output) as temporary:
         temporary.write_text(report, encoding="utf-8")
     print(f"wrote {output}")
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.archives import TrainedMix, load_mixes
-from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.embed_files.settings import EmbedSettings
 from elmo_plugin.embed_files.text import Segment, make_tokenizer
 from elmo_plugin.embedding import chosen_layers
@@ -71,7 +71,7 @@ class Embedder:
                 chosen_layers(layers, elmo.layer_numbers, elmo.layer_norm)
             )
         else:
-            self._bilm = load_bilm(settings.bilm, settings.precision).to(device)
+            self._bilm = BiLm.from_pretrained(settings.bilm, settings.precision).to(device)
             self._mix_description = ""
             self._layout = _LAYOUTS[settings.layout]
         self._bilm.max_batch_tokens = settings.max_batch_tokens
@@ -112,7 +112,7 @@ class Embedder:
         Raises `BiLmError`, naming the line, if a sentence is too long, or its vectors are NaN or infinite in
         the type of the settings.
         """
-        self._bilm.clear_type_cache()  # as types of other batches are rounded otherwise
+        self._bilm.clear_word_cache()  # as types of other batches are rounded otherwise
         sentences = [self._tokenize(line) for line in segment.sentences]
         lengths = [len(sentence) for sentence in sentences]
         for number, length in enumerate(lengths):

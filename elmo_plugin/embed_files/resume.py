@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_stop
-from elmo_plugin.common.files import remove_leftovers, replace_when_written
+from elmo_plugin.common.files import atomic_write, remove_leftovers
 from elmo_plugin.embed_files.text import Segment
 
 _ARRAYS = ("segment", "description", "sentences", "texts", "lengths", "vectors")
@@ -45,7 +45,7 @@ def write_chunk(
     description : `Mapping[str, Any]`
         How the output is made.
     """
-    with replace_when_written(path) as temporary, temporary.open("wb") as file:
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
         np.savez(
             file,
             segment=np.array(segment.digest()),

@@ -12,7 +12,7 @@ import torch
 from tqdm import tqdm
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.files import NO_ROOM, reason, replace_when_written
+from elmo_plugin.common.files import NO_ROOM, atomic_write, reason
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.common.outputs import is_special, refuse_folder, target_of, write_into
 from elmo_plugin.common.progress import progress_bar
@@ -96,7 +96,7 @@ def embed_file(
             described = description | {"text": digest_of(digests)}
             paths = [chunk_path(folder, number) for number in range(len(digests))]
             whole = folder / file.name
-            with replace_when_written(whole) as temporary:
+            with atomic_write(whole) as temporary:
                 OUTPUT_FORMATS[name].write(temporary, paths, settings, embedder.row_shape, described)
             os.replace(whole, file)
     except OSError as error:

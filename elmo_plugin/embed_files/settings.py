@@ -18,7 +18,7 @@ class EmbedSettings:
     # Parameters
 
     bilm : `str | dict[str, str]`
-        See `load_bilm`; for the layout "mix" the archive of a trained task model with ELMo.
+        See `BiLm.from_pretrained`; for the layout "mix" the archive of a trained task model with ELMo.
     layout : `str`
         What is written of each sentence: "all" layers, the "top" layer, the "average" of all, or the "mix"
         that a task has learned.

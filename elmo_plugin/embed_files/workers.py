@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from elmo_plugin.common.process import keep_large_blocks_apart
+from elmo_plugin.common.process import use_mmap_for_large_blocks
 from elmo_plugin.embed_files.embedder import Embedder
 from elmo_plugin.embed_files.resume import write_chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
@@ -59,7 +59,7 @@ def write_chunks(
     Raises `RuntimeError` if a process was killed.
     """
     if len(devices) == 1:
-        keep_large_blocks_apart()
+        use_mmap_for_large_blocks()
         with _threads(settings.threads):
             for job in jobs:
                 yield job.segment, embed_segment(embedder, job)
@@ -137,7 +137,7 @@ def _start_worker(settings: EmbedSettings, free_devices: "SimpleQueue[str]") -> 
     for number in _STOPS:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    keep_large_blocks_apart()
+    use_mmap_for_large_blocks()
     torch.set_num_threads(settings.threads)
     _embedder = Embedder(settings, free_devices.get())
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmError, Cache, Dropout, has_weights
+from elmo_plugin.bilm import BiLm, BiLmError, Cache, Dropout, weights_equal
 from elmo_plugin.embedding.scalar_mix import ScalarMix
 from elmo_plugin.embedding.session import BiLmSession
 
@@ -84,8 +84,8 @@ class ElmoRepresentations(nn.Module):
     ) -> None:
         super().__init__()
         if not isinstance(bilm, BiLm):
-            raise BiLmError(f"expected a BiLm, such as BiLm.pretrained('tiny'), not {bilm!r}")
-        if requires_grad is not None and requires_grad != bilm.is_trained:
+            raise BiLmError(f"expected a BiLm, such as BiLm.from_pretrained('tiny'), not {bilm!r}")
+        if requires_grad is not None and requires_grad != bilm.is_trainable:
             bilm = copy.deepcopy(bilm).requires_grad_(requires_grad)
         self.session = BiLmSession(stateful, precision, cache, max_batch_tokens)
         self.session.check(bilm)
@@ -136,7 +136,7 @@ def share_frozen_bilms(module: nn.Module) -> None:
     """
     kept: list[BiLm] = []
     for elmo in module.modules():
-        if isinstance(elmo, ElmoRepresentations) and not elmo.bilm.is_trained:
+        if isinstance(elmo, ElmoRepresentations) and not elmo.bilm.is_trainable:
             own = elmo.bilm
             elmo.bilm = next((bilm for bilm in kept if bilm is own or _are_equal(bilm, own)), own)
             elmo.borrows_bilm = elmo.bilm in kept
@@ -151,7 +151,7 @@ def _are_equal(one: BiLm, other: BiLm) -> bool:
         for bilm in (one, other)
     ]
     dtypes = [bilm.token_encoder.projection.weight.dtype for bilm in (one, other)]
-    return kinds[0] == kinds[1] and dtypes[0] == dtypes[1] and has_weights(one, other.state_dict())
+    return kinds[0] == kinds[1] and dtypes[0] == dtypes[1] and weights_equal(one, other.state_dict())
 
 
 def chosen_layers(layers: Tensor, layer_numbers: list[int], layer_norm: bool) -> Tensor:

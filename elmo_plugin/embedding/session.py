@@ -40,10 +40,10 @@ class BiLmSession:
 
     def check(self, bilm: BiLm) -> None:
         """Raises `BiLmError` if these settings do not fit the biLM."""
-        if self.cache is not None and (bilm.is_trained or self.stateful):
+        if self.cache is not None and (bilm.is_trainable or self.stateful):
             raise BiLmError("a cache is for a biLM that is frozen (requires_grad is false) and not stateful")
         precision = get_precision(self.precision or bilm.precision).name
-        if bilm.is_trained and precision != "float32":
+        if bilm.is_trainable and precision != "float32":
             raise BiLmError(f"a biLM is fine-tuned in float32, not in {precision}")
 
     def run(self, bilm: BiLm, character_ids: Tensor, boundaries: bool = False) -> BiLmOutput:
@@ -52,7 +52,7 @@ class BiLmSession:
         device of `character_ids`. Other sessions may return the same layers: do not change them in place.
         """
         ids = character_ids.to(bilm.boundaries.device)  # another model may have moved the biLM
-        if self.stateful or boundaries or bilm.is_trained:
+        if self.stateful or boundaries or bilm.is_trainable:
             weight = bilm.token_encoder.projection.weight
             state = self._state and map_state(lambda part: part.to(weight), self._state)
             output = bilm(
@@ -66,7 +66,7 @@ class BiLmSession:
             if self.stateful:
                 self._state = map_state(Tensor.detach, output.state)
         else:
-            output = bilm.forward_frozen(ids, self.precision, self.max_batch_tokens, self.cache)
+            output = bilm.forward_cached(ids, self.precision, self.max_batch_tokens, self.cache)
         device = character_ids.device
         return BiLmOutput(output.layers.to(device), output.mask.to(device, copy=True), None)
 

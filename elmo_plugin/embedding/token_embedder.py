@@ -10,7 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
-from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, has_weights, load_bilm
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, weights_equal
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import check_all_finite
 from elmo_plugin.embedding.archive_restore import BILM, EmbedderMetadata, archived_bilm
@@ -93,7 +93,9 @@ class ElmoTokenEmbedder(TokenEmbedder):
             key = f"{bilm!r} in {precision}"
             if key not in loaded:
                 archived = archived_bilm(serialization_dir, bilm, precision)
-                loaded[key] = (archived or load_bilm(bilm, precision)).requires_grad_(requires_grad)
+                loaded[key] = (archived or BiLm.from_pretrained(bilm, precision)).requires_grad_(
+                    requires_grad
+                )
             self._elmo = ElmoRepresentations(
                 loaded[key],
                 layers=layers,
@@ -149,7 +151,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
             check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
         bilm, start = self._elmo.bilm, prefix + BILM
         weights = {key.removeprefix(start): state_dict[key] for key in state_dict if key.startswith(start)}
-        if self._elmo.borrows_bilm and not has_weights(bilm, weights):
+        if self._elmo.borrows_bilm and not weights_equal(bilm, weights):
             self._elmo.bilm = copy.deepcopy(bilm)  # the embedder that owns it keeps its weights
             self._elmo.borrows_bilm = False
         super()._load_from_state_dict(state_dict, prefix, *args)

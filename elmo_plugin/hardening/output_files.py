@@ -26,7 +26,7 @@ from allennlp.predictors import Predictor
 from allennlp.training import util as training_util
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.files import errors_name, remove_leftovers, replace_when_written
+from elmo_plugin.common.files import atomic_write, naming_file_in_errors, remove_leftovers
 from elmo_plugin.common.outputs import Output, check_outputs, named_files
 
 PARAMS_TO_FILE = Params.to_file
@@ -49,7 +49,7 @@ StrPath = str | os.PathLike[str]
 
 
 def params_to_file(self: Params, params_file: str, preference_orders: list[list[str]] | None = None) -> None:
-    with replace_when_written(params_file) as temporary:
+    with atomic_write(params_file) as temporary:
         PARAMS_TO_FILE(self, str(temporary), preference_orders)
 
 
@@ -87,7 +87,7 @@ def archive_model(
     for pattern in (archival.META_NAME, *(include_in_archive or [])):
         members |= {name: folder / name for name in glob.glob(pattern, root_dir=folder)}
     with (
-        replace_when_written(path) as temporary,
+        atomic_write(path) as temporary,
         tarfile.open(temporary, "w:gz", compresslevel=COMPRESSION_LEVEL) as archive,
     ):
         for name, file in members.items():
@@ -98,7 +98,7 @@ def archive_model(
 def dump_metrics(file_path: str | None, metrics: dict[str, Any], log: bool = False) -> None:
     if file_path:
         remove_leftovers(Path(file_path).parent, Path(file_path).name)
-        with replace_when_written(file_path) as temporary:
+        with atomic_write(file_path) as temporary:
             DUMP_METRICS(str(temporary), metrics)
     DUMP_METRICS(None, metrics, log)
 
@@ -125,7 +125,7 @@ def manager_init(
 
 def manager_run(self: Any) -> None:
     """Raises `OSError`, naming the output, where it cannot be written."""
-    with self._outputs, errors_name(self._output_name):
+    with self._outputs, naming_file_in_errors(self._output_name):
         try:
             RUN(self)
         finally:
@@ -161,7 +161,7 @@ def _written(path: str) -> Iterator[str]:
     Yields a temporary name for a file that is there, until the block succeeds. A new file is written in
     place, so that a run that is stopped keeps what it has predicted; one that predicted nothing leaves none.
     """
-    with (replace_when_written if os.path.isfile(path) else _new_file)(path) as written:
+    with (atomic_write if os.path.isfile(path) else _new_file)(path) as written:
         yield str(written)
 
 

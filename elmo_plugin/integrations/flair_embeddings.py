@@ -27,7 +27,7 @@ class ElmoEmbeddings(TokenEmbeddings):
     # Parameters
 
     bilm : `str | Mapping[str, str]`, optional (default = `"tiny"`)
-        See `load_bilm`.
+        See `BiLm.from_pretrained`.
     layers : `str | int`, optional (default = `"mean"`)
         "mean", "top", "token" or the number of a layer, see `WordVectors`; "all" concatenates them.
     mixing_weights : `Sequence[float] | None`, optional (default = `None`)
@@ -93,7 +93,7 @@ class ELMoEmbeddings(ElmoEmbeddings):
 
     model : `str`, optional (default = `"original"`)
         "original", "small", "medium", "large" or "5.5B", "pt" or "portuguese", "pubmed"; or any other biLM,
-        see `load_bilm`.
+        see `BiLm.from_pretrained`.
     options_file, weight_file : `str | None`, optional (default = `None`)
         If both are given, the biLM in the published layout: paths or URLs.
     embedding_mode : `str`, optional (default = `"all"`)

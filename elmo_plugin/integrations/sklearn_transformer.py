@@ -27,7 +27,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     # Parameters
 
     bilm : `str | Mapping[str, str]`, optional (default = `"tiny"`)
-        See `load_bilm`.
+        See `BiLm.from_pretrained`.
     layers : `str | int`, optional (default = `"mean"`)
         "mean", "top", "token" or the number of a layer, see `WordVectors`; "all" concatenates them.
     mixing_weights : `Sequence[float] | None`, optional (default = `None`)

@@ -11,7 +11,7 @@ from spacy.util import minibatch
 from thinc.util import get_torch_default_device
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import read_bytes, replace_when_written
+from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.integrations.spacy_vectors import set_hooks, store_vectors
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class ElmoComponent:
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> None:
-        with replace_when_written(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_bytes(self.to_bytes())
 
     def from_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> "ElmoComponent":

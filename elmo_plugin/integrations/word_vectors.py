@@ -13,7 +13,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, get_precision, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, get_precision
 from elmo_plugin.bilm.io import Checkpoint, Source
 from elmo_plugin.common.files import checksum
 from elmo_plugin.common.formats.json_files import parse_json
@@ -33,7 +33,7 @@ class WordVectors:
     # Parameters
 
     source : `str | Mapping[str, str]`
-        See `load_bilm`.
+        See `BiLm.from_pretrained`.
     layers : `str | int`, optional (default = `"mean"`)
         What a word's vector is: the "mean" of all layers, the "top" one, the "token" layer, the layer with
         this number, or "all", each by itself.
@@ -65,7 +65,7 @@ class WordVectors:
     @property
     def bilm(self) -> BiLm:
         """Loads the biLM on first access. Raises `BiLmError` if it cannot, or if it lacks the layers."""
-        return self._bilm or self._take(load_bilm(self.source, self.precision))
+        return self._bilm or self._take(BiLm.from_pretrained(self.source, self.precision))
 
     @property
     def num_features(self) -> int:

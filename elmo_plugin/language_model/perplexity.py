@@ -10,7 +10,7 @@ import torch
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
 from elmo_plugin.bilm.io import MODELS, UNKNOWN_WORDS, read_checkpoint
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.batches import (
     EvaluationWindow,
@@ -45,7 +45,7 @@ def measure_perplexity(
     # Parameters
 
     archive : `str | Mapping[str, str]`
-        Whatever `load_bilm` takes, if it has a softmax.
+        Whatever `BiLm.from_pretrained` takes, if it has a softmax.
     texts : `Sequence[str]`
         Files or patterns. A file that several of them name is read once.
     state : `str`
@@ -158,7 +158,7 @@ def _sum_up(corpus: IndexedCorpus, scores: Iterable[SentenceScores], path: str |
     with ExitStack() as stack:
         file = None
         if path is not None:
-            temporary = stack.enter_context(replace_when_written(path))
+            temporary = stack.enter_context(atomic_write(path))
             file = stack.enter_context(open(temporary, "w", encoding="utf-8"))
         for (words, is_unknown), of_sentence in zip(read_words(corpus), scores, strict=True):
             if file is not None:

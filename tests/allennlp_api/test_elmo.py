@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from elmo_plugin import Elmo, batch_to_ids
 from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
-from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.embedding.cache import MemoryCache
 from tests.allennlp_api.against_allennlp import SENTENCES, WORDS, assert_same, different_mixes
 from tests.allennlp_api.conftest import Files
@@ -161,10 +161,10 @@ def test_each_takes_the_bilm_of_the_other_as_its_module(files: Files, kind: Any,
 
 def test_a_bilm_may_be_given_by_name_by_archive_or_as_it_is(files: Files) -> None:
     ids = batch_to_ids(SENTENCES)
-    loaded: BiLm = load_bilm({"options": files[0], "weights": files[1]})
+    loaded: BiLm = BiLm.from_pretrained({"options": files[0], "weights": files[1]})
     for source in (loaded, {"options": files[0], "weights": files[1]}):
         assert_same(Elmo(bilm=source).eval()(ids), Elmo(*files).eval()(ids))
-    assert Elmo(bilm="tiny").get_output_dim() == BiLm.pretrained("tiny").output_dim
+    assert Elmo(bilm="tiny").get_output_dim() == BiLm.from_pretrained("tiny").output_dim
 
 
 def test_the_precision_is_the_bilms(files: Files) -> None:
@@ -214,7 +214,7 @@ def test_what_does_not_fit_is_refused(files: Files) -> None:
 def test_the_published_activations_are_those_of_the_top_layer(shared: Path) -> None:
     folder = shared / "parity" / "elmo"
     sources = {"options": str(folder / "options.json"), "weights": str(folder / "lm_weights.hdf5")}
-    bilm = ElmoBiLm(AllenNlpBiLm.load(sources), stateful=True).eval()
+    bilm = ElmoBiLm(AllenNlpBiLm.from_pretrained(sources), stateful=True).eval()
     streams = json.loads((folder / "sentences.json").read_text())
     for number in range(10):
         batch = [stream[number].split() for stream in streams]

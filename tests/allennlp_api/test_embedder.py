@@ -79,10 +79,10 @@ def test_sentences_are_asked_for_a_batch_at_a_time(files: Files) -> None:
 def test_the_bilm_may_be_given_by_name_or_as_it_is() -> None:
     by_name = ElmoEmbedder(bilm="tiny").embed_sentence(["play"])
     np.testing.assert_array_equal(
-        ElmoEmbedder(bilm=BiLm.pretrained("tiny")).embed_sentence(["play"]), by_name
+        ElmoEmbedder(bilm=BiLm.from_pretrained("tiny")).embed_sentence(["play"]), by_name
     )
     assert ElmoEmbedder(bilm="tiny", precision="int8").bilm.precision == "int8"
-    in_bfloat16 = BiLm.pretrained("tiny", precision="bfloat16")
+    in_bfloat16 = BiLm.from_pretrained("tiny", precision="bfloat16")
     assert ElmoEmbedder(bilm=in_bfloat16).bilm.precision == "bfloat16"
     assert ElmoEmbedder(bilm=in_bfloat16, precision="float32").bilm.precision == "float32"
     with pytest.raises(BiLmError, match="no biLM 'huge'"):

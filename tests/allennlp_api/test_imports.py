@@ -26,7 +26,7 @@ print(output["mask"].tolist(), [tuple(vectors.shape) for vectors in output["elmo
 print(ElmoEmbedder(bilm="tiny").embed_sentence(["Hello"]).shape)
 
 from elmo_plugin import embedding
-elmo = embedding.ElmoRepresentations(BiLm.pretrained("tiny"))
+elmo = embedding.ElmoRepresentations(BiLm.from_pretrained("tiny"))
 print(tuple(elmo(batch_to_ids([["The", "play"]])).representations[0].shape))
 """
 )

@@ -8,7 +8,7 @@ import torch
 from allennlp.models import load_archive
 
 from elmo_plugin.analysis import layer_combinations
-from elmo_plugin.bilm import BiLmError, load_bilm, sentences_to_character_ids
+from elmo_plugin.bilm import BiLm, BiLmError, sentences_to_character_ids
 from elmo_plugin.embedding import ElmoRepresentations
 from tests.small_bilm import loud_bilm
 from tests.trained_bilm import write_training
@@ -29,7 +29,7 @@ def trained(folder: Path, seed: int = 0, **options: Any) -> tuple[str, str]:
 )
 def test_a_mix_gives_the_vectors_of_its_model(options: dict[str, Any], tmp_path: Path) -> None:
     source, archive = trained(tmp_path, **options)
-    bilm = load_bilm(source)
+    bilm = BiLm.from_pretrained(source)
     combinations = layer_combinations(bilm, [archive])
     assert combinations.names == ["token", "LSTM 1", "LSTM 2", "mean", f"{archive}, input"]
     layers = bilm.embed([WORDS])[0]
@@ -44,18 +44,18 @@ def test_a_mix_gives_the_vectors_of_its_model(options: dict[str, Any], tmp_path:
 def test_a_mix_of_another_biLM_of_the_same_sizes_is_refused(tmp_path: Path) -> None:
     (source, archive), (_, other) = (trained(tmp_path, seed) for seed in (1, 2))
     with pytest.raises(BiLmError, match=r"run_2/model.tar.gz: its mix at input is of another biLM"):
-        layer_combinations(load_bilm(source), [archive, other])
+        layer_combinations(BiLm.from_pretrained(source), [archive, other])
 
 
 def test_a_mix_of_a_biLM_that_was_trained_with_the_model_is_refused(tmp_path: Path) -> None:
     source, archive = trained(tmp_path, requires_grad=True)
     with pytest.raises(BiLmError, match="or of one that was trained with the model"):
-        layer_combinations(load_bilm(source), [archive])
+        layer_combinations(BiLm.from_pretrained(source), [archive])
 
 
 def test_what_is_no_archive_of_a_model_with_elmo_is_named(tmp_path: Path) -> None:
     source = str(write_training(tmp_path / "bilm", loud_bilm()))
     with pytest.raises(BiLmError, match="its model has no ELMo"):
-        layer_combinations(load_bilm(source), [source])
+        layer_combinations(BiLm.from_pretrained(source), [source])
     with pytest.raises(BiLmError, match=r"nothing.tar.gz"):
-        layer_combinations(load_bilm(source), [tmp_path / "nothing.tar.gz"])
+        layer_combinations(BiLm.from_pretrained(source), [tmp_path / "nothing.tar.gz"])

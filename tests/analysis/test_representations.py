@@ -4,7 +4,7 @@ import torch
 
 from elmo_plugin.analysis import controls, layer_combinations
 from elmo_plugin.analysis.representations import count_bytes, random_bilm
-from elmo_plugin.bilm import load_bilm
+from elmo_plugin.bilm import BiLm
 
 SENTENCES = [["They", "saw", "it", "."], ["no"], ["Öl", "ooo"]]
 
@@ -19,16 +19,16 @@ def test_a_bag_of_characters_counts_bytes() -> None:
 
 
 def test_a_random_bilm_has_the_sizes_and_its_seed_the_weights() -> None:
-    bilm = load_bilm("tiny")
+    bilm = BiLm.from_pretrained("tiny")
     state = torch.random.get_rng_state()
     one, same, other = (random_bilm(bilm, seed) for seed in (1, 1, 2))
     assert torch.random.get_rng_state().equal(state)
-    assert one.options == bilm.options and not one.is_trained and not one.training
+    assert one.options == bilm.options and not one.is_trainable and not one.training
     assert one.digest() == same.digest() != other.digest() != bilm.digest()
 
 
 def test_the_controls_have_names_of_their_own() -> None:
-    bilm = load_bilm("tiny")
+    bilm = BiLm.from_pretrained("tiny")
     names = [name for each in controls(bilm, layer_combinations(bilm)) for name in each.combinations.names]
     assert names == [
         "random biLM, token",

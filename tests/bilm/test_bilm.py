@@ -31,7 +31,7 @@ def test_what_was_computed_in_one_mode_serves_in_another(make_bilm: BiLmMaker) -
 def test_autocast_does_not_change_the_numbers(make_bilm: BiLmMaker, dtype: torch.dtype) -> None:
     bilm = make_bilm().requires_grad_(False)
     expected = bilm(ids_of("the play")).layers
-    bilm.clear_type_cache()
+    bilm.clear_word_cache()
     with torch.autocast("cpu", dtype=dtype):
         assert torch.equal(bilm(ids_of("the play")).layers, expected)
 
@@ -66,10 +66,10 @@ def test_threads_get_what_one_thread_gets(make_bilm: BiLmMaker) -> None:
 def test_a_vocabulary_is_encoded_ahead(make_bilm: BiLmMaker, monkeypatch: pytest.MonkeyPatch) -> None:
     bilm = make_bilm().requires_grad_(False)
     expected = bilm(ids_of("the play")).layers
-    bilm.clear_type_cache()
-    bilm.precompute_types(["the", "play", "<S>", "</S>"])
+    bilm.clear_word_cache()
+    bilm.precompute(["the", "play", "<S>", "</S>"])
     monkeypatch.setattr(
-        bilm.token_encoder, "encode_types", lambda *_, **__: pytest.fail("nothing is left to encode")
+        bilm.token_encoder, "encode_words", lambda *_, **__: pytest.fail("nothing is left to encode")
     )
     assert_near(bilm(ids_of("the play")).layers, expected)
 

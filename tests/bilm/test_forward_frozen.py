@@ -73,8 +73,8 @@ def computed(bilm: BiLm, character_ids: Tensor) -> Tensor:
 
 
 def test_two_who_ask_for_the_same_batch_share_one_run(bilm: BiLm, runs: list[None]) -> None:
-    output = bilm.forward_frozen(ids())
-    assert bilm.forward_frozen(ids()).layers is output.layers and len(runs) == 1
+    output = bilm.forward_cached(ids())
+    assert bilm.forward_cached(ids()).layers is output.layers and len(runs) == 1
     assert output.state is None and output.mask.tolist() == [[True, True]]
     assert torch.equal(computed(bilm, ids()), output.layers)
 
@@ -82,39 +82,39 @@ def test_two_who_ask_for_the_same_batch_share_one_run(bilm: BiLm, runs: list[Non
 def test_two_batches_in_turn_are_run_once_each(bilm: BiLm, runs: list[None]) -> None:
     """As premise and hypothesis are, by each member of an ensemble and at each placement."""
     for _ in range(3):
-        bilm.forward_frozen(ids(0))
-        bilm.forward_frozen(ids(1))
+        bilm.forward_cached(ids(0))
+        bilm.forward_cached(ids(1))
     assert len(runs) == 2
 
 
 def test_only_the_last_two_outputs_are_kept(bilm: BiLm, runs: list[None]) -> None:
-    first, second, third = (weakref.ref(bilm.forward_frozen(ids(number)).layers) for number in range(3))
+    first, second, third = (weakref.ref(bilm.forward_cached(ids(number)).layers) for number in range(3))
     gc.collect()
     assert RecentOutputs.CAPACITY == 2
     assert first() is None and second() is not None and third() is not None
     for number in (2, 1, 0):
-        bilm.forward_frozen(ids(number))
+        bilm.forward_cached(ids(number))
     assert len(runs) == 4, "the oldest had to be computed again"
 
 
 @pytest.mark.parametrize("by_numpy", [False, True])
 def test_ids_changed_in_place_are_run_again(bilm: BiLm, runs: list[None], by_numpy: bool) -> None:
     words = ids(0)
-    bilm.forward_frozen(words)
+    bilm.forward_cached(words)
     if by_numpy:
         np.copyto(words.numpy(), ids(2).numpy())
     else:
         words.copy_(ids(2))
-    assert torch.equal(bilm.forward_frozen(words).layers, computed(bilm, ids(2)))
+    assert torch.equal(bilm.forward_cached(words).layers, computed(bilm, ids(2)))
     runs.clear()
-    assert torch.equal(bilm.forward_frozen(ids(0)).layers, computed(bilm, ids(0)))
+    assert torch.equal(bilm.forward_cached(ids(0)).layers, computed(bilm, ids(0)))
     assert len(runs) == 1, "the first batch is still known, under its ids as they were"
 
 
 def test_other_padding_or_another_type_is_run_again(bilm: BiLm, runs: list[None]) -> None:
-    bilm.forward_frozen(ids())
-    assert bilm.forward_frozen(torch.nn.functional.pad(ids(), (0, 0, 0, 1))).layers.size(2) == 3
-    bilm.forward_frozen(ids().long())
+    bilm.forward_cached(ids())
+    assert bilm.forward_cached(torch.nn.functional.pad(ids(), (0, 0, 0, 1))).layers.size(2) == 3
+    bilm.forward_cached(ids().long())
     assert len(runs) == 3
 
 
@@ -133,9 +133,9 @@ def replace_a_parameter(bilm: BiLm) -> None:
 
 @pytest.mark.parametrize("change", [change_in_place, load_other_weights, replace_a_parameter])
 def test_other_weights_give_another_output(bilm: BiLm, change: Callable[[BiLm], None]) -> None:
-    before = bilm.forward_frozen(ids()).layers
+    before = bilm.forward_cached(ids()).layers
     change(bilm)
-    after = bilm.forward_frozen(ids()).layers
+    after = bilm.forward_cached(ids()).layers
     assert not torch.equal(after, before)
     assert torch.equal(after, computed(bilm, ids()))
 
@@ -143,14 +143,14 @@ def test_other_weights_give_another_output(bilm: BiLm, change: Callable[[BiLm], 
 def test_a_bilm_that_is_trained_is_run_each_time_with_gradients(bilm: BiLm, runs: list[None]) -> None:
     bilm.requires_grad_(True)
     for _ in range(2):
-        assert bilm.forward_frozen(ids()).layers.requires_grad
+        assert bilm.forward_cached(ids()).layers.requires_grad
     assert len(runs) == 2
 
 
 def test_another_recurrence_is_another_run(bilm: BiLm, runs: list[None]) -> None:
-    bilm.forward_frozen(ids())
+    bilm.forward_cached(ids())
     bilm.recurrence = "reference"
-    bilm.forward_frozen(ids())
+    bilm.forward_cached(ids())
     assert len(runs) == 2
 
 
@@ -163,31 +163,31 @@ def test_another_precision_is_another_run(bilm: BiLm, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(bilm_module, "run_sentences", run_sentences)  # not every machine has all precisions
     for precision in (None, "float32", "bfloat16", "float32", "bfloat16"):
-        bilm.forward_frozen(ids(), precision=precision)
+        bilm.forward_cached(ids(), precision=precision)
     assert asked == ["float32", "bfloat16"], "float32 is the precision of the biLM"
 
 
 def test_a_cache_is_asked_once_and_another_cache_again(bilm: BiLm, runs: list[None]) -> None:
     one, same, other = CountingCache("one"), CountingCache("one"), CountingCache("other")
-    outputs = [bilm.forward_frozen(ids(), cache=cache).layers for cache in (one, same, other, one)]
+    outputs = [bilm.forward_cached(ids(), cache=cache).layers for cache in (one, same, other, one)]
     assert [len(cache.digests) for cache in (one, same, other)] == [1, 0, 1]
     assert len(runs) == 2 and all(torch.equal(layers, outputs[0]) for layers in outputs)
-    bilm.forward_frozen(ids())
+    bilm.forward_cached(ids())
     assert len(runs) == 3, "a cache may round"
 
 
 def test_a_cache_gets_the_digest_of_the_weights_in_the_precision_of_the_call(bilm: BiLm) -> None:
     cache = CountingCache("one")
-    bilm.forward_frozen(ids(), cache=cache)
+    bilm.forward_cached(ids(), cache=cache)
     change_in_place(bilm)
-    bilm.forward_frozen(ids(), cache=cache)
+    bilm.forward_cached(ids(), cache=cache)
     assert cache.digests[1] == bilm.digest() != cache.digests[0]
 
 
 def test_what_was_run_in_inference_mode_serves_outside_of_it(bilm: BiLm, runs: list[None]) -> None:
     with torch.inference_mode():
-        bilm.forward_frozen(ids())
-    output = bilm.forward_frozen(ids())
+        bilm.forward_cached(ids())
+    output = bilm.forward_cached(ids())
     assert len(runs) == 1
     weight = torch.ones((), requires_grad=True)
     (weight * output.layers).masked_fill(~output.mask[..., None], 0).sum().backward()
@@ -196,19 +196,19 @@ def test_what_was_run_in_inference_mode_serves_outside_of_it(bilm: BiLm, runs: l
 
 
 def test_copies_and_pickles_start_empty(bilm: BiLm, runs: list[None]) -> None:
-    layers = bilm.forward_frozen(ids()).layers
+    layers = bilm.forward_cached(ids()).layers
     for fresh in (copy.deepcopy(bilm), pickle.loads(pickle.dumps(bilm))):
-        assert fresh.forward_frozen(ids()).layers is not layers
+        assert fresh.forward_cached(ids()).layers is not layers
     assert len(runs) == 3
-    assert bilm.forward_frozen(ids()).layers is layers
+    assert bilm.forward_cached(ids()).layers is layers
 
 
 def test_dropping_the_vectors_of_words_drops_what_was_computed_with_them(
     bilm: BiLm, runs: list[None]
 ) -> None:
-    bilm.forward_frozen(ids())
-    bilm.clear_type_cache()
-    bilm.forward_frozen(ids())
+    bilm.forward_cached(ids())
+    bilm.clear_word_cache()
+    bilm.forward_cached(ids())
     assert len(runs) == 2
 
 
@@ -219,7 +219,7 @@ def test_threads_get_the_answers_to_their_own_questions(bilm: BiLm) -> None:
     def work(start: int) -> None:
         for step in range(20):
             number = (start + step * (start + 1)) % len(BATCHES)
-            if not torch.allclose(bilm.forward_frozen(ids(number)).layers, expected[number], atol=1e-6):
+            if not torch.allclose(bilm.forward_cached(ids(number)).layers, expected[number], atol=1e-6):
                 wrong.append(number)
 
     threads = [threading.Thread(target=work, args=(start,)) for start in range(4)]
@@ -246,7 +246,7 @@ def test_every_answer_is_that_of_the_bilm_whatever_changes_in_between(
             words.copy_(words.flip(1))
         if change_weights:
             change_in_place(bilm)
-        assert torch.equal(bilm.forward_frozen(words).layers, computed(bilm, words))
+        assert torch.equal(bilm.forward_cached(words).layers, computed(bilm, words))
 
 
 def test_processes_that_are_forked_while_a_thread_embeds_embed_too(bilm: BiLm) -> None:
@@ -255,7 +255,7 @@ def test_processes_that_are_forked_while_a_thread_embeds_embed_too(bilm: BiLm) -
 
     def embed() -> None:
         while not is_over.is_set():
-            bilm.clear_type_cache()
+            bilm.clear_word_cache()
             bilm.embed([["new", "words"], ["the"]])
 
     thread = threading.Thread(target=embed)

@@ -182,7 +182,7 @@ def test_copies_and_pickles_start_empty(
 def test_dropped_types_leave_the_packed_lstm_weights(bilm: BiLm, derive: Counter) -> None:
     get(bilm, "lstm", derive)
     get(bilm, "types", derive)
-    bilm.clear_type_cache()
+    bilm.clear_word_cache()
     assert get(bilm, "lstm", derive) == 1
     assert get(bilm, "types", derive) == 3
 
@@ -221,7 +221,7 @@ def test_values_that_were_changed_through_data_are_used_when_the_bilm_is_told(bi
     before = loaded.embed([["play"]])[0]
     for parameter in loaded.parameters():
         parameter.data.mul_(0.5)
-    loaded.weights_changed()
+    loaded.refresh()
     halved = {name: 0.5 * tensor for name, tensor in bilm.state_dict().items()}
     assert torch.equal(
         loaded.embed([["play"]])[0], BiLm.from_weights(bilm.options, halved.items()).embed([["play"]])[0]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_plugin.bilm import BiLm, load_bilm
+from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 from elmo_plugin.bilm.program import export_program
@@ -27,7 +27,7 @@ def assert_same(bilm: BiLm, program: torch.nn.Module, sentences: list[list[str]]
 
 @pytest.mark.slow
 def test_the_program_gives_the_same_layers_for_any_batch() -> None:
-    bilm = load_bilm("tiny")
+    bilm = BiLm.from_pretrained("tiny")
     stored = io.BytesIO()
     torch.export.save(export_program(bilm), stored)
     stored.seek(0)
@@ -49,7 +49,7 @@ def test_the_weights_are_fixed_and_the_biLM_stays_what_it_was() -> None:
     bilm = BiLm(BiLmOptions.from_dict(small_options())).eval()
     program = export_program(bilm).module()
     ids = torch.from_numpy(sentences_to_character_ids(SENTENCES)).long()
-    assert bilm.is_trained and not program(ids).requires_grad
+    assert bilm.is_trainable and not program(ids).requires_grad
 
 
 @pytest.mark.slow
@@ -62,7 +62,7 @@ def test_the_command_writes_a_program_that_runs_without_this_package(tmp_path: P
         "torch.save(program(torch.load('ids.pt')), 'layers.pt')"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
-    layers = load_bilm("tiny")(torch.load(tmp_path / "ids.pt")).layers
+    layers = BiLm.from_pretrained("tiny")(torch.load(tmp_path / "ids.pt")).layers
     torch.testing.assert_close(torch.load(tmp_path / "layers.pt"), layers, atol=1e-5, rtol=0)
 
 

@@ -160,7 +160,7 @@ def test_padding_before_a_word_is_refused(make_bilm: BiLmMaker, frozen: bool, po
     ids = ids_of("one two three", "four five")
     ids[1] = ids[1].roll(1, dims=0) if position == 0 else ids[0]
     ids[1, position] = 0
-    for run in (bilm, bilm.forward_frozen):
+    for run in (bilm, bilm.forward_cached):
         with pytest.raises(BiLmError, match="rows of zeros before a word: padding must come after the words"):
             run(ids)
 

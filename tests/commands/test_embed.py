@@ -136,7 +136,7 @@ def test_a_bilm_is_named_in_all_ways(
         np.testing.assert_equal(datasets(tmp_path / f"{name}.hdf5"), datasets(tmp_path / "pair.hdf5"))
     precision = "bfloat16" if has_bfloat16() else "float32"
     embed(monkeypatch, text, tmp_path / "tiny.hdf5", "--top", "--bilm", "tiny", "--precision", precision)
-    assert datasets(tmp_path / "tiny.hdf5")["1"].shape == (2, BiLm.pretrained("tiny").output_dim)
+    assert datasets(tmp_path / "tiny.hdf5")["1"].shape == (2, BiLm.from_pretrained("tiny").output_dim)
 
 
 def test_a_mixture_is_that_of_a_trained_model(

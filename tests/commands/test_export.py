@@ -12,7 +12,7 @@ from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.modules.elmo import Elmo, batch_to_ids
 
-from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io.hdf5_weights import read_softmax, write_weights
 from elmo_plugin.bilm.io.pretrained import MODELS
 from elmo_plugin.bilm.io.training_archive import read_archive
@@ -73,7 +73,7 @@ def test_allennlps_own_elmo_loads_the_exported_files_to_the_same_numbers(
     # An untrained mix is the mean of the layers, and the first call starts from a state of zeros.
     peer = Elmo(str(out / "options.json"), str(out / "weights.hdf5"), 1, dropout=0.0).eval()
     expected = peer(batch_to_ids(SENTENCES))["elmo_representations"][0]
-    for row, vectors in enumerate(BiLm.from_archive(archive).embed(SENTENCES)):
+    for row, vectors in enumerate(BiLm.from_pretrained(archive).embed(SENTENCES)):
         torch.testing.assert_close(
             vectors.mean(dim=0), expected[row, : vectors.size(1)], atol=1e-6, rtol=1e-5
         )
@@ -124,7 +124,7 @@ def test_an_export_is_exported_to_the_same_bytes_the_softmax_included(tmp_path: 
 def test_half_precision_is_loaded_to_nearly_the_same_numbers(archive: Path, tmp_path: Path) -> None:
     export(str(archive), tmp_path / "out", dtype="float16")
     half = _load(tmp_path / "out").embed(SENTENCES)
-    for one, other in zip(half, BiLm.from_archive(archive).embed(SENTENCES), strict=True):
+    for one, other in zip(half, BiLm.from_pretrained(archive).embed(SENTENCES), strict=True):
         torch.testing.assert_close(one, other, atol=5e-3, rtol=0)
 
 
@@ -263,7 +263,7 @@ def metadata(folder: Path) -> dict[str, Any]:
 
 def test_the_card_of_tiny_names_its_licence_language_and_sources(tmp_path: Path) -> None:
     run("export", "tiny", "--hf", tmp_path / "exported")
-    load_bilm("tiny").save_pretrained(tmp_path / "saved")
+    BiLm.from_pretrained("tiny").save_pretrained(tmp_path / "saved")
     for folder in (tmp_path / "exported", tmp_path / "saved"):
         found = metadata(folder)
         assert (found["license"], found["language"]) == ("apache-2.0", "en")

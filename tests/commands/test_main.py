@@ -29,13 +29,16 @@ from tests.conftest import REPOSITORY
 from tests.trained_bilm import random_bilm, write_training
 from tests.without_allennlp import BLOCK_ALLENNLP
 
-WITHOUT_ALLENNLP = BLOCK_ALLENNLP + """
+WITHOUT_ALLENNLP = (
+    BLOCK_ALLENNLP
+    + """
 import json
 import logging
 from elmo_plugin.commands.main import main
 for arguments in json.loads(sys.argv[1]):
     main(arguments)
 """
+)
 
 
 def run(*commands: list[str]) -> str:
@@ -55,7 +58,7 @@ def test_a_text_is_embedded_and_scored_without_allennlp(tmp_path: Path) -> None:
         ["embed", text, output, "--bilm", "tiny", "--all"],
         ["perplexity", archive, text, "--cache-directory", cache],
     )
-    expected = BiLm.pretrained("tiny").embed([["The", "play", "ended", "."], ["Hello"]])
+    expected = BiLm.from_pretrained("tiny").embed([["The", "play", "ended", "."], ["Hello"]])
     with h5py.File(output) as file:
         for number, layers in enumerate(expected):
             np.testing.assert_allclose(file[str(number)][...], layers.numpy(), atol=1e-6)
@@ -88,7 +91,7 @@ def test_export_writes_the_published_layout(tmp_path: Path, capsys: pytest.Captu
     assert "with no softmax" in capsys.readouterr().out
     assert json.loads((tmp_path / "exported" / "options.json").read_text())["lstm"]["projection_dim"] == 128
     exported = BiLm.from_files(tmp_path / "exported" / "options.json", tmp_path / "exported" / "weights.hdf5")
-    assert exported.digest() == BiLm.pretrained("tiny").digest()
+    assert exported.digest() == BiLm.from_pretrained("tiny").digest()
 
 
 def test_a_mistake_of_the_user_is_one_sentence(tmp_path: Path) -> None:

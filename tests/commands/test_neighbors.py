@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo_plugin.commands import neighbors
+from elmo_plugin.bilm import BiLm
 from elmo_plugin.commands.main import main
 
 CORPUS = """They saw a Broadway play .
@@ -42,7 +42,7 @@ def test_faiss_that_is_missing_is_named_before_the_work(
     corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "faiss", None)
-    monkeypatch.setattr(neighbors, "load_bilm", lambda source: pytest.fail("faiss is missing"))
+    monkeypatch.setattr(BiLm, "from_pretrained", lambda source: pytest.fail("faiss is missing"))
     arguments = ["--query", "It rained .", "--word", "It", "--index", str(tmp_path / "index"), "--faiss"]
     with pytest.raises(SystemExit, match=r"^elmo neighbors: --faiss needs faiss: install elmo_plugin\[faiss"):
         main(["neighbors", "tiny", corpus, *arguments])

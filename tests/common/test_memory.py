@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from elmo_plugin.common.process import give_back_freed_memory
+from elmo_plugin.common.process import trim_heap
 
 # Blocks that are freed between others that are in use: the C library keeps the gaps.
 PROGRAM = """
 import numpy as np
-from elmo_plugin.common.process import give_back_freed_memory
+from elmo_plugin.common.process import trim_heap
 
 def resident():
     with open("/proc/self/statm") as file:
@@ -20,7 +20,7 @@ blocks = [np.ones(8_000) for _ in range(3_000)]  # 192 MB, in blocks that come f
 before = resident()
 blocks = blocks[::50]
 kept = resident()
-give_back_freed_memory()
+trim_heap()
 print(before - kept, kept - resident())
 """
 
@@ -35,7 +35,7 @@ def test_gaps_of_the_heap_are_given_back() -> None:
 
 def test_other_c_libraries_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctypes.CDLL", lambda name: object())
-    give_back_freed_memory()
+    trim_heap()
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr("ctypes.CDLL", None)
-    give_back_freed_memory()
+    trim_heap()

@@ -10,7 +10,7 @@ import pytest
 
 from elmo_plugin.common import outputs
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import replace_together, replace_when_written, write_json
+from elmo_plugin.common.files import atomic_write, atomic_write_all, write_json
 from elmo_plugin.common.outputs import Output, check_outputs, named_files
 
 STDOUT = """
@@ -28,7 +28,7 @@ def test_the_target_of_a_symlink_is_replaced_and_the_link_stays(tmp_path: Path) 
     target.write_text("old")
     link.symlink_to(target)
     dangling.symlink_to("far/new")
-    with replace_together([link, dangling]) as temporaries:
+    with atomic_write_all([link, dangling]) as temporaries:
         for temporary in temporaries:
             temporary.write_text("new")
     assert link.is_symlink() and dangling.is_symlink()
@@ -121,5 +121,5 @@ def test_a_folder_is_refused_by_the_option(tmp_path: Path) -> None:
         check_outputs([Output("-o", tmp_path)], [])
     with pytest.raises(OSError, match=r"could not write .*folder: Is a directory"):
         (tmp_path / "folder").mkdir()
-        with replace_when_written(tmp_path / "folder") as temporary:
+        with atomic_write(tmp_path / "folder") as temporary:
             temporary.touch()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo_plugin.common.process import LockOfProcess
+from elmo_plugin.common.process import ForkSafeLock
 from tests.forks import ends_well_in_a_fork
 
 PROGRAM = """
@@ -33,7 +33,7 @@ def test_what_is_printed_into_closed_streams_goes_nowhere(closed: str, tmp_path:
 
 
 def test_one_thread_at_a_time_has_it() -> None:
-    lock, inside, most = LockOfProcess(), 0, 0
+    lock, inside, most = ForkSafeLock(), 0, 0
 
     def work() -> None:
         nonlocal inside, most
@@ -53,7 +53,7 @@ def test_one_thread_at_a_time_has_it() -> None:
 
 
 def test_it_is_free_in_a_fork_while_the_parent_has_it() -> None:
-    lock = LockOfProcess()
+    lock = ForkSafeLock()
 
     def work() -> None:
         with lock:

@@ -37,8 +37,8 @@ def test_vectors_that_are_kept_are_those_that_were_computed(device: str) -> None
         expected = other(_ids(sentences, "cpu"), keep_state=False).layers
         ids = _ids(sentences, device)
         outputs = [
-            bilm.forward_frozen(ids, cache=cache),
-            bilm.forward_frozen(ids),
+            bilm.forward_cached(ids, cache=cache),
+            bilm.forward_cached(ids),
             bilm(ids, keep_state=False),
         ]
         for output in outputs:

@@ -38,7 +38,7 @@ def test_words_are_apart_from_punctuation_but_not_cut_at_hyphens_and_apostrophes
 def test_the_cosines_of_each_layer_are_those_of_the_vectors(tiny: LoadedBiLm) -> None:
     view = tiny.view(TEXT, "0.3")
     assert view.occurrences == [Place(0, 3), Place(1, 5), Place(2, 2)]
-    layers = BiLm.pretrained("tiny").embed(view.sentences)
+    layers = BiLm.from_pretrained("tiny").embed(view.sentences)
     assert [layer.name for layer in view.layers] == ["token", "LSTM 1", "LSTM 2"]
     for number, layer in enumerate(view.layers):
         vectors = np.stack([layers[place.sentence][number, place.word].numpy() for place in view.occurrences])
@@ -49,7 +49,7 @@ def test_the_cosines_of_each_layer_are_those_of_the_vectors(tiny: LoadedBiLm) ->
 def test_the_map_keeps_the_distances_of_three_places(tiny: LoadedBiLm) -> None:
     """Three points lie in a plane, so that two principal components lose nothing but the scale."""
     view = tiny.view(TEXT, "0.3")
-    layers = BiLm.pretrained("tiny").embed(view.sentences)
+    layers = BiLm.from_pretrained("tiny").embed(view.sentences)
     vectors = torch.stack([layers[place.sentence][-1, place.word] for place in view.occurrences]).double()
     points = torch.tensor(view.layers[-1].points).double()
     ratio = torch.pdist(vectors) / torch.pdist(points)
@@ -124,7 +124,9 @@ def test_the_tab_links_each_word_and_shows_the_layers(tiny: LoadedBiLm) -> None:
     assert found["chosen"] == {"sentence": 0, "word": 3}
 
 
-WITHOUT_ALLENNLP = BLOCK_ALLENNLP + """
+WITHOUT_ALLENNLP = (
+    BLOCK_ALLENNLP
+    + """
 from starlette.testclient import TestClient
 from elmo_plugin.commands.main import main
 from elmo_plugin.demo import LoadedBiLm, load_archives, make_tabs
@@ -133,6 +135,7 @@ client = TestClient(make_app(make_tabs([], LoadedBiLm("tiny"))), base_url="http:
 print(client.get("/bilm?text=play+play").status_code)
 main(["predict", "model.tar.gz", "text"])
 """
+)
 
 
 @pytest.mark.slow

@@ -217,6 +217,6 @@ def test_a_full_disk_is_an_error_and_not_the_end_of_the_process(name: str, tmp_p
 
 @needs_dev_full
 def test_a_full_disk_is_an_error_of_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resume, "replace_when_written", lambda _: nullcontext(Path("/dev/full")))
+    monkeypatch.setattr(resume, "atomic_write", lambda _: nullcontext(Path("/dev/full")))
     with pytest.raises(OSError, match="No space left on device"):
         write_part(tmp_path / "part", make_part(0, ["a b c " * 1000]))

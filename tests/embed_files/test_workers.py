@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import elmo_plugin
-from elmo_plugin.common.process import keep_large_blocks_apart
+from elmo_plugin.common.process import use_mmap_for_large_blocks
 from elmo_plugin.embed_files import EmbedSettings, embed_file
 from tests.embed_files.conftest import LINES, write_text
 from tests.embed_files.test_kills import PROCESSES, embed_silently
@@ -125,7 +125,7 @@ def megabytes() -> float:
 
 def note_megabytes_kept(results: "SimpleQueue[float]") -> None:
     """Frees large arrays below small ones, after a first one, whose size the C library would remember."""
-    keep_large_blocks_apart()
+    use_mmap_for_large_blocks()
     np.ones(24 * 2**20, np.uint8)
     begin = megabytes()
     large = [np.ones(16 * 2**20, np.uint8) for _ in range(4)]

@@ -13,7 +13,7 @@ from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands import subcommands  # noqa: F401 (registers the command)
 from elmo_plugin.commands.export import export
 from tests.bilm.io.model_folder import Recomputation, write_model
@@ -44,7 +44,7 @@ def test_an_archive_predicts_the_same_without_the_folder(
     requires_grad: bool, folder: Path, tmp_path: Path
 ) -> None:
     config = config_of(folder, requires_grad=requires_grad)
-    before = load_bilm(str(folder)).state_dict()
+    before = BiLm.from_pretrained(str(folder)).state_dict()
     model = train(config, tmp_path / "run")
     embedder = model.contextual_encoder.text_field_embedder.token_embedder_elmo
     assert requires_grad != all(
@@ -71,7 +71,7 @@ def test_its_training_goes_on_as_a_language_model(
     bilm_config["model"]["initial"] = str(folder)
     model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
     shutil.rmtree(folder)
-    tuned = load_bilm(str(tmp_path / "run" / "model.tar.gz"))
+    tuned = BiLm.from_pretrained(str(tmp_path / "run" / "model.tar.gz"))
     vectors, expected = tuned.embed([["the", "言語"]])[0], model.bilm.eval().embed([["the", "言語"]])[0]
     torch.testing.assert_close(vectors, expected)
 

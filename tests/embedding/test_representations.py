@@ -56,7 +56,9 @@ def test_layers_that_the_bilm_does_not_have_are_refused(bilm: BiLm, layers: obje
 
 
 def test_the_name_of_a_bilm_is_refused_with_what_to_write_instead() -> None:
-    with pytest.raises(BiLmError, match=r"expected a BiLm, such as BiLm.pretrained\('tiny'\), not 'tiny'"):
+    with pytest.raises(
+        BiLmError, match=r"expected a BiLm, such as BiLm.from_pretrained\('tiny'\), not 'tiny'"
+    ):
         ElmoRepresentations("tiny")  # type: ignore[arg-type]
 
 

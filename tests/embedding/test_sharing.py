@@ -146,7 +146,7 @@ def test_elmos_never_change_the_callers_bilm(bilm: BiLm) -> None:
     bilm.requires_grad_(True)
     before = settings()
     for options in ({}, {"requires_grad": False}, {"requires_grad": False, "precision": "bfloat16"}):
-        assert ElmoRepresentations(bilm, max_batch_tokens=3, **options).bilm.is_trained == (not options)
+        assert ElmoRepresentations(bilm, max_batch_tokens=3, **options).bilm.is_trainable == (not options)
         assert settings() == before
     assert_same(list(bilm.state_dict().values()), list(weights.values()))
 

@@ -134,8 +134,8 @@ def test_a_configuration_with_two_placements_reads_an_equal_frozen_bilm_once(
     bilm_files: dict[str, str], monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], reads: int
 ) -> None:
     loaded: list[BiLm] = []
-    load = BiLm.load
-    monkeypatch.setattr(BiLm, "load", lambda *args: loaded.append(load(*args)) or loaded[-1])
+    load = BiLm.from_pretrained
+    monkeypatch.setattr(BiLm, "from_pretrained", lambda *args: loaded.append(load(*args)) or loaded[-1])
     elmo = {"type": "elmo", "bilm": bilm_files}
     config = {
         "text_field_embedder": {"token_embedders": {"elmo": elmo}},
@@ -145,9 +145,9 @@ def test_a_configuration_with_two_placements_reads_an_equal_frozen_bilm_once(
     assert len(loaded) == 2 * reads, "two encoders share nothing"
     for encoder in encoders:
         own = encoder.text_field_embedder.token_embedder_elmo._elmo.bilm
-        assert not own.is_trained
+        assert not own.is_trainable
         assert (encoder.output_elmo._elmo.bilm is own) == (reads == 1)
-        assert encoder.output_elmo._elmo.bilm.is_trained == ("requires_grad" in options)
+        assert encoder.output_elmo._elmo.bilm.is_trainable == ("requires_grad" in options)
 
 
 def text_of_other_words() -> TextFieldTensors:

@@ -258,9 +258,7 @@ def test_under_autocast_only_products_are_rounded(
     found = values_and_gradients(encoder, inputs, mask)
     assert [each.dtype for each in found] == [torch.float32, dtype, *[torch.float32] * (len(found) - 2)]
     for rounded, exact in zip(found, expected, strict=True):
-        torch.testing.assert_close(
-            rounded.float(), exact, rtol=0.03, atol=0.03 * exact.abs().max().item()
-        )
+        torch.testing.assert_close(rounded.float(), exact, rtol=0.03, atol=0.03 * exact.abs().max().item())
     assert not torch.equal(found[0], expected[0]), "no product was rounded"
 
 

@@ -41,7 +41,7 @@ def test_allennlp_makes_a_model_of_it(name: str) -> None:
         vocab.add_token_to_namespace(f"word{number}", "words")
     model = Model.from_params(params=Params(evaluate(name)["model"]), vocab=vocab)
     assert isinstance(model, BiLmLanguageModel)
-    assert model.bilm.options == BiLm.pretrained("tiny").options
+    assert model.bilm.options == BiLm.from_pretrained("tiny").options
 
 
 @pytest.mark.parametrize(

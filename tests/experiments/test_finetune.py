@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from elmo_plugin.bilm import load_bilm
+from elmo_plugin.bilm import BiLm
 from elmo_plugin.commands.export import export
 from elmo_plugin.sweeps import trainings
 from tests.experiments.programs import experiment_module
@@ -97,7 +97,7 @@ def test_the_bilm_learns_the_text_once_and_the_task_gets_both(
     scores = {"mean": 15, "scores": [10, 20]}
     assert results["ner"]["f1"] == {"before": scores, "after": scores}
     assert given == [archive, str(tmp_path / "runs" / "ner" / "bilm")]
-    assert load_bilm(given[1]).output_dim == load_bilm(archive).output_dim
+    assert BiLm.from_pretrained(given[1]).output_dim == BiLm.from_pretrained(archive).output_dim
 
     monkeypatch.setattr(trainings, "train_model", None)
     finetune.main()

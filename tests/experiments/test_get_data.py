@@ -213,7 +213,10 @@ def test_pictures_of_snli_are_in_one_part(tmp_path: Path, corpora: Any) -> None:
     assert not pictures["dev.jsonl"] & pictures["test.jsonl"]
     assert sum(map(len, rows.values())) == 120 + 3
     assert rows["train.jsonl.gz"][-1] == {
-        "annotator_labels": ["neutral"], "gold_label": "neutral", "sentence1": 'A "b', "sentence2": "c"
+        "annotator_labels": ["neutral"],
+        "gold_label": "neutral",
+        "sentence1": 'A "b',
+        "sentence2": "c",
     }
     assert all(tuple(row) == tuple(sorted(row)) and "parse" not in row for of in rows.values() for row in of)
 

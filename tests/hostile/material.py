@@ -11,7 +11,7 @@ import torch
 from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
-from elmo_plugin.bilm import BiLm, load_bilm
+from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io import Source
 from elmo_plugin.commands.export import export
 from elmo_plugin.embed_files import EmbedSettings, embed_file
@@ -48,7 +48,7 @@ class Material(NamedTuple):
 
     @property
     def pair(self) -> dict[str, str]:
-        """The two files of the export, as `load_bilm` takes them."""
+        """The two files of the export, as `BiLm.from_pretrained` takes them."""
         return pair(self.exported)
 
 
@@ -81,12 +81,12 @@ def tags_of(archive: Path) -> Any:
 
 def loads_right(source: Source, expected: np.ndarray) -> None:
     """Raises `AssertionError` where the biLM gives other vectors."""
-    assert np.array_equal(vectors_of(load_bilm(source)), expected), "other vectors"
+    assert np.array_equal(vectors_of(BiLm.from_pretrained(source)), expected), "other vectors"
 
 
 def loads_finite(source: Source) -> None:
     """Raises `AssertionError` where vectors are no numbers, for files without a checksum."""
-    assert np.isfinite(vectors_of(load_bilm(source))).all(), "vectors that are no numbers"
+    assert np.isfinite(vectors_of(BiLm.from_pretrained(source))).all(), "vectors that are no numbers"
 
 
 def predicts_right(archive: Path, expected: Any) -> None:

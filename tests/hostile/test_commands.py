@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmo_plugin.bilm import load_bilm
+from elmo_plugin.bilm import BiLm
 from tests.hostile.fork_server import Forked, allennlp
 from tests.hostile.material import (
     Material,
@@ -247,7 +247,7 @@ def test_stopped_at_any_moment(kind: str, material: Material, tmp_path: Path, ou
         if kind == "embed":
             return filecmp.cmp(out / "out.hdf5", whole / "out.hdf5", shallow=False)
         if kind == "export":
-            return np.array_equal(vectors_of(load_bilm(pair(out))), material.vectors)
+            return np.array_equal(vectors_of(BiLm.from_pretrained(pair(out))), material.vectors)
         if kind in ("vocab", "perplexity"):
             made = next(file for file in whole.iterdir() if file.name != "cache")
             files = [made] if made.is_file() else [file for file in made.rglob("*") if file.is_file()]

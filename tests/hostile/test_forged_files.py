@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.common.formats.torch_files import load_plain
 from elmo_plugin.integrations.word_vectors import WordVectors
 from tests.bilm.io.model_folder import SENTENCES, write_model
@@ -91,7 +91,7 @@ def test_records_of_torch(material: Material, tmp_path: Path, outcomes: Outcomes
 
 def finite_or_refused(path: Path) -> None:
     """Strides and offsets that fit are other weights, which nobody can tell; they stay in their tensors."""
-    vectors = load_bilm(str(path)).embed(SENTENCES[:1])[0]
+    vectors = BiLm.from_pretrained(str(path)).embed(SENTENCES[:1])[0]
     assert torch.isfinite(vectors).all(), "vectors that are not finite"
 
 
@@ -142,7 +142,7 @@ def test_models_of_manylangs(tmp_path: Path, outcomes: Outcomes) -> None:
     folder = write_model(tmp_path / "model")
 
     def look() -> None:
-        for vectors in load_bilm(str(folder)).embed(SENTENCES):
+        for vectors in BiLm.from_pretrained(str(folder)).embed(SENTENCES):
             assert torch.isfinite(vectors).all(), "vectors that are not finite"
 
     names = [str(folder)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elmo_plugin.bilm import load_bilm
+from elmo_plugin.bilm import BiLm
 from elmo_plugin.embed_files import EmbedSettings, embed_file, hdf5_output
 from elmo_plugin.embedding.cache import SqliteCache
 from elmo_plugin.embedding.cache.sqlite_store import NAME
@@ -72,9 +72,9 @@ def test_chunks_of_an_embedding_that_was_stopped(
 
 def test_damaged_caches(material: Material, tmp_path: Path, outcomes: Outcomes) -> None:
     def embed(cache: SqliteCache | None) -> list[np.ndarray]:
-        bilm = load_bilm(material.pair)
+        bilm = BiLm.from_pretrained(material.pair)
         batches = [bilm._character_ids([sentence]) for sentence in SENTENCES]
-        return [bilm.forward_frozen(ids, cache=cache).layers.numpy() for ids in batches]
+        return [bilm.forward_cached(ids, cache=cache).layers.numpy() for ids in batches]
 
     def look(folder: Path) -> None:
         cache = SqliteCache(str(folder))

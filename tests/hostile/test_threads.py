@@ -15,7 +15,7 @@ from allennlp.common import Params
 from allennlp.data import DatasetReader
 from allennlp.predictors import Predictor
 
-from elmo_plugin.common.process import give_back_freed_memory
+from elmo_plugin.common.process import trim_heap
 from tests.hostile.material import times
 from tests.hostile.test_predictors import CONTRACTS
 from tests.tasks.contract import assert_same
@@ -47,7 +47,7 @@ def words_of(generator: random.Random) -> list[str]:
 
 def resident_bytes() -> int:
     gc.collect()
-    give_back_freed_memory()
+    trim_heap()
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 

@@ -54,9 +54,7 @@ def test_pipe_gives_what_a_document_alone_gets(pair: dict[str, str], processes: 
             np.testing.assert_array_equal(token.vector, doc._.elmo[token.i])
 
 
-def test_the_biLM_computes_where_spacy_does(
-    pair: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_biLM_computes_where_spacy_does(pair: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """`spacy.require_gpu()` makes this device that of torch in spaCy; it is no GPU here."""
     nlp, devices = pipeline(pair), []
     monkeypatch.setattr(WordVectors, "to", lambda self, device: devices.append(device))

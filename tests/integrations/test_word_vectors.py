@@ -83,7 +83,7 @@ def test_what_is_stored_needs_no_other_file(pair: dict[str, str]) -> None:
         Path(file).unlink()
     again = WordVectors(pair).from_bytes(content)
     np.testing.assert_array_equal(again.embed(SENTENCES)[0], expected)
-    assert again.to_bytes() == content and not again.bilm.is_trained
+    assert again.to_bytes() == content and not again.bilm.is_trainable
 
 
 def test_each_has_a_biLM_of_its_own(pair: dict[str, str]) -> None:
@@ -169,9 +169,7 @@ def test_a_pickle_has_a_checksum(pair: dict[str, str]) -> None:
         pickle.loads(bytes(pickled))
 
 
-@pytest.mark.parametrize(
-    "weights", [[INF, 1, 1], [float("nan")] * 3, [1e308] * 3, [INF, -INF, 1]], ids=str
-)
+@pytest.mark.parametrize("weights", [[INF, 1, 1], [float("nan")] * 3, [1e308] * 3, [INF, -INF, 1]], ids=str)
 def test_mixing_weights_that_cannot_be_are_named(weights: list[float]) -> None:
     with pytest.raises(BiLmError, match=r"mixing_weights and their sum must be finite, not \["):
         WordVectors("tiny", mixing_weights=weights)

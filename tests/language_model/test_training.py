@@ -27,14 +27,14 @@ def test_a_bilm_is_trained_and_found_again_in_its_archive(
     model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
     loaded = load_archive(tmp_path / "run" / "model.tar.gz").model
     for source in ("run/model.tar.gz", "run"):
-        bilm = BiLm.from_archive(tmp_path / source)
+        bilm = BiLm.from_pretrained(tmp_path / source)
         for name, tensor in model.bilm.state_dict().items():
             assert torch.equal(bilm.state_dict()[name], tensor)
             assert torch.equal(loaded.bilm.state_dict()[name], tensor)
     assert torch.get_float32_matmul_precision() == precision, "it is as it was before training"
     (tmp_path / "run").rename(tmp_path / "tiny")
     monkeypatch.chdir(tmp_path)
-    assert BiLm.from_archive("tiny").options == loaded.bilm.options, "not the model of this name"
+    assert BiLm.from_pretrained(Path("tiny")).options == loaded.bilm.options, "not the model of this name"
 
 
 def test_recovery_with_another_vocabulary_is_refused(bilm_config: dict[str, Any], tmp_path: Path) -> None:
@@ -113,4 +113,4 @@ def test_the_bundled_models_configuration_has_the_options_of_the_bundled_model(
     repository = Path(__file__).parents[2]
     params = Params.from_file(repository / "training_config" / "bilm_tiny.jsonnet")
     options = params["model"]["options"].as_dict()
-    assert options == BiLm.pretrained("tiny").options.to_dict()
+    assert options == BiLm.from_pretrained("tiny").options.to_dict()

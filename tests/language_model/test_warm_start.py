@@ -139,5 +139,5 @@ def test_weights_without_options_are_refused(tmp_path: Path) -> None:
 def test_the_bilm_of_a_fine_tuned_archive_is_found_without_what_it_was_tuned_from(tmp_path: Path) -> None:
     archive = _fine_tuned(tmp_path / "run")
     for source in (archive, tmp_path / "run"):
-        state = BiLm.from_archive(source).state_dict()
+        state = BiLm.from_pretrained(source).state_dict()
         assert all(torch.equal(state[name], tensor) for name, tensor in random_bilm().state_dict().items())

@@ -114,9 +114,7 @@ def test_threads_of_a_process_train_one_at_a_time(tmp_path: Path, monkeypatch: p
     assert [each.failure for each in outcomes] == [""] * 4
 
 
-def test_without_dask_the_error_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_dask_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
     with pytest.raises(BiLmError, match=r"install elmo_plugin\[cluster\]"):
         train_in_processes([], workers=2)

@@ -74,7 +74,7 @@ class ElmoBiLm(nn.Module):
 
         Raises `BiLmError` where the biLM is trained.
         """
-        if self.bilm.is_trained:
+        if self.bilm.is_trainable:
             raise _no_trained_words()
         characters = self.bilm.options.char_cnn.max_characters_per_token
         ids = torch.from_numpy(sentences_to_character_ids([tokens], characters)[0])

@@ -61,7 +61,7 @@ class AllenNlpBiLm(BiLm):
 
     @classmethod
     def load(cls, source: Source | BiLm, precision: str = "float32") -> "Self":
-        """Loads a biLM of its own, see `BiLm.load`, or makes a frozen copy of a biLM."""
+        """Loads a biLM of its own, see `BiLm.from_pretrained`, or makes a frozen copy of a biLM."""
         if not isinstance(source, BiLm):
             loaded = super().load(source, precision)
             if isinstance(source, Mapping):
@@ -76,17 +76,19 @@ class AllenNlpBiLm(BiLm):
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Raises `BiLmError`: the parameters have AllenNLP's names."""
-        raise BiLmError("load the biLM by elmo_plugin.bilm.load_bilm and save that, or use elmo export")
+        raise BiLmError(
+            "load the biLM by elmo_plugin.bilm.BiLm.from_pretrained and save that, or use elmo export"
+        )
 
     @torch.no_grad()
     def notice_changes(self) -> None:
         """
-        Calls `weights_changed` where the sum of the values of any tensor has changed. AllenNLP derives
+        Calls `refresh` where the sum of the values of any tensor has changed. AllenNLP derives
         nothing from frozen weights, so its users may write through a parameter's `.data`, which torch does
         not count.
         """
-        if not self.is_trained:
+        if not self.is_trainable:
             sums = torch.stack([parameter.sum() for parameter in self.parameters()]).tolist()
             if sums != self._sums:
-                self.weights_changed()
+                self.refresh()
                 self._sums = sums

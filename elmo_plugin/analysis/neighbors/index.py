@@ -13,10 +13,10 @@ from torch import Tensor
 from elmo_plugin.analysis.representations import batches_of_words
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import checksum, locked, remove_leftovers, replace_when_written, write_json
+from elmo_plugin.common.files import atomic_write, checksum, locked, remove_leftovers, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import decode, read_lines
-from elmo_plugin.common.process import give_back_freed_memory
+from elmo_plugin.common.process import trim_heap
 from elmo_plugin.common.progress import progress_bar
 
 VERSION = 1  # of the format
@@ -102,7 +102,7 @@ def open_index(folder: Path, bilm: BiLm, corpus: str, layer: int) -> CorpusIndex
         with locked(folder / f".{place.name}.lock"):  # one process makes it, the others wait
             remove_leftovers(folder, place.name)
             if not place.exists():
-                with replace_when_written(place) as temporary:
+                with atomic_write(place) as temporary:
                     _build(temporary, bilm, corpus, layer)
     return CorpusIndex(place)
 
@@ -126,7 +126,7 @@ def _build(folder: Path, bilm: BiLm, corpus: str, layer: int) -> None:
             file.write(of_batch.half().cpu().numpy().tobytes())
             progress.update(len(of_batch))
             if number % BATCHES_UNTIL_FREED == 0:
-                give_back_freed_memory()
+                trim_heap()
     description: dict[str, Any] = {
         "version": VERSION,
         "corpus": corpus,

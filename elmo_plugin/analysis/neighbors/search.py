@@ -11,7 +11,7 @@ from torch import Tensor
 from elmo_plugin.analysis.neighbors.index import CorpusIndex
 from elmo_plugin.analysis.neighbors.report import Neighbor
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 
 ROWS_AT_ONCE = 8_192  # fit into a processor's caches
 MIN_ROWS_OF_FAISS = 10_000  # fewer do not train its codes
@@ -107,7 +107,7 @@ def _build_faiss(faiss: Any, vectors: np.ndarray, path: Path) -> None:
     index.train(vectors[np.sort(sample)].astype(np.float32))
     for start in range(0, num_words, ROWS_AT_ONCE):
         index.add(vectors[start : start + ROWS_AT_ONCE].astype(np.float32))
-    with replace_when_written(path) as temporary:
+    with atomic_write(path) as temporary:
         faiss.write_index(index, str(temporary))
 
 

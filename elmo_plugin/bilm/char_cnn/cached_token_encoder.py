@@ -7,8 +7,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.char_cnn.type_cache import TypeCache
 from elmo_plugin.bilm.char_cnn.unique_rows import encode_unique_rows, unique_rows
+from elmo_plugin.bilm.char_cnn.word_cache import WordCache
 from elmo_plugin.bilm.inference_weights import InferenceWeights
 from elmo_plugin.bilm.options import CharCnnOptions, LexiconCnnOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
@@ -48,15 +48,15 @@ class CachedTokenEncoder(nn.Module):
     """
     The token layer of a biLM: gives each word a vector that depends on nothing but the word.
 
-    Subclasses have a `projection`, their last layer, and define `encode_types`. Those that read characters
+    Subclasses have a `projection`, their last layer, and define `encode_words`. Those that read characters
     also have a `character_embedding`, and the layers that `_make_char_cnn` makes.
 
-    The attribute `type_cache_size` is the largest number of word vectors that are stored while the weights
+    The attribute `word_cache_size` is the largest number of word vectors that are stored while the weights
     are frozen; 0 for none. With the default and words of 50 characters they take up to 71 MB for vectors of
     512 numbers, 21 MB for 128.
     """
 
-    type_cache_size = 32768
+    word_cache_size = 32768
 
     character_embedding: nn.Embedding
     convolutions: Sequence[nn.Conv1d]
@@ -74,7 +74,7 @@ class CachedTokenEncoder(nn.Module):
         self.activation = torch.relu if options.activation == "relu" else torch.tanh
         self.widest_filter = max(width for width, _ in options.filters)
 
-    def encode_types(
+    def encode_words(
         self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
     ) -> Tensor:
         """
@@ -120,17 +120,15 @@ class CachedTokenEncoder(nn.Module):
         `Tensor`
             Shape (..., projection_dim).
         """
-        encode = partial(self.encode_types, precision=precision, weights=weights)
+        encode = partial(self.encode_words, precision=precision, weights=weights)
         if weights is not None:
-            encode = partial(self._type_cache(precision, weights).look_up, encode=encode)
+            encode = partial(self._word_cache(precision, weights).look_up, encode=encode)
         return encode_unique_rows(character_ids, encode)
 
-    def precompute_types(
-        self, character_ids: Tensor, precision: Precision, weights: InferenceWeights
-    ) -> None:
+    def precompute(self, character_ids: Tensor, precision: Precision, weights: InferenceWeights) -> None:
         """
         Encodes the words of a vocabulary now. Their vectors are stored as long as `weights`, in addition to
-        `type_cache_size` others; those stored so far are dropped to make room.
+        `word_cache_size` others; those stored so far are dropped to make room.
 
         # Parameters
 
@@ -140,8 +138,8 @@ class CachedTokenEncoder(nn.Module):
             See `encode`.
         """
         types, _ = unique_rows(character_ids.reshape(-1, character_ids.size(-1)))
-        encode = partial(self.encode_types, precision=precision, weights=weights)
-        self._type_cache(precision, weights).pin(types, encode)
+        encode = partial(self.encode_words, precision=precision, weights=weights)
+        self._word_cache(precision, weights).pin(types, encode)
 
-    def _type_cache(self, precision: Precision, weights: InferenceWeights) -> TypeCache:
-        return weights.get(("types", precision.name), lambda: TypeCache(self.type_cache_size))
+    def _word_cache(self, precision: Precision, weights: InferenceWeights) -> WordCache:
+        return weights.get(("types", precision.name), lambda: WordCache(self.word_cache_size))

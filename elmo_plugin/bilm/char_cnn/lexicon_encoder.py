@@ -39,7 +39,7 @@ class LexiconTokenEncoder(CachedTokenEncoder):
             self._make_char_cnn(options, options.character_dim)
         self.projection = nn.Linear(options.n_features, projection_dim)
 
-    def encode_types(
+    def encode_words(
         self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
     ) -> Tensor:
         weight = self.projection.weight

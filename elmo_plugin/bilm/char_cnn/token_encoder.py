@@ -58,15 +58,15 @@ class TokenEncoder(CachedTokenEncoder):
         nn.init.normal_(self.projection.weight, std=options.n_filters**-0.5)
         nn.init.zeros_(self.projection.bias)
 
-    def encode_types(
+    def encode_words(
         self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
     ) -> Tensor:
         weight = self.projection.weight
         if len(character_ids) == 0:
             return weight.new_zeros(0, len(weight))
         _check_range(character_ids)
-        is_trained = any(parameter.requires_grad for parameter in self.parameters())
-        if is_trained and (torch.is_grad_enabled() or precision.name == "float32"):
+        is_trainable = any(parameter.requires_grad for parameter in self.parameters())
+        if is_trainable and (torch.is_grad_enabled() or precision.name == "float32"):
             vectors, order = self._encode_for_training(character_ids)
         else:
             with torch.no_grad(), torch.autocast(weight.device.type, enabled=False):

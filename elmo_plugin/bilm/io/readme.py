@@ -34,9 +34,9 @@ A bidirectional language model (biLM) in the layout of published ELMo models
 ## Use
 
 ```python
-from elmo_plugin.bilm import load_bilm
+from elmo_plugin.bilm import BiLm
 
-bilm = load_bilm("{address}")  # where this folder is: a path, or its address on a hub
+bilm = BiLm.from_pretrained("{address}")  # where this folder is: a path, or its address on a hub
 vectors = bilm.embed([["The", "play", "."], ["Hello"]])  # per sentence: (layers, words, {output_dim})
 ```
 

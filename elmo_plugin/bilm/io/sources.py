@@ -1,6 +1,8 @@
-"""The sources of a biLM: a name, an archive, two files, a folder; each by path or URL."""
+"""The sources of a biLM, in the order in which they are tried: a name, a path, a URL, the hub."""
 
+import re
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,12 +22,14 @@ from elmo_plugin.bilm.io.readme import CARD_NAME, Card, model_card, read_card
 from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, read_archive
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import remove_leftovers, replace_together, replace_when_written
+from elmo_plugin.common.files import atomic_write, atomic_write_all, remove_leftovers
 
 OPTIONS_NAME = "options.json"
 WEIGHTS_NAME = "weights.hdf5"
 
 Source = str | Path | Mapping[str, str]
+
+_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
 
 
 class Checkpoint(NamedTuple):
@@ -98,7 +102,7 @@ def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]
         if file.is_dir():
             raise BiLmError(f"{file} is a directory, where a file is to be written")
         remove_leftovers(folder, file.name)
-    with replace_together(files) as (options_file, weights_file):
+    with atomic_write_all(files) as (options_file, weights_file):
         checkpoint.options.to_file(options_file)
         options, weights, softmax, dtype, _ = checkpoint
         state = dict(weights)
@@ -121,7 +125,7 @@ def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
     parameters = sum(values.numel() for _, values in weights)
     vocabulary_size = len(softmax.words) if softmax else None
     text = model_card(path.parent.resolve().name, options, parameters, dtype, vocabulary_size, card)
-    with replace_when_written(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -137,11 +141,15 @@ def _locate(source: Source) -> Path | tuple[Path, Path]:
         options, weights = MODELS[source]
         return fetch(options), fetch(weights)
     path = fetch(source)
+    if not path.exists() and isinstance(source, str) and _HUB_ID.fullmatch(source):
+        try:
+            path = fetch(f"hf://{source}")
+        except BiLmError as error:
+            raise BiLmError(f"biLM not found: {source} is neither a name nor a path, and {error}") from None
     if not path.exists():
-        raise BiLmError(
-            f"there is no biLM {str(source)!r}: it is neither one of {', '.join(MODELS)} "
-            "nor a training archive"
-        )
+        nearest = get_close_matches(str(source), MODELS, n=1)
+        hint = f"did you mean {nearest[0]!r}?" if nearest else f"the names are {', '.join(MODELS)}"
+        raise BiLmError(f"biLM not found: {source} is neither a name nor a path; {hint}")
     is_pair = path.is_dir() and not (path / CONFIG_NAME).is_file() and not is_model_folder(path)
     return _pair_in(path) if is_pair else path
 

@@ -15,7 +15,7 @@ from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
 from elmo_plugin.bilm.network import BiLmNetwork
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import read_bytes, replace_when_written
+from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.archives import read_members
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.json_tensor import json_from_tensor
@@ -108,7 +108,7 @@ def replace_weights(
     torch.save(state, content)
     files[_weights_name(files, source)] = content.getvalue()
     with (
-        replace_when_written(output) as temporary,
+        atomic_write(output) as temporary,
         tarfile.open(temporary, "w:gz", compresslevel=1) as archive,
     ):
         for name, file in files.items():

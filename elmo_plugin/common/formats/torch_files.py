@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.common.errors import BiLmError, raise_stop
-from elmo_plugin.common.files import reason, replace_when_written
+from elmo_plugin.common.files import atomic_write, reason
 from elmo_plugin.common.formats.archives import MAX_BYTES, MAX_RATIO
 
 _TORCH = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:2])
@@ -90,7 +90,7 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
     Raises `OSError` with the file and the reason if it cannot be written; an old file at `path` stays.
     """
     try:
-        with replace_when_written(path) as temporary, open(temporary, "wb") as file:
+        with atomic_write(path) as temporary, open(temporary, "wb") as file:
             torch.save(content, file)
     except (OSError, RuntimeError) as error:
         cause = _os_error(error)

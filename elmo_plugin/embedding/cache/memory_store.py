@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from elmo_plugin.common.process import LockOfProcess
+from elmo_plugin.common.process import ForkSafeLock
 
 OVERHEAD = 300  # bytes of a record besides its vectors, about
 
@@ -21,7 +21,7 @@ class MemoryStore:
         self.max_bytes = max_bytes
         self._bytes = 0
         self._records: OrderedDict[bytes, np.ndarray] = OrderedDict()
-        self._lock = LockOfProcess()
+        self._lock = ForkSafeLock()
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         missing = []

@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import remove_leftovers, replace_when_written, write_json
+from elmo_plugin.common.files import atomic_write, remove_leftovers, write_json
 from elmo_plugin.common.formats.json_files import read_json
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines
 from elmo_plugin.language_model.corpus.chunks import RESERVED_WORDS, ChunkFiles, write_corpus_chunk
@@ -141,7 +141,7 @@ def _write(shard: str, stamp: list[int], folder: Path, chunk_tokens: int) -> Non
     """Writes the folder, which appears when it is whole. Only one process at a time may be here."""
     remove_leftovers(folder.parent, folder.name)
     shutil.rmtree(folder, ignore_errors=True)  # it is damaged
-    with replace_when_written(folder) as part:
+    with atomic_write(folder) as part:
         part.mkdir()
         sizes: list[tuple[int, int, int]] = []
         for words, types, lengths in _tokenized(read_sentences(shard), chunk_tokens):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, LabelError, escape_word, kind_of_row, unescape_word
 from elmo_plugin.tasks.coref.clusters import Mention, format_clusters, parse_clusters
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
@@ -154,7 +154,7 @@ def write_documents(path: str | os.PathLike[str], documents: Iterable[CorefDocum
 
     Raises `ConfigurationError` where a document cannot be written.
     """
-    with replace_when_written(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+    with atomic_write(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
         for document in documents:
             try:
                 file.writelines(f"{line}\n" for line in format_document(document))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.common.files import replace_when_written
+from elmo_plugin.common.files import atomic_write
 from elmo_plugin.tasks.conll2012 import LabelError
 from elmo_plugin.tasks.dataset_reader import Line, Row, read_text_lines, sentence_rows
 from elmo_plugin.tasks.srl.spans import Argument, format_labels, parse_labels
@@ -101,7 +101,7 @@ def write_props(path: str | os.PathLike[str], sentences: Iterable[PropsSentence]
 
     Raises `ConfigurationError` where a sentence has no words or a proposition cannot be written.
     """
-    with replace_when_written(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+    with atomic_write(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
         for number, sentence in enumerate(sentences, start=1):
             try:
                 file.writelines(f"{row}\n" for row in format_props(sentence))

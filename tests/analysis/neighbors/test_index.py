@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from elmo_plugin.analysis.neighbors import CorpusIndex, open_index, unit_length
-from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.common.files import write_json
 
 SENTENCES = [["They", "saw", "a", "play", "."], ["naïve"], ["He", "made", "a", "good", "play"]]
@@ -17,7 +17,7 @@ SENTENCES = [["They", "saw", "a", "play", "."], ["naïve"], ["He", "made", "a", 
 
 @pytest.fixture(scope="module")
 def bilm() -> BiLm:
-    return load_bilm("tiny")
+    return BiLm.from_pretrained("tiny")
 
 
 @pytest.fixture
@@ -29,9 +29,7 @@ def corpus(tmp_path: Path) -> str:
 def test_each_word_has_its_vector_and_its_sentence(tmp_path: Path, bilm: BiLm, corpus: str) -> None:
     index = open_index(tmp_path / "index", bilm, corpus, layer=1)
     occurrences = [index.occurrence(row) for row in range(len(index.vectors))]
-    assert occurrences == [
-        (words, position) for words in SENTENCES for position in range(len(words))
-    ]
+    assert occurrences == [(words, position) for words in SENTENCES for position in range(len(words))]
     expected = torch.cat([unit_length(bilm.embed([words])[0][1]) for words in SENTENCES])
     torch.testing.assert_close(torch.from_numpy(np.array(index.vectors)).float(), expected, atol=2e-4, rtol=0)
     assert index.description["words"] == 11 and index.description["sentences"] == 3

@@ -19,7 +19,7 @@ from elmo_plugin.analysis.neighbors import (
     search,
     unit_length,
 )
-from elmo_plugin.bilm import BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 
 
 def unit_vectors(num_words: int, dim: int, seed: int) -> np.ndarray:
@@ -53,7 +53,7 @@ def test_blocks_give_what_sorting_all_cosines_gives(rows: int, block: int, k: in
 
 def test_the_sentence_of_the_query_is_left_out_wherever_it_is(tmp_path: Path) -> None:
     (tmp_path / "corpus.txt").write_text("so it is .\n" * 9 + "it is so .\nwas it so ?\n")
-    bilm = load_bilm("tiny")
+    bilm = BiLm.from_pretrained("tiny")
     index = open_index(tmp_path / "index", bilm, str(tmp_path / "corpus.txt"), 2)
     vector = unit_length(bilm.embed([["so", "it", "is", "."]])[0][2, 0])
     neighbors = find_neighbors(index, ExactSearch(index), vector, 3, ["so", "it", "is", "."])

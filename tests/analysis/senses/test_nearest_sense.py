@@ -36,7 +36,7 @@ FIRST = {("play", "n"): "play%1", ("play", "v"): "play%5", ("dog", "n"): "dog%1"
 
 @pytest.fixture(scope="module")
 def bilm() -> BiLm:
-    return BiLm.pretrained("tiny")
+    return BiLm.from_pretrained("tiny")
 
 
 def vector(bilm: BiLm, sentence: SenseSentence, target: Target, mix: tuple[Tensor, Tensor]) -> Tensor:

@@ -25,15 +25,15 @@ from tests.close import assert_near
 
 
 def _count_encoded(encoder: TokenEncoder, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Returns a list that gets the number of words of each call of the encoder's `encode_types`."""
+    """Returns a list that gets the number of words of each call of the encoder's `encode_words`."""
     encoded: list[int] = []
 
-    def encode_types(ids: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def encode_words(ids: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if len(ids) > 0:
             encoded.append(len(ids))
-        return TokenEncoder.encode_types(encoder, ids, *args, **kwargs)
+        return TokenEncoder.encode_words(encoder, ids, *args, **kwargs)
 
-    monkeypatch.setattr(encoder, "encode_types", encode_types)
+    monkeypatch.setattr(encoder, "encode_words", encode_words)
     return encoded
 
 
@@ -121,7 +121,7 @@ def _move_through_another_type(bilm: BiLm) -> None:
 def test_changed_weights_are_noticed(change: Callable[[BiLm], None], precision: str) -> None:
     skip_where_missing(precision)
     bilm = bilm_with_encoder(precision)
-    bilm.precompute_types(["to", "be"])
+    bilm.precompute(["to", "be"])
     before = encode(bilm, ["be", "or"])
     change(bilm)
     check_vectors(bilm, ["be", "or"], precision)
@@ -152,14 +152,14 @@ def test_copies_share_nothing_that_is_kept(duplicate: Callable[[BiLm], BiLm]) ->
 def test_what_is_kept_is_no_part_of_the_weights() -> None:
     bilm = bilm_with_encoder()
     names = set(bilm.state_dict())
-    bilm.precompute_types(["to", "be"])
+    bilm.precompute(["to", "be"])
     assert set(bilm.state_dict()) == names
 
 
 def test_words_encoded_ahead_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    bilm = bilm_with_encoder(type_cache_size=1)
+    bilm = bilm_with_encoder(word_cache_size=1)
     encoded = _count_encoded(bilm.token_encoder, monkeypatch)
-    bilm.precompute_types(["to", "be", "or", "not", "to", "be"])
+    bilm.precompute(["to", "be", "or", "not", "to", "be"])
     for word in ("that", "is", "the", "question"):
         check_vectors(bilm, [word, "to", "be", "or", "not"])
     assert encoded == [4, 1, 1, 1, 1]
@@ -168,19 +168,19 @@ def test_words_encoded_ahead_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_kept_vectors_can_be_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     bilm = bilm_with_encoder()
     encoded = _count_encoded(bilm.token_encoder, monkeypatch)
-    bilm.precompute_types(["to", "be"])
-    bilm.clear_type_cache()
+    bilm.precompute(["to", "be"])
+    bilm.clear_word_cache()
     check_vectors(bilm, ["be"])
     assert encoded == [2, 1]
 
 
 def test_words_cannot_be_encoded_ahead_in_training() -> None:
     with pytest.raises(BiLmError, match="requires_grad_"):
-        bilm_with_encoder().requires_grad_(True).precompute_types(["to"])
+        bilm_with_encoder().requires_grad_(True).precompute(["to"])
 
 
 def test_without_a_cache_each_call_computes(monkeypatch: pytest.MonkeyPatch) -> None:
-    bilm = bilm_with_encoder(type_cache_size=0)
+    bilm = bilm_with_encoder(word_cache_size=0)
     encoded = _count_encoded(bilm.token_encoder, monkeypatch)
     for _ in range(2):
         check_vectors(bilm, ["to", "be"])
@@ -206,7 +206,7 @@ def test_autocast_does_not_reach_what_is_kept() -> None:
 
 def test_threads_get_the_same_vectors() -> None:
     bilm, words = bilm_with_encoder(), [f"word{i}" for i in range(60)]
-    expected = encode(bilm_with_encoder(type_cache_size=0), words)
+    expected = encode(bilm_with_encoder(word_cache_size=0), words)
     with ThreadPoolExecutor(4) as pool:
         results = pool.map(lambda start: (start, encode(bilm, words[start : start + 9])), range(50))
         for start, vectors in results:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, load_bilm
+from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.char_cnn import token_encoder
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from tests.bilm.io.model_folder import (
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def bilm(tmp_path_factory: pytest.TempPathFactory) -> BiLm:
-    return load_bilm(str(write_model(tmp_path_factory.mktemp("models") / "both")))
+    return BiLm.from_pretrained(str(write_model(tmp_path_factory.mktemp("models") / "both")))
 
 
 def ids_of(bilm: BiLm, words: list[str]) -> Tensor:
@@ -46,7 +46,7 @@ def ids_of(bilm: BiLm, words: list[str]) -> Tensor:
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_word_has_the_vector_of_the_formulas(kind: str, frozen: bool, tmp_path: Path) -> None:
     folder = write_model(tmp_path / "model", KINDS[kind])
-    bilm, recomputation = load_bilm(str(folder)).requires_grad_(not frozen), Recomputation(folder)
+    bilm, recomputation = BiLm.from_pretrained(str(folder)).requires_grad_(not frozen), Recomputation(folder)
     limit = recomputation.sizes["max_characters_per_token"] - 2
     expected = torch.stack([recomputation.token_vector(word[:limit]) for word in TYPES])
     vectors = bilm.token_encoder(ids_of(bilm, TYPES))
@@ -60,9 +60,9 @@ def test_a_word_has_the_same_vector_in_any_company(bilm: BiLm, words: list[str],
     ids = ids_of(bilm, words)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(token_encoder, "TYPES_AT_A_TIME_ON_CPU", size)
-        together = bilm.token_encoder.encode_types(ids)
+        together = bilm.token_encoder.encode_words(ids)
     for row, vector in zip(ids, together, strict=True):
-        alone = bilm.token_encoder.encode_types(row[None])[0]
+        alone = bilm.token_encoder.encode_words(row[None])[0]
         assert_near(alone, vector)
 
 
@@ -71,7 +71,7 @@ def test_no_words_have_no_vectors(bilm: BiLm) -> None:
 
 
 def test_a_frozen_encoder_encodes_only_new_words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bilm = load_bilm(str(folder))
+    bilm = BiLm.from_pretrained(str(folder))
     read, texts = [], bilm.token_encoder._reader.texts
     monkeypatch.setattr(bilm.token_encoder._reader, "texts", lambda ids: read.append(len(ids)) or texts(ids))
     for words in (["the", "dog"], ["dog", "言", "the", "кот"], ["кот"]):

@@ -44,9 +44,9 @@ def test_a_word_has_the_same_vector_in_any_company(words: list[str], size: int, 
     ids = ids_of(words)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(token_encoder, "TYPES_AT_A_TIME_ON_CPU", size)
-        together = encoder.encode_types(ids)
+        together = encoder.encode_words(ids)
     for row, vector in zip(ids, together, strict=True):
-        assert_near(encoder.encode_types(row[None])[0], vector)
+        assert_near(encoder.encode_words(row[None])[0], vector)
 
 
 def test_gradients_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ def test_gradients_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) ->
     ids = ids_of(["to", "be", "or", "not", "to", "", "x" * 42, "x" * 45, "y" * 60, "question"])
     weights = torch.randn(len(ids), 6, dtype=torch.double)
     parameters = dict(encoder.named_parameters())
-    gradients = torch.autograd.grad((encoder.encode_types(ids) * weights).sum(), list(parameters.values()))
+    gradients = torch.autograd.grad((encoder.encode_words(ids) * weights).sum(), list(parameters.values()))
     vectors = torch.stack([by_the_book(encoder, row, "relu", parameters) for row in ids])
     expected = torch.autograd.grad((vectors * weights).sum(), list(parameters.values()))
     for gradient, wanted in zip(gradients, expected, strict=True):
@@ -69,10 +69,10 @@ def test_words_of_any_length_have_the_same_vectors_in_training_as_without_gradie
 ) -> None:
     """Also words so long that not every filter fits after their first characters."""
     ids = ids_of(words)
-    expected = small_encoder().double().requires_grad_(False).encode_types(ids)
+    expected = small_encoder().double().requires_grad_(False).encode_words(ids)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(token_encoder, "TYPES_AT_A_TIME_ON_CPU", size)
-        vectors = small_encoder().double().encode_types(ids)
+        vectors = small_encoder().double().encode_words(ids)
     assert vectors.requires_grad
     torch.testing.assert_close(vectors, expected)
 
@@ -83,7 +83,7 @@ def test_under_autocast_vectors_and_gradients_are_near_those_of_float32() -> Non
     parameters = list(encoder.parameters())
 
     def compute() -> tuple[torch.Tensor, ...]:
-        vectors = encoder.encode_types(ids)
+        vectors = encoder.encode_words(ids)
         return vectors, *torch.autograd.grad(vectors.square().sum(), parameters)
 
     check_under_autocast(compute, torch.bfloat16, 0.1)  # another window may become the greatest
@@ -107,7 +107,7 @@ def test_no_words_give_no_vectors() -> None:
 @pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-6), ("bfloat16", 0.01), ("int8", 0.02)])
 def test_precisions_are_near_float32(precision: str, tolerance: float) -> None:
     skip_where_missing(precision)
-    encoder = BiLm.pretrained("tiny").token_encoder.requires_grad_(False)
+    encoder = BiLm.from_pretrained("tiny").token_encoder.requires_grad_(False)
     ids = ids_of(
         ["It", "was", "a", "bright", "cold", "day", "in", "April", ",", "the", "clocks", "struck", "13"]
     )

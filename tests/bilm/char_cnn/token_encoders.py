@@ -10,20 +10,20 @@ from tests.bilm.paths import ComputePath, skip_if_not_here
 from tests.close import assert_near
 
 
-def small_encoder(activation: str = "relu", n_highway: int = 2, type_cache_size: int = 100) -> TokenEncoder:
+def small_encoder(activation: str = "relu", n_highway: int = 2, word_cache_size: int = 100) -> TokenEncoder:
     """Makes an encoder that is trained."""
     torch.manual_seed(3)
     encoder = TokenEncoder(_options(activation, n_highway), 6)
-    encoder.type_cache_size = type_cache_size
+    encoder.word_cache_size = word_cache_size
     for bias in (parameter for name, parameter in encoder.named_parameters() if name.endswith("bias")):
         nn.init.normal_(bias)
     return encoder
 
 
-def bilm_with_encoder(precision: str = "float32", type_cache_size: int = 100) -> BiLm:
+def bilm_with_encoder(precision: str = "float32", word_cache_size: int = 100) -> BiLm:
     """Makes a frozen biLM with such an encoder."""
     bilm = BiLm(BiLmOptions(_options("relu", 2), LstmOptions(dim=3, projection_dim=6)), precision=precision)
-    bilm.token_encoder = small_encoder(type_cache_size=type_cache_size)
+    bilm.token_encoder = small_encoder(word_cache_size=word_cache_size)
     return bilm.eval().requires_grad_(False)
 
 

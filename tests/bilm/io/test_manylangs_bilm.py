@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.io import write_files
 from elmo_plugin.bilm.io.sources import read_checkpoint
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 def test_activations_are_those_of_the_formulas(kind: str, tmp_path: Path) -> None:
     folder = write_model(tmp_path / "model", KINDS[kind])
     recomputation = Recomputation(folder)
-    bilm = load_bilm(str(folder))
+    bilm = BiLm.from_pretrained(str(folder))
     assert not bilm.training and not any(parameter.requires_grad for parameter in bilm.parameters())
     for sentence, layers in zip(SENTENCES, bilm.embed(SENTENCES), strict=True):
         assert_near(layers, recomputation.layers(sentence))
@@ -43,13 +43,15 @@ def test_activations_are_those_of_the_formulas(kind: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("path", with_marks(path for path in PATHS if path.precision == "float32"))
 def test_every_recurrence_gives_the_same_layers(path: ComputePath, folder: Path) -> None:
     recomputation = Recomputation(folder)
-    for sentence, layers in zip(SENTENCES, take(load_bilm(str(folder)), path).embed(SENTENCES), strict=True):
+    for sentence, layers in zip(
+        SENTENCES, take(BiLm.from_pretrained(str(folder)), path).embed(SENTENCES), strict=True
+    ):
         expected = recomputation.layers(sentence)
         assert_near(layers.cpu(), expected)
 
 
 def test_gradients_reach_all_weights(folder: Path) -> None:
-    bilm = load_bilm(str(folder)).requires_grad_(True)
+    bilm = BiLm.from_pretrained(str(folder)).requires_grad_(True)
     slots = bilm.options.char_cnn.max_characters_per_token
     ids = torch.from_numpy(sentences_to_character_ids(SENTENCES, slots))
     layers = bilm(ids).layers
@@ -62,36 +64,36 @@ def test_gradients_reach_all_weights(folder: Path) -> None:
 
 
 def test_a_file_that_changed_is_read_again(folder: Path) -> None:
-    first = load_bilm(str(folder))
+    first = BiLm.from_pretrained(str(folder))
     lexicon = folder / "word.dic"
     lexicon.write_text(lexicon.read_text(encoding="utf-8").replace("dog", "cat"), encoding="utf-8")
-    second = load_bilm(str(folder))
+    second = BiLm.from_pretrained(str(folder))
     layers = [bilm.embed([["dog"]])[0] for bilm in (first, second)]
     assert not torch.equal(*layers)
 
 
 def test_it_survives_pickling_without_its_folder(folder: Path) -> None:
-    bilm = load_bilm(str(folder))
+    bilm = BiLm.from_pretrained(str(folder))
     content = pickle.dumps(bilm)
     for vectors in zip(pickle.loads(content).embed(SENTENCES), bilm.embed(SENTENCES), strict=True):
         assert torch.equal(*vectors)
 
 
 def test_it_is_loaded_as_a_class_method_too(folder: Path) -> None:
-    bilm = BiLm.from_manylangs(folder, precision="int8")
-    assert bilm.precision == "int8" and bilm.options == load_bilm(str(folder)).options
+    bilm = BiLm.from_pretrained(folder, precision="int8")
+    assert bilm.precision == "int8" and bilm.options == BiLm.from_pretrained(str(folder)).options
 
 
 def test_words_with_the_slots_of_other_models_are_refused(folder: Path) -> None:
     with pytest.raises(BiLmError, match=r"must have the shape \(batch, time, 34\), not \(1, 1, 50\)"):
-        load_bilm(str(folder))(torch.from_numpy(sentences_to_character_ids([["dog"]])))
+        BiLm.from_pretrained(str(folder))(torch.from_numpy(sentences_to_character_ids([["dog"]])))
 
 
 def test_all_that_is_stored_can_be_read_but_not_written_to_the_published_layout(
     folder: Path, tmp_path: Path
 ) -> None:
     stored = read_checkpoint(str(folder))
-    bilm = load_bilm(str(folder))
+    bilm = BiLm.from_pretrained(str(folder))
     assert stored.options == bilm.options and stored.softmax is None and stored.dtype == "float32"
     weights = dict(stored.weights)
     assert weights.keys() == bilm.state_dict().keys()

@@ -9,7 +9,7 @@ import torch
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io.manylangs import read_folder
 from tests.bilm.io.model_folder import write_model
 from tests.payload import Payload
@@ -39,7 +39,7 @@ def test_all_formats_of_torch_are_read(legacy: bool, tmp_path: Path) -> None:
 def test_a_missing_file_is_named(file: str, folder: Path) -> None:
     (folder / file).unlink()
     with pytest.raises(BiLmError, match=f"weight file {folder / file}: there is no such file"):
-        load_bilm(str(folder))
+        BiLm.from_pretrained(str(folder))
 
 
 @pytest.mark.parametrize("legacy", [True, False])
@@ -48,7 +48,7 @@ def test_no_code_is_run(file: str, legacy: bool, folder: Path) -> None:
     state = torch.load(folder / file, weights_only=True) | {"more": Payload(folder / "ran")}
     torch.save(state, folder / file, _use_new_zipfile_serialization=not legacy)
     with pytest.raises(BiLmError, match=f"weight file {folder / file}: its weights are not plain tensors"):
-        load_bilm(str(folder))
+        BiLm.from_pretrained(str(folder))
     assert not (folder / "ran").exists()
 
 
@@ -98,19 +98,19 @@ def test_a_tensor_that_does_not_fit_is_named(
     change(folder / file, lambda state: state.update({name: torch.zeros(1, 2)}))
     message = rf"{file}: the tensor {name} has the shape \(1, 2\), but the sizes ask for \({shape[0]},"
     with pytest.raises(BiLmError, match=message):
-        load_bilm(str(folder))
+        BiLm.from_pretrained(str(folder))
     change(folder / file, lambda state: state.pop(name))
     with pytest.raises(BiLmError, match=f"{file}: the tensor {name} is missing, which the sizes ask for"):
-        load_bilm(str(folder))
+        BiLm.from_pretrained(str(folder))
 
 
 def test_a_tensor_too_many_is_named(folder: Path) -> None:
     change(folder / "encoder.pkl", lambda state: state.update({"forward_layer_2.x": torch.zeros(1)}))
     with pytest.raises(BiLmError, match=r"encoder\.pkl: has forward_layer_2\.x, which the sizes do not ask"):
-        load_bilm(str(folder))
+        BiLm.from_pretrained(str(folder))
 
 
 def test_what_holds_no_names_is_refused(folder: Path) -> None:
     torch.save([torch.zeros(1)], folder / "encoder.pkl")
     with pytest.raises(BiLmError, match=r"encoder\.pkl: it holds no tensors with names"):
-        load_bilm(str(folder))
+        BiLm.from_pretrained(str(folder))

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from elmo_plugin import ElmoEmbedder
-from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
 from elmo_plugin.common import downloads
 from elmo_plugin.common.downloads import download_directory
@@ -93,7 +93,7 @@ def test_names_are_those_of_the_bundled_and_the_published_models() -> None:
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(BiLmError, match="there is no biLM 'big': it is neither one of tiny, base, small"):
-        BiLm.pretrained("big")
+        BiLm.from_pretrained("big")
 
 
 def test_a_path_is_the_file_itself(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_the_sizes_are_shown_before_a_download(
     named: str, address: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "served" / "large").write_bytes(bytes(2_345_678))
-    load_bilm(named)
+    BiLm.from_pretrained(named)
     fetch(f"{address}/large")
     error = capfd.readouterr().err
     sizes = [(tmp_path / "served" / name).stat().st_size for name in FILES]
@@ -138,14 +138,14 @@ def test_a_model_is_downloaded_once_and_then_needs_no_network(
     named: str, bilm: BiLm, server: ThreadingHTTPServer, cache: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     expected = bilm.embed([["the", "cat"]])[0]
-    assert torch.equal(load_bilm(named).embed([["the", "cat"]])[0], expected)
+    assert torch.equal(BiLm.from_pretrained(named).embed([["the", "cat"]])[0], expected)
     capfd.readouterr()
     stop(server)
     options, weights = MODELS[named]
     for again in (
-        load_bilm(named),
-        load_bilm({"options": options, "weights": weights}),
-        BiLm.pretrained(named),
+        BiLm.from_pretrained(named),
+        BiLm.from_pretrained({"options": options, "weights": weights}),
+        BiLm.from_pretrained(named),
     ):
         assert torch.equal(again.embed([["the", "cat"]])[0], expected)
     assert capfd.readouterr().err == ""
@@ -159,7 +159,7 @@ def test_the_cache_is_allennlps(named: str, bilm: BiLm, server: ThreadingHTTPSer
     options, weights = (cached_path(url, cache_dir=cache) for url in MODELS[named])
     stop(server)
     assert [fetch(url) for url in MODELS[named]] == [options, weights]
-    assert load_bilm(named).options == bilm.options
+    assert BiLm.from_pretrained(named).options == bilm.options
 
 
 def test_without_a_network_the_address_is_named_and_what_to_do(
@@ -169,12 +169,12 @@ def test_without_a_network_the_address_is_named_and_what_to_do(
     url = re.escape(MODELS[named][0])
     message = rf"cannot download {url} of the biLM 'served' \(.*refused.*\); .* give its path, .*{cache}"
     with pytest.raises(BiLmError, match=message):
-        load_bilm(named)
+        BiLm.from_pretrained(named)
 
 
 def test_what_the_server_does_not_have_is_named(address: str) -> None:
     with pytest.raises(BiLmError, match=rf"cannot download {address}/absent.tar.gz \(HTTP Error 404"):
-        load_bilm(f"{address}/absent.tar.gz")
+        BiLm.from_pretrained(f"{address}/absent.tar.gz")
 
 
 @pytest.mark.parametrize("is_noticed", [True, False])
@@ -201,14 +201,14 @@ def test_half_a_file_is_not_kept(
 @pytest.mark.parametrize(("name", "dim"), [("tiny", 256), ("base", 512)])
 def test_bundled_bilms_need_no_download(name: str, dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cached_path", None)
-    bilm = BiLm.pretrained(name)
+    bilm = BiLm.from_pretrained(name)
     assert (bilm.num_layers, bilm.output_dim) == (3, dim)
 
 
 def test_without_cached_path_only_urls_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cached_path", None)
     with pytest.raises(BiLmError, match=r"biLM 'small' \(the package cached-path is not installed: .*"):
-        load_bilm("small")
+        BiLm.from_pretrained("small")
 
 
 @pytest.mark.parametrize("address", ["hf://someone/elmo", "s3://bucket/elmo", "gs://bucket/elmo"])
@@ -229,7 +229,7 @@ def test_other_addresses_are_left_to_the_library_that_knows_them(
     expected = bilm.embed([["the", "cat"]])[0]
     files = [f"{address}/{name}" for name in FILES]
     for source in (address, dict(zip(("options", "weights"), files, strict=True))):
-        assert torch.equal(load_bilm(source).embed([["the", "cat"]])[0], expected)
+        assert torch.equal(BiLm.from_pretrained(source).embed([["the", "cat"]])[0], expected)
     assert asked == [(url, cache) for url in (address, *files)]
 
 
@@ -257,7 +257,7 @@ def test_without_an_answer_of_the_hub_what_was_downloaded_before_is_used(
     shutil.copytree(tmp_path / "served", snapshot)
     (cache / "models--someone--elmo" / "refs").mkdir()
     (cache / "models--someone--elmo" / "refs" / "main").write_text("0a1b")
-    assert torch.equal(load_bilm("hf://someone/elmo").embed([["a"]])[0], bilm.embed([["a"]])[0])
+    assert torch.equal(BiLm.from_pretrained("hf://someone/elmo").embed([["a"]])[0], bilm.embed([["a"]])[0])
     assert downloads.fetch("hf://someone/elmo/options.json") == snapshot / "options.json"
 
 
@@ -266,7 +266,7 @@ def test_without_an_answer_of_the_hub_what_cannot_be_there_is_an_error_like_othe
     address: str, no_hub: str
 ) -> None:
     with pytest.raises(BiLmError, match=f"^cannot download {address}"):
-        load_bilm(address)
+        BiLm.from_pretrained(address)
 
 
 def test_whatever_a_cloud_raises_names_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,7 +277,7 @@ def test_whatever_a_cloud_raises_names_the_address(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(cached_path, "cached_path", refuse)
     with pytest.raises(BiLmError, match=r"cannot download s3://bucket/a.tar.gz \(no credentials\); bring"):
-        load_bilm("s3://bucket/a.tar.gz")
+        BiLm.from_pretrained("s3://bucket/a.tar.gz")
 
 
 def test_what_is_saved_is_loaded_from_its_folder_and_from_the_hub(
@@ -288,7 +288,7 @@ def test_what_is_saved_is_loaded_from_its_folder_and_from_the_hub(
     assert sorted(file.name for file in (tmp_path / "user" / "saved").iterdir()) == ["README.md", *FILES]
     for folder in ("user/saved", tmp_path / "user" / "saved"):
         assert BiLm.from_pretrained(folder).digest() == bilm.digest()
-    assert BiLm.from_pretrained("tiny").digest() == BiLm.pretrained("tiny").digest()
+    assert BiLm.from_pretrained("tiny").digest() == BiLm.from_pretrained("tiny").digest()
     asked = []
     monkeypatch.setattr(BiLm, "load", lambda source, precision: asked.append((source, precision)))
     BiLm.from_pretrained("someone/elmo@v1.0-rc", "bfloat16")

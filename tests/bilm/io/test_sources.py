@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_plugin.bilm import BiLm, BiLmError, load_bilm
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.common.formats.json_tensor import json_to_tensor
 from tests.bilm.conftest import BiLmMaker
 from tests.payload import Payload
@@ -43,16 +43,16 @@ def _pack(folder: Path, archive: Path) -> None:
 
 
 def test_a_pair_of_files_is_loaded(files: dict[str, str], make_bilm: BiLmMaker) -> None:
-    bilm = load_bilm(files)
+    bilm = BiLm.from_pretrained(files)
     assert _same(bilm, make_bilm()) and not bilm.training
 
 
 def test_the_precision_reaches_the_bilm(files: dict[str, str], make_bilm: BiLmMaker, tmp_path: Path) -> None:
     _write_training(tmp_path, make_bilm())
     for source in (files, str(tmp_path), "tiny"):
-        assert load_bilm(source, precision="int8").precision == "int8"
+        assert BiLm.from_pretrained(source, precision="int8").precision == "int8"
     with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'half'"):
-        load_bilm(files, precision="half")
+        BiLm.from_pretrained(files, precision="half")
 
 
 def test_an_archive_and_a_serialization_directory_are_loaded(make_bilm: BiLmMaker, tmp_path: Path) -> None:
@@ -60,10 +60,10 @@ def test_an_archive_and_a_serialization_directory_are_loaded(make_bilm: BiLmMake
     (tmp_path / "packed").mkdir()
     _write_training(tmp_path / "packed", bilm)
     _pack(tmp_path / "packed", tmp_path / "model.tar.gz")
-    assert _same(load_bilm(str(tmp_path / "model.tar.gz")), bilm)
+    assert _same(BiLm.from_pretrained(str(tmp_path / "model.tar.gz")), bilm)
     (tmp_path / "run").mkdir()
     _write_training(tmp_path / "run", bilm, weights_name="best.th")
-    assert _same(load_bilm(str(tmp_path / "run")), bilm)
+    assert _same(BiLm.from_pretrained(str(tmp_path / "run")), bilm)
 
 
 def test_a_directory_with_one_pair_of_published_files_is_loaded(
@@ -71,16 +71,16 @@ def test_a_directory_with_one_pair_of_published_files_is_loaded(
 ) -> None:
     for name, file in (("options", "my_options.json"), ("weights", "my_weights.hdf5")):
         Path(files[name]).rename(tmp_path / file)
-    assert _same(load_bilm(str(tmp_path)), make_bilm())
+    assert _same(BiLm.from_pretrained(str(tmp_path)), make_bilm())
     (tmp_path / "other_options.json").touch()
     with pytest.raises(BiLmError, match=r"has neither the config\.json of a training, nor one \*options"):
-        load_bilm(str(tmp_path))
+        BiLm.from_pretrained(str(tmp_path))
 
 
 def test_an_archive_of_another_model_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
     _write_training(tmp_path, make_bilm(), type="ner_bilstm_crf")
     with pytest.raises(BiLmError, match="its model is not a `bilm`, but 'ner_bilstm_crf'"):
-        load_bilm(str(tmp_path))
+        BiLm.from_pretrained(str(tmp_path))
 
 
 def test_an_archive_without_weights_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
@@ -89,9 +89,9 @@ def test_an_archive_without_weights_is_refused(make_bilm: BiLmMaker, tmp_path: P
     (tmp_path / "packed" / "weights.th").unlink()
     _pack(tmp_path / "packed", tmp_path / "model.tar.gz")
     with pytest.raises(BiLmError, match=r"archive .*model\.tar\.gz: has no weights\.th or best\.th"):
-        load_bilm(str(tmp_path / "model.tar.gz"))
+        BiLm.from_pretrained(str(tmp_path / "model.tar.gz"))
     with pytest.raises(BiLmError, match=r"directory .*packed: has no weights\.th or best\.th"):
-        load_bilm(str(tmp_path / "packed"))
+        BiLm.from_pretrained(str(tmp_path / "packed"))
 
 
 def test_a_truncated_archive_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_truncated_archive_is_refused(make_bilm: BiLmMaker, tmp_path: Path) ->
     _pack(tmp_path / "packed", archive)
     archive.write_bytes(archive.read_bytes()[:300])
     with pytest.raises(BiLmError, match=f"archive {archive}: not a whole tar archive"):
-        load_bilm(str(archive))
+        BiLm.from_pretrained(str(archive))
 
 
 def test_an_archive_cannot_run_code(make_bilm: BiLmMaker, tmp_path: Path) -> None:
@@ -110,21 +110,22 @@ def test_an_archive_cannot_run_code(make_bilm: BiLmMaker, tmp_path: Path) -> Non
     torch.save({"bilm.x": Payload(tmp_path / "ran")}, content)
     (tmp_path / "weights.th").write_bytes(content.getvalue())
     with pytest.raises(BiLmError, match="weights are not plain tensors"):
-        load_bilm(str(tmp_path))
+        BiLm.from_pretrained(str(tmp_path))
     assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("tinny", "there is no biLM 'tinny': it is neither one of tiny, base, .* nor a training archive"),
+        ("tinny", "biLM not found: tinny is neither a name nor a path; did you mean 'tiny'?"),
+        ("x", "biLM not found: x is neither a name nor a path; the names are tiny, base, .*"),
         ({"options": "x"}, "a biLM is given by name, by archive, or as"),
         (5, "a biLM is given by name, by archive, or as .* not as 5"),
     ],
 )
 def test_what_names_no_bilm_is_refused(source: object, message: str) -> None:
     with pytest.raises(BiLmError, match=message):
-        load_bilm(source)  # type: ignore[arg-type]
+        BiLm.from_pretrained(source)  # type: ignore[arg-type]
 
 
 def test_a_bilm_survives_pickling(make_bilm: BiLmMaker) -> None:

@@ -52,7 +52,7 @@ def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
         ({"tokens": ["Ada", ""]}, r"\"tokens\" must be a list of words .*, not \['Ada', ''\]"),
         ({"tokens": ["Ada", 3]}, r"\"tokens\" must be a list of words .*, not \['Ada', 3\]"),
         (["Ada"], r"an input must be a JSON object, not \['Ada'\]"),
-        ({"sentence": "a \ud800"}, '"sentence": \'a .+ud800\' has half of a surrogate pair'),
+        ({"sentence": "a \ud800"}, "\"sentence\": 'a .+ud800' has half of a surrogate pair"),
     ],
 )
 def test_what_is_no_sentence_is_an_error(predictor: NerPredictor, line: Any, message: str) -> None:

@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.char_cnn.unique_rows import first_of_each, row_hashes
-from elmo_plugin.common.process import LockOfProcess
+from elmo_plugin.common.process import ForkSafeLock
 
 Encode = Callable[[Tensor], Tensor]
 
 
-class TypeCache:
+class WordCache:
     """
     A bounded table of words and their vectors, on the device of the words. It is for one way to encode them;
     another way needs a new cache.
@@ -29,7 +29,7 @@ class TypeCache:
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self._lock = LockOfProcess()
+        self._lock = ForkSafeLock()
         self._pinned = 0
         self._table: _Table | None = None
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.char_cnn import type_cache
-from elmo_plugin.bilm.char_cnn.type_cache import TypeCache
+from elmo_plugin.bilm.char_cnn import word_cache
+from elmo_plugin.bilm.char_cnn.word_cache import WordCache
 from tests.forks import ends_well_in_a_fork
 
 CHARACTERS = 3
@@ -31,14 +31,14 @@ def _vectors(types: Tensor) -> Tensor:
     return types[:, :1].float() * torch.tensor([1.0, -0.5])
 
 
-def _look_up(cache: TypeCache, encode: _Encoder, *numbers: int) -> None:
+def _look_up(cache: WordCache, encode: _Encoder, *numbers: int) -> None:
     """Looks the words up and checks their vectors."""
     types = _types(*numbers)
     assert torch.equal(cache.look_up(types, encode), _vectors(types))
 
 
 def test_only_words_that_are_not_there_are_encoded() -> None:
-    cache, encode = TypeCache(10), _Encoder()
+    cache, encode = WordCache(10), _Encoder()
     for numbers in ([5, 2, 9], [9, 4, 5, 1], [1, 2, 4, 5, 9]):
         _look_up(cache, encode, *numbers)
     assert encode.asked == [[5, 2, 9], [4, 1]]
@@ -46,14 +46,14 @@ def test_only_words_that_are_not_there_are_encoded() -> None:
 
 
 def test_another_integer_type_finds_the_same_words() -> None:
-    cache, encode = TypeCache(10), _Encoder()
+    cache, encode = WordCache(10), _Encoder()
     _look_up(cache, encode, 5, 2)
     cache.look_up(_types(2, 5, dtype=torch.int16), encode)
     assert encode.asked == [[5, 2]]
 
 
 def test_no_words_have_no_vectors() -> None:
-    cache, encode = TypeCache(10), _Encoder()
+    cache, encode = WordCache(10), _Encoder()
     assert cache.look_up(_types(), encode).shape == (0, 2)
     _look_up(cache, encode, 1)
     assert cache.look_up(_types(), encode).shape == (0, 2)
@@ -61,7 +61,7 @@ def test_no_words_have_no_vectors() -> None:
 
 @pytest.mark.parametrize("capacity", [0, 1, 3, 4, 7])
 def test_a_full_cache_holds_no_more_than_its_capacity_and_stays_right(capacity: int) -> None:
-    cache, encode = TypeCache(capacity), _Encoder()
+    cache, encode = WordCache(capacity), _Encoder()
     generator = torch.Generator().manual_seed(1)
     for _ in range(30):
         _look_up(cache, encode, *torch.randperm(9, generator=generator)[:4].tolist())
@@ -69,7 +69,7 @@ def test_a_full_cache_holds_no_more_than_its_capacity_and_stays_right(capacity: 
 
 
 def test_pinned_words_stay_when_the_others_go() -> None:
-    cache, encode = TypeCache(2), _Encoder()
+    cache, encode = WordCache(2), _Encoder()
     _look_up(cache, encode, 8, 1)
     cache.pin(_types(1, 2, 3), encode)
     cache.pin(_types(3, 4), encode)
@@ -80,7 +80,7 @@ def test_pinned_words_stay_when_the_others_go() -> None:
 
 
 def test_words_are_pinned_without_any_capacity() -> None:
-    cache, encode = TypeCache(0), _Encoder()
+    cache, encode = WordCache(0), _Encoder()
     cache.pin(_types(1, 2), encode)
     _look_up(cache, encode, 2, 3, 1)
     _look_up(cache, encode, 2, 3, 1)
@@ -88,8 +88,8 @@ def test_words_are_pinned_without_any_capacity() -> None:
 
 
 def test_words_with_the_same_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type_cache, "row_hashes", lambda rows: rows[:, 0].long() // 10)
-    cache, encode = TypeCache(4), _Encoder()
+    monkeypatch.setattr(word_cache, "row_hashes", lambda rows: rows[:, 0].long() // 10)
+    cache, encode = WordCache(4), _Encoder()
     cache.pin(_types(12, 11, 25), encode)
     generator = torch.Generator().manual_seed(1)
     for _ in range(30):
@@ -98,7 +98,7 @@ def test_words_with_the_same_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_caller_may_write_to_the_vectors() -> None:
-    cache, encode = TypeCache(9), _Encoder()
+    cache, encode = WordCache(9), _Encoder()
     for _ in range(3):
         cache.look_up(_types(3, 4), encode).zero_()
     _look_up(cache, encode, 4, 3)
@@ -106,7 +106,7 @@ def test_a_caller_may_write_to_the_vectors() -> None:
 
 @pytest.mark.parametrize("inference_first", [True, False])
 def test_it_works_in_and_out_of_inference_mode(inference_first: bool) -> None:
-    cache, encode = TypeCache(6), _Encoder()
+    cache, encode = WordCache(6), _Encoder()
     for step, number in enumerate(range(1, 9)):
         with torch.inference_mode(inference_first == (step % 2 == 0)):
             _look_up(cache, encode, number, number + 1)
@@ -116,7 +116,7 @@ def test_it_works_in_and_out_of_inference_mode(inference_first: bool) -> None:
 
 
 def test_a_failure_to_encode_leaves_it_as_it_was() -> None:
-    cache, encode = TypeCache(9), _Encoder()
+    cache, encode = WordCache(9), _Encoder()
     _look_up(cache, encode, 1, 2)
 
     def fail(types: Tensor) -> Tensor:
@@ -129,7 +129,7 @@ def test_a_failure_to_encode_leaves_it_as_it_was() -> None:
 
 
 def test_threads_get_right_vectors_and_encode_each_word_once() -> None:
-    cache, encode, wrong = TypeCache(1000), _Encoder(), []
+    cache, encode, wrong = WordCache(1000), _Encoder(), []
 
     def work(seed: int) -> None:
         generator = torch.Generator().manual_seed(seed)
@@ -149,7 +149,7 @@ def test_threads_get_right_vectors_and_encode_each_word_once() -> None:
 
 
 def test_a_process_that_is_forked_while_a_thread_encodes_finds_the_cache_open() -> None:
-    cache, encode = TypeCache(10), _Encoder()
+    cache, encode = WordCache(10), _Encoder()
     _look_up(cache, encode, 5, 2)
     is_encoding, may_end = Event(), Event()
 
