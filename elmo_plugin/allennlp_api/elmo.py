@@ -88,7 +88,7 @@ class Elmo(nn.Module):
         if module is None:
             if files:
                 bilm = {"options": str(options_file), "weights": str(weight_file)}
-            loaded = AllenNlpBiLm.from_pretrained(cast(Any, bilm), precision or "float32")
+            loaded = AllenNlpBiLm.from_source(cast(Any, bilm), precision or "float32")
             module = ElmoBiLm(
                 loaded.requires_grad_(requires_grad),
                 stateful=stateful,

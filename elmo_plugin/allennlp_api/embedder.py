@@ -93,7 +93,7 @@ class ElmoEmbedder:
     ) -> None:
         if bilm is None:
             bilm = {"options": str(options_file), "weights": str(weight_file)}
-        loaded = AllenNlpBiLm.from_pretrained(bilm, precision or "float32")
+        loaded = AllenNlpBiLm.from_source(bilm, precision or "float32")
         if precision is not None:
             loaded.precision = get_precision(precision).name
         self.elmo_bilm = ElmoBiLm(loaded)

@@ -99,9 +99,9 @@ class BiLm(BiLmNetwork):
         # Parameters
 
         source : `str | Path | Mapping[str, str]`
-            A name of `elmo_plugin.bilm.io.MODELS`, the path of a folder or an archive, a URL, or `USER/MODEL` of
-            the Hugging Face Hub, looked for in this order; or `{"options": ..., "weights": ...}`. A `Path` is
-            never a name.
+            A name of `elmo_plugin.bilm.io.MODELS`, the path of a folder or an archive, a URL, or `USER/MODEL`
+            of the Hugging Face Hub, looked for in this order; or `{"options": ..., "weights": ...}`. A `Path`
+            is never a name.
         precision : `str`
             See `BiLm`.
         device : `str | torch.device | None`

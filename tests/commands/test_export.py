@@ -129,7 +129,7 @@ def test_half_precision_is_loaded_to_nearly_the_same_numbers(archive: Path, tmp_
 
 
 def test_without_an_archive_nothing_is_written(tmp_path: Path) -> None:
-    with pytest.raises(BiLmError, match=r"there is no biLM '.*absent\.tar\.gz'"):
+    with pytest.raises(BiLmError, match=r"biLM not found: .*absent\.tar\.gz"):
         export(str(tmp_path / "absent.tar.gz"), tmp_path / "out")
     assert not list(tmp_path.iterdir())
 

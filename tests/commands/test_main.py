@@ -95,7 +95,7 @@ def test_export_writes_the_published_layout(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_a_mistake_of_the_user_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match=r"^elmo export: there is no biLM 'huge': it is neither one of tiny"):
+    with pytest.raises(SystemExit, match=r"^elmo export: biLM not found: huge is .*; the names are tiny"):
         main(["export", "huge", str(tmp_path)])
 
 
@@ -312,7 +312,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_mistake_is_allennlps_error_in_its_command(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="there is no biLM 'huge'"):
+    with pytest.raises(ConfigurationError, match="biLM not found: huge"):
         run_in_allennlp("export", "huge", tmp_path)
 
 

@@ -191,7 +191,7 @@ def test_a_vocabulary_without_the_special_words_is_refused(text: str, tmp_path: 
     ("change", "message"),
     [
         ({"texts": ["absent-*.txt"]}, r"no file matches the data path absent-\*\.txt"),
-        ({"archive": "absent.tar.gz"}, "there is no biLM 'absent.tar.gz'"),
+        ({"archive": "absent.tar.gz"}, "biLM not found: absent.tar.gz"),
         ({"batch_size": 0}, "--batch-size must be at least 1, not 0"),
         ({"block_words": 0}, "--block-words must be at least 1, not 0"),
         ({"state": "none"}, "the state is one of carry, reset, not 'none'"),

@@ -87,5 +87,5 @@ def test_corpora_without_senses_and_wrong_names_are_refused(tmp_path: Path, firs
     for arguments in ((empty, train), (train, empty)):
         with pytest.raises(ConfigurationError, match=r"empty.jsonl: there is no word with a sense"):
             run("senses", "tiny", *arguments, *first_senses)
-    with pytest.raises(ConfigurationError, match="there is no biLM 'tinny'"):
+    with pytest.raises(ConfigurationError, match="biLM not found: tinny"):
         run("senses", "tinny", train, train, *first_senses)

@@ -324,7 +324,7 @@ def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
         ({"batch_size": 0}, "batch size is at least 1, not 0"),
         ({"gzip": 10}, "level of gzip is from 1 to 9, not 10"),
         ({"placement": "input"}, "a placement is for the mixture"),
-        ({"bilm": "absent"}, "there is no biLM 'absent'"),
+        ({"bilm": "absent"}, "biLM not found: absent"),
     ],
 )
 def test_wrong_settings_are_named(

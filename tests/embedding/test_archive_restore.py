@@ -227,7 +227,7 @@ def test_a_training_is_recovered_without_the_files(run: Run) -> None:
 
 
 def test_before_there_are_weights_the_files_must_be_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="there is no biLM 'absent'"):
+    with pytest.raises(ConfigurationError, match="biLM not found: absent"):
         train(tagger_config("absent"), tmp_path / "run")
 
 

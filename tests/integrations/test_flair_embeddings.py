@@ -111,7 +111,7 @@ def test_a_tagger_is_stored_with_its_biLM(pair: dict[str, str], tmp_path: Path) 
 
 
 def test_a_wrong_name_is_named_at_once() -> None:
-    with pytest.raises(BiLmError, match="there is no biLM 'huge'"):
+    with pytest.raises(BiLmError, match="biLM not found: huge"):
         ElmoEmbeddings("huge")
 
 

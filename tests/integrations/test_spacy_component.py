@@ -209,5 +209,5 @@ def test_an_empty_span_has_zeros(pair: dict[str, str]) -> None:
 def test_wrong_settings_are_named(pair: dict[str, str]) -> None:
     with pytest.raises(BiLmError, match='vectors does not go with layers "all"'):
         pipeline(pair, layers="all", vectors=True)
-    with pytest.raises(BiLmError, match="there is no biLM 'huge'"):
+    with pytest.raises(BiLmError, match="biLM not found: huge"):
         spacy.blank("en").add_pipe("elmo", config={"bilm": "huge"})(spacy.blank("en")("Hello"))

@@ -185,7 +185,7 @@ def test_words_with_another_number_of_characters_are_refused(bilm_config: dict[s
         ({"options": {"lstm": small_options()["lstm"]}}, "model.options: the key 'char_cnn' is missing"),
         ({"initial": "tiny"}, "either options or initial"),
         ({"options": None}, "either options or initial"),
-        ({"options": None, "initial": "absent"}, r"model\.initial: there is no biLM 'absent'"),
+        ({"options": None, "initial": "absent"}, r"model\.initial: biLM not found: absent"),
         ({"precision": "float16"}, "precision must be one of .* not 'float16'"),
     ],
 )

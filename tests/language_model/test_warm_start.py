@@ -69,7 +69,7 @@ def test_a_published_model_has_no_softmax(tmp_path: Path) -> None:
 
 
 def test_what_is_no_bilm_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"model\.initial: there is no biLM 'absent'"):
+    with pytest.raises(ConfigurationError, match=r"model\.initial: biLM not found: absent"):
         BiLmLanguageModel(_vocabulary(COUNTS), initial="absent")
 
 

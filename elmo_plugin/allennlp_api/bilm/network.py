@@ -60,10 +60,10 @@ class AllenNlpBiLm(BiLm):
         return cls.from_weights(options, to_allennlp(checkpoint.weights, options), precision)
 
     @classmethod
-    def load(cls, source: Source | BiLm, precision: str = "float32") -> "Self":
+    def from_source(cls, source: Source | BiLm, precision: str = "float32") -> "Self":
         """Loads a biLM of its own, see `BiLm.from_pretrained`, or makes a frozen copy of a biLM."""
         if not isinstance(source, BiLm):
-            loaded = super().load(source, precision)
+            loaded = super().from_pretrained(source, precision)
             if isinstance(source, Mapping):
                 loaded.token_encoder._weight_file = str(source["weights"])
             return loaded
@@ -77,7 +77,7 @@ class AllenNlpBiLm(BiLm):
     def save_pretrained(self, folder: str | Path) -> None:
         """Raises `BiLmError`: the parameters have AllenNLP's names."""
         raise BiLmError(
-            "load the biLM by elmo_plugin.bilm.BiLm.from_pretrained and save that, or use elmo export"
+            "load it by elmo_plugin.bilm.BiLm and save that, or use elmo export"
         )
 
     @torch.no_grad()

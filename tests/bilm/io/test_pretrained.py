@@ -92,7 +92,7 @@ def test_names_are_those_of_the_bundled_and_the_published_models() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BiLmError, match="there is no biLM 'big': it is neither one of tiny, base, small"):
+    with pytest.raises(BiLmError, match="biLM not found: big is .*; the names are tiny, base, small"):
         BiLm.from_pretrained("big")
 
 
