@@ -47,7 +47,8 @@ class BiLmLanguageModel(Model):
     options : `dict`, optional
         The sizes of a biLM that starts from random weights, in the layout of a published `options.json`.
     initial : `str | dict`, optional
-        Instead of `options`: the biLM to start from, see `BiLm.from_pretrained`. If it has a softmax, this is adapted to the words of `vocab`; otherwise the softmax is new.
+        Instead of `options`: the biLM to start from, see `BiLm.from_pretrained`. If it has a softmax, this
+        is adapted to the words of `vocab`; otherwise the softmax is new.
     warm_up_batches : `int`
         The number of batches, at the beginning of training, in which only the softmax learns. (In distributed
         training, these need `ddp_accelerator: {type: "torch", find_unused_parameters: true}`.)

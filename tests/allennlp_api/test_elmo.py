@@ -214,7 +214,7 @@ def test_what_does_not_fit_is_refused(files: Files) -> None:
 def test_the_published_activations_are_those_of_the_top_layer(shared: Path) -> None:
     folder = shared / "parity" / "elmo"
     sources = {"options": str(folder / "options.json"), "weights": str(folder / "lm_weights.hdf5")}
-    bilm = ElmoBiLm(AllenNlpBiLm.from_pretrained(sources), stateful=True).eval()
+    bilm = ElmoBiLm(AllenNlpBiLm.from_source(sources), stateful=True).eval()
     streams = json.loads((folder / "sentences.json").read_text())
     for number in range(10):
         batch = [stream[number].split() for stream in streams]

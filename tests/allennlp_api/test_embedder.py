@@ -85,5 +85,5 @@ def test_the_bilm_may_be_given_by_name_or_as_it_is() -> None:
     in_bfloat16 = BiLm.from_pretrained("tiny", precision="bfloat16")
     assert ElmoEmbedder(bilm=in_bfloat16).bilm.precision == "bfloat16"
     assert ElmoEmbedder(bilm=in_bfloat16, precision="float32").bilm.precision == "float32"
-    with pytest.raises(BiLmError, match="no biLM 'huge'"):
+    with pytest.raises(BiLmError, match="biLM not found: huge"):
         ElmoEmbedder(bilm="huge")

@@ -20,7 +20,7 @@ SENTENCES = [["The", "play", "ended", "."], ["Wörterbuch"], []]
 @pytest.mark.parametrize("recurrence", RECURRENCES)
 def test_it_computes_what_the_bilm_computes(recurrence: str) -> None:
     bilm = loud_bilm(char_cnn={"n_highway": 2}).requires_grad_(False).eval()
-    theirs = AllenNlpBiLm.from_pretrained(bilm)
+    theirs = AllenNlpBiLm.from_source(bilm)
     bilm.recurrence = theirs.recurrence = recurrence
     for ours, actual in zip(bilm.embed(SENTENCES), theirs.embed(SENTENCES), strict=True):
         torch.testing.assert_close(actual, ours, atol=1e-5, rtol=0)
@@ -40,7 +40,7 @@ def test_a_copy_is_run_by_its_own_parameters(files: Files, duplicate: Any) -> No
 
 
 def test_parameters_that_torch_replaces_are_read(files: Files) -> None:
-    bilm, other = AllenNlpBiLm.from_files(*files), AllenNlpBiLm.from_pretrained(loud_bilm(seed=1))
+    bilm, other = AllenNlpBiLm.from_files(*files), AllenNlpBiLm.from_source(loud_bilm(seed=1))
     bilm.load_state_dict(other.state_dict(), assign=True)
     for actual, expected in zip(bilm.embed(SENTENCES), other.embed(SENTENCES), strict=True):
         assert torch.equal(actual, expected)
@@ -48,4 +48,4 @@ def test_parameters_that_torch_replaces_are_read(files: Files) -> None:
 
 def test_one_that_does_not_read_bytes_is_refused(tmp_path: Any) -> None:
     with pytest.raises(BiLmError, match="reads the bytes of words"):
-        AllenNlpBiLm.from_pretrained(str(write_model(tmp_path / "model")))
+        AllenNlpBiLm.from_source(str(write_model(tmp_path / "model")))

@@ -92,7 +92,7 @@ def test_names_are_those_of_the_bundled_and_the_published_models() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BiLmError, match="biLM not found: big is .*; the names are tiny, base, small"):
+    with pytest.raises(BiLmError, match=r"biLM not found: big is .*; the names are tiny, base, small"):
         BiLm.from_pretrained("big")
 
 
@@ -290,9 +290,13 @@ def test_what_is_saved_is_loaded_from_its_folder_and_from_the_hub(
         assert BiLm.from_pretrained(folder).digest() == bilm.digest()
     assert BiLm.from_pretrained("tiny").digest() == BiLm.from_pretrained("tiny").digest()
     asked = []
-    monkeypatch.setattr(BiLm, "load", lambda source, precision: asked.append((source, precision)))
-    BiLm.from_pretrained("someone/elmo@v1.0-rc", "bfloat16")
-    assert asked == [("hf://someone/elmo@v1.0-rc", "bfloat16")]
+    monkeypatch.setattr(
+        downloads,
+        "fetch",
+        lambda path, *_: asked.append(path) or tmp_path / ("user/saved" if asked[1:] else "absent"),
+    )
+    assert BiLm.from_pretrained("someone/elmo@v1.0-rc").digest() == bilm.digest()
+    assert asked == ["someone/elmo@v1.0-rc", "hf://someone/elmo@v1.0-rc"]
 
 
 def test_a_biLM_with_allennlps_parameters_says_how_it_is_saved(bilm: BiLm, tmp_path: Path) -> None:
