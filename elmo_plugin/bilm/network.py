@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, NoReturn
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.char_cnn import CachedTokenEncoder, LexiconTokenEncoder, TokenEncoder
+from elmo_plugin.bilm.char_cnn import CachedTokenEncoder, TokenEncoder
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, word_to_character_ids
 from elmo_plugin.bilm.inference_weights import InferenceWeights, parameter_versions
 from elmo_plugin.bilm.lstm import (
@@ -16,6 +16,7 @@ from elmo_plugin.bilm.lstm import (
     select_state,
     stack_layers,
 )
+from elmo_plugin.bilm.manylangs.token_encoder import LexiconTokenEncoder
 from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 from elmo_plugin.bilm.packing import Packing, pack
 from elmo_plugin.bilm.precision import get_precision

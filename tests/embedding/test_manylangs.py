@@ -16,7 +16,7 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands import subcommands  # noqa: F401 (registers the command)
 from elmo_plugin.commands.export import export
-from tests.bilm.io.model_folder import Recomputation, write_model
+from tests.bilm.manylangs.model_folder import Recomputation, write_model
 from tests.embedding.test_archive_restore import (
     assert_same_predictions,
     predictions,

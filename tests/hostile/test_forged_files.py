@@ -17,7 +17,7 @@ import torch
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.common.formats.torch_files import load_plain
 from elmo_plugin.integrations.word_vectors import WordVectors
-from tests.bilm.io.model_folder import SENTENCES, write_model
+from tests.bilm.manylangs.model_folder import SENTENCES, write_model
 from tests.hostile.material import Material, damaged, loads_right, random_of, times
 from tests.hostile.outcomes import Outcomes
 from tests.hostile.test_archives import files_of, packed

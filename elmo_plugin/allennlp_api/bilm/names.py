@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLmOptions, CharCnnOptions, LstmOptions
-from elmo_plugin.bilm.io import Entry, highway_entries, lstm_entries
+from elmo_plugin.bilm.io import TensorMapping, highway_mappings, lstm_mappings
 
 CHARACTERS = "_token_embedder._char_embedding_weights"
 CONVOLUTION = "_token_embedder.char_conv_{}.weight"
@@ -73,13 +73,14 @@ def _present(weights: Mapping[str, Tensor], name: str) -> list[str]:
     return [name for name in numbered if name in weights]
 
 
-def _entries(options: BiLmOptions) -> Iterator[Entry]:
+def _entries(options: BiLmOptions) -> Iterator[TensorMapping]:
     """Yields all tensors of a biLM of these sizes."""
     char_cnn, encoder = options.char_cnn, "token_encoder"
-    yield Entry(CHARACTERS, (f"{encoder}.character_embedding.weight",))
+    yield TensorMapping(CHARACTERS, (f"{encoder}.character_embedding.weight",))
     for kind in ("weight", "bias"):
         for i in range(len(char_cnn.filters)):
-            yield Entry(f"_token_embedder.char_conv_{i}.{kind}", (f"{encoder}.convolutions.{i}.{kind}",))
-        yield Entry(f"_token_embedder._projection.{kind}", (f"{encoder}.projection.{kind}",))
-    yield from highway_entries("_token_embedder._highways._layers", char_cnn.n_highway, char_cnn.n_filters)
-    yield from lstm_entries("_elmo_lstm.", options.lstm)
+            ours = f"{encoder}.convolutions.{i}.{kind}"
+            yield TensorMapping(f"_token_embedder.char_conv_{i}.{kind}", (ours,))
+        yield TensorMapping(f"_token_embedder._projection.{kind}", (f"{encoder}.projection.{kind}",))
+    yield from highway_mappings("_token_embedder._highways._layers", char_cnn.n_highway, char_cnn.n_filters)
+    yield from lstm_mappings("_elmo_lstm.", options.lstm)

@@ -1,10 +1,10 @@
 """Files that biLMs are read from and written to, and the ladder of sources that a biLM can come from."""
 
 from elmo_plugin.bilm.io.allennlp_layout import (
-    Entry,
+    TensorMapping,
     bias_from_allennlp,
-    highway_entries,
-    lstm_entries,
+    highway_mappings,
+    lstm_mappings,
     split_highway,
     swap_gates,
 )
@@ -41,14 +41,14 @@ __all__ = [
     "ArchivedBiLm",
     "Card",
     "Checkpoint",
-    "Entry",
     "SoftmaxWeights",
     "Source",
+    "TensorMapping",
     "bias_from_allennlp",
     "check_weights",
     "fetch",
-    "highway_entries",
-    "lstm_entries",
+    "highway_mappings",
+    "lstm_mappings",
     "options_from_state",
     "read_archive",
     "read_checkpoint",

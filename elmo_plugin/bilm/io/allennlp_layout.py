@@ -1,8 +1,8 @@
-"""How AllenNLP's modules, and the models that were trained with them, arrange the numbers of a biLM.
+"""How AllenNLP's modules, and models trained with them, lay out the weights of a biLM.
 
-A highway layer has its two matrices one above the other, and its gate weighs the input, where ours weighs
-the transformed input: the signs differ. The gates of an LSTM lie in the order input, forget, new, output
-(here input, new, forget, output), and the forget gate's bias includes the 1 that is added here at run time.
+A highway layer stacks its two matrices, and its gate weighs the input where ours weighs the transformed
+input, so the signs differ. An LSTM orders its gates as input, forget, new, output (here input, new, forget,
+output), and its bias includes the 1 that is added to the forget gate here at run time.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,48 +15,52 @@ from elmo_plugin.bilm.lstm.layer import FORGET_BIAS
 from elmo_plugin.bilm.options import LstmOptions
 
 
-class Entry(NamedTuple):
+class TensorMapping(NamedTuple):
     """
-    A tensor of theirs: its name, the names of ours (of `BiLm.state_dict()`) that it holds, its shape, where
-    readers have to check it, and how its values become ours and ours become its.
+    theirs: name of a tensor of AllenNLP
+    ours: names in `BiLm.state_dict()` of the tensors that it holds
+    shape: of theirs, if readers have to check it
+    to_ours, to_theirs: convert one tensor to as many as `ours` has names, and back
     """
 
     theirs: str
     ours: tuple[str, ...]
     shape: tuple[int, ...] = ()
-    to_ours: Callable[[Tensor], Any] = lambda tensor: tensor  # as many tensors as `ours` has names
+    to_ours: Callable[[Tensor], Any] = lambda tensor: tensor
     to_theirs: Callable[..., Tensor] = lambda tensor: tensor
 
     def converted(self, values: Tensor) -> dict[str, Tensor]:
-        """Returns ours, by their names."""
+        """Returns our tensors, by name."""
         ours = self.to_ours(values)
         return dict(zip(self.ours, ours if len(self.ours) > 1 else (ours,), strict=True))
 
 
-def highway_entries(theirs: str, number: int, dim: int) -> Iterator[Entry]:
-    """Yields the highway layers of a token encoder, whose names begin with `theirs`, from dim to dim."""
-    for k in range(number):
+def highway_mappings(prefix: str, n_highway: int, dim: int) -> Iterator[TensorMapping]:
+    """Yields the highway layers of a token encoder; `prefix` begins their names."""
+    for k in range(n_highway):
         for kind, shape in (("weight", (2 * dim, dim)), ("bias", (2 * dim,))):
             ours = tuple(f"token_encoder.highways.{k}.{part}.{kind}" for part in ("transform", "carry"))
-            yield Entry(f"{theirs}.{k}.{kind}", ours, shape, split_highway, join_highway)
+            yield TensorMapping(f"{prefix}.{k}.{kind}", ours, shape, split_highway, join_highway)
 
 
-def lstm_entries(theirs: str, sizes: LstmOptions) -> Iterator[Entry]:
-    """Yields the LSTMs of both directions; `theirs` is what comes before their names."""
+def lstm_mappings(prefix: str, sizes: LstmOptions) -> Iterator[TensorMapping]:
+    """Yields the LSTMs of both directions; `prefix` begins their names."""
     gates = (4 * sizes.dim, sizes.projection_dim)
+    projection = (sizes.projection_dim, sizes.dim)
     for direction in ("forward", "backward"):
-        for number in range(sizes.n_layers):
-            there, here = f"{theirs}{direction}_layer_{number}", f"{direction}_lm.layers.{number}"
-            for name, ours in (("input", f"{here}.input_weight"), ("state", f"{here}.recurrent_weight")):
-                yield Entry(f"{there}.{name}_linearity.weight", (ours,), gates, swap_gates, swap_gates)
-            name, ours = f"{there}.state_linearity.bias", f"{here}.bias"
-            yield Entry(name, (ours,), gates[:1], bias_from_allennlp, bias_to_allennlp)
-            name, ours = f"{there}.state_projection.weight", f"{here}.projection_weight"
-            yield Entry(name, (ours,), (sizes.projection_dim, sizes.dim))
+        for n in range(sizes.n_layers):
+            theirs, ours = f"{prefix}{direction}_layer_{n}", f"{direction}_lm.layers.{n}"
+            for name, weight, shape, *conversions in (
+                ("input_linearity.weight", "input_weight", gates, swap_gates, swap_gates),
+                ("state_linearity.weight", "recurrent_weight", gates, swap_gates, swap_gates),
+                ("state_linearity.bias", "bias", gates[:1], bias_from_allennlp, bias_to_allennlp),
+                ("state_projection.weight", "projection_weight", projection),
+            ):
+                yield TensorMapping(f"{theirs}.{name}", (f"{ours}.{weight}",), shape, *conversions)
 
 
 def split_highway(joined: Tensor) -> tuple[Tensor, Tensor]:
-    """Splits their weight or bias into transform and carry."""
+    """Splits AllenNLP's weight or bias into transform and carry."""
     transform, carry = joined.chunk(2)
     return transform, -carry
 
@@ -67,13 +71,13 @@ def join_highway(transform: Tensor, carry: Tensor) -> Tensor:
 
 
 def swap_gates(gates: Tensor) -> Tensor:
-    """Reorders the rows of a weight, from theirs to ours or back."""
+    """Reorders the rows of a weight, from AllenNLP's order to ours or back."""
     first, second, third, last = gates.chunk(4)
     return torch.cat([first, third, second, last])
 
 
 def bias_from_allennlp(bias: Tensor) -> Tensor:
-    """Converts the bias of an LSTM from theirs to ours."""
+    """Reorders an LSTM's bias, and subtracts the forget gate's 1."""
     first, forget, new, last = bias.chunk(4)
     return torch.cat([first, new, forget - FORGET_BIAS, last])
 

@@ -16,10 +16,10 @@ from elmo_plugin.bilm.io.hdf5_weights import (
     read_weights,
     write_weights,
 )
-from elmo_plugin.bilm.io.manylangs import is_model_folder, read_folder
 from elmo_plugin.bilm.io.pretrained import MODELS, fetch
 from elmo_plugin.bilm.io.readme import CARD_NAME, Card, model_card, read_card
 from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, read_archive
+from elmo_plugin.bilm.manylangs.folder import is_model_folder, read_folder
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, atomic_write_all, remove_leftovers

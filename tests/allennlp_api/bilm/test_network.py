@@ -11,7 +11,7 @@ from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.lstm import RECURRENCES
 from tests.allennlp_api.conftest import Files
-from tests.bilm.io.model_folder import write_model
+from tests.bilm.manylangs.model_folder import write_model
 from tests.small_bilm import loud_bilm
 
 SENTENCES = [["The", "play", "ended", "."], ["Wörterbuch"], []]

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
-from elmo_plugin.bilm.io.manylangs import read_folder
 from elmo_plugin.bilm.io.training_archive import check_weights
-from tests.bilm.io.model_folder import ONLY_CHARACTERS, ONLY_WORDS, network, write_model
+from elmo_plugin.bilm.manylangs.folder import read_folder
+from tests.bilm.manylangs.model_folder import ONLY_CHARACTERS, ONLY_WORDS, network, write_model
 from tests.small_bilm import small_options
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from elmo_plugin.bilm import BiLmError, BiLmOptions
-from elmo_plugin.bilm.io.manylangs import RELEASED_NETWORK, read_options
-from tests.bilm.io.model_folder import ONLY_CHARACTERS, ONLY_WORDS, network, write_model
+from elmo_plugin.bilm.manylangs.folder import RELEASED_NETWORK, read_options
+from tests.bilm.manylangs.model_folder import ONLY_CHARACTERS, ONLY_WORDS, network, write_model
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_network_of_the_released_models_need_not_be_there(tmp_path: Path) ->
 def test_a_network_that_is_nowhere_is_named(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "model", config_path="net.json")
     (folder / "net.json").unlink()
-    with pytest.raises(BiLmError, match=r"config\.json: its config_path is not there: .*net\.json"):
+    with pytest.raises(BiLmError, match=r"config\.json: config_path not found: tried .*net\.json"):
         read_options(folder)
 
 
@@ -87,8 +87,8 @@ def test_a_missing_file_is_named(file: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        (network({"name": "lstm"}), r"net\.json: token_embedder\.name is 'lstm', but only 'cnn' can be used"),
-        (network(encoder={"name": "lstm"}), "encoder.name is 'lstm', but only 'elmo' can be used"),
+        (network({"name": "lstm"}), r"net\.json: token_embedder\.name: expected 'cnn', got 'lstm'"),
+        (network(encoder={"name": "lstm"}), "encoder.name: expected 'elmo', got 'lstm'"),
         ({"encoder": network()["encoder"]}, r"net\.json: the key 'token_embedder' is missing"),
         ([], r"net\.json: the key 'encoder' is missing"),
         (network({"char_dim": 0, "word_dim": 0}), "needs characters or words, but it has none"),

@@ -10,8 +10,8 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm.io.manylangs import read_folder
-from tests.bilm.io.model_folder import write_model
+from elmo_plugin.bilm.manylangs.folder import read_folder
+from tests.bilm.manylangs.model_folder import write_model
 from tests.payload import Payload
 
 FILES = ["token_embedder.pkl", "encoder.pkl"]
@@ -38,7 +38,7 @@ def test_all_formats_of_torch_are_read(legacy: bool, tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", FILES)
 def test_a_missing_file_is_named(file: str, folder: Path) -> None:
     (folder / file).unlink()
-    with pytest.raises(BiLmError, match=f"weight file {folder / file}: there is no such file"):
+    with pytest.raises(BiLmError, match=f"weight file not found: {folder / file}"):
         BiLm.from_pretrained(str(folder))
 
 
@@ -96,21 +96,21 @@ def test_a_tensor_that_does_not_fit_is_named(
     file: str, name: str, shape: tuple[int, ...], folder: Path
 ) -> None:
     change(folder / file, lambda state: state.update({name: torch.zeros(1, 2)}))
-    message = rf"{file}: the tensor {name} has the shape \(1, 2\), but the sizes ask for \({shape[0]},"
+    message = rf"{file}: the tensor {name} has shape \(1, 2\), expected \({shape[0]},"
     with pytest.raises(BiLmError, match=message):
         BiLm.from_pretrained(str(folder))
     change(folder / file, lambda state: state.pop(name))
-    with pytest.raises(BiLmError, match=f"{file}: the tensor {name} is missing, which the sizes ask for"):
+    with pytest.raises(BiLmError, match=f"{file}: the tensor {name} is missing"):
         BiLm.from_pretrained(str(folder))
 
 
 def test_a_tensor_too_many_is_named(folder: Path) -> None:
     change(folder / "encoder.pkl", lambda state: state.update({"forward_layer_2.x": torch.zeros(1)}))
-    with pytest.raises(BiLmError, match=r"encoder\.pkl: has forward_layer_2\.x, which the sizes do not ask"):
+    with pytest.raises(BiLmError, match=r"encoder\.pkl: unexpected tensor forward_layer_2\.x"):
         BiLm.from_pretrained(str(folder))
 
 
 def test_what_holds_no_names_is_refused(folder: Path) -> None:
     torch.save([torch.zeros(1)], folder / "encoder.pkl")
-    with pytest.raises(BiLmError, match=r"encoder\.pkl: it holds no tensors with names"):
+    with pytest.raises(BiLmError, match=r"encoder\.pkl: expected a dictionary of tensors"):
         BiLm.from_pretrained(str(folder))

@@ -10,7 +10,7 @@ from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.io import write_files
 from elmo_plugin.bilm.io.sources import read_checkpoint
-from tests.bilm.io.model_folder import (
+from tests.bilm.manylangs.model_folder import (
     ONLY_CHARACTERS,
     ONLY_WORDS,
     SENTENCES,

@@ -6,17 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.char_cnn.lexicon import LexiconReader, read_lexicon
 from elmo_plugin.bilm.characters import PADDING, word_to_character_ids
+from elmo_plugin.bilm.manylangs.folder import read_lexicon
+from elmo_plugin.bilm.manylangs.token_encoder import LexiconLookup
 from elmo_plugin.bilm.options import LexiconCnnOptions
-from tests.bilm.io.model_folder import CHARACTERS, WORDS
+from tests.bilm.manylangs.model_folder import CHARACTERS, WORDS
 
 
-def reader(slots: int = 10) -> LexiconReader:
+def lookup(slots: int = 10) -> LexiconLookup:
     characters, words = (
         tuple((token, row) for row, token in enumerate(tokens)) for tokens in (CHARACTERS, WORDS)
     )
-    return LexiconReader(LexiconCnnOptions(characters, words, 3, 4, ((1, 2),), 1, "relu", slots))
+    return LexiconLookup(LexiconCnnOptions(characters, words, 3, 4, ((1, 2),), 1, "relu", slots))
 
 
 def ids_of(*words: str, slots: int = 10) -> torch.Tensor:
@@ -42,12 +43,12 @@ def test_a_token_that_is_white_space_is_the_ideographic_space(token: str, tmp_pa
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("<oov>\t0\na b\n", r"lexicon .*word\.dic, line 2: not a token, a tab and a number, but 'a b'"),
-        ("<oov>\t0\na\t-1\n", "line 2: not a token"),
-        ("<oov>\t0\n\na\t1\n", "line 2: not a token"),
-        ("<oov>\t0\na\t1\t2\n", "line 2: not a token"),
-        ("", "line 1: not a token"),
-        ("a\t0\n", r"lexicon .*word\.dic: has no <oov>"),
+        ("<oov>\t0\na b\n", r"lexicon .*word\.dic, line 2: expected token<TAB>row, got 'a b'"),
+        ("<oov>\t0\na\t-1\n", "line 2: expected token"),
+        ("<oov>\t0\n\na\t1\n", "line 2: expected token"),
+        ("<oov>\t0\na\t1\t2\n", "line 2: expected token"),
+        ("", "line 1: expected token"),
+        ("a\t0\n", r"lexicon .*word\.dic: <oov> is missing"),
     ],
 )
 def test_a_damaged_lexicon_is_refused_by_its_line(content: str, message: str, tmp_path: Path) -> None:
@@ -66,23 +67,23 @@ def test_a_lexicon_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> None
 @settings(max_examples=40)
 @given(st.text(max_size=60), st.integers(3, 50))
 def test_a_words_bytes_are_turned_back_into_its_first_characters(word: str, slots: int) -> None:
-    assert reader(slots).texts(ids_of(word, slots=slots)) == [word[: slots - 2]]
+    assert lookup(slots).words(ids_of(word, slots=slots)) == [word[: slots - 2]]
 
 
 def test_a_row_without_a_word_is_the_empty_word() -> None:
     nothing = torch.zeros(1, 34, dtype=torch.int16)
-    assert reader().texts(torch.cat([nothing, ids_of(""), nothing + PADDING])) == ["", "", ""]
+    assert lookup().words(torch.cat([nothing, ids_of(""), nothing + PADDING])) == ["", "", ""]
 
 
 def test_words_are_looked_up_as_they_are_cut() -> None:
-    texts = reader().texts(ids_of("dog", "Dog", "a" * 8, "a" * 20, "言語", "\u3000", "", "<S>", "</S>"))
+    texts = lookup().words(ids_of("dog", "Dog", "a" * 8, "a" * 20, "言語", "\u3000", "", "<S>", "</S>"))
     expected = ["dog", "<oov>", "a" * 8, "a" * 8, "言語", "\u3000", "<oov>", "<bos>", "<eos>"]
-    assert [WORDS[row] for row in reader().word_ids(texts)] == expected
+    assert [WORDS[row] for row in lookup().word_ids(texts).tolist()] == expected
 
 
 def test_characters_are_between_marks_that_are_the_wrong_way_round() -> None:
-    texts = reader().texts(ids_of("dog", "тЖ🙂", "言" * 20, "", "<S>", "</S>", "<bow>"))
-    rows = [[CHARACTERS[row] for row in ids] for ids in reader().character_ids(texts).tolist()]
+    texts = lookup().words(ids_of("dog", "тЖ🙂", "言" * 20, "", "<S>", "</S>", "<bow>"))
+    rows = [[CHARACTERS[row] for row in ids] for ids in lookup().character_ids(texts).tolist()]
     assert rows == [
         ["<eow>", "d", "o", "g", "<bow>", *["<pad>"] * 5],
         ["<eow>", "т", "<oov>", "🙂", "<bow>", *["<pad>"] * 5],

@@ -10,7 +10,7 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.char_cnn import token_encoder
 from elmo_plugin.bilm.characters import sentences_to_character_ids
-from tests.bilm.io.model_folder import (
+from tests.bilm.manylangs.model_folder import (
     CHARACTERS,
     ONLY_CHARACTERS,
     ONLY_WORDS,
@@ -72,8 +72,10 @@ def test_no_words_have_no_vectors(bilm: BiLm) -> None:
 
 def test_a_frozen_encoder_encodes_only_new_words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bilm = BiLm.from_pretrained(str(folder))
-    read, texts = [], bilm.token_encoder._reader.texts
-    monkeypatch.setattr(bilm.token_encoder._reader, "texts", lambda ids: read.append(len(ids)) or texts(ids))
+    read, words_of = [], bilm.token_encoder._lookup.words
+    monkeypatch.setattr(
+        bilm.token_encoder._lookup, "words", lambda ids: read.append(len(ids)) or words_of(ids)
+    )
     for words in (["the", "dog"], ["dog", "言", "the", "кот"], ["кот"]):
         bilm.token_encoder(ids_of(bilm, words), weights=bilm.inference_weights())
     assert read == [2, 2]

@@ -1,0 +1,1 @@
+"""Models of ELMoForManyLangs: reading their folders, and their token encoder."""

@@ -1,0 +1,99 @@
+"""The token layer of a model of ELMoForManyLangs: a word's vector, and a CNN over its characters' vectors."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from elmo_plugin.bilm.char_cnn.cached_token_encoder import CachedTokenEncoder
+from elmo_plugin.bilm.char_cnn.token_encoder import by_length
+from elmo_plugin.bilm.characters import BEGIN_SENTENCE, END_SENTENCE
+from elmo_plugin.bilm.inference_weights import InferenceWeights
+from elmo_plugin.bilm.options import Lexicon, LexiconCnnOptions
+from elmo_plugin.bilm.precision import FLOAT32, Precision
+
+UNKNOWN, PADDING = "<oov>", "<pad>"
+BOUNDARIES = {BEGIN_SENTENCE: "<bos>", END_SENTENCE: "<eos>"}
+# The released models were trained with these two marks swapped, so this is right.
+FIRST_MARK, LAST_MARK = "<eow>", "<bow>"
+
+
+def num_rows(lexicon: Lexicon) -> int:
+    """Returns the number of rows of the embedding matrix."""
+    return max(row for _, row in lexicon) + 1
+
+
+class LexiconTokenEncoder(CachedTokenEncoder):
+    """
+    Projects [word vector ; highway layers over the CNN's features], or one of the two if the model reads only
+    words or only characters (Che et al., 2018). It reads the same character ids as other biLMs, the bytes of
+    words, and always computes in float32.
+    """
+
+    def __init__(self, options: LexiconCnnOptions, projection_dim: int) -> None:
+        super().__init__()
+        self._lookup = LexiconLookup(options)
+        if options.words:
+            self.word_embedding = nn.Embedding(num_rows(options.words), options.word_dim)
+        if options.characters:
+            self.character_embedding = nn.Embedding(num_rows(options.characters), options.character_dim)
+            self._make_char_cnn(options, options.character_dim)
+        self.projection = nn.Linear(options.n_features, projection_dim)
+
+    def encode_words(
+        self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
+    ) -> Tensor:
+        weight = self.projection.weight
+        if len(character_ids) == 0:
+            return weight.new_zeros(0, len(weight))
+        words = self._lookup.words(character_ids)
+        features = []
+        if hasattr(self, "word_embedding"):
+            features.append(self.word_embedding(self._lookup.word_ids(words).to(weight.device)))
+        if hasattr(self, "character_embedding"):
+            ids = self._lookup.character_ids(words).to(weight.device)
+            maxima, order = by_length(ids, self.widest_filter, self._maxima)
+            character_features = self.activation(maxima[order.argsort()])
+            for highway in self.highways:
+                character_features = highway(character_features)
+            features.append(character_features)
+        return self.projection(torch.cat(features, dim=1)).to(weight.dtype)
+
+    def _maxima(self, ids: Tensor) -> Tensor:
+        """Returns the maximum of each filter over all windows of a word, shape (words, filters)."""
+        characters = self.character_embedding(ids).transpose(1, 2)
+        return torch.cat([convolution(characters).amax(dim=2) for convolution in self.convolutions], dim=1)
+
+
+class LexiconLookup:
+    """Looks up words, given as the character ids of published models: their UTF-8 bytes."""
+
+    def __init__(self, options: LexiconCnnOptions) -> None:
+        self._slots = options.max_characters_per_word
+        self._characters = dict(options.characters)
+        self._words = dict(options.words)
+
+    def words(self, character_ids: Tensor) -> list[str]:
+        """Decodes ids of shape (words, bytes), and cuts words to the characters that count."""
+        return [self._word(row) for row in character_ids.tolist()]
+
+    def word_ids(self, words: Sequence[str]) -> Tensor:
+        """Returns rows of the word embedding, shape (words,)."""
+        unknown = self._words[UNKNOWN]
+        return torch.tensor([self._words.get(word, unknown) for word in words])
+
+    def character_ids(self, words: Sequence[str]) -> Tensor:
+        """Returns rows of the character embedding, between the marks, shape (words, slots)."""
+        return torch.tensor([self._character_ids(word) for word in words])
+
+    def _word(self, character_ids: Sequence[int]) -> str:
+        if character_ids[1] in BOUNDARIES:
+            return BOUNDARIES[character_ids[1]]
+        content = bytes(id_ - 1 for id_ in character_ids if 0 < id_ <= 256)
+        return content.decode("utf-8", "ignore")[: self._slots - 2]
+
+    def _character_ids(self, word: str) -> list[int]:
+        rows, unknown = self._characters, self._characters[UNKNOWN]
+        characters = [word] if word in BOUNDARIES.values() else word
+        ids = [rows[FIRST_MARK], *(rows.get(character, unknown) for character in characters), rows[LAST_MARK]]
+        return ids + [rows[PADDING]] * (self._slots - len(ids))
