@@ -17,11 +17,15 @@ if TYPE_CHECKING:
         _ElmoCharacterEncoder,
         batch_to_ids,
     )
+    from elmo_plugin.bilm import BiLm
+    from elmo_plugin.embedding import ElmoRepresentations
 
 __version__ = "1.0.0"
 __all__ = [
+    "BiLm",
     "Elmo",
     "ElmoEmbedder",
+    "ElmoRepresentations",
     "ElmoTokenEmbedder",
     "ScalarMix",
     "_ElmoBiLm",
@@ -32,9 +36,15 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Imports what is heavy on first access (PEP 562)."""
-    if name in __all__:
-        return getattr(import_module("elmo_plugin.allennlp_api"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "BiLm":
+        module = import_module("elmo_plugin.bilm")
+    elif name == "ElmoRepresentations":
+        module = import_module("elmo_plugin.embedding")
+    elif name in __all__:
+        module = import_module("elmo_plugin.allennlp_api")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -15,6 +15,14 @@ from elmo_plugin.bilm.characters import (
 )
 from elmo_plugin.bilm.dropout import Dropout
 from elmo_plugin.bilm.gradients import first_derivative_only
+from elmo_plugin.bilm.layers import (
+    LAYER_NAMES,
+    Layers,
+    check_layers,
+    layer_numbers,
+    mixing_weights,
+    select_layers,
+)
 from elmo_plugin.bilm.lstm.state import BiLmState
 from elmo_plugin.bilm.network import weights_equal
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
@@ -29,6 +37,7 @@ __all__ = [
     "BEGIN_WORD",
     "END_SENTENCE_TOKEN",
     "END_WORD",
+    "LAYER_NAMES",
     "MAX_BATCH_TOKENS",
     "MAX_CHARACTERS_PER_TOKEN",
     "NUM_CHARACTERS",
@@ -42,19 +51,24 @@ __all__ = [
     "Cache",
     "CharCnnOptions",
     "Dropout",
+    "Layers",
     "LstmOptions",
     "Packing",
     "VocabularySoftmax",
     "add_boundaries",
     "autocast_dtype",
+    "check_layers",
     "check_words",
     "first_derivative_only",
     "get_precision",
     "has_bfloat16",
+    "layer_numbers",
+    "mixing_weights",
     "multiply",
     "pack",
     "rows_before",
     "rows_in_reverse",
+    "select_layers",
     "sentences_to_character_ids",
     "split_by_tokens",
     "weights_equal",

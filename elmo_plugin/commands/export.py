@@ -2,12 +2,8 @@
 
 import argparse
 from collections.abc import Mapping
-from io import BytesIO
 from pathlib import Path
 
-import torch
-
-from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io import (
     DTYPES,
     OPTIONS_NAME,
@@ -17,10 +13,7 @@ from elmo_plugin.bilm.io import (
     write_files,
 )
 from elmo_plugin.commands.command import Command, OutputFile
-from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.outputs import Output
-
-PROGRAM_NAME = "bilm.pt2"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("output_directory", action=OutputFile, help="where options.json and weights.hdf5 are written")
     add("--dtype", choices=DTYPES, help="type of the numbers (default: the source's)")
     add("--no-softmax", action="store_true", help="leave out the softmax, which only training needs")
-    add("--program", action="store_true", help=f"add {PROGRAM_NAME}, a program of torch.export")
     add("--hf", action="store_true", help="add a model card, for a model hub such as Hugging Face's")
 
 
@@ -43,7 +35,6 @@ def export(
     dtype: str | None = None,
     with_softmax: bool = True,
     with_card: bool = False,
-    with_program: bool = False,
 ) -> None:
     """
     Writes a biLM in the layout of published ELMo models.
@@ -60,8 +51,6 @@ def export(
         Whether the source's softmax, if it has one, is written with the biLM.
     with_card : `bool`
         Whether to add a `README.md` for a model hub. An existing one stays as it is.
-    with_program : `bool`
-        Whether to add `bilm.pt2`, see `elmo_plugin.bilm.program`.
 
     Raises `BiLmError` if the source has no biLM, and `OSError` if a file cannot be written. Options and
     weights then stay what they were.
@@ -72,20 +61,8 @@ def export(
     options_file, weights_file = write_files(folder, stored)
     if with_card:
         write_card(folder, stored)
-    if with_program:
-        _write_program(folder)
     softmax = f"a softmax over {len(stored.softmax.words)} words" if stored.softmax else "no softmax"
     print(f"wrote {options_file} and {weights_file} with {softmax}")
-
-
-def _write_program(folder: Path) -> None:
-    from elmo_plugin.bilm.program import export_program  # torch.export takes a second to import
-
-    content = BytesIO()
-    torch.export.save(export_program(BiLm.from_pretrained(folder)), content)
-    with atomic_write(folder / PROGRAM_NAME) as temporary:
-        temporary.write_bytes(content.getbuffer())
-    print(f"wrote {folder / PROGRAM_NAME}")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -97,14 +74,12 @@ def run(args: argparse.Namespace) -> None:
         args.dtype,
         with_softmax=with_softmax,
         with_card=args.hf,
-        with_program=args.program,
     )
 
 
 def outputs(args: argparse.Namespace) -> list[Output]:
     folder = Path(args.output_directory)
-    names = (OPTIONS_NAME, WEIGHTS_NAME, *[PROGRAM_NAME] * args.program)
-    return [Output("output_directory", folder / name) for name in names]
+    return [Output("output_directory", folder / name) for name in (OPTIONS_NAME, WEIGHTS_NAME)]
 
 
 COMMAND = Command(

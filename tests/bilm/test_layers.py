@@ -1,0 +1,55 @@
+"""Which layers users can ask for, and what they get."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.bilm.layers import check_layers, layer_numbers, mixing_weights, select_layers
+
+VECTORS = torch.arange(24.0).view(3, 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("layers", "expected"),
+    [
+        ("all", VECTORS),
+        ("mean", (VECTORS[0] + VECTORS[1] + VECTORS[2]) / 3),
+        ("top", VECTORS[2]),
+        ("token", VECTORS[0]),
+        (1, VECTORS[1]),
+        ([0.5, 0, 0.5], (VECTORS[0] + VECTORS[2]) / 2),
+        ([0.333, 0.333, 0.333], VECTORS[1]),
+    ],
+)
+def test_layers_are_selected_by_name_number_or_weights(layers: Any, expected: torch.Tensor) -> None:
+    check_layers(layers)
+    torch.testing.assert_close(select_layers(VECTORS, layers), expected)
+
+
+@pytest.mark.parametrize(
+    "layers", ["average", 3, -1, True, None, 1.0, [1.0], [0, 0, 2], [-1, 1, 1], ["a"] * 3]
+)
+def test_other_layers_are_rejected(layers: Any) -> None:
+    with pytest.raises(BiLmError, match=r"layers must be|mixing weights must be 3 numbers"):
+        select_layers(VECTORS, layers)
+
+
+def test_weights_are_scaled_to_sum_one() -> None:
+    assert mixing_weights([0.333, 0.333, 0.333]) == pytest.approx([1 / 3] * 3)
+
+
+@pytest.mark.parametrize(
+    ("layers", "numbers"), [("all", [0, 1, 2]), ("top", [2]), ("token", [0]), (1, [1]), ([2, 0], [2, 0])]
+)
+def test_a_mix_has_layers_with_numbers(layers: Any, numbers: list[int]) -> None:
+    assert layer_numbers(layers, 3) == numbers
+
+
+@pytest.mark.parametrize("layers", ["mean", 3, -1, [], [0, 0], [0, 3], True, 1.0, None])
+def test_a_mix_of_other_layers_is_rejected(layers: Any) -> None:
+    with pytest.raises(
+        BiLmError, match='layers must be "all", "top", "token", a layer from 0 to 2 or a list'
+    ):
+        layer_numbers(layers, 3)
