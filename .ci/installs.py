@@ -58,8 +58,6 @@ CHECKS = {
     f"cd elsewhere && bin/python -Ic '{LOAD}'\n",
     "flair": python_block("docs/integrations.md", "flair"),
     "sklearn": python_block("docs/integrations.md", "scikit-learn"),
-    "faiss": "printf 'the play ended .\\n%.0s' {1..3000} > corpus.txt\n"
-    "elmo neighbors tiny corpus.txt --query 'the play ended .' --word play -k 2 --faiss\n",
     "cluster": TEXT + "elmo embed '*.txt' vectors/ --all --bilm tiny --engine dask\nls vectors/*.hdf5\n",
     "completion": 'eval "$(elmo --print-completion bash)" && complete -p elmo\n',
     "demo": "elmo demo --bilm tiny --port 8802 &\n" + WAIT.format(8802),

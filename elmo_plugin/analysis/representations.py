@@ -1,4 +1,4 @@
-"""Vectors of words that an analysis compares: combinations of the layers of a biLM, and controls."""
+"""Vectors of words that an analysis compares: combinations of a biLM's layers, and controls."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,26 +13,26 @@ from elmo_plugin.bilm import BiLm, weights_equal
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.embedding import layer_name
 
-_NUM_BYTES = 256
 Item = TypeVar("Item")
 
 
-class LayerCombinations(NamedTuple):
+class Representations(NamedTuple):
     """
-    names: such as "LSTM 1" or "mean"
-    weights: of each layer in each combination. Shape (combinations, num_layers)
+    Vectors of words, as weighted sums of layers.
+
+    embed: returns the layers of each sentence, shape (num_layers, words, dim), as `BiLm.embed` does
+    names: of the combinations, such as "LSTM 1" or "mean"
+    weights: of the layers in each. Shape (combinations, num_layers)
     layer_norm: whether the layers are normalized first. Shape (combinations,)
     """
 
+    embed: Callable[[Sequence[Sequence[str]]], list[Tensor]]
     names: list[str]
     weights: Tensor
     layer_norm: Tensor
 
     def combine(self, layers: Tensor) -> Tensor:
-        """
-        Returns the vectors of words by each combination, shape (combinations, words, dim), from their layers,
-        shape (num_layers, words, dim). Leaves out `gamma`, which scales all words alike.
-        """
+        """Returns shape (combinations, words, dim) for layers of shape (num_layers, words, dim)."""
         weights = self.weights.to(layers)
         combined = torch.einsum("cl,lwd->cwd", weights, layers)
         if self.layer_norm.any():
@@ -41,16 +41,10 @@ class LayerCombinations(NamedTuple):
         return combined
 
 
-def layer_combinations(bilm: BiLm, archives: Sequence[str | Path] = ()) -> LayerCombinations:
+def layer_representations(bilm: BiLm, archives: Sequence[str | Path] = ()) -> Representations:
     """
-    Returns each layer of a biLM, their mean, and the mixes that models have learned.
-
-    # Parameters
-
-    bilm : `BiLm`
-        The biLM.
-    archives : `Sequence[str | Path]`, optional (default = `()`)
-        Archives, or directories of trainings, of models with this biLM.
+    Returns each layer of a biLM, their mean, and the mixes that models with this biLM have learned, without
+    their `gamma`.
 
     Raises `BiLmError` if an archive has no ELMo, or another biLM.
     """
@@ -61,32 +55,44 @@ def layer_combinations(bilm: BiLm, archives: Sequence[str | Path] = ()) -> Layer
     for archive in archives:
         for placement, elmo, scalar_mix in load_mixes(archive):
             if elmo.bilm.options != bilm.options or not weights_equal(bilm, elmo.bilm.state_dict()):
-                raise BiLmError(
-                    f"archive {archive}: its mix at {placement} is of another biLM, or of one that was "
-                    "trained with the model"
-                )
+                raise BiLmError(f"archive {archive}: its ELMo at {placement} has another biLM, or trained it")
             row = torch.zeros(layers)
             row[elmo.layer_numbers] = scalar_mix.normalized_weights().detach().float()
             names.append(f"{archive}, {placement}")
             rows.append(row)
             layer_norm.append(elmo.layer_norm)
-    return LayerCombinations(names, torch.stack(rows), torch.tensor(layer_norm))
+    return Representations(bilm.embed, names, torch.stack(rows), torch.tensor(layer_norm))
 
 
-class Representation(NamedTuple):
-    """
-    embed: from sentences to the layers of each, shape (num_layers, words, dim), such as `BiLm.embed`
-    combinations: of these layers
-    """
+def controls(bilm: BiLm, representations: Representations) -> list[Representations]:
+    """Returns the same combinations of a random biLM of the same sizes, and a bag of characters."""
+    names = [f"random biLM, {name}" for name in representations.names]
+    return [
+        representations._replace(embed=random_bilm(bilm).embed, names=names),
+        Representations(count_bytes, ["bag of characters"], torch.ones(1, 1), torch.tensor([False])),
+    ]
 
-    embed: Callable[[Sequence[Sequence[str]]], list[Tensor]]
-    combinations: LayerCombinations
+
+def random_bilm(bilm: BiLm, seed: int = 1) -> BiLm:
+    """Returns a frozen biLM of the same sizes with initial weights."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return BiLm(bilm.options).to(bilm.boundaries.device).eval().requires_grad_(False)
+
+
+def count_bytes(sentences: Sequence[Sequence[str]]) -> list[Tensor]:
+    """Counts each byte of UTF-8 in the words of each sentence. Shape (1, words, 256)."""
+
+    def count(word: str) -> Tensor:
+        return torch.tensor(list(word.encode())).bincount(minlength=256).float()
+
+    return [torch.stack(list(map(count, words)))[None] for words in sentences]
 
 
 def batches_of_words(
     items: Iterable[Item], num_words: int, length: Callable[[Item], int]
 ) -> Iterator[list[Item]]:
-    """Yields the fewest items, one after the other, that have `num_words` words or more together."""
+    """Yields batches of consecutive items, each with just `num_words` words or more."""
     batch: list[Item] = []
     words = 0
     for item in items:
@@ -97,29 +103,3 @@ def batches_of_words(
             batch, words = [], 0
     if batch:
         yield batch
-
-
-def count_bytes(sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-    """Returns for each sentence how often its words have each byte of UTF-8. Shape (1, words, 256)."""
-    return [torch.stack([_count_bytes(word) for word in words])[None] for words in sentences]
-
-
-def _count_bytes(word: str) -> Tensor:
-    return torch.tensor(list(word.encode())).bincount(minlength=_NUM_BYTES).float()
-
-
-def random_bilm(like: BiLm, seed: int = 1) -> BiLm:
-    """Returns a frozen biLM with the sizes of `like` and initial weights."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return BiLm(like.options).to(like.boundaries.device).eval().requires_grad_(False)
-
-
-def controls(bilm: BiLm, combinations: LayerCombinations) -> list[Representation]:
-    """Returns a random biLM of the same sizes, with the same combinations, and a bag of characters."""
-    of_bytes = LayerCombinations(["bag of characters"], torch.ones(1, 1), torch.tensor([False]))
-    names = [f"random biLM, {name}" for name in combinations.names]
-    return [
-        Representation(random_bilm(bilm).embed, combinations._replace(names=names)),
-        Representation(count_bytes, of_bytes),
-    ]

@@ -18,7 +18,7 @@ WITHOUT_ALLENNLP = {
     "export": "Export a biLM to options.json and weights.hdf5.",
     "average": "Average the weights of several trainings of a biLM.",
     "perplexity": "Perplexity of text under a biLM.",
-    "neighbors": "The words of a corpus that are the most similar to a word in its sentence.",
+    "neighbors": "Find the words of a text that are nearest to a word in its sentence.",
     "demo": "Show what trained models and a biLM do, on a page of this machine.",
     "weights": "Show how much each layer of the biLM counts in trained models.",
 }

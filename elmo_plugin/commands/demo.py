@@ -13,10 +13,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "model.tar.gz, or the directory, of a trained model; those of one task stand side by side"
     add("archives", metavar="ARCHIVE", nargs="*", help=about)
     add("--bilm", metavar="BILM", help=f"{BILM_HELP}: shown in a tab of its own")
-    about = "where the biLM's neighbours of words are looked for: a sentence a line (plain, .gz or .zst)"
-    add("--corpus", metavar="CORPUS", help=about)
-    about = "where the vectors of corpora are kept, as elmo neighbors does (default: neighbors)"
-    add("--index", metavar="DIR", default="neighbors", help=about)
     add("--host", default="127.0.0.1", help="the address to serve at (default: 127.0.0.1, this machine)")
     add("--port", type=int, default=8000, metavar="N", help="0 for any that is free (default: 8000)")
     add("--open", action="store_true", help="open the page in a browser")
@@ -42,8 +38,6 @@ def run(args: argparse.Namespace) -> None:
     show_page(
         args.archives,
         args.bilm,
-        corpus=args.corpus,
-        index_folder=args.index,
         host=args.host,
         port=args.port,
         opens_browser=args.open,

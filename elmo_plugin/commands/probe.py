@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from elmo_plugin.analysis import Representation, controls, layer_combinations
-from elmo_plugin.analysis.probes import ProbeScore, TaggedSentence, guess_tags, probe_layers, read_tagged
+from elmo_plugin.analysis.probes import ProbeScore, probe_layers
+from elmo_plugin.analysis.representations import controls, layer_representations
+from elmo_plugin.analysis.tagged_words import TaggedSentence, guess_tags, read_tagged
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands.command import BILM_HELP, Command, add_json, check_at_least_one
 from elmo_plugin.embedding.cache import SqliteCache
@@ -16,15 +17,15 @@ from elmo_plugin.embedding.cache import SqliteCache
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("bilm", metavar="BILM", help=BILM_HELP)
-    about = "a word and its tag a line, blank lines between sentences (plain, .gz or .zst)"
-    add("train", metavar="TRAIN", help=f"what is trained on: {about}")
-    add("test", metavar="TEST", help="what is scored, in the same format")
+    about = "the training data: a word and its tag per line, blank lines between sentences (or .gz, .zst)"
+    add("train", metavar="TRAIN", help=about)
+    add("test", metavar="TEST", help="the test data, in the same format")
     add("--seeds", type=int, default=3, metavar="N", help="train with the seeds 1 to N (default: 3)")
     add("--epochs", type=int, default=10, metavar="N", help="of each training (default: 10)")
-    add("--mix", metavar="ARCHIVE", nargs="+", default=[], help="models whose mixes are probed, too")
-    about = "probe a random biLM of the same sizes, and the counts of a word's characters, too"
+    add("--mix", metavar="ARCHIVE", nargs="+", default=[], help="also probe the mixes of these models")
+    about = "also probe a random biLM of the same sizes, and the counts of a word's characters"
     add("--controls", action="store_true", help=about)
-    about = "where the biLM's vectors are kept for the next time (see docs/cache.md)"
+    about = "store the biLM's vectors here for the next call (see docs/cache.md)"
     add("--cache", metavar="DIR", help=about)
     add_json(parser)
 
@@ -33,23 +34,22 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     check_at_least_one(args, "--seeds", "--epochs")
     train, test = _read(args.train), _read(args.test)
     if len({tag for sentence in train for tag in sentence.tags}) == 1:
-        raise BiLmError(f"{args.train}: all words have the same tag; there is nothing to be learned")
+        raise BiLmError(f"{args.train}: all words have the same tag")
     bilm = BiLm.from_pretrained(args.bilm)
-    combinations = layer_combinations(bilm, args.mix)
-    cache = SqliteCache(args.cache) if args.cache else None
-    representations = [Representation(partial(bilm.embed, cache=cache), combinations)]
-    representations += controls(bilm, combinations) if args.controls else []
+    layers = layer_representations(bilm, args.mix)
+    if args.cache:
+        layers = layers._replace(embed=partial(bilm.embed, cache=SqliteCache(args.cache)))
     scores = [
         score
-        for representation in representations
+        for representations in (layers, *(controls(bilm, layers) if args.controls else []))
         for score in probe_layers(
-            representation, train, test, seeds=range(1, args.seeds + 1), epochs=args.epochs
+            representations, train, test, seeds=range(1, args.seeds + 1), epochs=args.epochs
         )
     ]
     without = guess_tags(train, test)
     print(table(without, scores))
-    layers = {score.name: {"accuracies": score.accuracies, "control": score.control} for score in scores}
-    return {**without, "layers": layers}
+    accuracies = {each.name: {"accuracies": each.accuracies, "control": each.control} for each in scores}
+    return {**without, "layers": accuracies}
 
 
 def _read(path: str) -> list[TaggedSentence]:
@@ -77,7 +77,7 @@ def table(without: dict[str, float], scores: Sequence[ProbeScore]) -> str:
 COMMAND = Command(
     description="Train a linear classifier of tags on the frozen vectors of each layer of a biLM and on "
     "their mean. Prints its accuracies on other data and on a control task with random tags for each word "
-    "(Hewitt and Liang, 2019), and those of guesses without vectors.",
+    "(Hewitt and Liang, 2019), and the accuracies of guesses without vectors.",
     add_arguments=add_arguments,
     run=run,
 )

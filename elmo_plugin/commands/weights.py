@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.analysis import draw_mixes
+from elmo_plugin.analysis.layer_weights_figure import draw_mixes
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import read_state
 from elmo_plugin.commands.command import Command, OutputFile, add_json

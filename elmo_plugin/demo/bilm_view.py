@@ -5,13 +5,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from itertools import islice
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
-from elmo_plugin.analysis.neighbors import ExactSearch, Neighbor, find_neighbors, open_index, unit_length
+from elmo_plugin.analysis.neighbors import Neighbor, by_cosine
 from elmo_plugin.bilm import BiLm, BiLmError, VocabularySoftmax, sentences_to_character_ids
 from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.embedding import layer_name
@@ -63,7 +64,6 @@ class BiLmView(NamedTuple):
     occurrences: all places of this word, whatever its capitals
     layers: of the biLM, the token layer first; empty if there is only one occurrence
     neighbors: of the chosen word in its sentence, among the other words of the text
-    of_corpus: the same among the words of the corpus; empty without a corpus
     scores: of each word of each sentence; empty if the biLM has no softmax
     """
 
@@ -72,7 +72,6 @@ class BiLmView(NamedTuple):
     occurrences: list[Place]
     layers: list[LayerView]
     neighbors: list[Neighbor]
-    of_corpus: list[Neighbor]
     scores: list[list[WordScore]]
 
 
@@ -89,15 +88,11 @@ class LoadedBiLm:
 
     source : `str`
         See `read_checkpoint`.
-    corpus : `str | None`, optional (default = `None`)
-        Where neighbours are looked for, too, see `open_index`.
-    index_folder : `str`, optional (default = `"neighbors"`)
-        See `open_index`.
 
-    Raises `BiLmError` where one of them cannot be used.
+    Raises `BiLmError` if it cannot be loaded.
     """
 
-    def __init__(self, source: str, corpus: str | None = None, index_folder: str = "neighbors") -> None:
+    def __init__(self, source: str) -> None:
         checkpoint = read_checkpoint(source)
         self.source = source
         self.bilm = BiLm.from_checkpoint(checkpoint)
@@ -106,9 +101,6 @@ class LoadedBiLm:
             weight, bias, _ = checkpoint.softmax
             self.softmax, self._vocabulary = VocabularySoftmax(*weight.shape), vocabulary
             self.softmax.load_state_dict({"weight": weight, "bias": bias})
-        top = self.bilm.num_layers - 1
-        self.corpus = corpus
-        self._index = open_index(Path(index_folder), self.bilm, corpus, top) if corpus else None
         self.executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="bilm")
 
     @torch.no_grad()
@@ -134,7 +126,7 @@ class LoadedBiLm:
         scores = self._surprisal(sentences)
         if place is None:
             return BiLmView(
-                sentences, chosen=None, occurrences=[], layers=[], neighbors=[], of_corpus=[], scores=scores
+                sentences, chosen=None, occurrences=[], layers=[], neighbors=[], scores=scores
             )
         occurrences = _occurrences(sentences, place)
         # Shape: (num_layers, occurrences, dim)
@@ -148,7 +140,6 @@ class LoadedBiLm:
             occurrences,
             of_layers if len(occurrences) > 1 else [],
             _neighbors_in_text(sentences, [each[-1] for each in layers], place),
-            self._neighbors_in_corpus(sentences, layers, place),
             scores,
         )
 
@@ -159,15 +150,6 @@ class LoadedBiLm:
             f"bilm = BiLm.from_pretrained({self.source!r})\n"
             f"vectors = bilm.embed({view.sentences!r})  # per sentence: (layers, words, dim)"
         )
-
-    def _neighbors_in_corpus(
-        self, sentences: list[list[str]], layers: list[Tensor], place: Place
-    ) -> list[Neighbor]:
-        if self._index is None:
-            return []
-        vector = unit_length(layers[place.sentence][-1, place.word])
-        leave_out = sentences[place.sentence]
-        return find_neighbors(self._index, ExactSearch(self._index), vector, NUM_NEIGHBORS, leave_out)
 
     def _surprisal(self, sentences: list[list[str]]) -> list[list[WordScore]]:
         """Scores each sentence by itself, between its boundaries, if the biLM has a softmax for text."""
@@ -229,7 +211,7 @@ def _similarities(vectors: Tensor) -> tuple[list[list[float]], list[tuple[float,
     Returns the cosines of vectors, and their principal components, scaled to 0 to 1 in both by one
     factor, and the share of the variance of these. The shape of `vectors` is (words, dim).
     """
-    unit = unit_length(vectors)
+    unit = normalize(vectors, dim=-1)
     centered = (vectors - vectors.mean(dim=0)).double()
     left, singular, _ = torch.linalg.svd(centered, full_matrices=False)
     plane: Any = left[:, :2] * singular[:2]
@@ -248,8 +230,7 @@ def _similarities(vectors: Tensor) -> tuple[list[list[float]], list[tuple[float,
 
 def _neighbors_in_text(sentences: list[list[str]], vectors: Sequence[Tensor], place: Place) -> list[Neighbor]:
     """Returns the words of the text whose top vectors are the most similar, except the word itself."""
-    places = [Place(number, index) for number, words in enumerate(sentences) for index in range(len(words))]
-    unit = unit_length(torch.cat(list(vectors)))
-    cosines = unit @ unit[places.index(place)]
-    best = [row for row in cosines.argsort(descending=True).tolist() if places[row] != place][:NUM_NEIGHBORS]
-    return [Neighbor(sentences[places[row].sentence], places[row].word, float(cosines[row])) for row in best]
+    unit = normalize(torch.cat(list(vectors)), dim=-1)
+    cosines = unit @ unit[sum(map(len, sentences[: place.sentence])) + place.word]
+    others = (each for each in by_cosine(sentences, cosines) if each.occurrence.words is not sentences[place.sentence] or each.occurrence.position != place.word)
+    return list(islice(others, NUM_NEIGHBORS))

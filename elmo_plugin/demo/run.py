@@ -18,8 +18,6 @@ def show_page(
     archives: Sequence[str],
     bilm: str | None = None,
     *,
-    corpus: str | None = None,
-    index_folder: str = "neighbors",
     host: str = "127.0.0.1",
     port: int = 8000,
     opens_browser: bool = False,
@@ -34,8 +32,6 @@ def show_page(
         See `load_archives`.
     bilm : `str | None`, optional (default = `None`)
         A biLM that has a tab, too, see `LoadedBiLm`.
-    corpus, index_folder : `str`, optional
-        Where the biLM's neighbours of words are looked for, see `LoadedBiLm`.
     host : `str`, optional (default = `"127.0.0.1"`)
         The address to serve at.
     port : `int`, optional (default = `8000`)
@@ -49,14 +45,12 @@ def show_page(
     """
     if not archives and not bilm:
         raise BiLmError("there is nothing to show: name an archive, or a biLM by --bilm")
-    if corpus and not bilm:
-        raise BiLmError("--corpus is for the words of a biLM: name one by --bilm")
     with _extra():
         from elmo_plugin.demo.page import address_of, make_app, open_socket, serve, warning_of
     opened = open_socket(host, port)
     if warning_of(host):
         print(warning_of(host), flush=True)
-    loaded_bilm = LoadedBiLm(bilm, corpus, index_folder) if bilm else None
+    loaded_bilm = LoadedBiLm(bilm) if bilm else None
     tabs = make_tabs(load_archives(archives) if archives else [], loaded_bilm, limits)
     address = address_of(opened, host)
     print(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)

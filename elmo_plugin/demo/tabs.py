@@ -178,7 +178,6 @@ class BiLmTab:
             "view": view,
             "address": address,
             "python": self.bilm.python(view),
-            "corpus": self.bilm.corpus,
             "is_chosen": lambda sentence, word: view.chosen == Place(sentence, word),
         }
 

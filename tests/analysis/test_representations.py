@@ -1,16 +1,60 @@
-"""The controls that a biLM is compared with."""
+"""Combinations of layers: a model's mix gives the model's own vectors; and the controls."""
 
+from pathlib import Path
+from typing import Any
+
+import pytest
 import torch
+from allennlp.models import load_archive
 
-from elmo_plugin.analysis import controls, layer_combinations
-from elmo_plugin.analysis.representations import count_bytes, random_bilm
-from elmo_plugin.bilm import BiLm
+from elmo_plugin.analysis.representations import controls, count_bytes, layer_representations, random_bilm
+from elmo_plugin.bilm import BiLm, BiLmError, sentences_to_character_ids
+from elmo_plugin.embedding import ElmoRepresentations
+from tests.small_bilm import loud_bilm
+from tests.trained_bilm import write_training
+from tests.trained_tagger import tagger_config, train
 
-SENTENCES = [["They", "saw", "it", "."], ["no"], ["Öl", "ooo"]]
+WORDS = ["The", "play", "ended", "."]
+
+
+def trained(folder: Path, seed: int = 0, **options: Any) -> tuple[str, str]:
+    """Returns the archive of a biLM, and the archive of a tagger with it."""
+    bilm = str(write_training(folder / f"bilm_{seed}", loud_bilm(seed)))
+    train(tagger_config(bilm, ["input"], **options), folder / f"run_{seed}")
+    return bilm, str(folder / f"run_{seed}" / "model.tar.gz")
+
+
+@pytest.mark.parametrize("options", [{"layer_norm": True, "layers": [2, 0]}, {"layers": "top"}], ids=str)
+def test_a_mix_gives_the_vectors_of_its_model(options: dict[str, Any], tmp_path: Path) -> None:
+    source, archive = trained(tmp_path, **options)
+    bilm = BiLm.from_pretrained(source)
+    representations = layer_representations(bilm, [archive])
+    assert representations.names == ["token", "LSTM 1", "LSTM 2", "mean", f"{archive}, input"]
+    layers = bilm.embed([WORDS])[0]
+    *alone, mean, mixed = representations.combine(layers)
+    torch.testing.assert_close(torch.stack([*alone, mean]), torch.cat([layers, layers.mean(dim=0)[None]]))
+    model = load_archive(archive).model.eval()
+    (elmo,) = (module for module in model.modules() if isinstance(module, ElmoRepresentations))
+    own = elmo(torch.from_numpy(sentences_to_character_ids([WORDS], 50))).representations[0][0]
+    torch.testing.assert_close(mixed * elmo.mixes[0].scalar_mix.gamma, own, atol=1e-5, rtol=1e-5)
+
+
+def test_a_mix_of_another_bilm_is_refused(tmp_path: Path) -> None:
+    (source, archive), (_, other) = (trained(tmp_path, seed) for seed in (1, 2))
+    with pytest.raises(BiLmError, match=r"run_2/model.tar.gz: its ELMo at input has another biLM"):
+        layer_representations(BiLm.from_pretrained(source), [archive, other])
+    with pytest.raises(BiLmError, match="its model has no ELMo"):
+        layer_representations(BiLm.from_pretrained(source), [source])
+
+
+def test_a_mix_of_a_bilm_that_was_trained_with_the_model_is_refused(tmp_path: Path) -> None:
+    source, archive = trained(tmp_path, requires_grad=True)
+    with pytest.raises(BiLmError, match="or trained it"):
+        layer_representations(BiLm.from_pretrained(source), [archive])
 
 
 def test_a_bag_of_characters_counts_bytes() -> None:
-    *_, last = count_bytes(SENTENCES)
+    *_, last = count_bytes([["They"], ["Öl", "ooo"]])
     assert last.shape == (1, 2, 256)
     assert {byte: int(last[0, 0, byte]) for byte in last[0, 0].nonzero().flatten().tolist()} == {
         0xC3: 1, 0x96: 1, ord("l"): 1,
@@ -18,22 +62,13 @@ def test_a_bag_of_characters_counts_bytes() -> None:
     assert last[0, 1, ord("o")] == last[0, 1].sum() == 3
 
 
-def test_a_random_bilm_has_the_sizes_and_its_seed_the_weights() -> None:
+def test_controls_are_a_random_bilm_of_the_same_sizes_and_a_bag_of_characters() -> None:
     bilm = BiLm.from_pretrained("tiny")
     state = torch.random.get_rng_state()
     one, same, other = (random_bilm(bilm, seed) for seed in (1, 1, 2))
     assert torch.random.get_rng_state().equal(state)
     assert one.options == bilm.options and not one.is_trainable and not one.training
     assert one.digest() == same.digest() != other.digest() != bilm.digest()
-
-
-def test_the_controls_have_names_of_their_own() -> None:
-    bilm = BiLm.from_pretrained("tiny")
-    names = [name for each in controls(bilm, layer_combinations(bilm)) for name in each.combinations.names]
-    assert names == [
-        "random biLM, token",
-        "random biLM, LSTM 1",
-        "random biLM, LSTM 2",
-        "random biLM, mean",
-        "bag of characters",
-    ]
+    names = [name for each in controls(bilm, layer_representations(bilm)) for name in each.names]
+    expected = [f"random biLM, {name}" for name in ("token", "LSTM 1", "LSTM 2", "mean")]
+    assert names == [*expected, "bag of characters"]

@@ -231,7 +231,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_read(
         ["perplexity", "absent.tar.gz", "INPUT", "--json", "LINK"],
         ["perplexity", "INPUT", "absent.txt", "--per-sentence", "LINK"],
         ["average", "absent.tar.gz", "INPUT", "-o", "LINK"],
-        ["neighbors", "tiny", "INPUT", "--query", "a", "--word", "a", "--html", "LINK"],
+        ["neighbors", "tiny", "INPUT", "a", "--json", "LINK"],
         ["answer", "absent.tar.gz", "INPUT", "-o", "LINK"],
         ["answer", "INPUT", "absent.json", "-o", "LINK"],
         ["ensemble", "INPUT", "-o", "LINK"],

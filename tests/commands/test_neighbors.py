@@ -1,65 +1,49 @@
-"""`elmo-neighbors` prints the nearest words, each in its sentence."""
+"""`elmo neighbors` prints the nearest words, each in its sentence."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from elmo_plugin.bilm import BiLm
 from elmo_plugin.commands.main import main
 
-CORPUS = """They saw a Broadway play .
+TEXT = """They saw a Broadway play .
+
 The play was staged in a small theater .
 He made a good play in the ninth game .
-It rained .
 """
 
 
-@pytest.fixture
-def corpus(tmp_path: Path) -> str:
-    (tmp_path / "corpus.txt").write_text(CORPUS)
-    return str(tmp_path / "corpus.txt")
-
-
-def test_neighbors_are_printed_and_written(
-    tmp_path: Path, corpus: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "vectors.txt").write_text("play 1 0\ngame 0.9 0.1\n")
-    arguments = ["tiny", corpus, "--query", "They saw a play .", "--word", "play", "-k", "3"]
-    arguments += ["--query", "They saw rain .", "--word", "rain", "--static", str(tmp_path / "vectors.txt")]
-    arguments += ["--index", str(tmp_path / "index"), "--json", str(tmp_path / "found.json")]
-    main(["neighbors", *arguments])
-    printed = capsys.readouterr().out
-    assert "They saw a [play] .\n  without its sentence: game\n" in printed
-    assert "  They saw a Broadway [play] ." in printed
+def test_neighbors_are_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text.txt").write_text(TEXT)
+    words = ["They saw a [play] .", "rain"]
+    options = ["-k", "3", "--json", str(tmp_path / "found.json")]
+    main(["neighbors", "tiny", str(tmp_path / "text.txt"), *words, *options])
+    printed = capsys.readouterr().out.splitlines()
     play, rain = json.loads((tmp_path / "found.json").read_text())
-    assert len(play["neighbors"]) == 3
-    assert len(rain["neighbors"]) == 3 and "static" not in rain
-
-
-def test_faiss_that_is_missing_is_named_before_the_work(
-    corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "faiss", None)
-    monkeypatch.setattr(BiLm, "from_pretrained", lambda source: pytest.fail("faiss is missing"))
-    arguments = ["--query", "It rained .", "--word", "It", "--index", str(tmp_path / "index"), "--faiss"]
-    with pytest.raises(SystemExit, match=r"^elmo neighbors: --faiss needs faiss: install elmo_plugin\[faiss"):
-        main(["neighbors", "tiny", corpus, *arguments])
+    assert len(printed) == 8 and printed[0] == "They saw a [play] ." and printed[4] == "[rain]"
+    nearest = play["neighbors"][0]
+    assert (nearest["words"], nearest["position"]) == (TEXT.splitlines()[0].split(), 4)
+    assert printed[1] == f"  {nearest['cosine']:.3f}  They saw a Broadway [play] ."
+    assert (rain["words"], rain["position"], len(rain["neighbors"])) == (["rain"], 0, 3)
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("arguments", "message"),
     [
-        (["--word", "play"], "--word 'play' is not among the words of --query"),
-        (["--word", "rained", "--word", "It"], "there are 1 queries and 2 words"),
-        (["--word", "It", "-k", "0"], "-k is the number of neighbours"),
-        (["--word", "It", "--layer", "3"], "--layer is from 0 to 2, not 3"),
-        (["--word", "It", "--html", "."], r"--html: \. is a directory"),
+        (["They saw it"], r"WORD: expected one word in brackets, .*, got 'They saw it'"),
+        (["[They] saw [it]"], "WORD: expected one word in brackets"),
+        (["it", "-k", "0"], "-k must be at least 1, not 0"),
+        (["it", "--layer", "3"], "--layer: expected 0 to 2, got 3"),
     ],
 )
-def test_wrong_arguments_are_named(tmp_path: Path, corpus: str, changes: list[str], message: str) -> None:
-    arguments = ["neighbors", "tiny", corpus, "--query", "It rained .", "--index", str(tmp_path / "index")]
+def test_mistakes_are_reported(tmp_path: Path, arguments: list[str], message: str) -> None:
+    (tmp_path / "text.txt").write_text(TEXT)
     with pytest.raises(SystemExit, match=rf"^elmo neighbors: .*{message}"):
-        main([*arguments, *changes])
-    assert not (tmp_path / "index").exists()
+        main(["neighbors", "tiny", str(tmp_path / "text.txt"), *arguments])
+
+
+def test_a_text_without_words_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("\n\n")
+    with pytest.raises(SystemExit, match=r"empty.txt: there is no word in this file"):
+        main(["neighbors", "tiny", str(tmp_path / "empty.txt"), "it"])

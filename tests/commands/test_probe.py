@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.analysis.probes import linear_probes
+from elmo_plugin.analysis import probes
 from tests.commands.run import run
 
 SENTENCES = ["the D\nplay N\nended V\n", "they P\nplay V\nchess N\n", "the D\ndog N\nslept V\n"]
@@ -14,7 +14,7 @@ SENTENCES = ["the D\nplay N\nended V\n", "they P\nplay V\nchess N\n", "the D\ndo
 
 @pytest.fixture(autouse=True)
 def short_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linear_probes, "MIN_STEPS", 150)
+    monkeypatch.setattr(probes, "MIN_STEPS", 150)
 
 
 def tagged(folder: Path, name: str, sentences: list[str]) -> str:

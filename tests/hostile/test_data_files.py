@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from allennlp.data import DatasetReader
 
-from elmo_plugin.analysis.neighbors.static_vectors import StaticVectors
-from elmo_plugin.analysis.probes.tagged_words import read_tagged
-from elmo_plugin.analysis.senses import read_senses
+from elmo_plugin.analysis.sense_corpus import read_senses
+from elmo_plugin.analysis.tagged_words import read_tagged
 from elmo_plugin.tasks.coref import score_coref
 from elmo_plugin.tasks.ner.conlleval import score_tagged
 from elmo_plugin.tasks.squad.scores import score_squad
@@ -64,7 +63,6 @@ IN_COLUMNS: dict[str, tuple[Read, str]] = {
     "sst": (instances("sst_trees"), (FIXTURES / "sst" / "trees.txt").read_text()),
     "props": (lambda path: list(read_props(path)), "- (A0*\n- *)\nsay (V*)\n- (A1*)\n\nrun (V*)\n- *\n"),
     "tagged": (lambda path: list(read_tagged(path)), "the DT\ncat NN\n\nruns VB\n"),
-    "vectors": (lambda path: StaticVectors.read(str(path)), "3 2\nthe 1 2\ncat 0.5 -1\nruns 0 1e-3\n"),
     "conlleval": (lambda path: score_tagged(str(path)), "Ada B-PER B-PER\nran O O\n\nRome B-LOC O\n"),
     "coref response": (score_against_documents, (FIXTURES / "coref" / "documents.gold_conll").read_text()),
 }

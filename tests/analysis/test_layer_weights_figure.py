@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from elmo_plugin.analysis.mixing_figure import draw_mixes
+from elmo_plugin.analysis.layer_weights_figure import draw_mixes
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.plotting import save_figure
 from elmo_plugin.embedding.mixing_weights import Mix

@@ -12,10 +12,8 @@ LemmaKey = tuple[str, str]  # a lemma and its part of speech (n, v, a or r)
 
 def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
     """
-    Reads first senses from a file with a sense a line: lemma, part of speech, rank, key, and anything else,
-    with tabs between them. It may be compressed.
-
-    Raises `ConfigurationError`, naming file and line, if there are fewer columns.
+    Reads first senses from lines of lemma, part of speech, rank and key, with tabs between them. The file may
+    be compressed. Raises `ConfigurationError`, naming file and line, if a column is missing.
     """
     senses = {}
     for line in read_text_lines(str(path)):
@@ -32,8 +30,8 @@ def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
 
 def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
     """
-    Returns a function from a lemma and part of speech to the key of its first sense in nltk's WordNet, or to
-    `None` for a lemma that is not there. Raises `ConfigurationError` if nltk's WordNet is not installed.
+    Returns a function from a lemma and part of speech to its first sense in nltk's WordNet, or `None` for an
+    unknown lemma. Raises `ConfigurationError` if nltk's WordNet is not installed.
     """
     from nltk.corpus import wordnet  # here: it looks for its data
 

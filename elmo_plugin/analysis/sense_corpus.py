@@ -17,11 +17,11 @@ _PARTS_OF_SPEECH = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}
 
 class Target(NamedTuple):
     """
-    first: the index of its first word
-    length: the number of its words
+    One or several words with a sense.
+
     lemma: in lower case, with "_" for spaces
     part_of_speech: n, v, a or r
-    senses: all right ones, as keys of WordNet
+    senses: the correct ones, as keys of WordNet
     """
 
     first: int
@@ -32,15 +32,12 @@ class Target(NamedTuple):
 
     @property
     def entry(self) -> tuple[str, str]:
-        """Its lemma and part of speech."""
+        """The lemma and part of speech."""
         return self.lemma, self.part_of_speech
 
 
 class SenseSentence(NamedTuple):
-    """
-    words: of the sentence
-    targets: the words with a sense
-    """
+    """Words, and which of them have senses."""
 
     words: list[str]
     targets: list[Target]
@@ -48,23 +45,14 @@ class SenseSentence(NamedTuple):
 
 def read_senses(path: str | os.PathLike[str]) -> Iterator[SenseSentence]:
     """
-    Reads sentences with senses.
+    Reads sentences with senses, also those without a target.
 
-    # Parameters
-
-    path : `str | PathLike`
-        JSON lines with `tokens` and `targets` (`index`, `length`, `lemma`, `pos` and `senses`), plain or
-        compressed; or, if its name ends in `.data.xml`, a corpus of the unified evaluation framework of
-        Raganato et al. (2017). The senses of the XML are in the file next to it whose name ends in
-        `.gold.key.txt` instead: lines with the id of an instance and its keys.
-
-    # Returns
-
-    `Iterator[SenseSentence]`
-        The sentences, also those without a target.
+    A file is JSON lines with `tokens` and `targets` (`index`, `length`, `lemma`, `pos` and `senses`), plain
+    or compressed; or, if its name ends in `.data.xml`, a corpus of the unified evaluation framework of
+    Raganato et al. (2017), whose senses are in the file next to it that ends in `.gold.key.txt`.
 
     Raises `ConfigurationError`, naming the file and a line or an instance, if a file is malformed, or a
-    target has no words, no sense or another part of speech.
+    target has no words, no sense or an unknown part of speech.
     """
     if str(path).endswith(".xml"):
         gold = Path(str(path).removesuffix(".data.xml") + ".gold.key.txt")

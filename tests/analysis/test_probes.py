@@ -3,7 +3,11 @@
 import pytest
 import torch
 
-from elmo_plugin.analysis.probes import LinearProbes, linear_probes
+from elmo_plugin.analysis import probes
+from elmo_plugin.analysis.probes import LinearProbes, word_vectors
+from elmo_plugin.analysis.representations import Representations
+from elmo_plugin.analysis.tagged_words import TaggedSentence
+from tests.small_bilm import loud_bilm
 
 linear_model = pytest.importorskip("sklearn.linear_model")
 
@@ -20,19 +24,18 @@ def data(words: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 @pytest.mark.slow
 def test_the_accuracy_is_that_of_logistic_regression() -> None:
     (vectors, labels), (test_vectors, test_labels) = data(6000, seed=1), data(3000, seed=2)
-    probes = LinearProbes(5, epochs=10).fit(vectors[None], labels[None], seed=1)
+    trained = LinearProbes(5, epochs=10).fit(vectors[None], labels[None], seed=1)
     mean, deviation = vectors.mean(dim=0), vectors.std(dim=0)
     peer = linear_model.LogisticRegression(C=1e4, max_iter=500)
     peer.fit(((vectors - mean) / deviation).numpy(), labels.numpy())
     expected = peer.score(((test_vectors - mean) / deviation).numpy(), test_labels.numpy())
     assert expected > 0.6
-    assert probes.accuracies(test_vectors[None], test_labels[None]).item() == pytest.approx(
-        expected, abs=0.01
-    )
+    accuracy = trained.accuracies(test_vectors[None], test_labels[None]).item()
+    assert accuracy == pytest.approx(expected, abs=0.01)
 
 
 def test_many_at_once_learn_what_each_learns_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linear_probes, "MIN_STEPS", 20)
+    monkeypatch.setattr(probes, "MIN_STEPS", 20)
     kinds = torch.stack([data(600, seed)[0] for seed in (1, 2, 3)])
     tasks = torch.stack([data(600, seed)[1] for seed in (1, 2)])
     together = LinearProbes(5, epochs=2).fit(kinds, tasks, seed=1).accuracies(kinds, tasks)
@@ -43,21 +46,27 @@ def test_many_at_once_learn_what_each_learns_alone(monkeypatch: pytest.MonkeyPat
             assert together[kind, task].item() == pytest.approx(expected, abs=2 / 600)
 
 
-def test_a_seed_gives_the_same_probe_and_another_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors, labels = data(600, seed=1)
-    monkeypatch.setattr(linear_probes, "MIN_STEPS", 20)
-    probes = [LinearProbes(5, epochs=1).fit(vectors[None], labels[None], seed) for seed in (1, 1, 2)]
-    assert probes[0]._weight.equal(probes[1]._weight)
-    assert not probes[0]._weight.equal(probes[2]._weight)
-
-
 def test_unknown_labels_are_errors_and_a_constant_feature_does_no_harm(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     vectors, labels = data(600, seed=1)
     vectors[:, 0] = 7.0
-    monkeypatch.setattr(linear_probes, "MIN_STEPS", 500)
+    monkeypatch.setattr(probes, "MIN_STEPS", 500)
     vectors, labels = vectors[None], labels[None]
-    probes = LinearProbes(5).fit(vectors, labels, seed=1)
-    assert probes.accuracies(vectors, labels).item() > 0.5
-    assert probes.accuracies(vectors, torch.full_like(labels, -1)).item() == 0.0
+    trained = LinearProbes(5).fit(vectors, labels, seed=1)
+    assert trained.accuracies(vectors, labels).item() > 0.5
+    assert trained.accuracies(vectors, torch.full_like(labels, -1)).item() == 0.0
+
+
+def test_all_words_have_the_vectors_of_each_combination() -> None:
+    bilm = loud_bilm().eval().requires_grad_(False)
+    sentences = [TaggedSentence(words.split(), []) for words in ("the play ended .", "hello")]
+    weights = torch.tensor([[0.2, 0.5, 0.3], [0.2, 0.5, 0.3]])
+    combinations = Representations(bilm.embed, ["a", "b"], weights, torch.tensor([False, True]))
+    plain, normalized = word_vectors(combinations, sentences)
+    layers = torch.cat([bilm.embed([each.words])[0] for each in sentences], dim=1).double()
+    variance = layers.var(dim=2, correction=0, keepdim=True)
+    standard = (layers - layers.mean(dim=2, keepdim=True)) / (variance + 1e-5).sqrt()
+    for actual, of_layers in ((plain, layers), (normalized, standard)):
+        expected = 0.2 * of_layers[0] + 0.5 * of_layers[1] + 0.3 * of_layers[2]
+        torch.testing.assert_close(actual.double(), expected, atol=1e-5, rtol=1e-5)

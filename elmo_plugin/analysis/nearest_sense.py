@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.analysis.representations import Representation, batches_of_words
-from elmo_plugin.analysis.senses.corpus import SenseSentence, Target
+from elmo_plugin.analysis.representations import Representations, batches_of_words
+from elmo_plugin.analysis.sense_corpus import SenseSentence, Target
 
 WORDS_AT_ONCE = 20_000
 ROUNDING = 1e-6  # cosines of equal directions differ by less, as the biLM computes in float32
@@ -17,33 +17,28 @@ TIES: dict[str, Callable[[int], int]] = {
     "first": lambda count: 0,
     "rare": lambda count: count,
 }
-"""Of each rule for ties, from a sense's count in training to the number by which near senses are ordered."""
+"""How equally near senses are sorted: by a function of a sense's count in the training corpus."""
 
 
 class NearestSense:
     """
     Gives a word the sense, among those of its lemma and part of speech, whose mean vector over a training
-    corpus is the most similar to the word's own, by cosine.
+    corpus is the most similar to the word's own, by cosine. The vector of several words is their mean.
 
-    # Parameters
-
-    representation : `Representation`
-        The vectors. That of several words is their mean.
-    ties : `str`, optional (default = `"frequent"`)
-        Which of several senses is chosen if their cosines are equal within rounding, as they are for vectors
-        that do not depend on the sentence: the most "frequent" in the training corpus, the "first" there, or
-        the most "rare". Of equally frequent senses it is the first.
+    Vectors that do not depend on the sentence leave several senses equally near, within rounding. `ties`
+    selects the most "frequent" in the training corpus, the "first" there, or the most "rare"; the first of
+    equally frequent ones.
     """
 
-    def __init__(self, representation: Representation, ties: str = "frequent") -> None:
-        self.representation = representation
+    def __init__(self, representations: Representations, ties: str = "frequent") -> None:
+        self.representations = representations
         self._order_of_ties = TIES[ties]
         # By lemma and part of speech, then by sense. A mean and a sum have the same direction.
         self._counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._sums: dict[tuple[str, str], dict[str, Tensor]] = defaultdict(dict)
 
     def fit(self, sentences: Iterable[SenseSentence]) -> int:
-        """Adds the words of a training corpus. Returns how many there are."""
+        """Adds the words of a training corpus, and returns their number."""
         count = 0
         for target, vectors in self._vectors(sentences):
             sums = self._sums[target.entry]
@@ -55,8 +50,8 @@ class NearestSense:
 
     def predict(self, sentences: Iterable[SenseSentence]) -> Iterable[tuple[Target, list[str] | None]]:
         """
-        Yields each word with its sense by each combination of layers, or `None` for a lemma that the training
-        corpus does not have.
+        Yields each word with its sense by each combination of layers, or `None` for a lemma without training
+        data.
         """
         for target, vectors in self._vectors(sentences):
             if target.entry not in self._sums:
@@ -73,20 +68,15 @@ class NearestSense:
         """Yields each target with its vectors, of shape (combinations, dim) and type float64."""
         with_targets = (sentence for sentence in sentences if sentence.targets)
         for batch in batches_of_words(with_targets, WORDS_AT_ONCE, lambda sentence: len(sentence.words)):
-            layers = self.representation.embed([sentence.words for sentence in batch])
-            for sentence, of_sentence in zip(batch, layers, strict=True):
+            layers = self.representations.embed([sentence.words for sentence in batch])
+            for sentence, sentence_layers in zip(batch, layers, strict=True):
                 for target in sentence.targets:
-                    of_words = of_sentence[:, target.first : target.first + target.length].double()
-                    yield target, self.representation.combinations.combine(of_words).mean(dim=1)
+                    words = sentence_layers[:, target.first : target.first + target.length].double()
+                    yield target, self.representations.combine(words).mean(dim=1)
 
 
 class SenseScore(NamedTuple):
-    """
-    name: of the method, such as "LSTM 1" or "first sense"
-    correct: the words that have a right sense
-    answered: those that have a sense
-    total: all
-    """
+    """The correctly answered, answered and all words of a method, such as "LSTM 1" or "first sense"."""
 
     name: str
     correct: int
@@ -105,35 +95,21 @@ def score_senses(
     first_sense: Callable[[tuple[str, str]], str | None],
 ) -> list[SenseScore]:
     """
-    Scores the senses of a corpus by each combination of layers, with the first sense for lemmas that were not
-    in training; and the first sense of all words.
-
-    # Parameters
-
-    model : `NearestSense`
-        After `fit`.
-    sentences : `Iterable[SenseSentence]`
-        The corpus.
-    first_sense : `Callable`
-        From a lemma and its part of speech to its first sense, or `None`.
-
-    # Returns
-
-    `list[SenseScore]`
-        That of the first sense, then those of the combinations.
+    Scores the first sense of all words of a corpus, then the senses by each combination of layers, with the
+    first sense for lemmas without training data. `first_sense` takes a lemma and its part of speech.
     """
-    names = model.representation.combinations.names
+    names = model.representations.names
     correct = [0] * (1 + len(names))
     answered = [0] * (1 + len(names))
     total = 0
-    for target, found in model.predict(sentences):
+    for target, nearest in model.predict(sentences):
         first = first_sense(target.entry)
         total += 1
-        of_vectors: Sequence[str | None] = found or [first] * len(names)
-        for number, sense in enumerate([first, *of_vectors]):
+        senses: Sequence[str | None] = nearest or [first] * len(names)
+        for number, sense in enumerate([first, *senses]):
             answered[number] += sense is not None
             correct[number] += sense in target.senses
     return [
-        SenseScore(name, right, given, total)
-        for name, right, given in zip(["first sense", *names], correct, answered, strict=True)
+        SenseScore(name, *counts, total)
+        for name, *counts in zip(["first sense", *names], correct, answered, strict=True)
     ]

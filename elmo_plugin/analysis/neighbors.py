@@ -1,0 +1,66 @@
+"""The nearest neighbors of a word in its sentence (Peters et al., 2018, section 5.3, table 4)."""
+
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, islice
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from elmo_plugin.analysis.representations import batches_of_words
+from elmo_plugin.bilm import BiLm
+from elmo_plugin.common.progress import progress_bar
+
+WORDS_AT_ONCE = 10_000
+
+
+class Occurrence(NamedTuple):
+    """A word in its sentence, by its position there."""
+
+    words: list[str]
+    position: int
+
+    def __str__(self) -> str:
+        marked = [*self.words]
+        marked[self.position] = f"[{marked[self.position]}]"
+        return " ".join(marked)
+
+
+class Neighbor(NamedTuple):
+    """A word in its sentence, and the cosine of its vector and the query's."""
+
+    occurrence: Occurrence
+    cosine: float
+
+
+def nearest_words(
+    bilm: BiLm, queries: Sequence[Occurrence], sentences: Sequence[list[str]], k: int, layer: int
+) -> list[list[Neighbor]]:
+    """
+    Returns for each query the `k` words of the sentences whose vectors in a layer have the largest cosine
+    with the query's, nearest first. Sentences equal to the query's are skipped.
+    """
+    vectors = [bilm.embed([query.words])[0][layer, query.position] for query in queries]
+    query_vectors = normalize(torch.stack(vectors), dim=-1)
+    batches = []
+    with progress_bar(total=sum(map(len, sentences)), unit=" words", unit_scale=True) as progress:
+        for batch in batches_of_words(sentences, WORDS_AT_ONCE, len):
+            of_batch = torch.cat([layers[layer] for layers in bilm.embed(batch)])
+            batches.append(query_vectors @ normalize(of_batch, dim=-1).t())
+            progress.update(len(of_batch))
+    cosines = torch.cat(batches, dim=1)  # Shape: (queries, words)
+    return [
+        list(islice((each for each in by_cosine(sentences, row) if each.occurrence.words != query.words), k))
+        for query, row in zip(queries, cosines, strict=True)
+    ]
+
+
+def by_cosine(sentences: Sequence[list[str]], cosines: Tensor) -> Iterator[Neighbor]:
+    """Yields all words of the sentences in the order of their cosines, the largest first. Shape (words,)."""
+    ends = list(accumulate(map(len, sentences)))
+    for row in cosines.argsort(descending=True).tolist():
+        number = bisect(ends, row)
+        position = row - (ends[number] - len(sentences[number]))
+        yield Neighbor(Occurrence(sentences[number], position), float(cosines[row]))

@@ -1,0 +1,130 @@
+"""Linear probes of a biLM's layers (Peters et al., 2018, section 5.3, table 6)."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from elmo_plugin.analysis.representations import Representations
+from elmo_plugin.analysis.tagged_words import TaggedSentence, with_control_tags
+
+SENTENCES_AT_ONCE = 1024
+BATCH_SIZE = 256
+MIN_STEPS = 2000
+LEARNING_RATE = 0.005  # of the first step
+
+
+class ProbeScore(NamedTuple):
+    """
+    The accuracies of a layer or combination, such as "LSTM 1", on test data and on the control task, for each
+    seed.
+    """
+
+    name: str
+    accuracies: list[float]
+    control: list[float]
+
+    @property
+    def selectivity(self) -> float:
+        """The mean accuracy minus that of the control task."""
+        return (sum(self.accuracies) - sum(self.control)) / len(self.accuracies)
+
+
+def probe_layers(
+    representations: Representations,
+    train: Sequence[TaggedSentence],
+    test: Sequence[TaggedSentence],
+    *,
+    seeds: Sequence[int],
+    epochs: int = 10,
+) -> list[ProbeScore]:
+    """
+    Trains `LinearProbes` on each combination of layers, for the tags and for the tags of a control task, and
+    scores them on test data. Tags that the training data lack count as errors.
+    """
+    train_vectors, test_vectors = (word_vectors(representations, data) for data in (train, test))
+    scores = [ProbeScore(name, [], []) for name in representations.names]
+    numbers = {tag: number for number, tag in enumerate(sorted({tag for each in train for tag in each.tags}))}
+    for seed in seeds:
+        control_train, control_test = with_control_tags(train, test, seed)
+        probes = LinearProbes(len(numbers), epochs=epochs)
+        probes.fit(train_vectors, _labels(numbers, train, control_train), seed)
+        accuracies = probes.accuracies(test_vectors, _labels(numbers, test, control_test)).tolist()
+        for score, (accuracy, control) in zip(scores, accuracies, strict=True):
+            score.accuracies.append(accuracy)
+            score.control.append(control)
+    return scores
+
+
+def word_vectors(representations: Representations, sentences: Sequence[TaggedSentence]) -> Tensor:
+    """Returns the vectors of all words, sentence after sentence. Shape (combinations, words, dim)."""
+    parts = []
+    for start in range(0, len(sentences), SENTENCES_AT_ONCE):
+        batch = sentences[start : start + SENTENCES_AT_ONCE]
+        layers = representations.embed([sentence.words for sentence in batch])
+        parts.append(representations.combine(torch.cat(layers, dim=1)))
+    return torch.cat(parts, dim=1)
+
+
+def _labels(numbers: Mapping[str, int], *data: Sequence[TaggedSentence]) -> Tensor:
+    """Returns the number of each word's tag, -1 for an unknown one. Shape (data, words)."""
+    tags = [[tag for sentence in sentences for tag in sentence.tags] for sentences in data]
+    return torch.tensor([[numbers.get(tag, -1) for tag in each] for each in tags])
+
+
+class LinearProbes:
+    """
+    Linear softmax classifiers, trained by Adam on features with mean 0 and variance 1 over the training data.
+    Each kind of vectors has its own classifier for each task, with the same initial weights and order of
+    words, so it learns what it would learn alone. The learning rate decreases linearly to 0 over `epochs`,
+    or over more if these have fewer than `MIN_STEPS` steps.
+    """
+
+    def __init__(self, num_classes: int, *, epochs: int = 10) -> None:
+        self._num_classes = num_classes
+        self._epochs = epochs
+
+    def fit(self, vectors: Tensor, labels: Tensor, seed: int) -> "LinearProbes":
+        """Trains on vectors of shape (kinds, words, dim) and labels of shape (tasks, words)."""
+        (kinds, words, dim), tasks = vectors.shape, len(labels)
+        generator = torch.Generator().manual_seed(seed)
+        self._mean = vectors.mean(dim=1, keepdim=True)
+        self._scale = 1 / vectors.std(dim=1, correction=0, keepdim=True).clamp(min=1e-6)
+        weight = torch.empty(self._num_classes, dim).uniform_(-(dim**-0.5), dim**-0.5, generator=generator)
+        # Shape: (kinds, dim, tasks * classes)
+        self._weight = nn.Parameter(weight.t().repeat(kinds, 1, tasks))
+        self._bias = nn.Parameter(torch.zeros(kinds, 1, tasks * self._num_classes))
+        optimizer = torch.optim.Adam([self._weight, self._bias], lr=LEARNING_RATE)
+        steps_per_epoch = -(-words // BATCH_SIZE)
+        epochs = max(self._epochs, -(-MIN_STEPS // steps_per_epoch))
+        steps = epochs * steps_per_epoch
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
+        for _ in range(epochs):
+            for rows in torch.randperm(words, generator=generator).split(BATCH_SIZE):
+                optimizer.zero_grad()
+                logits = self._logits(vectors[:, rows])
+                targets = labels[:, rows].t().expand(kinds, -1, -1)  # Shape: (kinds, batch, tasks)
+                # The sum of each classifier's mean over the batch: their gradients are independent.
+                loss = functional.cross_entropy(logits.flatten(0, 2), targets.flatten(), reduction="sum")
+                (loss / len(rows)).backward()
+                optimizer.step()
+                schedule.step()
+        return self
+
+    @torch.no_grad()
+    def accuracies(self, vectors: Tensor, labels: Tensor) -> Tensor:
+        """Returns shape (kinds, tasks). Unknown labels are -1, and never right."""
+        correct = [
+            (self._logits(some_vectors).argmax(dim=3) == some_labels.t()).sum(dim=1)
+            for some_vectors, some_labels in zip(
+                vectors.split(8192, dim=1), labels.split(8192, dim=1), strict=True
+            )
+        ]
+        return torch.stack(correct).sum(dim=0) / labels.size(1)
+
+    def _logits(self, vectors: Tensor) -> Tensor:
+        """Returns shape (kinds, words, tasks, classes)."""
+        logits = torch.baddbmm(self._bias, (vectors - self._mean) * self._scale, self._weight)
+        return logits.unflatten(2, (-1, self._num_classes))
