@@ -98,7 +98,7 @@ def score_senses(
     Scores the first sense of all words of a corpus, then the senses by each combination of layers, with the
     first sense for lemmas without training data. `first_sense` takes a lemma and its part of speech.
     """
-    names = model.representations.names
+    names = list(model.representations.combinations)
     correct = [0] * (1 + len(names))
     answered = [0] * (1 + len(names))
     total = 0
@@ -110,6 +110,6 @@ def score_senses(
             answered[number] += sense is not None
             correct[number] += sense in target.senses
     return [
-        SenseScore(name, *counts, total)
-        for name, *counts in zip(["first sense", *names], correct, answered, strict=True)
+        SenseScore(name, num_correct, num_answered, total)
+        for name, num_correct, num_answered in zip(["first sense", *names], correct, answered, strict=True)
     ]

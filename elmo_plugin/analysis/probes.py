@@ -45,7 +45,7 @@ def probe_layers(
     scores them on test data. Tags that the training data lack count as errors.
     """
     train_vectors, test_vectors = (word_vectors(representations, data) for data in (train, test))
-    scores = [ProbeScore(name, [], []) for name in representations.names]
+    scores = [ProbeScore(name, [], []) for name in representations.combinations]
     numbers = {tag: number for number, tag in enumerate(sorted({tag for each in train for tag in each.tags}))}
     for seed in seeds:
         control_train, control_test = with_control_tags(train, test, seed)

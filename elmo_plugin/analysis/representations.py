@@ -9,36 +9,40 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo_plugin.archives import load_mixes
-from elmo_plugin.bilm import BiLm, weights_equal
+from elmo_plugin.bilm import BiLm, Layers, select_layers, weights_equal
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.embedding import layer_name
 
 Item = TypeVar("Item")
 
 
+class Combination(NamedTuple):
+    """A selection of layers (see `select_layers`), after layer normalization if `layer_norm`."""
+
+    layers: Layers
+    layer_norm: bool = False
+
+    def of(self, layers: Tensor) -> Tensor:
+        """Returns shape (words, dim) for layers of shape (num_layers, words, dim)."""
+        return select_layers(
+            functional.layer_norm(layers, layers.shape[-1:]) if self.layer_norm else layers, self.layers
+        )
+
+
 class Representations(NamedTuple):
     """
-    Vectors of words, as weighted sums of layers.
+    Several vectors of each word.
 
     embed: returns the layers of each sentence, shape (num_layers, words, dim), as `BiLm.embed` does
-    names: of the combinations, such as "LSTM 1" or "mean"
-    weights: of the layers in each. Shape (combinations, num_layers)
-    layer_norm: whether the layers are normalized first. Shape (combinations,)
+    combinations: of these layers, by names such as "LSTM 1" or "mean"
     """
 
     embed: Callable[[Sequence[Sequence[str]]], list[Tensor]]
-    names: list[str]
-    weights: Tensor
-    layer_norm: Tensor
+    combinations: dict[str, Combination]
 
     def combine(self, layers: Tensor) -> Tensor:
         """Returns shape (combinations, words, dim) for layers of shape (num_layers, words, dim)."""
-        weights = self.weights.to(layers)
-        combined = torch.einsum("cl,lwd->cwd", weights, layers)
-        if self.layer_norm.any():
-            normalized = functional.layer_norm(layers, layers.shape[-1:])
-            combined[self.layer_norm] = torch.einsum("cl,lwd->cwd", weights[self.layer_norm], normalized)
-        return combined
+        return torch.stack([each.of(layers) for each in self.combinations.values()])
 
 
 def layer_representations(bilm: BiLm, archives: Sequence[str | Path] = ()) -> Representations:
@@ -48,28 +52,24 @@ def layer_representations(bilm: BiLm, archives: Sequence[str | Path] = ()) -> Re
 
     Raises `BiLmError` if an archive has no ELMo, or another biLM.
     """
-    layers = bilm.num_layers
-    names = [*map(layer_name, range(layers)), "mean"]
-    rows = [*torch.eye(layers), torch.full((layers,), 1 / layers)]
-    layer_norm = [False] * len(rows)
+    combinations = {layer_name(number): Combination(number) for number in range(bilm.num_layers)}
+    combinations["mean"] = Combination("mean")
     for archive in archives:
         for placement, elmo, scalar_mix in load_mixes(archive):
             if elmo.bilm.options != bilm.options or not weights_equal(bilm, elmo.bilm.state_dict()):
                 raise BiLmError(f"archive {archive}: its ELMo at {placement} has another biLM, or trained it")
-            row = torch.zeros(layers)
-            row[elmo.layer_numbers] = scalar_mix.normalized_weights().detach().float()
-            names.append(f"{archive}, {placement}")
-            rows.append(row)
-            layer_norm.append(elmo.layer_norm)
-    return Representations(bilm.embed, names, torch.stack(rows), torch.tensor(layer_norm))
+            learned = dict(zip(elmo.layer_numbers, scalar_mix.normalized_weights().tolist(), strict=True))
+            weights = [learned.get(number, 0.0) for number in range(bilm.num_layers)]
+            combinations[f"{archive}, {placement}"] = Combination(weights, elmo.layer_norm)
+    return Representations(bilm.embed, combinations)
 
 
 def controls(bilm: BiLm, representations: Representations) -> list[Representations]:
     """Returns the same combinations of a random biLM of the same sizes, and a bag of characters."""
-    names = [f"random biLM, {name}" for name in representations.names]
+    combinations = {f"random biLM, {name}": each for name, each in representations.combinations.items()}
     return [
-        representations._replace(embed=random_bilm(bilm).embed, names=names),
-        Representations(count_bytes, ["bag of characters"], torch.ones(1, 1), torch.tensor([False])),
+        Representations(random_bilm(bilm).embed, combinations),
+        Representations(count_bytes, {"bag of characters": Combination(0)}),
     ]
 
 

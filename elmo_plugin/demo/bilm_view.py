@@ -125,9 +125,7 @@ class LoadedBiLm:
         layers = self.bilm.embed(sentences)
         scores = self._surprisal(sentences)
         if place is None:
-            return BiLmView(
-                sentences, chosen=None, occurrences=[], layers=[], neighbors=[], scores=scores
-            )
+            return BiLmView(sentences, chosen=None, occurrences=[], layers=[], neighbors=[], scores=scores)
         occurrences = _occurrences(sentences, place)
         # Shape: (num_layers, occurrences, dim)
         vectors = torch.stack([layers[each.sentence][:, each.word] for each in occurrences], dim=1)
@@ -231,6 +229,7 @@ def _similarities(vectors: Tensor) -> tuple[list[list[float]], list[tuple[float,
 def _neighbors_in_text(sentences: list[list[str]], vectors: Sequence[Tensor], place: Place) -> list[Neighbor]:
     """Returns the words of the text whose top vectors are the most similar, except the word itself."""
     unit = normalize(torch.cat(list(vectors)), dim=-1)
-    cosines = unit @ unit[sum(map(len, sentences[: place.sentence])) + place.word]
-    others = (each for each in by_cosine(sentences, cosines) if each.occurrence.words is not sentences[place.sentence] or each.occurrence.position != place.word)
-    return list(islice(others, NUM_NEIGHBORS))
+    chosen = sum(map(len, sentences[: place.sentence])) + place.word
+    cosines = unit @ unit[chosen]
+    cosines[chosen] = math.inf
+    return list(islice(by_cosine(sentences, cosines), 1, 1 + NUM_NEIGHBORS))

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from elmo_plugin.analysis import nearest_sense
 from elmo_plugin.analysis.nearest_sense import NearestSense, SenseScore, score_senses
-from elmo_plugin.analysis.representations import Representations, layer_representations
+from elmo_plugin.analysis.representations import Combination, Representations, layer_representations
 from elmo_plugin.analysis.sense_corpus import SenseSentence, Target
 from elmo_plugin.bilm import BiLm
 
@@ -26,6 +26,7 @@ TEST = [
     SenseSentence(["A", "dog"], [Target(1, 1, "dog", "n", ["dog%1"])]),
     SenseSentence(["A", "cat"], [Target(1, 1, "cat", "n", ["cat%1"])]),
 ]  # fmt: skip
+Mix = tuple[list[float], bool]  # the weights, and whether the layers are normalized
 FIRST = {("play", "n"): "play%1", ("play", "v"): "play%5", ("dog", "n"): "dog%1"}
 
 
@@ -34,17 +35,17 @@ def bilm() -> BiLm:
     return BiLm.from_pretrained("tiny")
 
 
-def vector(bilm: BiLm, sentence: SenseSentence, target: Target, mix: tuple[Tensor, Tensor]) -> Tensor:
+def vector(bilm: BiLm, sentence: SenseSentence, target: Target, mix: Mix) -> Tensor:
     weights, layer_norm = mix
     layers = bilm.embed([sentence.words])[0].double()
     if layer_norm:
         variance = layers.var(dim=2, correction=0, keepdim=True)
         layers = (layers - layers.mean(dim=2, keepdim=True)) / (variance + 1e-5).sqrt()
-    words = (weights[:, None, None] * layers).sum(dim=0)
+    words = sum(weight * layer for weight, layer in zip(weights, layers, strict=True))
     return words[target.first : target.first + target.length].mean(dim=0)
 
 
-def restated(bilm: BiLm, sentence: SenseSentence, target: Target, mix: tuple[Tensor, Tensor]) -> str | None:
+def restated(bilm: BiLm, sentence: SenseSentence, target: Target, mix: Mix) -> str | None:
     """Table 5 of the paper: the mean vector of each sense, and the nearest of those of the lemma."""
     examples: dict[str, list[Tensor]] = {}
     for each in TRAIN:
@@ -63,16 +64,18 @@ def restated(bilm: BiLm, sentence: SenseSentence, target: Target, mix: tuple[Ten
 
 def test_each_mix_gives_the_sense_of_the_nearest_mean(bilm: BiLm, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest_sense, "WORDS_AT_ONCE", 5)
-    layers = layer_representations(bilm)
-    weights = torch.cat([layers.weights, torch.tensor([[0.2, 0.7, 0.1], [0, 0.5, 0.5]])])
-    combinations = Representations(bilm.embed, [*layers.names, "a", "b"], weights, torch.arange(6) >= 4)
-    model = NearestSense(combinations)
+    mixes = [
+        *[([1.0, 0, 0], False), ([0, 1.0, 0], False), ([0, 0, 1.0], False), ([1 / 3] * 3, False)],
+        *[([0.2, 0.7, 0.1], True), ([0, 0.5, 0.5], True)],
+    ]
+    combinations = layer_representations(bilm).combinations
+    combinations |= {"a": Combination(*mixes[4]), "b": Combination(*mixes[5])}
+    model = NearestSense(Representations(bilm.embed, combinations))
     assert model.fit(TRAIN) == 5
     places = [(sentence, target) for sentence in TEST for target in sentence.targets]
     for (sentence, expected), (target, found) in zip(places, model.predict(TEST), strict=True):
         assert target == expected
-        pairs = zip(combinations.weights, combinations.layer_norm, strict=True)
-        assert (found or [None] * 6) == [restated(bilm, sentence, target, pair) for pair in pairs]
+        assert (found or [None] * 6) == [restated(bilm, sentence, target, mix) for mix in mixes]
 
 
 @pytest.mark.parametrize(("ties", "sense"), [("frequent", "b"), ("first", "a"), ("rare", "c")])

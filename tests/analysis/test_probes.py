@@ -5,7 +5,7 @@ import torch
 
 from elmo_plugin.analysis import probes
 from elmo_plugin.analysis.probes import LinearProbes, word_vectors
-from elmo_plugin.analysis.representations import Representations
+from elmo_plugin.analysis.representations import Combination, Representations
 from elmo_plugin.analysis.tagged_words import TaggedSentence
 from tests.small_bilm import loud_bilm
 
@@ -61,9 +61,8 @@ def test_unknown_labels_are_errors_and_a_constant_feature_does_no_harm(
 def test_all_words_have_the_vectors_of_each_combination() -> None:
     bilm = loud_bilm().eval().requires_grad_(False)
     sentences = [TaggedSentence(words.split(), []) for words in ("the play ended .", "hello")]
-    weights = torch.tensor([[0.2, 0.5, 0.3], [0.2, 0.5, 0.3]])
-    combinations = Representations(bilm.embed, ["a", "b"], weights, torch.tensor([False, True]))
-    plain, normalized = word_vectors(combinations, sentences)
+    combinations = {"a": Combination([0.2, 0.5, 0.3]), "b": Combination([0.2, 0.5, 0.3], layer_norm=True)}
+    plain, normalized = word_vectors(Representations(bilm.embed, combinations), sentences)
     layers = torch.cat([bilm.embed([each.words])[0] for each in sentences], dim=1).double()
     variance = layers.var(dim=2, correction=0, keepdim=True)
     standard = (layers - layers.mean(dim=2, keepdim=True)) / (variance + 1e-5).sqrt()

@@ -29,7 +29,7 @@ def test_a_mix_gives_the_vectors_of_its_model(options: dict[str, Any], tmp_path:
     source, archive = trained(tmp_path, **options)
     bilm = BiLm.from_pretrained(source)
     representations = layer_representations(bilm, [archive])
-    assert representations.names == ["token", "LSTM 1", "LSTM 2", "mean", f"{archive}, input"]
+    assert list(representations.combinations) == ["token", "LSTM 1", "LSTM 2", "mean", f"{archive}, input"]
     layers = bilm.embed([WORDS])[0]
     *alone, mean, mixed = representations.combine(layers)
     torch.testing.assert_close(torch.stack([*alone, mean]), torch.cat([layers, layers.mean(dim=0)[None]]))
@@ -69,6 +69,6 @@ def test_controls_are_a_random_bilm_of_the_same_sizes_and_a_bag_of_characters() 
     assert torch.random.get_rng_state().equal(state)
     assert one.options == bilm.options and not one.is_trainable and not one.training
     assert one.digest() == same.digest() != other.digest() != bilm.digest()
-    names = [name for each in controls(bilm, layer_representations(bilm)) for name in each.names]
+    names = [name for each in controls(bilm, layer_representations(bilm)) for name in each.combinations]
     expected = [f"random biLM, {name}" for name in ("token", "LSTM 1", "LSTM 2", "mean")]
     assert names == [*expected, "bag of characters"]

@@ -208,7 +208,7 @@ def write_config(folder: Path) -> Path:
         ["perplexity", "absent.tar.gz", "text.txt", "--json"],
         ["perplexity", "absent.tar.gz", "text.txt", "--per-sentence"],
         ["average", "absent.tar.gz", "absent.tar.gz", "-o"],
-        ["neighbors", "absent", "text.txt", "--query", "a", "--word", "a", "--html"],
+        ["neighbors", "absent", "text.txt", "a", "--json"],
         ["answer", "absent.tar.gz", "absent.json", "-o"],
         ["ensemble", "absent.tar.gz", "-o"],
         ["weights", "absent.tar.gz", "--json"],
