@@ -1,13 +1,40 @@
-"""Trained models: importing what they are made of, and the mixes in them."""
+"""
+Trained models, loaded as data: nothing that an archive contains is run, and nothing outside it is read or
+written. All commands, the demo and `elmo_plugin.hardening` load models with `load_archive`.
+"""
 
+import logging
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
-from typing import NamedTuple
+from importlib.util import find_spec
+from pathlib import Path, PureWindowsPath
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.io import read_state
-from elmo_plugin.common.errors import NEEDS_ALLENNLP
+from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
+from elmo_plugin.common.downloads import fetch, is_address
+from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
+from elmo_plugin.common.formats.archives import unpack
+from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.formats.torch_files import check_before_load
 from elmo_plugin.embedding import ElmoRepresentations, ScalarMix, read_mixes
+
+if TYPE_CHECKING:
+    from allennlp.models import Archive
+    from allennlp.predictors import Predictor
+
+logger = logging.getLogger(__name__)
+
+_CONFIG = "config.json"
+# Loading a model makes nothing from these parts of its configuration.
+_ONLY_FOR_TRAINING = {"train_data_path", "validation_data_path", "test_data_path", "trainer", "distributed"}
+_LOADED_FROM_WEIGHTS = {"bilm", "options_file", "weight_file"}  # see `embedding.archive_restore`
+_REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
+_TRUST = "use --trust (trust=True) if you trust this archive"
+_NAMES_A_FILE = re.compile("path|file|dir|folder|archive|model|weights|ur[il]|source")
 
 
 class TrainedMix(NamedTuple):
@@ -37,20 +64,88 @@ def import_all_plugins(subject: str) -> None:
     import_plugins()
 
 
+def load_archive(
+    path: str | Path,
+    cuda_device: int = -1,
+    overrides: str | dict[str, Any] = "",
+    weights_file: str | Path | None = None,
+    trust: bool = False,
+) -> "Archive":
+    """
+    Loads a trained model, and the dataset readers that it was trained and validated with.
+
+    # Parameters
+
+    path : `str | Path`
+        A `model.tar.gz`, its URL, or the directory of a training.
+    cuda_device : `int`
+        The number of a GPU; -1 for the CPU.
+    overrides : `str | dict`
+        Changes of the configuration, in Jsonnet or as a dictionary. They may name any class and file.
+    weights_file : `str | Path | None`
+        Weights to load instead of the archive's own.
+    trust : `bool`
+        If true, the archive may name classes by their modules, which are imported and so run, and files.
+
+    Raises `BiLmError`, naming the archive, if it is damaged, names code or files, or cannot be loaded.
+    """
+    import_all_plugins("a trained model")
+    from allennlp.common.meta import META_NAME, Meta
+    from allennlp.common.params import Params, parse_overrides, with_overrides
+    from allennlp.models import Archive, archival
+
+    with _folder(path) as (folder, name):
+        config = _read_config(folder, name)
+        if trust:
+            logger.warning("%s is trusted: it may run code and read any file", name)
+        else:
+            check_config(config, name)
+        weights = Path(weights_file) if weights_file else _weights(folder, name)
+        check_before_load(weights, name)
+        with _one_sentence(name):
+            if isinstance(overrides, str):
+                overrides = parse_overrides(overrides)
+            params = Params(with_overrides(config, overrides) if overrides else config)
+            readers = archival._load_dataset_readers(params.duplicate(), folder)
+            model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
+            meta = Meta.from_path(folder / META_NAME) if (folder / META_NAME).is_file() else None
+    return Archive(model, params, readers[0], readers[1], meta)
+
+
+def load_predictor(
+    path: str | Path,
+    predictor: str | None = None,
+    cuda_device: int = -1,
+    overrides: str | dict[str, Any] = "",
+    trust: bool = False,
+    **options: Any,
+) -> "Predictor":
+    """
+    Loads the predictor of a trained model, see `load_archive`.
+
+    # Parameters
+
+    predictor : `str | None`
+        A registered name; `None` for the model's own.
+    **options
+        Arguments of the predictor.
+
+    Raises `BiLmError` as `load_archive` does, or if the model and the predictor do not fit.
+    """
+    archive = load_archive(path, cuda_device, overrides, trust=trust)
+    from allennlp.predictors import Predictor
+
+    with _one_sentence(f"archive {path}"):
+        return Predictor.from_archive(archive, predictor, extra_args=options)
+
+
 def load_mixes(archive: str | Path) -> list[TrainedMix]:
     """
     Loads a trained model on the CPU, and returns its mixes in the order of `read_mixes`.
 
-    # Parameters
-
-    archive : `str | Path`
-        A `model.tar.gz`, or the directory of a training.
-
-    Raises `BiLmError` if it has no weights of ELMo, or if AllenNLP is not installed.
+    Raises `BiLmError` as `load_archive` does, or if the model has no weights of ELMo.
     """
     import_all_plugins("the mixture of a trained model")
-    from allennlp.models import load_archive
-
     if not read_mixes(read_state(archive)):
         raise BiLmError(f"archive {archive}: its model has no ELMo of elmo_plugin")
     model = load_archive(archive).model
@@ -59,3 +154,107 @@ def load_mixes(archive: str | Path) -> list[TrainedMix]:
     pairs = [(elmo, mix) for elmo in elmos for mix in elmo.mixes.modules() if isinstance(mix, ScalarMix)]
     mixes = read_mixes(model.state_dict())
     return [TrainedMix(mix.placement, *pair) for mix, pair in zip(mixes, pairs, strict=True)]
+
+
+def check_config(config: Mapping[str, Any], name: str) -> None:
+    """
+    Raises `BiLmError`, beginning with `name`, if the configuration of an archive imports code or names files:
+    a class by its module, an unregistered type, another archive, remote code, or a path or URL.
+    """
+    from allennlp.common import Registrable
+
+    registered = {each for types in Registrable._registry.values() for each in types}
+    made = {key: value for key, value in config.items() if key not in _ONLY_FOR_TRAINING}
+    for keys, value in _values(made):
+        place = f"{name}: {'.'.join(keys)}"
+        key = next(key for key in reversed(keys) if not key.isdecimal())
+        if key == "_pretrained" or (key == "trust_remote_code" and value) or value == "from_archive":
+            raise BiLmError(f"{place} loads another model or code; {_TRUST}")
+        if not isinstance(value, str):
+            continue
+        if key == "type" and value not in registered and "." not in value:
+            raise BiLmError(f"{place}: {value!r} is not registered; name its package by --include-package")
+        if value not in registered and _is_importable(value):
+            raise BiLmError(f"{place}: {value} would be imported; {_TRUST}")
+        if not _LOADED_FROM_WEIGHTS.intersection(keys) and _is_file(key, value):
+            raise BiLmError(f"{place}: {value} is outside the archive; {_TRUST}")
+
+
+def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yields all keys and values of a configuration, with the keys that lead to them."""
+    is_object = isinstance(config, Mapping)
+    if is_object or isinstance(config, list):
+        for key, value in config.items() if is_object else enumerate(config):
+            yield (*keys, str(key)), value
+            yield from _values(value, (*keys, str(key)))
+
+
+def _is_importable(value: str) -> bool:
+    """Returns whether AllenNLP could import `value`, the name of a class with its module."""
+    try:
+        return "." in value and find_spec(value.partition(".")[0]) is not None
+    except (ImportError, ValueError):  # a module without a specification, such as __main__
+        return value.partition(".")[0] != ""
+
+
+def _is_file(key: str, value: str) -> bool:
+    """Returns whether `value` is a path or a URL, not a name of something else."""
+    path = PureWindowsPath(value)  # splits at / also
+    if is_address(value) or path.anchor or value.startswith("~") or ".." in path.parts:
+        return True
+    looks_like_one = len(path.parts) > 1 or path.suffix or _NAMES_A_FILE.search(key)
+    return bool(looks_like_one) and "\0" not in value and Path(value).exists()
+
+
+def _read_config(folder: Path, name: str) -> dict[str, Any]:
+    """Reads the configuration without what loading a model has no use for: caches and initial values."""
+    config = read_json_object(folder / _CONFIG, f"{name}, its {_CONFIG}")
+    model = config.get("model")
+    if not isinstance(model, dict):
+        raise BiLmError(f"{name}: its {_CONFIG} has no model")
+    waiting = [model]
+    while waiting:
+        part = waiting.pop()
+        for key in _REMOVED_BY_ALLENNLP | ({"cache"} if "bilm" in part else set()):
+            part.pop(key, None)
+        waiting += [value for value in part.values() if isinstance(value, dict)]
+    return config
+
+
+def _weights(folder: Path, name: str) -> Path:
+    found = [folder / file for file in WEIGHTS_NAMES if (folder / file).is_file()]
+    if not found:
+        raise BiLmError(f"{name}: has no {' or '.join(WEIGHTS_NAMES)}")
+    return found[0]
+
+
+@contextmanager
+def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
+    """Yields the folder with the content of an archive, and what messages call the archive."""
+    local = fetch(path)
+    if local.is_dir():
+        root = local.resolve()
+        vocabulary = local / "vocabulary"
+        for file in (local / _CONFIG, *(local / name for name in WEIGHTS_NAMES), *vocabulary.rglob("*")):
+            if not file.resolve().is_relative_to(root):
+                raise BiLmError(f"directory {path}: its {file.name} is a link to {file.resolve()}")
+        yield local, f"directory {path}"
+        return
+    with tempfile.TemporaryDirectory(prefix="elmo_archive_") as folder:
+        unpack(local, folder)
+        if not (Path(folder) / "vocabulary").is_dir():  # AllenNLP would unpack a file
+            raise BiLmError(f"archive {path}: has no vocabulary")
+        yield Path(folder), f"archive {path}"
+
+
+@contextmanager
+def _one_sentence(name: str) -> Iterator[None]:
+    """Turns any error of making a model into a `BiLmError` with the name of its archive."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:  # damage can make AllenNLP and torch raise anything
+        raise_stop(error)
+        message = " ".join(str(error).split()) or type(error).__name__
+        raise BiLmError(message if name in message else f"{name}: {message}") from error

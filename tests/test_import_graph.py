@@ -23,8 +23,9 @@ ALLOWED["archives"] = ALLOWED["embedding"] | {"embedding", "register"}
 ALLOWED |= dict.fromkeys(APPLICATIONS, ALLOWED["register"] | {"archives"})
 ALLOWED["demo"] = ALLOWED["sweeps"] | {"analysis"}
 ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"demo", "elmo_plugin"}  # for its version
-ALLOWED["shims"] = ALLOWED["hardening"] = {"common"}
-ALLOWED["elmo_plugin"] = {"allennlp_api", "bilm", "embedding"}  # lazily
+ALLOWED["shims"] = {"common"}
+ALLOWED["hardening"] = {"common", "archives"}
+ALLOWED["elmo_plugin"] = {"allennlp_api", "bilm", "embedding", "archives"}  # lazily
 CORE = {"torch", "numpy", "h5py", "zstandard", "safetensors", "filelock", "tqdm"}
 WITHOUT_EXTRAS = [  # what an installation without AllenNLP has
     "elmo_plugin.bilm",

@@ -1,13 +1,11 @@
 """What the hostile cases share: material that is made once, and their counts."""
 
 import os
-import sys
 from collections.abc import Iterator
 
 import pytest
 from allennlp.common.plugins import import_plugins
 
-from elmo_plugin.hardening import console
 from tests.hostile.material import Material, make_material
 from tests.hostile.outcomes import CLEAR, HOSTILE, NAMED, Outcomes
 
@@ -18,14 +16,6 @@ LEAST_NAMED = 0.97
 def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
     import_plugins()  # which each command asks for, and which takes a second the first time
     return make_material(tmp_path_factory.mktemp("material"))
-
-
-@pytest.fixture(autouse=True)
-def quiet_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cases show errors as the command does, whatever ran in this process before."""
-    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
-    console.install()
-    monkeypatch.setenv("COLUMNS", "200")
 
 
 @pytest.fixture

@@ -12,9 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from allennlp.commands import main
-from allennlp.common.util import install_sigterm_handler
-
 SECONDS = 20  # that a case may take
 MEMORY = 6 * 2**30  # bytes of addresses that it may take beyond what this process has
 
@@ -39,19 +36,10 @@ class Ended(NamedTuple):
 class Forked:
     """
     A copy of this process that does the work, and ends as a program does: with status 0, or with an error
-    that `sys.excepthook` shows.
-
-    # Parameters
-
-    work : `Callable[[], object]`
-        What it does.
-    folder : `Path`
-        Its working directory.
-    max_file : `int`, optional
-        The bytes beyond which no file can grow: takes the place of a full disk.
+    that `sys.excepthook` shows. Its working directory is `folder`.
     """
 
-    def __init__(self, work: Callable[[], object], folder: Path, max_file: int | None = None) -> None:
+    def __init__(self, work: Callable[[], object], folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         sys.stdout.flush()
         sys.stderr.flush()
@@ -62,7 +50,7 @@ class Forked:
         if self.number == 0:
             status = 99
             try:
-                status = _child(work, folder, max_file, error, begins)
+                status = _child(work, folder, error, begins)
             finally:
                 os._exit(status)
         os.close(error)
@@ -78,7 +66,7 @@ class Forked:
             rest = max(deadline - time.monotonic(), 0)
             if not select.select([self._error], [], [], rest)[0]:
                 timed_out = True
-                self.send(signal.SIGKILL)
+                os.kill(self.number, signal.SIGKILL)
                 break
             said = os.read(self._error, 1 << 16)
             if not said:  # nobody can write any more
@@ -89,26 +77,8 @@ class Forked:
         error = b"".join(self._said).decode(errors="replace")
         return Ended(os.waitstatus_to_exitcode(status), error, timed_out)
 
-    def send(self, number: signal.Signals) -> bool:
-        """Sends a signal. Returns false where it has ended already."""
-        with suppress(ProcessLookupError):
-            os.kill(self.number, number)
-            return True
-        return False
 
-
-def allennlp(*arguments: str | Path) -> Callable[[], None]:
-    """The work of an `allennlp` command."""
-
-    def work() -> None:
-        sys.argv = ["allennlp", *map(str, arguments)]
-        install_sigterm_handler()
-        main()
-
-    return work
-
-
-def _child(work: Callable[[], object], folder: Path, max_file: int | None, error: int, begins: int) -> int:
+def _child(work: Callable[[], object], folder: Path, error: int, begins: int) -> int:
     os.dup2(error, 2)
     os.close(error)
     os.dup2(os.open(os.devnull, os.O_RDWR), 1)
@@ -120,8 +90,6 @@ def _child(work: Callable[[], object], folder: Path, max_file: int | None, error
     os.chdir(folder)
     logging.getLogger().handlers.clear()  # what earlier trainings of this process have put there
     logging.basicConfig(level=logging.WARNING)
-    if max_file is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (max_file, resource.RLIM_INFINITY))
     os.close(begins)
     try:
         work()

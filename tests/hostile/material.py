@@ -1,28 +1,22 @@
 """Whole files of every kind, small enough to be damaged a thousand times, and what is right of them."""
 
-import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from allennlp.models import load_archive
-from allennlp.predictors import Predictor
 
+from elmo_plugin.archives import load_predictor
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io import Source
 from elmo_plugin.commands.export import export
-from elmo_plugin.embed_files import EmbedSettings, embed_file
-from tests.conftest import BILM_SENTENCES, small_bilm_config
+from tests.conftest import BILM_SENTENCES
 from tests.small_bilm import loud_bilm
 from tests.trained_bilm import write_training
 from tests.trained_tagger import tagger_config, train
 
 SENTENCES = [sentence.split() for sentence in BILM_SENTENCES]
 WORDS = {"words": ["Ada", "lives", "in", "Rome", "."]}
-LINES = BILM_SENTENCES * 5
 
 
 class Material(NamedTuple):
@@ -31,8 +25,6 @@ class Material(NamedTuple):
     bilm: the archive of a biLM, with its training's folder next to it
     exported: a folder with both files, made from it
     tagger: the archive of a tagger with that biLM, with its training's folder next to it
-    text: a file of LINES
-    embedded: its vectors, in HDF5
     vectors: of SENTENCES
     tags: what the tagger says of WORDS
     """
@@ -41,8 +33,6 @@ class Material(NamedTuple):
     bilm: Path
     exported: Path
     tagger: Path
-    text: Path
-    embedded: Path
     vectors: np.ndarray
     tags: Any
 
@@ -61,14 +51,8 @@ def make_material(folder: Path) -> Material:
     archive = write_training(folder / "bilm", bilm)
     export(str(archive), folder / "exported")
     train(tagger_config(pair(folder / "exported"), ["input"]), folder / "tagger")
-    text = folder / "text.txt"
-    text.write_text("".join(f"{line}\n" for line in LINES))
-    embedded = folder / "out.hdf5"
-    embed_file(text, embedded, EmbedSettings(pair(folder / "exported")), show_progress=False)
     tagger = folder / "tagger" / "model.tar.gz"
-    return Material(
-        folder, archive, folder / "exported", tagger, text, embedded, vectors_of(bilm), tags_of(tagger)
-    )
+    return Material(folder, archive, folder / "exported", tagger, vectors_of(bilm), tags_of(tagger))
 
 
 def vectors_of(bilm: BiLm) -> np.ndarray:
@@ -76,7 +60,7 @@ def vectors_of(bilm: BiLm) -> np.ndarray:
 
 
 def tags_of(archive: Path) -> Any:
-    return Predictor.from_archive(load_archive(archive)).predict_json(WORDS)
+    return load_predictor(archive).predict_json(WORDS)
 
 
 def loads_right(source: Source, expected: np.ndarray) -> None:
@@ -126,25 +110,3 @@ def damaged(content: bytes, generator: np.random.Generator) -> bytes:
     else:
         del damage[place:]
     return bytes(damage)
-
-
-def bilm_training(folder: Path, **changes: Any) -> dict[str, Any]:
-    """The configuration of a training of a biLM that takes a second, with text in the folder."""
-    config = small_bilm_config(folder)
-    config["trainer"] |= {"num_epochs": 3, "checkpointer": {"type": "atomic", "save_every_num_batches": 2}}
-    return config | changes
-
-
-def write_config(config: dict[str, Any], path: Path) -> Path:
-    path.write_text(json.dumps(config))
-    return path
-
-
-def weights_in(folder: Path) -> dict[str, torch.Tensor]:
-    state = torch.load(folder / "best.th", weights_only=True)
-    return {name: values for name, values in state.items() if isinstance(values, torch.Tensor)}
-
-
-def same_weights(folders: Sequence[Path]) -> bool:
-    first, *others = map(weights_in, folders)
-    return all(torch.equal(first[name], other[name]) for other in others for name in first)

@@ -41,40 +41,13 @@ class Outcomes:
         elif outcome == CLEAR:
             self.unnamed[case] = message
 
-    def run(
-        self,
-        case: str,
-        work: Callable[[], object],
-        folder: Path,
-        names: Sequence[str],
-        is_right: Callable[[], bool] = lambda: True,
-        max_file: int | None = None,
-        is_command: bool = False,
-    ) -> Ended:
+    def run(self, case: str, work: Callable[[], object], folder: Path, names: Sequence[str]) -> None:
         """
-        Does the work of a case in a process of its own.
-
-        # Parameters
-
-        case : `str`
-            Its name.
-        work : `Callable[[], object]`
-            What is done. It may be a command, or raise `AssertionError` for a wrong answer.
-        folder : `Path`
-            The working directory, and that of the output.
-        names : `Sequence[str]`
-            A clear error has one of them in it.
-        is_right : `Callable[[], bool]`
-            Looks at what work without an error has left.
-        max_file : `int`, optional
-            See `Forked`.
-        is_command : `bool`
-            Whether a traceback is a failure, too.
+        Does the work of a case in a process of its own, in `folder`. A clear error has one of `names` in it;
+        a wrong answer is an `AssertionError`.
         """
-        ended = Forked(work, folder, max_file).wait()
-        outcome, message = judge(ended, is_right, is_command)
+        outcome, message = judge(Forked(work, folder).wait())
         self.add(case, outcome, message, names)
-        return ended
 
     def call(self, case: str, work: Callable[[], object], names: Sequence[str]) -> None:
         """Does the work of a case in this process, for what cannot end it. See `run`."""
@@ -93,18 +66,18 @@ class Outcomes:
             self.add(f"{case}: time", FAILURE, f"it took {seconds:.0f} s")
 
 
-def judge(ended: Ended, is_right: Callable[[], bool], is_command: bool) -> tuple[str, str]:
+def judge(ended: Ended) -> tuple[str, str]:
     """Returns the outcome, and what was said."""
     if ended.timed_out:
         return FAILURE, "it did not end"
     if ended.status < 0:
         return FAILURE, f"the interpreter ended by signal {-ended.status}: {ended.error[-300:]}"
     if ended.status == 0:
-        return (RIGHT, "") if is_right() else (FAILURE, "it said nothing, and what it left is wrong")
+        return RIGHT, ""
     if "AssertionError" in ended.last_line:
         return FAILURE, f"wrong: {ended.last_line}"
     if "Traceback (most recent call last)" in ended.error:
         of_library = re.match(r"(?:[\w.]+\.)?(\w+): ", ended.last_line)
-        if is_command or of_library is None or of_library[1] not in EXPECTED:
+        if of_library is None or of_library[1] not in EXPECTED:
             return FAILURE, ended.error[-600:]
     return CLEAR, ended.last_line

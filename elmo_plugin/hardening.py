@@ -1,30 +1,45 @@
-"""A mistake in a configuration is one sentence that begins with its key, such as `model.encoder.hidden_size`.
+"""
+Makes AllenNLP's own commands safer when it is imported, as a line of `.allennlp_plugins`:
 
-AllenNLP makes objects from a configuration by `FromParams.from_params`, and their arguments by
-`construct_arg`. What either raises gets the names of the arguments on its way out, up to the first object
-that knows its own place in the configuration.
+- A mistake in a configuration is one sentence that begins with its key, such as
+  `model.encoder.hidden_size`. AllenNLP makes objects by `FromParams.from_params`, and their arguments by
+  `construct_arg`. What either raises gets the names of the arguments on its way out, up to the first object
+  that knows its own place in the configuration.
+- Archives are loaded as data, by `elmo_plugin.archives.load_archive`.
+- `allennlp predict` and `allennlp evaluate` never write over their inputs.
+
+`docs/hardening.md` lists what is replaced.
 """
 
+import argparse
 import collections.abc
+import inspect
+import os
 import re
 import types
 import typing
+from collections.abc import Iterable
 from textwrap import shorten
 from typing import Any, get_args, get_origin
 
 import torch
+from allennlp import models
+from allennlp.commands import evaluate, predict
 from allennlp.common import Lazy, Params, from_params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import FromParams
 from allennlp.common.util import SigTermReceived
 from allennlp.data import DatasetReader
+from allennlp.models import archival
+from allennlp.predictors import Predictor, predictor
 
-from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.hardening.console import VARIABLE
+from elmo_plugin import archives
+from elmo_plugin.common.errors import BiLmError, as_configuration_error
 
 CONSTRUCT_ARG = from_params.construct_arg
-POP_INT = Params.pop_int
 FROM_PARAMS = FromParams.__dict__["from_params"].__func__
+GET_PREDICTOR = predict._get_predictor
+EVALUATE = evaluate.evaluate_from_archive
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 _LISTS = (list, tuple, set, collections.abc.Iterable)
@@ -36,16 +51,8 @@ _LONGEST = 300
 
 class MistakeError(ConfigurationError):
     """
-    A mistake in a configuration.
-
-    # Parameters
-
-    reason : `str`
-        What is wrong.
-    path : `str`
-        The keys that lead to it, with dots between them.
-    is_whole : `bool`
-        Whether the path begins at the top of the file.
+    A mistake in a configuration: its reason, and the keys that lead to it with dots between them. `is_whole`
+    says that they begin at the top of the file.
     """
 
     def __init__(self, reason: str, path: str = "", is_whole: bool = False) -> None:
@@ -64,7 +71,7 @@ def make_from_params(
     constructor_to_inspect: Any = None,
     **extras: Any,
 ) -> Any:
-    """Raises `MistakeError` where an object cannot be made, whatever the reason."""
+    """Raises `MistakeError` if an object cannot be made, whatever the reason."""
     path = getattr(params, "history", "").rstrip(".")
     try:
         _check_object(params)
@@ -77,7 +84,7 @@ def make_from_params(
     except _NOT_MISTAKES:
         raise
     except Exception as error:
-        if _is_of_reading(error):
+        if _is_from_reading(error):
             raise
         raise MistakeError(_reason(error, cls.__name__), path, is_whole=bool(path)) from error
 
@@ -85,10 +92,10 @@ def make_from_params(
 def construct_arg(
     class_name: str, argument_name: str, popped_params: Any, annotation: Any, default: Any, **extras: Any
 ) -> Any:
-    """Raises `MistakeError` where an argument has another type, or cannot be made."""
+    """Raises `MistakeError` if an argument has another type, or cannot be made."""
     expected = annotation
     if isinstance(annotation, types.UnionType) and popped_params is not default:
-        kinds = [each for each in get_args(annotation) if each is not types.NoneType]
+        kinds = [kind for kind in get_args(annotation) if kind is not types.NoneType]
         expected = kinds[0] if len(kinds) == 1 and kinds[0] in _KINDS else annotation
     try:
         if get_origin(expected) is Lazy and popped_params is not default:
@@ -104,7 +111,7 @@ def construct_arg(
         raise
     except Exception as error:
         attempts = _attempts(error) if get_origin(expected) is typing.Union else []
-        deepest = max(attempts, key=lambda each: len(each.path), default=None)
+        deepest = max(attempts, key=lambda mistake: len(mistake.path), default=None)
         if deepest is not None and deepest.path != argument_name:
             raise _below(argument_name, deepest) from error
         kind = _kind(expected)
@@ -115,13 +122,32 @@ def construct_arg(
         raise MistakeError(reason, argument_name) from error
 
 
-def pop_int(self: Params, key: str, *default: Any) -> int | None:
-    """Raises `MistakeError` where the value of a key, such as `random_seed`, is not a whole number."""
-    value = self.get(key)
-    try:
-        return POP_INT(self, key, *default)
-    except (TypeError, ValueError) as error:
-        raise MistakeError(f"expected a whole number, not {_shown(value)}", f"{self.history}{key}") from error
+def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
+    """Loads an archive as data; see `elmo_plugin.archives.load_archive`."""
+    with as_configuration_error():
+        return archives.load_archive(*args, **kwargs)
+
+
+def get_predictor(args: argparse.Namespace) -> Predictor:
+    """Raises `ConfigurationError` if the output of `allennlp predict` is one of its inputs."""
+    _check_output(args.output_file, [args.input_file, args.archive_file, args.weights_file], "--output-file")
+    return GET_PREDICTOR(args)
+
+
+def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
+    """Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs."""
+    options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
+    inputs = [*options["input_file"].split(","), options["archive_file"], options.get("weights_file")]
+    for name in ("metrics_output_file", "predictions_output_file"):
+        for output in (options.get(name) or "").split(","):
+            _check_output(output, inputs, f"--{name.removeprefix('metrics_').replace('_', '-')}")
+    return EVALUATE(*args, **kwargs)
+
+
+def _check_output(output: str | None, inputs: Iterable[Any], option: str) -> None:
+    for path in filter(None, inputs if output and os.path.exists(output) else ()):
+        if os.path.exists(path) and os.path.samefile(path, str(output)):
+            raise ConfigurationError(f"{option} would replace {output}, which is an input; name another file")
 
 
 def _check_object(params: Any) -> None:
@@ -132,10 +158,8 @@ def _check_object(params: Any) -> None:
         raise MistakeError(f"expected text, not {_shown(name)}", "type")
 
 
-def _is_of_reading(error: BaseException) -> bool:
-    """
-    Returns whether a dataset reader raised the error while it read its data; such an error names the file.
-    """
+def _is_from_reading(error: BaseException) -> bool:
+    """Returns whether a dataset reader raised the error while it read its data; the error names the file."""
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
@@ -154,19 +178,19 @@ def _below(argument_name: str, error: MistakeError) -> MistakeError:
 
 def _attempts(error: BaseException) -> list[MistakeError]:
     """Returns what AllenNLP has tried for each type of a union, which are the error's causes."""
-    found = []
+    mistakes = []
     cause = error.__cause__
     while isinstance(cause, MistakeError):
-        found.append(cause)
+        mistakes.append(cause)
         cause = cause.__cause__
-    return found
+    return mistakes
 
 
 def _kind(annotation: Any) -> str | None:
     """Returns a description of the values of a type, or `None` for types without one."""
     origin = get_origin(annotation)
     if origin is typing.Union:
-        kinds = [_kind(each) for each in get_args(annotation) if each is not types.NoneType]
+        kinds = [_kind(kind) for kind in get_args(annotation) if kind is not types.NoneType]
         return " or ".join(kind for kind in kinds if kind) if all(kinds) else None
     if origin in (*_LISTS, *_OBJECTS):
         return "an object" if origin in _OBJECTS else "a list"
@@ -190,7 +214,7 @@ def _reason(error: Exception, name: str) -> str:
     unknown = _NO_OPTION.match(message) if isinstance(error, TypeError) else None
     if unknown is not None:
         return f"{name} has no option {unknown[1]!r}"
-    return f"cannot be made ({type(error).__name__}: {shorten(message, _LONGEST)}; {VARIABLE}=1 shows where)"
+    return f"cannot be made ({type(error).__name__}: {shorten(message, _LONGEST)})"
 
 
 def _shown(value: Any) -> str:
@@ -199,10 +223,13 @@ def _shown(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value.as_dict(quiet=True) if isinstance(value, Params) else value
 
 
 FromParams.from_params = classmethod(make_from_params)  # type: ignore[assignment]
-Params.pop_int = pop_int  # type: ignore[assignment]
 from_params.construct_arg = construct_arg
+predict._get_predictor = get_predictor
+evaluate.evaluate_from_archive = evaluate_from_archive
+for module in (archival, models, predictor, predict, evaluate):  # where it is looked up
+    module.load_archive = load_archive  # type: ignore[attr-defined]

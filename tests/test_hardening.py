@@ -1,16 +1,23 @@
-"""Mistakes in configurations: the key, what was expected, and what is there."""
+"""Mistakes in configurations name their key, and commands of AllenNLP never write over an input."""
 
+import argparse
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Union
 
 import pytest
 import torch
-from allennlp.common import FromParams, Lazy, Params, Registrable, util
+from allennlp.commands import evaluate, predict
+from allennlp.common import FromParams, Lazy, Params, Registrable
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
 
-from elmo_plugin.hardening.configurations import MistakeError
+from elmo_plugin.hardening import MistakeError
+from tests.conftest import REPOSITORY
 
 
 class Part(Registrable):
@@ -76,7 +83,7 @@ def whole(**changes: Any) -> Whole:
         ({"part": "sum"}, 'whole.part: key "size" is required'),
         (
             {"part": {"type": "sum", "size": -1}},
-            "whole.part: cannot be made (ValueError: a negative size; ELMO_PLUGIN_TRACEBACK=1 shows where)",
+            "whole.part: cannot be made (ValueError: a negative size)",
         ),
         (
             {"part": {"type": "sum", "size": 1, "parts": [{"type": "sum", "size": "x"}]}},
@@ -147,6 +154,51 @@ def test_errors_of_reading_stay_as_they_are(error: Exception, monkeypatch: pytes
     assert found.value is error
 
 
-def test_a_seed_that_is_no_number_is_named() -> None:
-    with pytest.raises(ConfigurationError, match=r"numpy_seed: expected a whole number, not \[3\]"):
-        util.prepare_environment(Params({"random_seed": 1, "numpy_seed": [3]}))
+def parsed(command: str, *arguments: object) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    subcommand = {"predict": predict.Predict, "evaluate": evaluate.Evaluate}[command]()
+    subcommand.add_subparser(parser.add_subparsers())
+    return parser.parse_args([command, *map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("predict", "--output-file"),
+        ("evaluate", "--output-file"),
+        ("evaluate", "--predictions-output-file"),
+    ],
+)
+def test_an_output_that_is_an_input_is_refused(command: str, option: str, tmp_path: Path) -> None:
+    for name in ("in.jsonl", "model.tar.gz"):
+        (tmp_path / name).write_text("kept")
+    (tmp_path / "link").symlink_to("in.jsonl")
+    (tmp_path / "hard").hardlink_to(tmp_path / "model.tar.gz")
+    for output in ("in.jsonl", "link", "hard"):
+        args = parsed(command, tmp_path / "model.tar.gz", tmp_path / "in.jsonl", option, tmp_path / output)
+        with pytest.raises(ConfigurationError, match=f"{option} would replace .*{output}, which is an input"):
+            args.func(args)
+        assert (tmp_path / output).read_text() == "kept"
+
+
+def test_none_of_several_inputs_is_replaced(tmp_path: Path) -> None:
+    for name in ("1.txt", "2.txt"):
+        (tmp_path / name).write_text("kept")
+    inputs, outputs = f"{tmp_path}/1.txt,{tmp_path}/2.txt", f"{tmp_path}/new.json,{tmp_path}/2.txt"
+    with pytest.raises(ConfigurationError, match=r"--output-file would replace .*2\.txt, which is an input"):
+        evaluate.evaluate_from_archive("model.tar.gz", inputs, outputs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_the_real_command_does_not_empty_its_input(command: str, tmp_path: Path) -> None:
+    """AllenNLP binds the functions of its commands before it imports plugins."""
+    (tmp_path / ".allennlp_plugins").write_text("elmo_plugin.plugin\nelmo_plugin.hardening\n")
+    (tmp_path / "in.jsonl").write_text('{"words": ["a"]}\n')
+    line = [sys.executable, "-m", "allennlp", command, "absent", "in.jsonl", "--output-file", "in.jsonl"]
+    found = subprocess.run(
+        line, cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(REPOSITORY)}
+    )
+    assert found.returncode != 0
+    assert "--output-file would replace in.jsonl, which is an input" in found.stderr
+    assert (tmp_path / "in.jsonl").read_text() == '{"words": ["a"]}\n'

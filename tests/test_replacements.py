@@ -42,7 +42,7 @@ for module in ("elmo_plugin.bilm", "elmo_plugin.plugin", "elmo_plugin.hardening"
     before = after
 print(json.dumps(replaced))
 """
-BESIDES_ATTRIBUTES = {"sys.excepthook", "filters of allennlp.training.util"}  # the text says why
+MOST_REPLACED = 12
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +85,5 @@ def test_the_plugin_replaces_what_a_current_torch_needs_and_no_more(replaced: di
 
 @pytest.mark.slow
 def test_hardening_replaces_what_is_documented(replaced: dict[str, list[str]]) -> None:
-    found = set(replaced["elmo_plugin.hardening"])
-    assert sorted(found - BESIDES_ATTRIBUTES) == documented("elmo_plugin.hardening") != []
-    assert found >= BESIDES_ATTRIBUTES
+    assert replaced["elmo_plugin.hardening"] == documented("elmo_plugin.hardening") != []
+    assert len(replaced["elmo_plugin.hardening"]) <= MOST_REPLACED

@@ -1,0 +1,261 @@
+"""Loading a trained model runs nothing, and reads and writes nothing outside of its archive."""
+
+import inspect
+import io
+import json
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.commands import main
+from allennlp.common import Registrable
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin import hardening, plugin  # noqa: F401 (register and replace)
+from elmo_plugin.archives import check_config, load_archive, load_predictor
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.formats import torch_files
+from tests.payload import Payload
+from tests.small_bilm import loud_bilm, write_pair
+from tests.trained_tagger import tagger_config, train
+
+Files = dict[str, bytes]
+MODULE = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\nclass Reader: pass\n"
+
+
+@pytest.fixture(scope="module")
+def training(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tagger") / "run"
+    train(tagger_config(write_pair(loud_bilm(), folder.parent), ["input"]), folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that archives are unpacked into; the working directory has a module to be imported."""
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "planted.py").write_text(MODULE)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.syspath_prepend(str(tmp_path / "work"))
+    return tmp_path / "temporary"
+
+
+def changed(training: Path, folder: Path, change: Callable[[Files], None]) -> Path:
+    """Writes the archive of the training with other content."""
+    with tarfile.open(training / "model.tar.gz") as archive:
+        files = {file.name: archive.extractfile(file).read() for file in archive if file.isfile()}  # type: ignore[union-attr]
+    change(files)
+    path = folder / "changed.tar.gz"
+    with tarfile.open(path, "w:gz", compresslevel=1) as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+def with_config(**changes: Any) -> Callable[[Files], None]:
+    """Sets values of the configuration by their keys, with __ between these."""
+
+    def change(files: Files) -> None:
+        config = json.loads(files["config.json"])
+        for keys, value in changes.items():
+            *above, last = keys.split("__")
+            part = config
+            for key in above:
+                part = part.setdefault(key, {})
+            part[last] = value
+        files["config.json"] = json.dumps(config).encode()
+
+    return change
+
+
+def flip_weights(files: Files) -> None:
+    content = bytearray(files["weights.th"])
+    content[len(content) // 2] ^= 1
+    files["weights.th"] = bytes(content)
+
+
+def remove(name: str) -> Callable[[Files], None]:
+    return lambda files: files.pop(name) and None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda files: files.update({"../outside": b"x"}), "outside"),
+        (flip_weights, "its weights are damaged"),
+        (remove("config.json"), "config.json: there is no such file"),
+        (remove("weights.th"), "has no weights.th or best.th"),
+        (remove("vocabulary/non_padded_namespaces.txt"), "non_padded_namespaces.txt"),
+        (lambda files: files.update({"config.json": b"{"}), "config.json, line 1: not JSON"),
+        (lambda files: files.update({"config.json": b"[]"}), "config.json: expected a JSON object"),
+        (lambda files: files.update({"config.json": b"{}"}), "config.json has no model"),
+        (lambda files: files.update({"config.json": b'{"model": std.extVar("HOME")}'}), "not JSON"),
+        (with_config(model__contextual_encoder__dropout="x"), "dropout"),
+        (lambda files: files.update({"weights.th": b"none"}), "weights"),
+    ],
+)
+def test_a_bad_archive_is_named_and_leaves_nothing_behind(
+    training: Path, tmp_path: Path, temporary: Path, change: Callable[[Files], None], message: str
+) -> None:
+    path = changed(training, tmp_path, change)
+    with pytest.raises(BiLmError, match=message) as raised:
+        load_archive(path)
+    assert str(raised.value).startswith(f"archive {path}") and "\n" not in str(raised.value)
+    assert not list(temporary.iterdir()) and not (tmp_path / "outside").exists()
+
+
+IMPORTS = {
+    "a dataset reader": {"dataset_reader": {"type": "planted.Reader"}},
+    "a reader by its name alone": {"validation_dataset_reader": "planted.Reader"},
+    "a token indexer": {"dataset_reader__token_indexers__x": {"type": "planted.Reader"}},
+    "a program": {"dataset_reader": {"type": "subprocess.Popen", "args": ["touch", "ran"]}},
+    "an encoder": {"model__contextual_encoder__encoder__type": "planted.Reader"},
+    "a regularizer": {"model__regularizer": {"regexes": [[".*", {"type": "planted.Reader"}]]}},
+    "a regularizer in a list": {"model__regularizer": {"regexes": [[".*", "planted.Reader"]]}},
+    "a vocabulary": {"vocabulary__type": "planted.Reader"},
+    "a data loader": {"data_loader__type": "planted.Reader"},
+    "a model": {"model__type": "planted.Reader"},
+    "a deep module": {"dataset_reader__type": "os.path.join"},
+}
+OUTSIDE = {
+    "another archive": {"model": {"type": "from_archive", "archive_file": "other.tar.gz"}},
+    "part of another archive": {
+        "model__contextual_encoder__encoder": {"_pretrained": {"archive_file": "x", "module_path": "y"}}
+    },
+    "remote code": {"dataset_reader__tokenizer_kwargs": {"trust_remote_code": True}},
+    "an initializer in a list": {
+        "model__x": [{"initializer": {"type": "pretrained", "weights_file_path": "/etc/hostname"}}]
+    },
+    "an absolute path": {"dataset_reader__x": "/etc/hostname"},
+    "a path on Windows": {"dataset_reader__x": "C:\\secret"},
+    "a path upwards": {"model__x": "../x"},
+    "a path in a list": {"model__x": ["a", {"b": ["../x"]}]},
+    "a home": {"model__x": "~/x"},
+    "a URL": {"model__x": "https://example.org/x"},
+    "a file here": {"model__x": "planted.py"},
+    "a folder here": {"model__directory": "temporary"},
+}
+
+
+@pytest.mark.parametrize("changes", IMPORTS.values(), ids=IMPORTS)
+@pytest.mark.parametrize("is_command", [False, True], ids=["function", "allennlp predict"])
+def test_no_class_is_imported_by_the_name_of_its_module(
+    training: Path,
+    tmp_path: Path,
+    changes: dict[str, Any],
+    is_command: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = changed(training, tmp_path, with_config(**changes))
+    with pytest.raises((BiLmError, ConfigurationError), match=r"would be imported|is not registered"):
+        if is_command:
+            monkeypatch.setattr("sys.argv", ["allennlp", "predict", str(path), "in.jsonl"])
+            main()
+        load_archive(path)
+    assert not list(tmp_path.rglob("ran"))
+
+
+@pytest.mark.parametrize("changes", OUTSIDE.values(), ids=OUTSIDE)
+def test_no_file_outside_the_archive_is_named(
+    training: Path, tmp_path: Path, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path / ("work" if "model__x" in changes else "."))
+    path = changed(training, tmp_path, with_config(**changes))
+    with pytest.raises(BiLmError, match=r"trust=True"):
+        load_archive(path)
+
+
+def test_every_text_of_every_registered_type_is_checked() -> None:
+    """Whatever an argument is called: no list of names has to be complete."""
+    checked = 0
+    for types in Registrable._registry.values():
+        for name, (kind, constructor) in types.items():
+            made = getattr(kind, constructor) if constructor else kind.__init__
+            for argument in inspect.signature(made).parameters:
+                if argument in ("self", "bilm", "options_file", "weight_file"):  # loaded from the weights
+                    continue
+                for value in ("/etc/hostname", ["../x"], {"x": "https://example.org/x"}):
+                    with pytest.raises(BiLmError):
+                        check_config({"model": {"type": "bilm", "x": {"type": name, argument: value}}}, "it")
+                    checked += 1
+    assert checked > 1000
+
+
+def test_trusted_archives_may_import(
+    training: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    name = "elmo_plugin.tasks.ner.dataset_reader.Conll2003Reader"
+    path = changed(training, tmp_path, with_config(dataset_reader__type=name))
+    with pytest.raises(BiLmError, match="would be imported"):
+        load_archive(path)
+    assert load_archive(path, trust=True).dataset_reader is not None
+    assert f"archive {path} is trusted" in caplog.text
+
+
+def test_overrides_of_the_caller_may_name_anything(training: Path) -> None:
+    name = "elmo_plugin.tasks.ner.dataset_reader.Conll2003Reader"
+    loaded = load_archive(training, overrides={"dataset_reader.type": name})
+    assert type(loaded.dataset_reader).__name__ == "Conll2003Reader"
+
+
+def test_a_cache_is_neither_written_nor_read(training: Path, tmp_path: Path) -> None:
+    cache = {"type": "sqlite", "path": str(tmp_path / "cache")}
+    keys = "model__contextual_encoder__text_field_embedder__token_embedders__elmo__cache"
+    path = changed(training, tmp_path, with_config(**{keys: cache}))
+    load_predictor(path).predict_json({"words": ["Ada"]})
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_good_archive_and_its_folder_give_the_same_model(training: Path, temporary: Path) -> None:
+    packed, unpacked = (load_archive(path).model for path in (training / "model.tar.gz", training))
+    for name, values in packed.state_dict().items():
+        if isinstance(values, torch.Tensor):
+            assert torch.equal(values, unpacked.state_dict()[name])
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize("name", ["best.th", "config.json", "vocabulary/tags.txt"])
+def test_no_link_is_followed_out_of_a_folder(training: Path, tmp_path: Path, name: str) -> None:
+    folder = shutil.copytree(training, tmp_path / "run")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to("/etc/hostname")
+    with pytest.raises(BiLmError, match=f"^directory {folder}: its .* is a link to"):
+        load_archive(folder)
+
+
+def test_other_weights_may_be_named(training: Path, tmp_path: Path) -> None:
+    state = torch.load(training / "best.th", weights_only=True)
+    state["tag_projection.bias"] += 1
+    torch.save(state, tmp_path / "other.th")
+    loaded = load_archive(training, weights_file=tmp_path / "other.th").model
+    assert torch.equal(loaded.state_dict()["tag_projection.bias"], state["tag_projection.bias"])
+
+
+def test_code_in_weights_is_not_run_by_a_torch_that_would(
+    training: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plant(files: Files) -> None:
+        buffer = io.BytesIO()
+        torch.save({"weight": Payload(tmp_path / "ran")}, buffer)
+        files["weights.th"] = buffer.getvalue()
+
+    path = changed(training, tmp_path, plant)
+    for version in ((2, 5), (2, 6)):
+        monkeypatch.setattr(torch_files, "_TORCH", version)
+        with pytest.raises(BiLmError, match=f"archive {path}: "):
+            load_archive(path)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_predictor_that_does_not_fit_is_one_sentence(training: Path) -> None:
+    with pytest.raises(BiLmError, match=f"^archive {training}: .*"):
+        load_predictor(training, predictor="elmo_squad", max_words="many", nonsense=1)
