@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         _ElmoCharacterEncoder,
         batch_to_ids,
     )
+    from elmo_plugin.archives import load_archive, load_predictor
     from elmo_plugin.bilm import BiLm
     from elmo_plugin.embedding import ElmoRepresentations
 
@@ -31,20 +32,22 @@ __all__ = [
     "_ElmoBiLm",
     "_ElmoCharacterEncoder",
     "batch_to_ids",
+    "load_archive",
+    "load_predictor",
 ]
+_ROOMS = {
+    "BiLm": "bilm",
+    "ElmoRepresentations": "embedding",
+    "load_archive": "archives",
+    "load_predictor": "archives",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Imports what is heavy on first access (PEP 562)."""
-    if name == "BiLm":
-        module = import_module("elmo_plugin.bilm")
-    elif name == "ElmoRepresentations":
-        module = import_module("elmo_plugin.embedding")
-    elif name in __all__:
-        module = import_module("elmo_plugin.allennlp_api")
-    else:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(module, name)
+    return getattr(import_module(f"elmo_plugin.{_ROOMS.get(name, 'allennlp_api')}"), name)
 
 
 def __dir__() -> list[str]:
