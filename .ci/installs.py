@@ -43,7 +43,7 @@ CHECKS = {
     + python_block("README.md", "Use it in your project")
     + f"{EMBED} --all --bilm tiny\n"
     + python_block("docs/embed.md", "HDF5")
-    + "elmo new ner x && elmo config\n",
+    + "elmo new ner x\n",
     "download": TEXT
     + "elmo export tiny served\npython -m http.server 8801 --bind 127.0.0.1 --directory served &\n"
     + WAIT.format(8801)
@@ -59,7 +59,6 @@ CHECKS = {
     "flair": python_block("docs/integrations.md", "flair"),
     "sklearn": python_block("docs/integrations.md", "scikit-learn"),
     "cluster": TEXT + "elmo embed '*.txt' vectors/ --all --bilm tiny --engine dask\nls vectors/*.hdf5\n",
-    "completion": 'eval "$(elmo --print-completion bash)" && complete -p elmo\n',
     "demo": "elmo demo --bilm tiny --port 8802 &\n" + WAIT.format(8802),
     "test": "pytest --version && mypy --version && ruff --version\n",
     "allennlp": TRAIN

@@ -25,8 +25,8 @@ import pytest
 from allennlp.commands import parse_args
 
 import elmo_plugin.plugin  # noqa: F401  registers the commands
-from elmo_plugin.commands.config import LIBRARY
 from elmo_plugin.commands.main import main
+from elmo_plugin.commands.new import LIBRARY
 from tests.documents import DOCUMENTS, REPOSITORY, Block, commands_of, read_blocks
 
 PAGES = {str(path.relative_to(REPOSITORY)): list(read_blocks(path)) for path in DOCUMENTS}

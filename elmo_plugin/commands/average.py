@@ -8,13 +8,13 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import ArchivedBiLm, SoftmaxWeights, read_archive, replace_weights
-from elmo_plugin.commands.command import Command, OutputFile
+from elmo_plugin.commands.command import Command, OutputPath
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("archives", nargs="+", help="the model.tar.gz of each training")
     add = parser.add_argument
-    add("-o", "--output", action=OutputFile, required=True, help="the archive that is written")
+    add("-o", "--output", type=OutputPath, required=True, help="the archive that is written")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from elmo_plugin.commands.command import BILM_HELP, Command, OutputFile, check_at_least_one
+from elmo_plugin.commands.command import BILM_HELP, Command, OutputPath, positive_int
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo import MAX_CHARACTERS, MAX_WORDS, Limits, show_page, write_report
 
@@ -17,11 +17,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--port", type=int, default=8000, metavar="N", help="0 for any that is free (default: 8000)")
     add("--open", action="store_true", help="open the page in a browser")
     about = f"the most characters of a text (default: {MAX_CHARACTERS})"
-    add("--max-characters", type=int, default=MAX_CHARACTERS, metavar="N", help=about)
+    add("--max-characters", type=positive_int, default=MAX_CHARACTERS, metavar="N", help=about)
     about = f"the most words of a text (default: {MAX_WORDS})"
-    add("--max-words", type=int, default=MAX_WORDS, metavar="N", help=about)
+    add("--max-words", type=positive_int, default=MAX_WORDS, metavar="N", help=about)
     about = "write a report of the predictions for --input, and serve nothing"
-    add("--export", action=OutputFile, metavar="FILE", help=about)
+    add("--export", type=OutputPath, metavar="FILE", help=about)
     about = "of --export: a JSON object, or a text, a line (plain, .gz or .zst)"
     add("--input", metavar="FILE", help=about)
 
@@ -30,7 +30,6 @@ def run(args: argparse.Namespace) -> None:
     """Serves the page, or writes the report."""
     if bool(args.export) != bool(args.input):
         raise BiLmError("--export FILE and --input FILE go together")
-    check_at_least_one(args, "--max-characters", "--max-words")
     limits = Limits(args.max_characters, args.max_words)
     if args.export:
         write_report(args.archives, args.input, args.export, limits)

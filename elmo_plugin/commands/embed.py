@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, PRECISIONS, BiLmError
-from elmo_plugin.commands.command import BILM_HELP, Command, OutputFile, stored_outputs
+from elmo_plugin.commands.command import BILM_HELP, Command, OutputPath, output_paths
 from elmo_plugin.common.outputs import target_of
 from elmo_plugin.embed_files import (
     DTYPES,
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("input", metavar="INPUT", help="a sentence a line (plain, .gz or .zst); - for standard input")
     about = "a file, .hdf5 or .safetensors; with --engine a folder"
-    add("output", action=OutputFile, metavar="OUTPUT", help=about)
+    add("output", type=OutputPath, metavar="OUTPUT", help=about)
 
     group = parser.add_argument_group("what is written of a sentence (one of these)")
     add = group.add_mutually_exclusive_group(required=True).add_argument
@@ -117,9 +117,8 @@ def _cuda_devices(text: str) -> tuple[int, ...]:
     return () if numbers == (-1,) else numbers
 
 
-def kept(args: argparse.Namespace) -> Path | None:
-    unfinished = Path(args.output if args.engine else f"{target_of(args.output)}.unfinished")
-    return unfinished if unfinished.exists() else None
+def resume_path(args: argparse.Namespace) -> Path:
+    return Path(args.output if args.engine else f"{target_of(args.output)}.unfinished")
 
 
 COMMAND = Command(
@@ -127,6 +126,6 @@ COMMAND = Command(
     "it again, and writes the same file.",
     add_arguments=add_arguments,
     run=run,
-    kept=kept,
-    outputs=lambda args: [] if args.engine else stored_outputs(args),
+    resume_path=resume_path,
+    outputs=lambda args: [] if args.engine else output_paths(args),
 )

@@ -11,7 +11,7 @@ from allennlp.models import Archive, archive_model, load_archive
 from allennlp.models.archival import CONFIG_NAME
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.commands.command import Command, OutputFile
+from elmo_plugin.commands.command import Command, OutputPath
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.tasks import Ensemble
@@ -20,7 +20,7 @@ from elmo_plugin.tasks import Ensemble
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("archives", nargs="+", metavar="ARCHIVE", help="the model.tar.gz of each training")
-    add("-o", "--output", action=OutputFile, required=True, help="the archive that is written")
+    add("-o", "--output", type=OutputPath, required=True, help="the archive that is written")
 
 
 def run(args: argparse.Namespace) -> None:

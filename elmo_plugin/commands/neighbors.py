@@ -5,7 +5,7 @@ from typing import Any
 
 from elmo_plugin.analysis.neighbors import Occurrence, nearest_words
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.commands.command import BILM_HELP, Command, add_json, check_at_least_one
+from elmo_plugin.commands.command import BILM_HELP, Command, add_json, positive_int
 from elmo_plugin.common.formats.text_files import decode, read_lines
 
 
@@ -16,13 +16,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("text", metavar="TEXT", help=about)
     about = "a word in brackets in its sentence, as in 'They saw a Broadway [play] .'; or a word alone"
     add("words", metavar="WORD", nargs="+", help=about)
-    add("-k", type=int, default=10, metavar="N", help="how many neighbours (default: 10)")
+    add("-k", type=positive_int, default=10, metavar="N", help="how many neighbours (default: 10)")
     add("--layer", type=int, metavar="N", help="0 is the token layer (default: the top layer)")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
-    check_at_least_one(args, "-k")
     queries = list(map(_query, args.words))
     lines = (decode(line, f"{args.text}, line {n}") for n, line in enumerate(read_lines(args.text), start=1))
     sentences = [words for line in lines if (words := line.split())]

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from elmo_plugin import __version__
 from elmo_plugin.commands.command import Command
-from elmo_plugin.commands.config import LIBRARY
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
 
+LIBRARY = Path(__file__).parents[1] / "jsonnet"
 PROJECTS = Path(__file__).parents[1] / "projects"
 """A folder for each task: a configuration, small invented data, and inputs to predict from."""
 PLUGINS = "elmo_plugin.plugin\nelmo_plugin.hardening\n"

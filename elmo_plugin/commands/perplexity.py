@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from elmo_plugin.bilm import PRECISIONS
-from elmo_plugin.commands.command import Command, JsonFile, add_json
+from elmo_plugin.commands.command import Command, OutputPath, add_json
 from elmo_plugin.language_model import STATES, measure_perplexity
 
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--block-words", type=int, default=1000, metavar="N", help=about)
     add("--batch-size", type=int, default=128, metavar="N", help="blocks in parallel (default: 128)")
     about = "JSON lines with the scores of each sentence"
-    add("--per-sentence", action=JsonFile, metavar="FILE", help=about)
+    add("--per-sentence", type=OutputPath, metavar="FILE", help=about)
     add_json(parser)
     add("--cuda-device", type=int, default=-1, metavar="N", help="number of a GPU (default: the CPU)")
     add("--precision", choices=PRECISIONS, default="float32", help="in which the biLM computes")

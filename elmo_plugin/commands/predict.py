@@ -1,33 +1,92 @@
-"""`elmo predict`, `allennlp elmo-predict`: shows predictions in a terminal."""
+"""`elmo predict`: shows predictions in a terminal, or answers the questions of a file of SQuAD."""
 
 import argparse
+import sys
+from typing import cast
 
-from elmo_plugin.commands.command import Command
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Instance
+from allennlp.models import load_archive
+from allennlp.predictors import Predictor
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.commands.command import Command, OutputPath, positive_int
+from elmo_plugin.common.files import write_json
+from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.demo import show_predictions
+from elmo_plugin.tasks.squad import SquadPredictor, SquadReader, read_squad
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the archive, the texts and the options."""
     add = parser.add_argument
     add("archive", metavar="ARCHIVE", help="model.tar.gz, or the directory, of a trained model")
     about = (
         "what the task reads, in its order: a sentence or a document; a passage and a question; a premise "
-        "and a hypothesis; or a JSON object. - reads the standard input, a text or a JSON object a line"
+        "and a hypothesis; or a JSON object. - reads standard input, one text or JSON object per line"
     )
-    add("texts", metavar="TEXT", nargs="+", help=about)
+    add("texts", metavar="TEXT", nargs="*", help=about)
     about = "the archive of the tagger that finds the predicates of sentences, for semantic roles"
     add("--predicates", metavar="ARCHIVE", help=about)
     add("--json", action="store_true", help="print what allennlp predict writes")
 
+    add = parser.add_argument_group("all questions of a file").add_argument
+    add("--squad", metavar="DATA", help="the questions, in SQuAD 1.1's JSON (plain, .gz or .zst)")
+    about = 'for --squad: gets {"id": "answer", ...}, as the official script and elmo score squad read it'
+    add("-o", "--output", type=OutputPath, metavar="FILE", help=about)
+    add("--batch-size", type=positive_int, default=32, metavar="N", help="questions in a batch (default: 32)")
+    add("--cuda-device", type=int, default=-1, metavar="N", help="number of a GPU (default: the CPU)")
+
 
 def run(args: argparse.Namespace) -> None:
-    """Prints a prediction for each input."""
-    show_predictions(args.archive, args.texts, predicates=args.predicates, as_json=args.json)
+    if bool(args.squad) != bool(args.output) or bool(args.squad) == bool(args.texts):
+        raise BiLmError("expected TEXT, or --squad DATA with -o FILE")
+    if args.squad:
+        answer_file(args.archive, args.squad, args.output, args.batch_size, args.cuda_device)
+    else:
+        show_predictions(args.archive, args.texts, predicates=args.predicates, as_json=args.json)
+
+
+def answer_file(archive: str, data: str, output: str, batch_size: int, cuda_device: int) -> None:
+    """Writes the answer to each question by its id. Reports and skips questions that cannot be read."""
+    predictor = Predictor.from_archive(load_archive(archive, cuda_device=cuda_device))
+    if not isinstance(predictor, SquadPredictor):
+        raise BiLmError(f"{archive}: expected a model of SQuAD, got one of another task")
+    instances, skipped = _read_questions(data, predictor)
+    for reason in skipped:
+        print(f"skipped: {reason}", file=sys.stderr)
+    answers: dict[str, str] = {}
+    with torch.inference_mode(), progress_bar(total=len(instances), unit="question") as bar:
+        for start in range(0, len(instances), batch_size):
+            batch = instances[start : start + batch_size]
+            answers |= {each["id"]: each["answer"] for each in predictor.predict_batch_instance(batch)}
+            bar.update(len(batch))
+    write_json(output, answers)
+    print(f"{output}: {len(answers):,} answers, {len(skipped):,} questions skipped")
+
+
+def _read_questions(path: str, predictor: SquadPredictor) -> tuple[list[Instance], list[str]]:
+    """Returns an instance of each question without its answers, and why others cannot be read."""
+    reader = cast(SquadReader, predictor._dataset_reader)
+    instances, skipped = [], []
+    for paragraph in read_squad(path, **reader.options):
+        for question in paragraph.questions:
+            try:
+                tokenized = reader.tokenize(paragraph.text)
+                instance = reader.text_to_instance(tokenized, question._replace(answers=[]))
+                predictor.check_length(instance)
+                instances.append(instance)
+            except ConfigurationError as error:
+                skipped.append(f"{paragraph.location}, question {question.id}: {error}")
+    if not instances:
+        raise ConfigurationError(skipped[0] if skipped else f"{path}: there are no questions in this file")
+    return instances, skipped
 
 
 COMMAND = Command(
     description="Show what a trained model predicts for a text: in colour, or plain if there is no "
-    "terminal. The task is found from the archive.",
+    "terminal. The task is found from the archive. With --squad, answer all questions of a file of SQuAD "
+    "1.1, which needs no answers; questions that are too long for the model are reported and skipped.",
     add_arguments=add_arguments,
     run=run,
 )

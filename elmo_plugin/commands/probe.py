@@ -10,7 +10,7 @@ from elmo_plugin.analysis.probes import ProbeScore, probe_layers
 from elmo_plugin.analysis.representations import controls, layer_representations
 from elmo_plugin.analysis.tagged_words import TaggedSentence, guess_tags, read_tagged
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.commands.command import BILM_HELP, Command, add_json, check_at_least_one
+from elmo_plugin.commands.command import BILM_HELP, Command, add_json, positive_int
 from elmo_plugin.embedding.cache import SqliteCache
 
 
@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "the training data: a word and its tag per line, blank lines between sentences (or .gz, .zst)"
     add("train", metavar="TRAIN", help=about)
     add("test", metavar="TEST", help="the test data, in the same format")
-    add("--seeds", type=int, default=3, metavar="N", help="train with the seeds 1 to N (default: 3)")
-    add("--epochs", type=int, default=10, metavar="N", help="of each training (default: 10)")
+    add("--seeds", type=positive_int, default=3, metavar="N", help="train with the seeds 1 to N (default: 3)")
+    add("--epochs", type=positive_int, default=10, metavar="N", help="of each training (default: 10)")
     add("--mix", metavar="ARCHIVE", nargs="+", default=[], help="also probe the mixes of these models")
     about = "also probe a random biLM of the same sizes, and the counts of a word's characters"
     add("--controls", action="store_true", help=about)
@@ -31,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    check_at_least_one(args, "--seeds", "--epochs")
     train, test = _read(args.train), _read(args.test)
     if len({tag for sentence in train for tag in sentence.tags}) == 1:
         raise BiLmError(f"{args.train}: all words have the same tag")

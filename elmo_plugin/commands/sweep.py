@@ -14,11 +14,11 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 
-from elmo_plugin.commands.command import Command, OutputFile
+from elmo_plugin.commands.command import Command, OutputPath
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, locked, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.outputs import Output, is_special
+from elmo_plugin.common.outputs import is_special
 from elmo_plugin.common.plotting import check_plot
 from elmo_plugin.sweeps import (
     Metric,
@@ -47,16 +47,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "a configuration, as for `allennlp train`, or FILE:VARIANT; 'FILE:sst_*' for several"
     add("configs", nargs="+", metavar="CONFIG", help=about)
     about = "gets DIR/NAME/SEED and a table"
-    add("-s", "--serialization-dir", action=OutputFile, required=True, metavar="DIR", help=about)
+    add("-s", "--serialization-dir", type=OutputPath, required=True, metavar="DIR", help=about)
     add("--seeds", type=int, default=3, metavar="N", help="train with the seeds 1 to N")
     add("-o", "--overrides", default="", help="of all configurations, as for `allennlp train`")
     add("--metric", help="--metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)")
     about = "train on these nested random parts of the training data, such as 0.01 0.1 1"
     add("--fractions", type=float, nargs="+", default=[], metavar="PART", help=about)
     about = "add the scores to this file, next to those that it has"
-    add("--json", action=OutputFile, metavar="FILE", help=about)
+    add("--json", type=OutputPath, metavar="FILE", help=about)
     about = "where to draw, as .svg, .png or .pdf (default: DIR/table.svg)"
-    add("--plot", action=OutputFile, metavar="FILE", help=about)
+    add("--plot", type=OutputPath, metavar="FILE", help=about)
     about = "train N at a time, each with its share of the cores (default: one; several need Dask)"
     add("--workers", type=int, default=1, metavar="N", help=about)
     add("--dask", metavar="SCHEDULER", help="train on the workers of the Dask cluster with this address")
@@ -223,15 +223,9 @@ def _add_scores(
         write_json(file, results)
 
 
-def kept(args: argparse.Namespace) -> Path | None:
-    folder = Path(args.serialization_dir)
-    return folder if folder.exists() else None
-
-
-def outputs(args: argparse.Namespace) -> list[Output]:
+def outputs(args: argparse.Namespace) -> list[str | Path]:
     """Returns the table, in place of its folder."""
-    named = {**args.outputs, "serialization_dir": Output("-s", _table_file(args.serialization_dir))}
-    return list(named.values())
+    return [_table_file(args.serialization_dir), *filter(None, [args.json, args.plot])]
 
 
 def _table_file(folder: str | Path) -> Path:
@@ -244,6 +238,6 @@ COMMAND = Command(
     "again, and you may add seeds and configurations.",
     add_arguments=add_arguments,
     run=run,
-    kept=kept,
+    resume_path=lambda args: Path(args.serialization_dir),
     outputs=outputs,
 )

@@ -6,9 +6,8 @@ from pathlib import Path
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLmError
-from elmo_plugin.commands.command import Command, OutputFile, check_at_least_one
+from elmo_plugin.commands.command import Command, OutputPath, positive_int
 from elmo_plugin.common.files import atomic_write, write_json
-from elmo_plugin.common.outputs import Output
 from elmo_plugin.language_model import BiLmTextReader, vocabulary_counts
 from elmo_plugin.language_model.corpus import prepare_corpus
 
@@ -17,15 +16,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("text", nargs="+", metavar="TEXT", help="a file (plain, .gz or .zst), or a quoted pattern")
     about = "where the vocabulary is written"
-    add("-o", "--output", action=OutputFile, required=True, metavar="DIRECTORY", help=about)
-    add("--min-count", type=int, default=1, metavar="N", help="leave out words that are rarer")
-    add("--max-size", type=int, metavar="N", help="keep the N most frequent words, with <S> and </S>")
-    add("--num-processes", type=int, default=1, metavar="N", help="how many files are read at a time")
+    add("-o", "--output", type=OutputPath, required=True, metavar="DIRECTORY", help=about)
+    add("--min-count", type=positive_int, default=1, metavar="N", help="leave out words that are rarer")
+    add(
+        "--max-size", type=positive_int, metavar="N", help="keep the N most frequent words, with <S> and </S>"
+    )
+    add(
+        "--num-processes", type=positive_int, default=1, metavar="N", help="how many files are read at a time"
+    )
     add("--cache-directory", metavar="D", help="for tokenized text (default: $ELMO_PLUGIN_CACHE)")
 
 
 def run(args: argparse.Namespace) -> None:
-    check_at_least_one(args, "--min-count", "--max-size", "--num-processes")
     output = Path(args.output)
     if output.exists():
         raise BiLmError(f"{output} already exists; remove it or name another directory")
@@ -74,5 +76,5 @@ COMMAND = Command(
     "coverage, the fraction of the tokens that they are.",
     add_arguments=add_arguments,
     run=run,
-    outputs=lambda args: [Output("-o", _figures_file(args))],
+    outputs=lambda args: [_figures_file(args)],
 )

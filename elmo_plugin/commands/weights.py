@@ -8,7 +8,7 @@ from typing import Any
 from elmo_plugin.analysis.layer_weights_figure import draw_mixes
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import read_state
-from elmo_plugin.commands.command import Command, OutputFile, add_json
+from elmo_plugin.commands.command import Command, OutputPath, add_json
 from elmo_plugin.common.plotting import check_plot, save_figure
 from elmo_plugin.embedding import Mix, layer_name, read_mixes
 
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "model.tar.gz, or the directory of the training, of any model with ELMo"
     add("archives", nargs="+", metavar="ARCHIVE", help=about)
     about = "where to draw, as .svg, .png or .pdf; needs matplotlib"
-    add("-o", "--output", action=OutputFile, metavar="FILE", help=about)
+    add("-o", "--output", type=OutputPath, metavar="FILE", help=about)
     add_json(parser)
 
 

@@ -4,7 +4,7 @@ import argparse
 
 from allennlp.commands.subcommand import Subcommand
 
-from elmo_plugin.commands import subcommands  # noqa: F401 (registers the commands)
+import elmo_plugin.plugin  # noqa: F401 (registers the commands)
 
 
 def run(name: str, *arguments: object) -> None:

@@ -33,7 +33,6 @@ def test_neighbors_are_printed_and_written(tmp_path: Path, capsys: pytest.Captur
     [
         (["They saw it"], r"WORD: expected one word in brackets, .*, got 'They saw it'"),
         (["[They] saw [it]"], "WORD: expected one word in brackets"),
-        (["it", "-k", "0"], "-k must be at least 1, not 0"),
         (["it", "--layer", "3"], "--layer: expected 0 to 2, got 3"),
     ],
 )

@@ -31,6 +31,8 @@ def test_a_project_has_what_its_readme_names_and_imports_nothing_from_outside(pr
     assert config["model"]["contextual_encoder"]["text_field_embedder"]["token_embedders"]["elmo"]
     data = [config["train_data_path"], config["validation_data_path"]]
     assert evaluate[3] == data[1] and all((project / file).is_file() for file in [*data, predict[3]])
+    library = {file.name: file.read_bytes() for file in (project / "lib").iterdir()}
+    assert library == {file.name: file.read_bytes() for file in LIBRARY.iterdir()}
     assert (project / ".allennlp_plugins").read_text() == (REPOSITORY / ".allennlp_plugins").read_text()
 
 
@@ -47,17 +49,6 @@ def test_the_lines_of_its_readme_train_evaluate_and_predict(
     names = ("inputs.jsonl", "predictions.jsonl")
     inputs, predictions = (Path(name).read_text().splitlines() for name in names)
     assert len(predictions) == len(inputs) and all(map(json.loads, predictions))
-
-
-def test_config_prints_the_folder_that_projects_copy(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    capsys.readouterr()
-    main(["config"])
-    folder = Path(capsys.readouterr().out.strip())
-    assert folder == LIBRARY and (folder / "elmo.libsonnet").is_file()
-    copied = {file.name: file.read_bytes() for file in (project / "lib").iterdir()}
-    assert copied == {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
 def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:

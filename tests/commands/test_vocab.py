@@ -70,9 +70,6 @@ def test_a_file_that_two_patterns_name_is_counted_once(text: str, tmp_path: Path
     [
         (["--min-count", 5], "leave out <S> or </S>, which occur 4 times"),
         (["--max-size", 1], "leave out <S> or </S>"),
-        (["--max-size", 0], "--max-size must be at least 1, not 0"),
-        (["--min-count", 0], "--min-count must be at least 1, not 0"),
-        (["--num-processes", 0], "--num-processes must be at least 1, not 0"),
     ],
 )
 def test_limits_that_cannot_be_are_refused(text: str, tmp_path: Path, options: list, message: str) -> None:

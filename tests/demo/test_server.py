@@ -52,7 +52,6 @@ def test_a_port_that_is_taken_is_one_sentence_and_no_model_is_loaded_before() ->
         ([], "there is nothing to show: name an archive, or a biLM by --bilm"),
         (["--bilm", "tiny", "--port", "65536"], "--port is from 0 to 65535, not 65536"),
         (["--bilm", "tiny", "--host", "no.such.host.invalid"], "cannot serve at no.such.host.invalid"),
-        (["--bilm", "tiny", "--max-words", "0"], "--max-words must be at least 1, not 0"),
         (["archive", "--export", "report.html"], "--export FILE and --input FILE go together"),
         (["--bilm", "tiny", "--export", "a.html", "--input", "b"], "--export writes predictions"),
         (["archive", "--export", ".", "--input", "b"], "is a directory; name a file"),

@@ -13,8 +13,8 @@ from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
+import elmo_plugin.plugin  # noqa: F401 (registers the command)
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.commands import subcommands  # noqa: F401 (registers the command)
 from elmo_plugin.commands.export import export
 from tests.bilm.manylangs.model_folder import Recomputation, write_model
 from tests.embedding.test_archive_restore import (

@@ -1,4 +1,4 @@
-"""The answers to a file of SQuAD, as the official script reads them."""
+"""`elmo predict --squad`: the answers to a file of SQuAD, as the official script reads them."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_question_has_an_answer_that_is_scored(archive: Path, tmp_path: Path) -> None:
     output = tmp_path / "answers.json"
-    run("answer", archive, DATA, "-o", output, "--batch-size", 3)
+    run("predict", archive, "--squad", DATA, "-o", output, "--batch-size", 3)
     assert list(json.loads(output.read_text())) == ["a1", "a2", "a3", "b1"]
     _, figures = score_squad(str(DATA), str(output))
     assert (figures["total"], figures["missing"]) == (4, 0)
@@ -34,7 +34,7 @@ def test_nothing_is_written_where_the_data_are_malformed(archive: Path, tmp_path
     data, output = tmp_path / "data.json", tmp_path / "answers.json"
     data.write_text('{"data": [')
     with pytest.raises(ConfigurationError, match=r"data.json, line 1: not JSON"):
-        run("answer", archive, data, "-o", output)
+        run("predict", archive, "--squad", data, "-o", output)
     assert list(tmp_path.iterdir()) == [data]
 
 
@@ -52,12 +52,12 @@ def change(folder: Path, change_question: Any) -> Path:
 @pytest.mark.parametrize("without", [["a1", "a2", "a3", "b1"], ["a2"]])
 def test_the_data_need_no_answers(archive: Path, tmp_path: Path, without: list[str]) -> None:
     data = change(tmp_path, lambda _, each: each["id"] in without and each.pop("answers"))
-    run("answer", archive, DATA, "-o", tmp_path / "expected.json")
-    run("answer", archive, data, "-o", tmp_path / "answers.json")
+    run("predict", archive, "--squad", DATA, "-o", tmp_path / "expected.json")
+    run("predict", archive, "--squad", data, "-o", tmp_path / "answers.json")
     assert (tmp_path / "answers.json").read_text() == (tmp_path / "expected.json").read_text()
 
 
-def test_what_cannot_be_read_is_named_and_left_out(
+def test_what_cannot_be_read_is_reported_and_skipped(
     archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def change_question(paragraph: Any, question: Any) -> None:
@@ -68,20 +68,28 @@ def test_what_cannot_be_read_is_named_and_left_out(
             del question["answers"]
 
     data, output = change(tmp_path, change_question), tmp_path / "answers.json"
-    run("answer", archive, data, "-o", output)
+    run("predict", archive, "--squad", data, "-o", output)
     assert list(json.loads(output.read_text())) == ["a1", "a3"]
     said = capsys.readouterr()
-    assert "2 answers; 2 questions could not be read" in said.out
-    assert f"left out: {data}, Ansel, paragraph 1, question a2: a text of 6,000 words" in said.err
+    assert "2 answers, 2 questions skipped" in said.out
+    assert f"skipped: {data}, Ansel, paragraph 1, question a2: a text of 6,000 words" in said.err
     assert "question b1: spaCy's rules read" in said.err
 
 
 def test_two_questions_with_one_id_are_refused_before_any_is_answered(archive: Path, tmp_path: Path) -> None:
     data = change(tmp_path, lambda _, each: each.update(id="a1"))
     with pytest.raises(ConfigurationError, match=r"data.json, Ansel, .*question a1: an earlier question has"):
-        run("answer", archive, data, "-o", tmp_path / "answers.json")
+        run("predict", archive, "--squad", data, "-o", tmp_path / "answers.json")
 
 
 def test_the_archive_of_another_task_is_refused(tagger_archives: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="the model is of another task than SQuAD"):
-        run("answer", tagger_archives[0], DATA, "-o", tmp_path / "answers.json")
+    with pytest.raises(ConfigurationError, match="expected a model of SQuAD"):
+        run("predict", tagger_archives[0], "--squad", DATA, "-o", tmp_path / "answers.json")
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["text", "--squad", DATA, "-o", "a.json"], ["--squad", DATA], ["text", "-o", "a.json"]]
+)
+def test_texts_and_a_file_exclude_each_other(arguments: list[Any]) -> None:
+    with pytest.raises(ConfigurationError, match="expected TEXT, or --squad DATA with -o FILE"):
+        run("predict", "absent.tar.gz", *arguments)
