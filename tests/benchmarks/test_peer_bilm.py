@@ -1,11 +1,9 @@
-"""The benchmark's peer is the same network as ours, it learns, and the commands write their figures."""
+"""The benchmark's peer is the same network as ours."""
 
-import json
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from allennlp.data import Vocabulary
@@ -14,7 +12,7 @@ from torch import nn
 from elmo_plugin.bilm import BiLmOptions
 from elmo_plugin.bilm.io.hdf5_weights import write_weights
 from elmo_plugin.language_model import BiLmLanguageModel
-from tests.benchmarks.programs import benchmark_module, figures_of
+from tests.benchmarks.programs import benchmark_module
 from tests.small_bilm import small_options
 
 OPTIONS = small_options()
@@ -117,58 +115,3 @@ def test_every_place_of_the_peers_batches_has_its_neighbours_as_targets(peer_bil
     assert first["backward_targets"].tolist() == [[0, 1, 2], [8, 9, 10]]
     assert second["forward_targets"].tolist() == [[5, 6, 7], [13, 14, 15]]
     assert first["character_ids"][0, 0, 1] == ord("1") + 1
-
-
-@pytest.mark.slow
-def test_the_peers_loss_goes_down(peer_bilm: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    train_step = benchmark_module("training", monkeypatch).train_step
-    torch.manual_seed(0)
-    np.random.seed(0)
-    peer = peer_bilm.PeerBiLm(BiLmOptions.from_dict(OPTIONS), WORDS, 10)
-    numbers = [1 + number % 7 for number in range(2 * 12)]
-    (batch,) = peer_bilm.peer_batches([str(n) for n in numbers], numbers, 2, 10, 50)
-    optimizer = torch.optim.Adam(peer.parameters(), lr=0.03)
-    losses = [train_step(peer, optimizer, batch, 10.0).item() for _ in range(25)]
-    assert losses[-1] < 0.5 * losses[0]
-
-
-@pytest.mark.slow
-def test_the_speed_command_writes_its_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    text = tmp_path / "text.txt"
-    text.write_text("the cat sat on the mat .\na dog ran\n" * 40)
-    options = ["--size", "tiny", "--batch-size", "4", "--unroll-steps", "5", "--negatives", "20"]
-    options += ["--vocabulary", "100", "--steps", "2", "--rounds", "1", "--loader-seconds", "0.2"]
-    figures = figures_of("train_bilm", [*options, "--no-memory", "--text", str(text)], monkeypatch, tmp_path)
-    assert figures["size"] == "tiny"
-    assert figures["precision"] == "float32"
-    assert (figures["batch_size"], figures["unroll_steps"]) == (4, 5)
-    assert (figures["negatives"], figures["vocabulary"]) == (20, 100)
-    assert figures["distinct_words_per_batch"] <= 12  # ten words and the boundaries
-    assert figures["loader_tokens_per_second"] > 0
-    assert figures["ratio"] == pytest.approx(figures["ratios"][0], abs=1e-3)
-    assert figures["tokens_per_second"] / figures["peer_tokens_per_second"] == pytest.approx(figures["ratio"])
-    done = figures["operations_per_token"] * figures["tokens_per_second"]
-    assert 0 < figures["share_of_peak"] == pytest.approx(done / figures["peak_operations_per_second"])
-    for prefix in ("", "peer_"):
-        assert figures[f"{prefix}first_loss"] > 0
-        assert figures[f"{prefix}peak_memory_mb"] is None
-
-
-@pytest.mark.slow
-def test_the_perplexity_command_trains_both_networks(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bilm_config: dict[str, Any]
-) -> None:
-    bilm_config["validation_data_loader"] = {**bilm_config["data_loader"], "shuffle": False}
-    bilm_config["model"]["dropout"] = 0.0
-    schedule = {"type": "polynomial_decay", "warmup_steps": 2}
-    bilm_config["trainer"] |= {"grad_norm": 1.0, "learning_rate_scheduler": schedule}
-    config = tmp_path / "config.json"
-    config.write_text(json.dumps(bilm_config))
-    text = bilm_config["train_data_path"]
-    options = ["--data", text, "--validation", text, "--tokens", str(40 * 12), "--config", str(config)]
-    figures = figures_of("train_peer", options, monkeypatch, tmp_path)
-    assert figures["tokens"] == 40 * 12
-    assert figures["steps"] == 40
-    for prefix in ("", "peer_"):
-        for metric in ("forward_perplexity", "backward_perplexity", "perplexity"):
-            assert 1 < figures[prefix + metric] < figures["words"]
