@@ -4,12 +4,10 @@ import json
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.commands.export import export
 from elmo_plugin.sweeps import trainings
 from tests.experiments.programs import experiment_module
 from tests.trained_bilm import random_bilm, write_training
@@ -66,11 +64,6 @@ def test_pairs_are_tokenized_as_the_text_that_the_bilm_knows(finetune: ModuleTyp
     ]
 
 
-def test_a_missing_file_is_named(finetune: ModuleType, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match=r"there is no train\.txt and no train\.txt\.gz in"):
-        finetune.ner_sentences(str(tmp_path))
-
-
 @pytest.mark.slow
 def test_the_bilm_learns_the_text_once_and_the_task_gets_both(
     finetune: ModuleType, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -102,34 +95,3 @@ def test_the_bilm_learns_the_text_once_and_the_task_gets_both(
     monkeypatch.setattr(trainings, "train_model", None)
     finetune.main()
     assert json.loads((tmp_path / "out.json").read_text()) == results
-
-
-def test_the_task_is_trained_with_the_bilm_and_the_data_that_are_given(
-    finetune: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trained = []
-
-    def train(config: dict[str, Any], folder: Path) -> dict[str, float]:
-        trained.append((config, folder))
-        return {"best_validation_f1-measure-overall": config["random_seed"] / 10}
-
-    monkeypatch.setattr(finetune, "train", train)
-    assert finetune.scores_of_seeds("folder", "mine", [1, 3], tmp_path) == [10.0, 30.0]
-    (config, folder), _ = trained
-    assert config["train_data_path"] == "folder/train.txt"
-    assert config["validation_data_path"] == "folder/dev.txt"
-    embedders = config["model"]["contextual_encoder"]["text_field_embedder"]["token_embedders"]
-    assert embedders["elmo"]["bilm"] == "mine"
-    assert folder == tmp_path / "ner_elmo_1"
-
-
-@pytest.mark.slow
-def test_a_bilm_without_a_softmax_has_no_perplexity_before(
-    finetune: ModuleType, data: Path, tmp_path: Path
-) -> None:
-    archive = str(write_training(tmp_path / "source", random_bilm()))
-    export(archive, tmp_path / "exported", with_softmax=False)
-    texts = finetune.write_texts(finetune.ner_sentences(str(data)), tmp_path / "ner")
-    figures = finetune.fine_tune(str(tmp_path / "exported"), texts, tmp_path / "run")
-    assert figures["before"] is None
-    assert figures["after"]["perplexity"] > 1

@@ -1,16 +1,10 @@
 """`experiments/get_data.py` writes what the readers take, here from small files in the sources' formats."""
 
 import gzip
-import hashlib
 import json
-import os
-import re
 import subprocess
 import sys
-import threading
 import zipfile
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +17,6 @@ from tests.conftest import REPOSITORY
 from tests.experiments.programs import experiment_module
 
 PROGRAM = REPOSITORY / "experiments" / "get_data.py"
-REAL = Path(os.environ.get("ELMO_PLUGIN_DATA", "no-such-folder"))
-"""What the program wrote, or the files of the published results."""
 
 
 @pytest.fixture
@@ -78,24 +70,6 @@ def test_a_missing_download_is_named_with_its_address(tmp_path: Path) -> None:
     assert done.returncode != 0 and "Traceback" not in done.stderr
     assert "trainDevTestTrees_PTB.zip is missing: it is https://" in done.stderr
     assert not (tmp_path / "data").exists()
-
-
-def test_downloads_come_from_the_address_and_are_kept(
-    tmp_path: Path, corpora: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = experiment_module("get_data", monkeypatch)
-    handler = partial(SimpleHTTPRequestHandler, directory=str(of_wnut(tmp_path / "server")))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        corpus = corpora.CORPORA["ner"]
-        address = f"http://127.0.0.1:{server.server_port}"
-        local = {name: f"{address}/{name}" for name in corpus.files}
-        here = corpora.Corpus(corpus.title, corpus.licence, local, corpus.convert)
-        program.write("ner", here, None, tmp_path / "data")
-        server.shutdown()
-    program.write("ner", here, None, tmp_path / "data")  # without the server
-    assert "B-location" in (tmp_path / "data" / "ner" / "test.txt").read_text()
-    assert not list((tmp_path / "data").rglob("*.part"))
 
 
 CONLLU = """# newdoc id = weblog-blog_one_ENG_2006
@@ -219,85 +193,3 @@ def test_pictures_of_snli_are_in_one_part(tmp_path: Path, corpora: Any) -> None:
         "sentence2": "c",
     }
     assert all(tuple(row) == tuple(sorted(row)) and "parse" not in row for of in rows.values() for row in of)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not REAL.is_dir(), reason="ELMO_PLUGIN_DATA is no folder with the files")
-def test_the_files_of_the_results_are_copied_and_recognized(tmp_path: Path) -> None:
-    names = ("ner", "srl", "coref", "qa", "nli", "sst", "pos", "wsd")
-    done = get_data(*names, "--from", REAL, "--to", tmp_path, "--yes")
-    assert done.returncode == 0, done.stderr
-    assert "published results" not in done.stderr
-    listed = (REPOSITORY / "experiments" / "checksums.txt").read_text().split()[1::2]
-    written = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()]
-    assert sorted(listed) == sorted(written)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not REAL.is_dir(), reason="ELMO_PLUGIN_DATA is no folder with the files")
-def test_semcor_and_snli_are_split_as_in_the_results(corpora: Any) -> None:
-    for part, tenths in (("dev", (4, 5, 6)), ("test", (7, 8, 9))):
-        for line in corpora.lines_of(REAL / "nli" / f"{part}.jsonl"):
-            picture = json.loads(line)["pairID"].partition("#")[0]
-            assert int(hashlib.sha1(picture.encode()).hexdigest(), 16) % 10 in tenths
-    of_part = {
-        part: {json.loads(line)["doc"] for line in corpora.lines_of(REAL / "wsd" / f"{part}.jsonl.gz")}
-        for part in ("train", "dev", "test")
-    }
-    documents = sorted(set.union(*of_part.values()))
-    assert of_part["test"] == set(documents[4::10]) and of_part["dev"] == set(documents[9::10])
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not REAL.is_dir(), reason="ELMO_PLUGIN_DATA is no folder with the files")
-def test_taken_apart_into_its_sources_formats_ontogum_comes_out_the_same(corpora: Any) -> None:
-    from coreference import document
-
-    text = corpora.read(REAL / "coref" / "dev.gold_conll")
-    unescaped = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-    for original in text.split("#end document\n")[:-1]:
-        head, *blocks = original.strip().split("\n\n")
-        name = head.split("(gum/")[1].split(")")[0]
-        head, _, first = head.partition("\n")
-        words, parses, chains, number = "", "", "", 0
-        for rows in ([row.split(" ") for row in block.split("\n")] for block in [first, *blocks]):
-            words += f"# speaker = {rows[0][9]}\n" * (rows[0][9] != "-")
-            for row in rows:
-                word = unescaped.get(row[3], row[3])
-                words += f"{int(row[2]) + 1}\t{word}\t_\t_\t{row[4]}\t_\t_\t_\t_\t_\n"
-                parses += row[5].replace("*", f" ({row[4]} {row[3]})").replace("(TOP", "(ROOT")
-                chain = re.sub(r"\d+", lambda each: str(int(each[0]) + 1), row[-1].replace("|", ""))
-                chains += f"{number}\t{word}\t{chain.replace('-', '_')}\n"
-                number += 1
-            words, parses = words + "\n", parses + "\n"
-        assert document(f"GUM_{name}", words, parses, chains) == original + "#end document\n"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not REAL.is_dir(), reason="ELMO_PLUGIN_DATA is no folder with the files")
-def test_taken_apart_into_its_sources_formats_propbank_comes_out_the_same(corpora: Any) -> None:
-    from semantic_roles import GENRES, semantic_roles
-
-    unescaped = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-    originals = {genre: corpora.read(REAL / "srl" / "dev" / f"{genre}.gold_conll") for genre in GENRES}
-    skeletons, words = [], []
-    for genre, text in originals.items():
-        for document in text.split("#end document\n")[:-1]:
-            name = document.split(f"(ewt/{genre}/")[1].split(")")[0]
-            words.append(f"# newdoc id = {genre}-{name}\n")
-            skeleton = ""
-            for line in document.split("\n")[1:-1]:
-                row = line.split(" ")
-                if line:
-                    roleset = "-" if row[6] == "-" else f"{row[6]}.{row[7]}"
-                    columns = ["x", "0", row[2], "[WORD]", row[4], row[5], "lemma", roleset, *row[11:-1]]
-                    skeleton += f"{'   '.join(columns)}\n"
-                    word = unescaped.get(row[3], row[3])
-                    words.append(f"{int(row[2]) + 1}\t{word}\t_\t_\t{row[4]}\t_\t_\t_\t_\t_\n")
-                else:
-                    skeleton += "\n"
-                    words.append("\n")
-            skeletons.append((f"r/data/google/ewt/{genre}/00/{name}_ENG_1.xml.gold_skel", skeleton))
-    conllu = re.sub(r"(# newdoc id = .*)", r"\1_ENG_1", "".join(words))
-    files = dict(semantic_roles(skeletons, ["# newdoc id = email-none\n", conllu, conllu]))
-    assert {genre: files[f"dev/{genre}.gold_conll"] for genre in GENRES} == originals
