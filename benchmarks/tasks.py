@@ -34,7 +34,7 @@ from task_peers import PEERS, peer_config, peer_instance
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.provenance import commit, processor
 from elmo_plugin.embedding import ElmoRepresentations
-from elmo_plugin.training.autocast import BFloat16Training
+from elmo_plugin.training import BFloat16Training
 
 WORK = ("training", "prediction")
 # Ours, by what the biLM knows of a batch before it comes: its words, nothing, or its sentences; "bfloat16" is

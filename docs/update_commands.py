@@ -1,6 +1,6 @@
 """Writes a page for each command, `docs/commands/NAME.md`, with what its `--help` shows.
 
-    python docs/update_commands.py
+python docs/update_commands.py
 """
 
 import argparse

@@ -22,7 +22,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.sweeps import curves_of_results, summary
+from elmo_plugin.sweeps import summary
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
@@ -136,7 +136,10 @@ def fractions_table(names: list[str]) -> str:
     """Returns a row for each part of the data and a column for each model, and the commands."""
     (name,) = names
     results = read_results(name)
-    curves = curves_of_results(results)
+    curves: dict[str, dict[float, list[float]]] = {}
+    for model, each in results.items():
+        configuration, _, fraction = model.partition("@")
+        curves.setdefault(configuration, {})[float(fraction)] = each["scores"]
     columns = [EXAMPLES[model.partition("_")[2]] for model in curves]
     lines = [
         f"| part of the data, {heading(name)} | {' | '.join(columns)} |",

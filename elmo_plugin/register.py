@@ -16,7 +16,7 @@ from elmo_plugin.encoders import (
     highway_lstm,
     variational_bilstm,
 )
-from elmo_plugin.language_model import allennlp_parts
+from elmo_plugin.language_model import checkpointer, loader, model, progress, reader, trainer
 from elmo_plugin.tasks import coref, ner, snli, squad, srl, sst, vocabulary
 from elmo_plugin.tasks import ensemble as ensemble_model
 

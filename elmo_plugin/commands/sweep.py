@@ -6,32 +6,25 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 
-from elmo_plugin.commands.command import Command, OutputPath
+from elmo_plugin.commands.command import Command, OutputPath, positive_int
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, locked, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.outputs import is_special
 from elmo_plugin.common.plotting import check_plot
 from elmo_plugin.sweeps import (
     Metric,
     Outcome,
-    Reach,
     Training,
-    curve_table,
-    curves_of_results,
     draw,
-    draw_curves,
-    find_reaches,
     find_trainings,
-    reaches_text,
     read_metrics,
     read_provenance,
     table,
@@ -41,6 +34,8 @@ from elmo_plugin.sweeps import (
 
 logger = logging.getLogger(__name__)
 
+Scores = dict[str, list[float]]  # of the seeds of each configuration
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
@@ -48,39 +43,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("configs", nargs="+", metavar="CONFIG", help=about)
     about = "gets DIR/NAME/SEED and a table"
     add("-s", "--serialization-dir", type=OutputPath, required=True, metavar="DIR", help=about)
-    add("--seeds", type=int, default=3, metavar="N", help="train with the seeds 1 to N")
+    add("--seeds", type=positive_int, default=3, metavar="N", help="train with the seeds 1 to N")
     add("-o", "--overrides", default="", help="of all configurations, as for `allennlp train`")
     add("--metric", help="--metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)")
-    about = "train on these nested random parts of the training data, such as 0.01 0.1 1"
-    add("--fractions", type=float, nargs="+", default=[], metavar="PART", help=about)
     about = "add the scores to this file, next to those that it has"
     add("--json", type=OutputPath, metavar="FILE", help=about)
     about = "where to draw, as .svg, .png or .pdf (default: DIR/table.svg)"
     add("--plot", type=OutputPath, metavar="FILE", help=about)
     about = "train N at a time, each with its share of the cores (default: one; several need Dask)"
-    add("--workers", type=int, default=1, metavar="N", help=about)
+    add("--workers", type=positive_int, default=1, metavar="N", help=about)
     add("--dask", metavar="SCHEDULER", help="train on the workers of the Dask cluster with this address")
     add("--file-friendly-logging", action="store_true", help="as for `allennlp train`")
 
 
 def run(args: argparse.Namespace) -> None:
-    """
-    Finds all mistakes before anything is trained. A training that fails does not stop the others; a
-    `SystemExit` names those that failed at the end.
-    """
-    if args.seeds < 1:
-        raise BiLmError(f"--seeds is the number of seeds, 1 or more, not {args.seeds}")
-    if args.workers < 1:
-        raise BiLmError(f"--workers is the number of trainings at a time, 1 or more, not {args.workers}")
+    """Finds all mistakes before anything is trained. Raises `SystemExit` at the end if trainings failed."""
     if args.plot is not None:
         check_plot("--plot", args.plot)
     if args.json is not None:
-        _read_scores(Path(args.json))
-    for fraction in args.fractions:
-        if not 0 < fraction <= 1:
-            raise BiLmError(f"--fractions are above 0 and at most 1, not {fraction}")
+        _read_results(Path(args.json))
     folder = Path(args.serialization_dir)
-    trainings = find_trainings(args.configs, folder, args.seeds, args.overrides, sorted({*args.fractions}))
+    trainings = find_trainings(args.configs, folder, args.seeds, args.overrides)
     metric = Metric.parse(args.metric) if args.metric else _validation_metric(trainings)
     if metric.is_of_test:
         _check_evaluated_on_test(trainings)
@@ -93,34 +76,29 @@ def run(args: argparse.Namespace) -> None:
     else:
         outcomes = _train(trainings, args.file_friendly_logging)
     scores, failures = _judge(trainings, outcomes, metric)
-    complete = {name: values for name, values in scores.items() if len(values) == args.seeds}
-    picture = args.plot or folder / "table.svg"
-    reaches: list[Reach] = []
-    if args.fractions:
-        curves = curves_of_results({name: {"scores": values} for name, values in complete.items()})
-        reaches = find_reaches(trainings, curves, metric)
-        _write_table(f"{curve_table(curves, str(metric))}\n{reaches_text(reaches)}", folder)
-        _draw(lambda: draw_curves(curves, str(metric), picture))
-    else:
-        _write_table(table(scores, str(metric)), folder)
-        _draw(lambda: draw(scores, str(metric), picture))
+    text = table(scores, str(metric))
+    print(f"\n{text}")
+    with atomic_write(_table_file(folder)) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    try:
+        draw(scores, str(metric), args.plot or folder / "table.svg")
+    except BiLmError as error:
+        print(f"no plot: {error}")
     if args.json is not None:
-        measured = {
-            name: read_provenance([each for each in trainings if each.full_name == name]) for name in complete
-        }
-        _add_scores(Path(args.json), complete, reaches, measured)
+        _add_results(Path(args.json), _results(trainings, scores))
     if failures:
         raise SystemExit("\n".join(failures))
 
 
 def _validation_metric(trainings: Sequence[Training]) -> Metric:
     metrics = {
-        each.name: each.config.get("trainer", {}).get("validation_metric", "-loss") for each in trainings
+        training.name: training.config.get("trainer", {}).get("validation_metric", "-loss")
+        for training in trainings
     }
     metric, *others = dict.fromkeys(metrics.values())
     if others:
-        found = ", ".join(f"{metric} of {name}" for name, metric in metrics.items())
-        raise ConfigurationError(f"give one --metric for all configurations; their own are {found}")
+        differing = ", ".join(f"{metric} of {name}" for name, metric in metrics.items())
+        raise ConfigurationError(f"give one --metric for all configurations; their own are {differing}")
     return Metric.parse(metric)
 
 
@@ -147,14 +125,14 @@ def _train(trainings: Sequence[Training], file_friendly_logging: bool) -> Iterat
 
 def _judge(
     trainings: Sequence[Training], outcomes: Iterable[Outcome], metric: Metric
-) -> tuple[dict[str, list[float]], list[str]]:
+) -> tuple[Scores, list[str]]:
     """Returns the scores of each configuration, and a sentence for each training that failed."""
-    scores: dict[str, list[float]] = {training.full_name: [] for training in trainings}
+    scores: Scores = {training.name: [] for training in trainings}
     failures = []
     for training, outcome in zip(trainings, outcomes, strict=True):
         score = math.nan if outcome.metrics is None else _score(training, outcome.metrics, metric)
         if math.isfinite(score):
-            scores[training.full_name].append(score)
+            scores[training.name].append(score)
             continue
         why = outcome.failure or f"its {metric.name} is {score}"
         logger.error("%s failed: %s", training, outcome.details or why)
@@ -169,58 +147,32 @@ def _score(training: Training, metrics: dict[str, Any], metric: Metric) -> float
         raise ConfigurationError(f"{training.folder}: {error}") from None
 
 
-def _write_table(text: str, folder: Path) -> None:
-    print(f"\n{text}")
-    with atomic_write(_table_file(folder)) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-def _draw(picture: Callable[[], None]) -> None:
+def _read_results(file: Path) -> dict[str, Any]:
+    """Returns the content of `--json`. Raises `BiLmError` if scores cannot be added to it."""
     try:
-        picture()
-    except BiLmError as error:
-        print(f"no plot: {error}")
-
-
-def _read_scores(file: Path) -> dict[str, Any]:
-    """
-    Returns the content of `--json`, which a device or a pipe does not have. Raises `BiLmError` if scores
-    cannot be added to it.
-    """
-    try:
-        return read_json_object(file, str(file)) if file.exists() and not is_special(file) else {}
+        return read_json_object(file, str(file)) if file.is_file() else {}
     except BiLmError as error:
         raise BiLmError(f"--json: {error}") from None
 
 
-@contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Makes other sweeps that add to the same file wait, unless it is a device or a pipe."""
-    if is_special(file):
-        yield
-        return
-    real = Path(os.path.realpath(file))
-    lock = real.with_name(f".{real.name}.lock")
-    with locked(lock):
-        yield
-
-
-def _add_scores(
-    file: Path,
-    scores: dict[str, list[float]],
-    reaches: Sequence[Reach],
-    measured: dict[str, dict[str, str]],
-) -> None:
+def _results(trainings: Sequence[Training], scores: Scores) -> dict[str, Any]:
+    """Returns the scores of the configurations without failures, with command, commit, date and machine."""
     program = "allennlp" if sys.argv[1:2] == ["elmo-sweep"] else "elmo"
     command = shlex.join([program, *sys.argv[1:]])
-    with _locked(file):
-        results = _read_scores(file)
-        for name, values in scores.items():
-            results[name] = {"scores": values, "command": command, **measured[name]}
-        for reach in reaches:
-            about = {"score": reach.score, "fraction": reach.fraction, "updates": reach.updates}
-            results[f"{reach.name}@{reach.most:g}"].setdefault("reaches", {})[reach.other] = about
-        write_json(file, results)
+    results = {}
+    for name, values in scores.items():
+        seeds = [training for training in trainings if training.name == name]
+        if len(values) == len(seeds):
+            results[name] = {"scores": values, "command": command, **read_provenance(seeds)}
+    return results
+
+
+def _add_results(file: Path, results: dict[str, Any]) -> None:
+    """Adds the results to `--json`, while other sweeps that add to the same file wait."""
+    real = Path(os.path.realpath(file))
+    is_device = real.exists() and not real.is_file()
+    with nullcontext() if is_device else locked(real.with_name(f".{real.name}.lock")):
+        write_json(file, _read_results(file) | results)
 
 
 def outputs(args: argparse.Namespace) -> list[str | Path]:

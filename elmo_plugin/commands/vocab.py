@@ -8,8 +8,7 @@ from allennlp.data import Vocabulary
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLmError
 from elmo_plugin.commands.command import Command, OutputPath, positive_int
 from elmo_plugin.common.files import atomic_write, write_json
-from elmo_plugin.language_model import BiLmTextReader, vocabulary_counts
-from elmo_plugin.language_model.corpus import prepare_corpus
+from elmo_plugin.language_model import BiLmTextReader, prepare_corpus, vocabulary_counts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,20 +3,27 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from elmo_plugin.language_model.corpus import prepare_corpus
 from elmo_plugin.language_model.perplexity import STATES, measure_perplexity
 
 if TYPE_CHECKING:
-    from elmo_plugin.language_model.allennlp_parts import (
-        AtomicCheckpointer,
-        BiLmLanguageModel,
-        BiLmProgress,
-        BiLmStreamLoader,
-        BiLmTextReader,
-        BiLmTrainer,
-        MatmulPrecision,
-        vocabulary_counts,
-    )
+    from elmo_plugin.language_model.checkpointer import AtomicCheckpointer
+    from elmo_plugin.language_model.loader import BiLmStreamLoader
+    from elmo_plugin.language_model.model import BiLmLanguageModel
+    from elmo_plugin.language_model.progress import BiLmProgress
+    from elmo_plugin.language_model.reader import BiLmTextReader
+    from elmo_plugin.language_model.trainer import BiLmTrainer
+    from elmo_plugin.language_model.vocabulary import vocabulary_counts
 
+_NEEDS_ALLENNLP = {
+    "AtomicCheckpointer": "checkpointer",
+    "BiLmLanguageModel": "model",
+    "BiLmProgress": "progress",
+    "BiLmStreamLoader": "loader",
+    "BiLmTextReader": "reader",
+    "BiLmTrainer": "trainer",
+    "vocabulary_counts": "vocabulary",
+}
 __all__ = [
     "STATES",
     "AtomicCheckpointer",
@@ -25,14 +32,14 @@ __all__ = [
     "BiLmStreamLoader",
     "BiLmTextReader",
     "BiLmTrainer",
-    "MatmulPrecision",
     "measure_perplexity",
+    "prepare_corpus",
     "vocabulary_counts",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Imports what needs AllenNLP on first access (PEP 562)."""
-    if name in __all__:
-        return getattr(import_module(f"{__name__}.allennlp_parts"), name)
+    if name in _NEEDS_ALLENNLP:
+        return getattr(import_module(f"{__name__}.{_NEEDS_ALLENNLP[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""How probable each word of a text is to both language models of a biLM."""
+"""The probability of each word of a text under both language models of a biLM."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -11,12 +11,13 @@ import torch
 
 from elmo_plugin.bilm import BiLm, VocabularySoftmax, pack
 from elmo_plugin.bilm.lstm import BiLmState
-from elmo_plugin.language_model.batches.blocks import EvaluationWindow
-from elmo_plugin.language_model.batches.windows import IndexedCorpus, batch_arrays
+from elmo_plugin.language_model.blocks import EvaluationWindow
+from elmo_plugin.language_model.chunks import IndexedCorpus
+from elmo_plugin.language_model.windows import batch_arrays
 
 
 def perplexity(nats_per_token: float) -> float:
-    """`exp` of the mean negative log-likelihood, infinite where that is beyond a float."""
+    """Returns `exp` of the mean negative log-likelihood, infinite if that is beyond a float."""
     try:
         return math.exp(nats_per_token)
     except OverflowError:
@@ -25,11 +26,8 @@ def perplexity(nats_per_token: float) -> float:
 
 class SentenceScores(NamedTuple):
     """
-    `-log p` in nats, float64, of each word of a sentence, and after them of the boundary that is predicted
-    last.
-
-    forward: shape (words + 1,), the boundary is `</S>`
-    backward: shape (words + 1,), the boundary is `<S>`
+    `-log p` in nats, float64, of each word of a sentence and of the boundary predicted last: `</S>` forward,
+    `<S>` backward; shape (words + 1,).
     """
 
     forward: np.ndarray
@@ -37,7 +35,7 @@ class SentenceScores(NamedTuple):
 
     @property
     def perplexity(self) -> float:
-        """`exp` of the mean over both directions and all targets."""
+        """The perplexity of both directions and all targets."""
         return perplexity(float(self.forward.sum() + self.backward.sum()) / (2 * len(self.forward)))
 
 
@@ -46,8 +44,8 @@ class TextScores:
     """
     The sums over the sentences of a text.
 
-    sentences, tokens, unknown: how many sentences, words, and words unknown to the vocabulary there are
-    forward_nats, backward_nats: the sums of `-log p` of all words and of one boundary a sentence
+    sentences, tokens, unknown: the numbers of sentences, words, and words unknown to the vocabulary
+    forward_nats, backward_nats: the sums of `-log p` of all words and of one boundary per sentence
     """
 
     sentences: int = 0
@@ -58,11 +56,11 @@ class TextScores:
 
     @property
     def targets(self) -> int:
-        """How many targets each direction has: the words, and a boundary a sentence."""
+        """The number of targets of each direction: the words, and one boundary per sentence."""
         return self.tokens + self.sentences
 
     def add(self, scores: SentenceScores, is_unknown: np.ndarray) -> None:
-        """Adds a sentence, with a truth value for each of its words."""
+        """Adds a sentence; `is_unknown` has shape (words,)."""
         self.sentences += 1
         self.tokens += len(is_unknown)
         self.unknown += int(is_unknown.sum())
@@ -70,7 +68,7 @@ class TextScores:
         self.backward_nats += float(scores.backward.sum())
 
     def perplexities(self) -> dict[str, float]:
-        """`exp` of the mean nats per target: of each direction, and of both together."""
+        """Returns the perplexities of each direction, and of both together."""
         return {
             "forward_perplexity": perplexity(self.forward_nats / self.targets),
             "backward_perplexity": perplexity(self.backward_nats / self.targets),
@@ -92,20 +90,11 @@ def score_sentences(
     bilm: BiLm, softmax: VocabularySoftmax, windows: Iterable[EvaluationWindow]
 ) -> Iterator[SentenceScores]:
     """
-    Scores each sentence of a text with the full softmax, in the order of the text. No more than the blocks
-    that are read in parallel are in memory.
-
-    # Parameters
-
-    bilm : `BiLm`
-        In evaluation mode. With frozen parameters it is faster.
-    softmax : `VocabularySoftmax`
-        On the same device.
-    windows : `Iterable[EvaluationWindow]`
-        The text, from `evaluation_windows`.
+    Scores each sentence of a text with the full softmax, in the order of the text. Only the blocks that are
+    read in parallel are in memory. The biLM is in evaluation mode, faster if frozen.
     """
     state: BiLmState | None = None
-    read: list[tuple[np.ndarray, np.ndarray]] = []  # losses and numbers of sentences, of these blocks
+    read: list[tuple[np.ndarray, np.ndarray]] = []  # losses and sentence numbers of these blocks
     for window in windows:
         if window.stream_starts:
             yield from _in_order(read)
@@ -121,8 +110,7 @@ def _read(
 ) -> tuple[np.ndarray, BiLmState]:
     """
     Returns the losses, shape (2, batch, time), 0 where there is no target, and the state after the window.
-    Rows in which nothing is read take no time, since both directions read the same number of words of a
-    block.
+    Empty rows take no time: both directions read the same number of words of a block.
     """
     device = softmax.weight.device
     packing = pack(torch.from_numpy((window.sentences[0] >= 0).sum(axis=1)), device)
@@ -135,14 +123,14 @@ def _read(
     character_ids = torch.from_numpy(batch["character_ids"]).to(device)
     rows = types.to(device).unbind()
     output = bilm.run_packed(character_ids, rows, packing, state=state, weights=bilm.inference_weights())
-    _, of_targets = softmax(torch.cat(output.layers[-1]), targets.flatten().to(device))
+    _, target_losses = softmax(torch.cat(output.layers[-1]), targets.flatten().to(device))
     losses = np.zeros(window.sentences.shape)
-    losses[:, places[0], places[1]] = of_targets.view(2, -1).cpu().numpy()
+    losses[:, places[0], places[1]] = target_losses.view(2, -1).cpu().numpy()
     return losses, output.state
 
 
 def _in_order(read: list[tuple[np.ndarray, np.ndarray]]) -> Iterator[SentenceScores]:
-    """From all windows of some blocks to their sentences."""
+    """Yields the sentences of some blocks from all of their windows."""
     if not read:
         return
     losses, numbers = (np.concatenate(parts, axis=2) for parts in zip(*read, strict=True))

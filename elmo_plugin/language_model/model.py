@@ -1,6 +1,7 @@
 """Training a biLM: forward and backward language models over one token encoder and one softmax."""
 
 import logging
+import math
 from collections.abc import Mapping
 from contextlib import nullcontext
 from os import PathLike
@@ -14,6 +15,7 @@ from allennlp.common.util import is_distributed
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.nn.util import dist_reduce_sum
+from allennlp.training.metrics import Metric
 from overrides import overrides
 from torch import Tensor, distributed
 
@@ -23,7 +25,6 @@ from elmo_plugin.bilm.lstm import BiLmState, LstmState, map_state
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_tensor import json_to_tensor
 from elmo_plugin.language_model.evaluation import perplexity
-from elmo_plugin.language_model.metrics import TokenAverage
 from elmo_plugin.language_model.warm_start import adapt_softmax, take_options_from_weights
 from elmo_plugin.training import bfloat16_autocast
 
@@ -31,6 +32,40 @@ logger = logging.getLogger(__name__)
 
 DIRECTIONS = ("forward", "backward")
 TRAINING_PRECISIONS = ("float32", "bfloat16")
+
+
+class TokenAverage(Metric):
+    """The mean of a loss over all tokens, of all batches and processes, since the last reset."""
+
+    _sums: Tensor  # of the losses, and of their number
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def __call__(self, losses: Tensor, mask: Tensor) -> None:  # type: ignore[override]
+        """Adds the losses at which `mask`, of the same shape, is true."""
+        counted = torch.where(mask, losses.detach(), 0.0)
+        sums = torch.stack([counted.sum(dtype=torch.float64), mask.sum(dtype=torch.float64)])
+        self._sums = self._sums.to(sums.device) + sums  # not read here, so that nothing waits for a GPU
+
+    @overrides
+    def get_metric(self, reset: bool = False) -> float:
+        total, tokens = dist_reduce_sum(self._sums).tolist()
+        if reset:
+            self.reset()
+        return total / tokens if tokens else math.nan
+
+    @overrides
+    def reset(self) -> None:
+        self.restore((0.0, 0))
+
+    def state(self) -> tuple[float, int]:
+        """Returns the sum of the losses and the number of tokens of this process, for `restore`."""
+        total, tokens = self._sums.tolist()
+        return total, int(tokens)
+
+    def restore(self, state: tuple[float, int]) -> None:
+        self._sums = torch.tensor(state, dtype=torch.float64)
 
 
 @Model.register("bilm")
@@ -50,21 +85,21 @@ class BiLmLanguageModel(Model):
         Instead of `options`: the biLM to start from, see `BiLm.from_pretrained`. If it has a softmax, this
         is adapted to the words of `vocab`; otherwise the softmax is new.
     warm_up_batches : `int`
-        The number of batches, at the beginning of training, in which only the softmax learns. (In distributed
-        training, these need `ddp_accelerator: {type: "torch", find_unused_parameters: true}`.)
+        The number of batches, at the beginning of training, in which only the softmax learns. (Distributed
+        training then needs `ddp_accelerator: {type: "torch", find_unused_parameters: true}`.)
     dropout : `float`
         The rate of dropout on the input of every LSTM layer and on the output of the last.
     num_negatives : `int`, optional
-        In training, the number of words that each target is scored against. By default all words: the full
+        In training, the number of words that each target is scored against; by default all words, the full
         softmax. Evaluation always takes the full softmax. The words are drawn from a random state of their
         own, which is the same in all processes of a distributed training.
     loss_scale : `float`
-        What the loss is multiplied by. bilm-tf descends on `unroll_steps` times the mean loss per token,
-        which matters to Adagrad and to the clipping of gradients.
+        The factor of the loss. bilm-tf descends on `unroll_steps` times the mean loss per token, which
+        matters to Adagrad and to the clipping of gradients.
     precision : `str`
-        `float32`, or `bfloat16`: in training, matrix products are then computed from factors that are rounded
-        to bfloat16, on GPUs and on CPUs that have instructions for it. Weights, sums, cells and losses stay
-        float32. (For float16 on a GPU, leave it and set `use_amp` of the trainer, which scales the loss.)
+        `float32`, or `bfloat16`: in training, the factors of matrix products are rounded to bfloat16, on GPUs
+        and on CPUs that have instructions for it. Weights, sums, cells and losses stay float32. (For float16
+        on a GPU, set `use_amp` of the trainer instead, which scales the loss.)
     namespace : `str`
         The vocabulary's namespace of the words.
     """
@@ -94,9 +129,7 @@ class BiLmLanguageModel(Model):
                 f"model.precision must be one of {TRAINING_PRECISIONS}, not {precision!r}"
             )
         if (options is None) == (initial is None):
-            raise ConfigurationError(
-                "model `bilm` takes either options or initial: one of them must be given"
-            )
+            raise ConfigurationError("model `bilm`: expected either options or initial")
         with as_configuration_error("model.initial"):
             stored = None if initial is None else read_checkpoint(initial)
         with as_configuration_error():
@@ -131,21 +164,18 @@ class BiLmLanguageModel(Model):
         stream_starts: bool,
     ) -> dict[str, Tensor]:
         """
+        Returns `loss`, the mean of the two directions' mean losses per token, times `loss_scale`.
+
         # Parameters
 
         character_ids : `Tensor`
             Shape (types, characters), the unique words of the batch.
         forward_types, backward_types : `Tensor`
-            Shape (batch, time), which of them stands where in each direction's stream.
+            Shape (batch, time), the index of each word in `character_ids`.
         forward_targets, backward_targets : `Tensor`
             Shape (batch, time), the vocabulary's number of the word that follows; 0 where there is none.
         stream_starts : `bool`
             Whether the streams begin here, so that no state is carried over.
-
-        # Returns
-
-        `dict`
-            With `loss`, the mean of the two directions' mean losses per token, times `loss_scale`.
         """
         slots = self.bilm.options.char_cnn.max_characters_per_token
         if character_ids.size(1) != slots:
@@ -165,8 +195,8 @@ class BiLmLanguageModel(Model):
 
     def _read(self, character_ids: Tensor, types: Tensor) -> Tensor:
         """
-        Returns the last layer's output for `types`, shape (directions, batch, time): shape (directions,
-        time * batch, projection_dim). Carries the state on.
+        Returns the last layer's output for `types`, shape (directions, batch, time), as (directions, time *
+        batch, projection_dim). Carries the state on.
         """
         _, batch_size, steps = types.shape
         rows = types.transpose(1, 2).flatten(1).unbind()
@@ -200,8 +230,8 @@ class BiLmLanguageModel(Model):
             loss, losses = self.softmax.sampled(
                 *arguments, num_negatives, token_weights.flatten(), self._sampler
             )
-        for average, of_tokens, mask in zip(self._losses, losses.view_as(targets), is_target, strict=True):
-            average(of_tokens, mask)
+        for average, token_losses, mask in zip(self._losses, losses.view_as(targets), is_target, strict=True):
+            average(token_losses, mask)
         return self._loss_scale * loss
 
     def _in_precision(self, device: torch.device) -> torch.autocast | nullcontext:
@@ -217,8 +247,8 @@ class BiLmLanguageModel(Model):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        Returns perplexities over all tokens since the last reset, by direction and for the mean of the two.
-        In training with a sampled softmax it is `sampled_loss` instead, from which no perplexity follows.
+        Returns the perplexities of the tokens since the last reset, or, in training with a sampled softmax,
+        `sampled_loss`, from which no perplexity follows.
         """
         forward, backward = (average.get_metric(reset) for average in self._losses)
         average = 0.5 * (forward + backward)
@@ -231,7 +261,7 @@ class BiLmLanguageModel(Model):
         }
 
     def stream_state(self) -> dict[str, Any]:
-        """Returns the state, besides the parameters, that the next batch depends on: tensors and numbers."""
+        """Returns the state that the next batch depends on, besides the parameters: tensors and numbers."""
         state: dict[str, Any] = {
             "trained_batches": self._trained_batches,
             "losses": [list(average.state()) for average in self._losses],

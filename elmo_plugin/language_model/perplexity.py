@@ -1,29 +1,29 @@
 """The perplexity of text under any biLM that has a softmax."""
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
 from elmo_plugin.bilm.io import MODELS, UNKNOWN_WORDS, read_checkpoint
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.progress import progress_bar
-from elmo_plugin.language_model.batches import (
-    EvaluationWindow,
-    IndexedCorpus,
-    StreamLayout,
-    evaluation_windows,
-)
+from elmo_plugin.language_model.blocks import EvaluationWindow, evaluation_windows
+from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.corpus import find_shards, prepare_corpus
 from elmo_plugin.language_model.evaluation import SentenceScores, TextScores, read_words, score_sentences
+from elmo_plugin.language_model.windows import StreamLayout
 
 STATES = ("carry", "reset")
-UNROLL_STEPS = 64  # the words of each block that are read at a time, which changes no score
+UNROLL_STEPS = 64  # the words of each block that are read at a time; changes no score
 DECIMALS = 6  # of the scores of single words
+PADDING_WORD = "@@PADDING@@"  # of AllenNLP's vocabularies, in row 0
 
 
 def measure_perplexity(
@@ -38,31 +38,29 @@ def measure_perplexity(
     cache_directory: str | None = None,
 ) -> dict[str, Any]:
     """
-    Each direction predicts the words of a sentence and one of its boundaries, forward `</S>` and backward
-    `<S>`: the targets. A perplexity is `exp` of the mean `-log p` over all targets of the text, or over those
-    of both directions. Neither `batch_size` nor how the text is cut into files changes it.
+    Measures the perplexity: `exp` of the mean `-log p` over all targets of the text, of each direction and of
+    both. The targets are the words of each sentence and one of its boundaries, `</S>` forward and `<S>`
+    backward. Neither `batch_size` nor the division of the text into files changes it.
 
     # Parameters
 
     archive : `str | Mapping[str, str]`
         Whatever `BiLm.from_pretrained` takes, if it has a softmax.
     texts : `Sequence[str]`
-        Files or patterns. A file that several of them name is read once.
+        Files or patterns. Each file is read once.
     state : `str`
-        With `reset` each sentence is read from the zero state. With `carry` it is read with what is
-        remembered of the sentences before it in its block (backward: of those after it), and each block from
-        the zero state.
+        `reset` reads each sentence from the zero state. `carry` carries the state from sentence to sentence
+        (backward: from the last to the first) within a block, and reads each block from the zero state.
     block_words : `int`
         For `carry`: a block is the fewest sentences that have at least this number of words.
     batch_size : `int`
         The number of blocks, or sentences, that are read in parallel.
     per_sentence : `str`, optional
-        A file that gets a JSON object for each sentence, see `sentence_as_json`; it is there whole or not at
-        all.
+        A file that gets a JSON object for each sentence, see `sentence_as_json`.
     cuda_device : `int`
         The number of a GPU, or -1 for the CPU.
     precision : `str`
-        That of the biLM, see `BiLm`. The softmax is in float32.
+        The precision of the biLM, see `BiLm`. The softmax is in float32.
     cache_directory : `str`, optional
         Where tokenized text is kept.
 
@@ -72,10 +70,10 @@ def measure_perplexity(
         Perplexities, the numbers of sentences, words, targets (of each direction) and unknown words, the size
         of the vocabulary, and how the text was read.
 
-    Raises `BiLmError` where the archive has no softmax, or where there is no text.
+    Raises `BiLmError` if the archive has no softmax, or if there is no text.
     """
     if state not in STATES:
-        raise BiLmError(f"the state is one of {', '.join(STATES)}, not {state!r}")
+        raise BiLmError(f"state: expected one of {', '.join(STATES)}, got {state!r}")
     for name, value in (("block-words", block_words), ("batch-size", batch_size)):
         if value < 1:
             raise BiLmError(f"--{name} must be at least 1, not {value}")
@@ -108,25 +106,29 @@ def measure_perplexity(
 def _load(
     source: str | Mapping[str, str], precision: str, device: torch.device
 ) -> tuple[BiLm, VocabularySoftmax, dict[str, int], int]:
-    """Returns biLM and softmax, frozen, the numbers of its words, and the number of unknown words."""
+    """Returns biLM and softmax, frozen, the number of each word, and the number of unknown words."""
     is_published = isinstance(source, str) and source in MODELS  # none has one, so nothing is downloaded
     stored = None if is_published else read_checkpoint(source)
     if stored is None or stored.softmax is None:
         raise BiLmError(
-            f"{source} has no softmax over a vocabulary, without which no word has a probability: give the "
-            "archive of a training, or what elmo-export made of one"
+            f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo-export made "
+            "of one"
         )
-    weight, bias, _ = stored.softmax
+    weight, bias, words = stored.softmax
     vocabulary = stored.softmax.vocabulary()
     if vocabulary is None:
         raise BiLmError(
             f"the vocabulary of {source} lacks {BEGIN_SENTENCE_TOKEN}, {END_SENTENCE_TOKEN} or a word for "
             f"unknown ones ({' or '.join(UNKNOWN_WORDS)})"
         )
+    numbers, unknown = vocabulary
+    if words[0] != PADDING_WORD:  # number 0 means "no target": a row that has no probability becomes row 0
+        weight, bias = F.pad(weight, (0, 0, 1, 0)), F.pad(bias, (1, 0), value=-math.inf)
+        numbers, unknown = {word: number + 1 for word, number in numbers.items()}, unknown + 1
     bilm = BiLm.from_checkpoint(stored, precision).to(device)
     softmax = VocabularySoftmax(*weight.shape)
     softmax.load_state_dict({"weight": weight, "bias": bias})
-    return bilm, softmax.requires_grad_(False).to(device), *vocabulary
+    return bilm, softmax.requires_grad_(False).to(device), numbers, unknown
 
 
 def sentence_as_json(
@@ -134,10 +136,9 @@ def sentence_as_json(
 ) -> dict[str, Any]:
     """
     Returns `sentence`, its number in the text from 0; `words`; `tokens`, their number; `unknown`, the places
-    from 0 of those that are scored as the unknown word; `forward` and `backward`, the sums of each
-    direction's `-log p` in nats; `perplexity`, of the mean of both directions per target; `forward_nats` and
-    `backward_nats`, what is summed: one number for each word, in the order of `words`, and after them one for
-    the boundary, which is `</S>` forward and `<S>` backward.
+    from 0 of words that are scored as the unknown word; `forward` and `backward`, the sums of each
+    direction's `-log p` in nats; `perplexity`, of both directions; `forward_nats` and `backward_nats`, the
+    `-log p` of each word and, last, of the boundary: `</S>` forward, `<S>` backward.
     """
     return {
         "sentence": number,
@@ -153,18 +154,18 @@ def sentence_as_json(
 
 
 def _sum_up(corpus: IndexedCorpus, scores: Iterable[SentenceScores], path: str | None) -> TextScores:
-    """Sums the scores, and writes those of each sentence to `path`, if there is one."""
+    """Sums the scores, and writes the scores of each sentence to `path`, if it is not `None`."""
     sums = TextScores()
     with ExitStack() as stack:
         file = None
         if path is not None:
             temporary = stack.enter_context(atomic_write(path))
             file = stack.enter_context(open(temporary, "w", encoding="utf-8"))
-        for (words, is_unknown), of_sentence in zip(read_words(corpus), scores, strict=True):
+        for (words, is_unknown), sentence_scores in zip(read_words(corpus), scores, strict=True):
             if file is not None:
-                line = sentence_as_json(sums.sentences, words, is_unknown, of_sentence)
+                line = sentence_as_json(sums.sentences, words, is_unknown, sentence_scores)
                 print(json.dumps(line, ensure_ascii=False), file=file)
-            sums.add(of_sentence, is_unknown)
+            sums.add(sentence_scores, is_unknown)
     return sums
 
 

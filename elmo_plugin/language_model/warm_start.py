@@ -1,4 +1,4 @@
-"""The training of a biLM that starts from another biLM."""
+"""Training a biLM that starts from another biLM."""
 
 import math
 from os import PathLike
@@ -19,26 +19,13 @@ def adapt_softmax(
     known: SoftmaxWeights, vocab: Vocabulary, namespace: str = "words"
 ) -> tuple[Tensor, Tensor, int]:
     """
-    Adapts a softmax to another vocabulary. Words that the known softmax has keep their row and bias. It knew
-    all others as the unknown word, so the new words and the unknown word share the unknown word's row, and
-    its probability in equal parts: the bias is lower by `log(number of new words + 1)`. If no known word is
-    left out, the known words are as probable as before.
+    Adapts a softmax to another vocabulary. Known words keep their row and bias. All others were the unknown
+    word until now, so the new words and the unknown word share its row, and its probability in equal parts:
+    their bias is lower by `log(number of new words + 1)`. If all known words are in the new vocabulary, they
+    are as probable as before.
 
-    # Parameters
-
-    known : `SoftmaxWeights`
-        The softmax of the source.
-    vocab : `Vocabulary`
-        The words to predict from now on.
-    namespace : `str`
-        Their namespace in `vocab`.
-
-    # Returns
-
-    `Tensor`, `Tensor`, `int`
-        The weight, shape (words, dim), the bias, shape (words,), and the number of new words.
-
-    Raises `ConfigurationError` if there are new words, but the source has no unknown word.
+    Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words. Raises
+    `ConfigurationError` if there are new words, but the source has no unknown word.
     """
     numbers = {word: number for number, word in enumerate(known.words)}
     unknown = numbers.get(vocab._oov_token)
@@ -58,15 +45,8 @@ def adapt_softmax(
 
 def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:
     """
-    Replaces `initial` by the options that are stored with the weights of a trained `bilm`, so that the model
-    can be constructed without the biLM that its training started from.
-
-    # Parameters
-
-    model : `Params`
-        The section `model` of an archive's configuration. It is changed in place.
-    weights_file : `str | PathLike`
-        The archive's weights.
+    Replaces `initial`, in the section `model` of an archive's configuration, by the options that are stored
+    with its weights: the model can then be constructed without the biLM that its training started from.
 
     Raises `ConfigurationError` if no options are stored with them.
     """

@@ -26,28 +26,13 @@ def train_in_processes(
     trainings: Sequence[Training], workers: int, scheduler: str | None = None, packages: Sequence[str] = ()
 ) -> list[Outcome]:
     """
-    Trains several at a time, each in a process with its share of this machine's cores. Shows a bar of epochs
-    for each. A training whose process dies starts again, or resumes, see `train`; after the fourth death it
-    has failed.
+    Trains several at a time, each in a process with its share of this machine's cores, and returns their
+    outcomes in order. Shows a bar of epochs for each. A training whose process dies starts again, or resumes,
+    see `train`; after the fourth death it has failed.
 
-    # Parameters
-
-    trainings : `Sequence[Training]`
-        What is to be trained.
-    workers : `int`
-        The number of processes.
-    scheduler : `str | None`, optional (default = `None`)
-        The address of the scheduler of a running Dask cluster, whose workers are then used. All machines see
-        the data and the folders of the trainings at the same paths.
-    packages : `Sequence[str]`, optional (default = `()`)
-        Modules that register what the configurations name, next to AllenNLP's plugins.
-
-    # Returns
-
-    `list[Outcome]`
-        Of each training, in their order.
-
-    Raises `BiLmError` if Dask is not installed.
+    `scheduler` is the address of a running Dask cluster, whose workers are then used; all machines must see
+    the data and the folders of the trainings at the same paths. `packages` are modules that register what the
+    configurations name, besides AllenNLP's plugins. Raises `BiLmError` if Dask is not installed.
     """
     try:
         from dask.distributed import Client, LocalCluster
@@ -60,7 +45,7 @@ def train_in_processes(
         )
         client = stack.enter_context(Client(cluster))
         tasks = client.map(partial(_train, threads=threads, packages=packages), trainings, pure=False)
-        bars = [stack.enter_context(_bar_of_epochs(each)) for each in trainings]
+        bars = [stack.enter_context(_epoch_bar(training)) for training in trainings]
         while not all(task.done() for task in tasks):
             time.sleep(_SECONDS)
             for training, bar in zip(trainings, bars, strict=True):
@@ -96,7 +81,7 @@ def _outcome(task: Any) -> Outcome:
     return Outcome.of_error(error)
 
 
-def _bar_of_epochs(training: Training) -> tqdm:
+def _epoch_bar(training: Training) -> tqdm:
     return progress_bar(
         total=training.config.get("trainer", {}).get("num_epochs"), desc=str(training), unit="epochs"
     )

@@ -14,14 +14,8 @@ ScoresByName = Mapping[str, Sequence[float]]  # of each configuration, those of 
 
 class Metric(NamedTuple):
     """
-    A metric at the epoch that the trainer found best: on the validation data, or on the test data.
-
-    # Parameters
-
-    name : `str`
-        As in AllenNLP's metrics, without `validation_`, but with `test_`.
-    higher_is_better : `bool`
-        If `True`, the metric is from 0 to 1, and scores are in per cent.
+    A metric at the best epoch, on the validation or the test data. Its name is AllenNLP's, without
+    `validation_`, but with `test_`. If higher is better, the metric is in [0, 1] and scores are in per cent.
     """
 
     name: str
@@ -29,21 +23,18 @@ class Metric(NamedTuple):
 
     @property
     def is_of_test(self) -> bool:
-        """Whether it is of the test data, which are evaluated only once, after training."""
+        """Whether it is measured on the test data, only once, after training."""
         return self.name.startswith("test_")
 
     @classmethod
     def parse(cls, text: Any) -> "Metric":
         """Reads the form of a trainer's `validation_metric`, such as `"+accuracy"` or `"-loss"`."""
         if not isinstance(text, str) or text[:1] not in ("+", "-") or len(text) < 2:
-            raise ConfigurationError(f"a metric is its name after + or -, such as +accuracy, not {text!r}")
+            raise ConfigurationError(f"metric must start with + or -, such as +accuracy, got {text!r}")
         return cls(text[1:], text[0] == "+")
 
     def score(self, metrics: Mapping[str, Any]) -> float:
-        """
-        Returns its value in a training's `metrics.json`, which can be NaN or infinite. Raises
-        `ConfigurationError` if it is missing or no number.
-        """
+        """Reads it from a training's metrics. Raises `ConfigurationError` if it is not there or no number."""
         prefix = "best_validation_"
         key = self.name if self.is_of_test else prefix + self.name
         value = metrics.get(key)
@@ -51,7 +42,7 @@ class Metric(NamedTuple):
             known = (name.removeprefix(prefix) for name in metrics if name.startswith((prefix, "test_")))
             raise ConfigurationError(f"there is no metric {self.name}, but {', '.join(known)}")
         if not isinstance(value, int | float) or isinstance(value, bool):
-            raise ConfigurationError(f"the metric {self.name} is {value!r:.40}, where a number is expected")
+            raise ConfigurationError(f"metric {self.name}: expected a number, got {value!r:.40}")
         return round(100 * value, 2) if self.higher_is_better else round(value, 4)
 
     def __str__(self) -> str:
@@ -59,7 +50,7 @@ class Metric(NamedTuple):
 
 
 def summary(scores: Sequence[float], digits: int = 2) -> str:
-    """Returns the mean and, of two or more scores, the sample standard deviation: `37.46 ± 1.82`."""
+    """Formats the mean and, for two or more scores, the sample standard deviation: `37.46 ± 1.82`."""
     if not scores:
         return "none"
     mean = f"{statistics.mean(scores):.{digits}f}"
@@ -75,11 +66,7 @@ def table(scores: ScoresByName, metric: str) -> str:
 
 
 def draw(scores: ScoresByName, metric: str, path: str | Path) -> None:
-    """
-    Draws a row for each configuration: a dot for each seed, and a line at their mean.
-
-    Raises `BiLmError` if matplotlib is not installed.
-    """
+    """Draws a row for each configuration: a dot for each seed, and a line at their mean."""
     figure = new_figure(7, 1 + 0.3 * len(scores))
     axes = figure.add_subplot()
     for row, values in enumerate(scores.values()):

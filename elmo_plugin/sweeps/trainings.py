@@ -3,7 +3,6 @@
 import copy
 import fnmatch
 import gc
-import itertools
 import json
 import traceback
 from collections.abc import Iterator, Sequence
@@ -30,39 +29,19 @@ SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 
 
 class Training(NamedTuple):
-    """
-    One training of a sweep.
-
-    name: of the configuration
-    seed: of all libraries
-    config: the whole configuration, with the seed
-    folder: of the finished training
-    fraction: of the training data; `None` for all of it
-    """
+    """One training of a sweep: the name of its configuration, which has the seed, and its final folder."""
 
     name: str
     seed: int
     config: dict[str, Any]
     folder: Path
-    fraction: float | None = None
-
-    @property
-    def full_name(self) -> str:
-        """Its name and its part of the data, such as `snli_elmo@0.1`."""
-        return self.name if self.fraction is None else f"{self.name}@{self.fraction:g}"
 
     def __str__(self) -> str:
-        return f"{self.full_name} with seed {self.seed}"
+        return f"{self.name} with seed {self.seed}"
 
 
 class Outcome(NamedTuple):
-    """
-    What became of a training.
-
-    metrics: of one that succeeded
-    failure: a sentence on one that did not
-    details: its traceback, unless it is a user's mistake
-    """
+    """The metrics of a training, or why it failed, with a traceback unless it is a user's mistake."""
 
     metrics: dict[str, Any] | None = None
     failure: str = ""
@@ -80,49 +59,12 @@ def with_seed(config: dict[str, Any], seed: int) -> dict[str, Any]:
     return config | dict.fromkeys(SEEDS, seed)
 
 
-def with_fraction(config: dict[str, Any], fraction: float, seed: int) -> dict[str, Any]:
-    """
-    Returns the configuration with a part of its training data, see `FractionReader`, and with the callback
-    `updates`. The validation data stay whole.
-
-    Raises `ConfigurationError` if it has no dataset reader.
-    """
-    reader = config.get("dataset_reader")
-    if not isinstance(reader, dict):
-        raise ConfigurationError("for a part of the data, a configuration needs a dataset_reader")
-    trainer = config.get("trainer", {})
-    return config | {
-        "dataset_reader": {
-            "type": "fraction",
-            "base_reader": copy.deepcopy(reader),
-            "fraction": fraction,
-            "seed": seed,
-        },
-        "validation_dataset_reader": config.get("validation_dataset_reader") or reader,
-        "trainer": trainer | {"callbacks": [*(trainer.get("callbacks") or []), "updates"]},
-    }
-
-
 def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = False) -> dict[str, Any]:
     """
-    Trains, unless that was done before. A training is in `FOLDER.unfinished/training` until it ends; other
-    files of `FOLDER.unfinished` stay there. After a kill it ends as if there had been none: with the trainer
-    `bilm` it resumes from its last checkpoint, with others it starts again, as what AllenNLP recovers has
-    other random numbers, and may lack the best weights.
-
-    # Parameters
-
-    config : `dict[str, Any]`
-        The whole configuration.
-    folder : `Path`
-        The folder of the finished training.
-    file_friendly_logging : `bool`, optional (default = `False`)
-        See `allennlp train`.
-
-    # Returns
-
-    `dict[str, Any]`
-        Its metrics.
+    Trains, unless that was done before, and returns the metrics. The training is in
+    `FOLDER.unfinished/training` until it ends; other files of `FOLDER.unfinished` stay there. Safe to kill:
+    rerunning gives the same result. Trainer `bilm` resumes from its last checkpoint; others start again,
+    because what AllenNLP recovers has other random numbers and may lack the best weights.
 
     Raises `ConfigurationError` if `folder` has another training, or another process trains there.
     """
@@ -143,16 +85,13 @@ def _commit() -> str:
 
 
 def unfinished_folder(folder: Path) -> Path:
-    """Where a training is until it ends, see `train`."""
+    """Returns where a training is until it ends, see `train`."""
     return folder.with_name(f"{folder.name}.unfinished")
 
 
 @contextmanager
 def _locked(unfinished: Path) -> Iterator[Path]:
-    """
-    Locks the folder of an unfinished training for this process. At the end removes it, and those above it
-    that are of the sweep, if nothing is left in them.
-    """
+    """Locks the folder of an unfinished training. At the end removes it and the sweep's folders if empty."""
     unfinished.mkdir(parents=True, exist_ok=True)
     try:
         with locked(unfinished / "lock", timeout=0):
@@ -180,111 +119,75 @@ def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) ->
 def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Returns the metrics of a finished training. Raises `ConfigurationError` if the folder has another."""
     try:
-        found, metrics = (
+        trained, metrics = (
             json.loads((folder / name).read_text(encoding="utf-8")) for name in (CONFIG_NAME, METRICS_NAME)
         )
     except (OSError, ValueError):
         raise ConfigurationError(f"{folder} is there, but has no finished training") from None
-    for name, content in ((CONFIG_NAME, found), (METRICS_NAME, metrics)):
-        if not isinstance(content, dict):
-            raise ConfigurationError(f"{folder / name}: expected a JSON object, found {content!r:.40}")
-    if found != config:
-        old, new = (Params(each).as_flat_dict() for each in (found, config))
-        other = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
-        raise ConfigurationError(
-            f"{folder} has a training with another configuration: other {', '.join(other)}"
-        )
+    for name, content in ((CONFIG_NAME, trained), (METRICS_NAME, metrics)):
+        _check_object(content, str(folder / name))
+    if trained != config:
+        old, new = (Params(section).as_flat_dict() for section in (trained, config))
+        changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+        raise ConfigurationError(f"{folder} has another training: different {', '.join(changed)}")
     return metrics
 
 
 def read_provenance(trainings: Sequence[Training]) -> dict[str, str]:
     """Returns the commit, the date and the machine of the trainings; several are joined by semicolons."""
     files = [training.folder / PROVENANCE_NAME for training in trainings]
-    found = [read_json_object(file, str(file)) for file in files if file.is_file()]
-    names = dict.fromkeys(name for each in found for name in each)
-    return {name: "; ".join(sorted({str(each.get(name, "")) for each in found})) for name in names}
+    records = [read_json_object(file, str(file)) for file in files if file.is_file()]
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: "; ".join(sorted({str(record.get(name, "")) for record in records})) for name in names}
 
 
-def find_trainings(
-    sources: Sequence[str],
-    folder: Path,
-    seeds: int,
-    overrides: str = "",
-    fractions: Sequence[float] = (),
-) -> list[Training]:
+def find_trainings(sources: Sequence[str], folder: Path, seeds: int, overrides: str = "") -> list[Training]:
     """
-    Lists the trainings of a sweep, the seeds of a configuration one after another.
+    Lists the trainings of a sweep: each configuration of the `sources`, see `read_configs`, with the seeds
+    from 1 to `seeds`. The training of `ner_elmo` with seed 2 is in `folder/ner_elmo/2`.
 
-    # Parameters
-
-    sources : `Sequence[str]`
-        See `read_configs`.
-    folder : `Path`
-        The folder of all: the training with seed 2 of the configuration `ner_elmo` is in `ner_elmo/2`.
-    seeds : `int`
-        Each configuration is trained with the seeds from 1 to this.
-    overrides : `str`, optional (default = `""`)
-        Of all configurations, as for `allennlp train`.
-    fractions : `Sequence[float]`, optional (default = `()`)
-        Parts of the training data: each configuration is trained on each of them, in `ner_elmo@0.1/2`. They
-        depend on the seed, and are the same for all configurations.
-
-    Raises `ConfigurationError` if two configurations have the same name, or one cannot be that of a folder.
+    Raises `ConfigurationError` if two configurations have the same name, or one is not a folder's name.
     """
-    trainings = []
-    names: set[str] = set()
+    configs: dict[str, dict[str, Any]] = {}
     for source in sources:
         for name, config in read_configs(source, overrides).items():
-            if name in names:
+            if name in configs:
                 raise ConfigurationError(f"several configurations have the name {name}")
             _check_name(name, source)
-            names.add(name)
-            for fraction, seed in itertools.product(fractions or (None,), range(1, seeds + 1)):
-                seeded = with_seed(config, seed)
-                if fraction is not None:
-                    seeded = with_fraction(seeded, fraction, seed)
-                training = Training(name, seed, seeded, folder, fraction)
-                trainings.append(training._replace(folder=folder / training.full_name / str(seed)))
-    return trainings
+            configs[name] = config
+    return [
+        Training(name, seed, with_seed(config, seed), folder / name / str(seed))
+        for name, config in configs.items()
+        for seed in range(1, seeds + 1)
+    ]
 
 
 def _check_name(name: str, source: str) -> None:
-    if name in ("", ".", "..") or any(character in name for character in "/\\@\0"):
+    if name in ("", ".", "..") or any(character in name for character in "/\\\0"):
         raise ConfigurationError(
             f"{source}: the configuration {name!r} cannot have a folder of its name; give it one without "
-            "slashes, backslashes and @"
+            "slashes and backslashes"
         )
 
 
 def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     """
-    Reads configurations.
-
-    # Parameters
-
-    source : `str`
-        A file, whose name without its suffix becomes that of the configuration; or `FILE:VARIANT`, a field of
-        the object in a file. `FILE:sst_*` names all variants that match.
-    overrides : `str`, optional (default = `""`)
-        Of each configuration, as for `allennlp train`.
-
-    # Returns
-
-    `dict[str, dict[str, Any]]`
-        The configurations by their names.
+    Reads configurations, with their names. A file is one configuration, with the file's name without its
+    suffix; `FILE:VARIANT` is a field of the object in a file, and `FILE:sst_*` all fields that match.
+    `overrides` are as for `allennlp train`.
 
     Raises `ConfigurationError` if the file has no such variant, or something else than configurations.
     """
     file, _, pattern = source.rpartition(":")
     is_plain = not file or "/" in pattern or "\\" in pattern  # no colon, or that of a URL or of a drive
     try:
-        found = Params.from_file(source if is_plain else file).as_dict(quiet=True)
+        content = Params.from_file(source if is_plain else file).as_dict(quiet=True)
         changes = parse_overrides(overrides)
     except RuntimeError as error:  # Jsonnet's
         raise ConfigurationError(" ".join(str(error).split())) from None
     _check_object(changes, "the overrides")
-    _check_object(found, source if is_plain else file)
-    configs = {Path(source).stem: found} if is_plain else found
+    _check_object(content, source if is_plain else file)
+    configs = {Path(source).stem: content} if is_plain else content
     names = list(configs) if is_plain else fnmatch.filter(configs, pattern)
     if not names:
         raise ConfigurationError(f"{file} has no variant {pattern}, but {', '.join(configs)}")
@@ -298,4 +201,4 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
 
 def _check_object(value: Any, what: str) -> None:
     if not isinstance(value, dict):
-        raise ConfigurationError(f"{what}: expected a JSON object, found {value!r:.40}")
+        raise ConfigurationError(f"{what}: expected a JSON object, got {value!r:.40}")

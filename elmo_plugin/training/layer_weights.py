@@ -17,16 +17,11 @@ logger = logging.getLogger(__name__)
 class ElmoWeightsCallback(TrainerCallback):
     """
     Logs, after each epoch, gamma and the normalized weight of each layer of the biLM at each place where ELMo
-    enters the model: as a line, and as scalars of log writers such as `tensorboard`. Those of the last epoch
-    go into `metrics.json`, as `elmo_input_gamma`, `elmo_input_token`, `elmo_input_LSTM_1` and so on. If the
-    trainer has a moving average, they are those of the averaged weights, as in validation and in the archive.
+    enters the model: as a line, and as scalars of log writers such as `tensorboard`. `metrics.json` gets the
+    values of the last epoch as `elmo_input_gamma`, `elmo_input_token`, `elmo_input_LSTM_1` and so on. With a
+    moving average, these are the averaged weights, as in validation and in the archive.
 
     Registered as a `TrainerCallback` with name "elmo_weights".
-
-    # Parameters
-
-    serialization_dir : `str`
-        Not an entry of a configuration: the trainer gives it.
     """
 
     @overrides

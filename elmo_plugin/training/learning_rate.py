@@ -8,21 +8,17 @@ from overrides import overrides
 @LearningRateScheduler.register("decay_in_steps")
 class DecayInSteps(LearningRateScheduler):
     """
-    Multiplies the learning rate by `factor` after every `num_batches` batches, as TensorFlow's
+    Multiplies the learning rate by `factor` after every `num_batches` updates, as TensorFlow's
     `exponential_decay` does with `staircase=True`. AllenNLP's `step` and `exponential` count epochs.
 
     Registered as a `LearningRateScheduler` with name "decay_in_steps".
 
     # Parameters
 
-    optimizer : `torch.optim.Optimizer`
-        Given by the trainer, not by a configuration.
     factor : `float`
-        What the learning rate is multiplied by.
+        The factor of each decay.
     num_batches : `int`
-        After how many batches.
-    last_epoch : `int`, optional (default = `-1`)
-        See `LearningRateScheduler`.
+        The number of updates between two decays.
     """
 
     def __init__(
@@ -30,12 +26,12 @@ class DecayInSteps(LearningRateScheduler):
     ) -> None:
         self.factor = factor
         self.num_batches = num_batches
-        self.batches_done = 0
+        self.update = 1  # the next one
         super().__init__(optimizer, last_epoch)
 
     @overrides
     def get_values(self) -> list[float]:
-        decay = self.factor ** (self.batches_done // self.num_batches)
+        decay = self.factor ** ((self.update - 1) // self.num_batches)
         return [base * decay for base in self.base_values]
 
     @overrides
@@ -44,7 +40,7 @@ class DecayInSteps(LearningRateScheduler):
 
     @overrides
     def step_batch(self, batch_num_total: int | None = None) -> None:
-        """Sets the learning rate for the next batch, after `batch_num_total` batches."""
-        self.batches_done = self.batches_done + 1 if batch_num_total is None else batch_num_total
+        """Sets the learning rate of update `batch_num_total`, from 1; AllenNLP calls it before the update."""
+        self.update = self.update + 1 if batch_num_total is None else batch_num_total
         for group, value in zip(self.optimizer.param_groups, self.get_values(), strict=True):
             group[self.param_group_field] = value

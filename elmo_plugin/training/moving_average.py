@@ -10,23 +10,21 @@ from overrides import overrides
 class ResumableMovingAverage(ExponentialMovingAverage):
     """
     AllenNLP's `exponential` average, which validation, early stopping and the archive use instead of the
-    weights, with a checkpoint that can be resumed. AllenNLP stores the parameters themselves and, after
-    `--recover`, averages these copies, which are not trained. This class stores only the averages, by the
-    names of the parameters.
+    weights, with a checkpoint that can be resumed: it stores the averages by the names of the parameters.
+    AllenNLP stores the parameters as well and, after `--recover`, averages these copies, which are not
+    trained.
 
     Registered as a `MovingAverage` with name "ema".
 
     # Parameters
 
-    parameters : `Iterable[tuple[str, Parameter]]`
-        Given by the trainer, not by a configuration.
     decay, numerator, denominator : `float`
         See `ExponentialMovingAverage`: the first steps have a lower decay, as in TensorFlow.
     """
 
     @overrides
     def apply(self, num_updates: int | None = None) -> None:
-        """Reads and writes each average once, where AllenNLP's class does so three times."""
+        """Reads and writes each average once, not three times as AllenNLP does."""
         decay = self._decay
         if num_updates is not None:
             decay = min(decay, (self._numerator + num_updates) / (self._denominator + num_updates))

@@ -6,9 +6,9 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 
-from elmo_plugin.language_model.corpus import shards
-from elmo_plugin.language_model.corpus.corpus import prepare_corpus
-from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
+from elmo_plugin.language_model import corpus as corpus_module
+from elmo_plugin.language_model.corpus import prepare_corpus
+from elmo_plugin.language_model.reader import BiLmTextReader
 from tests.commands.run import run
 
 SENTENCES = ["a b a", "c b a", "d ' a\u200bb b", "@@UNKNOWN@@ \ufeffx"]
@@ -39,7 +39,7 @@ def test_the_command_writes_a_vocabulary_and_the_figures_of_the_text(
     assert sorted(path.name for path in out.parent.iterdir()) == ["vocabulary", "vocabulary.corpus.json"]
     assert "tokens: 12\n" in capsys.readouterr().out
     monkeypatch.setattr(
-        shards, "write_corpus_chunk", lambda *args: pytest.fail("the text is not prepared yet")
+        corpus_module, "write_corpus_chunk", lambda *args: pytest.fail("the text is not prepared yet")
     )
     prepare_corpus(BiLmTextReader().shards(text), cache)
 

@@ -8,8 +8,8 @@ from itertools import chain, pairwise
 import numpy as np
 from hypothesis import strategies as st
 
-from elmo_plugin.language_model.batches.windows import IndexedCorpus, Window
-from elmo_plugin.language_model.corpus.chunks import RESERVED_WORDS, CorpusChunk
+from elmo_plugin.language_model.chunks import RESERVED_WORDS, CorpusChunk, IndexedCorpus
+from elmo_plugin.language_model.windows import Window
 
 Sentence = list[str]
 Pairs = list[tuple[str, str]]  # of a word that is read and the word to be predicted

@@ -13,14 +13,10 @@ from hypothesis import strategies as st
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.softmax import VocabularySoftmax
-from elmo_plugin.language_model.batches.blocks import EvaluationWindow, evaluation_windows
-from elmo_plugin.language_model.batches.windows import IndexedCorpus, StreamLayout
-from elmo_plugin.language_model.evaluation import (
-    SentenceScores,
-    TextScores,
-    read_words,
-    score_sentences,
-)
+from elmo_plugin.language_model.blocks import EvaluationWindow, evaluation_windows
+from elmo_plugin.language_model.chunks import IndexedCorpus
+from elmo_plugin.language_model.evaluation import SentenceScores, TextScores, read_words, score_sentences
+from elmo_plugin.language_model.windows import StreamLayout
 from tests.bilm.lstm.direction import run_direction
 from tests.language_model.in_memory import LENGTHS, Sentence, distinct_words, in_memory
 from tests.small_bilm import small_options

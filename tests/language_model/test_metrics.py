@@ -7,9 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.language_model.evaluation import perplexity
-from elmo_plugin.language_model.metrics import TokenAverage
+from elmo_plugin.language_model.model import TokenAverage
 
 NATS = st.floats(0, 100, width=32)
+
+
+def add(average: TokenAverage, losses: list[float] | torch.Tensor) -> None:
+    losses = torch.as_tensor(losses)
+    average(losses, torch.ones_like(losses, dtype=torch.bool))
 
 
 @given(st.lists(st.lists(st.tuples(NATS, st.booleans()), max_size=9), max_size=4))
@@ -24,13 +29,7 @@ def test_it_is_the_mean_of_all_tokens_that_count(batches: list[list[tuple[float,
     assert average.get_metric() == pytest.approx(expected, nan_ok=True)
 
 
-def test_without_a_mask_all_tokens_count() -> None:
-    average = TokenAverage()
-    average(torch.tensor([[1.0, 2.0], [3.0, 6.0]]))
-    assert average.get_metric() == 3.0
-
-
-def test_what_does_not_count_may_be_anything() -> None:
+def test_masked_losses_may_be_anything() -> None:
     average = TokenAverage()
     average(torch.tensor([1.0, math.nan, math.inf]), torch.tensor([True, False, False]))
     assert average.get_metric() == 1.0
@@ -39,29 +38,27 @@ def test_what_does_not_count_may_be_anything() -> None:
 def test_the_sum_of_many_tokens_is_exact() -> None:
     """In float32, no more than 16.7 million could be counted one by one."""
     average = TokenAverage()
-    average(torch.tensor([2.0**30]))
+    add(average, [2.0**30])
     for _ in range(100):
-        average(torch.full((1000,), 0.25))
+        add(average, torch.full((1000,), 0.25))
     assert average.state() == (2.0**30 + 25_000, 100_001)
     average.reset()
-    average(torch.cat([torch.tensor([2.0**30]), torch.full((1000,), 0.25)]))
+    add(average, torch.cat([torch.tensor([2.0**30]), torch.full((1000,), 0.25)]))
     assert average.state() == (2.0**30 + 250, 1001)
 
 
 def test_a_reset_forgets() -> None:
     average = TokenAverage()
-    average(torch.tensor([5.0], requires_grad=True))
+    add(average, torch.tensor([5.0], requires_grad=True))
     assert average.get_metric(reset=True) == 5.0
     assert math.isnan(average.get_metric())
-    average(torch.tensor([1.0]))
-    assert average.get_metric() == 1.0
 
 
-def test_another_one_goes_on_from_its_state() -> None:
+def test_another_average_continues_from_its_state() -> None:
     average, other = TokenAverage(), TokenAverage()
-    average(torch.tensor([1.0, 2.0]))
+    add(average, [1.0, 2.0])
     other.restore(tuple(json.loads(json.dumps(average.state()))))
-    other(torch.tensor([6.0]))
+    add(other, [6.0])
     assert other.get_metric() == 3.0 and average.get_metric() == 1.5
 
 

@@ -13,7 +13,7 @@ from allennlp.models import Model
 
 from elmo_plugin.bilm.io import options_from_state
 from elmo_plugin.commands.export import export
-from elmo_plugin.training import autocast
+from elmo_plugin.training import callbacks
 from tests.language_model.small_models import gradients_of, make_model, random_batch
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
@@ -99,7 +99,7 @@ def test_only_training_is_in_bfloat16(bilm_config: dict[str, Any]) -> None:
 def test_a_cpu_without_bfloat16_trains_in_float32(
     bilm_config: dict[str, Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(autocast, "has_bfloat16", lambda: False)
+    monkeypatch.setattr(callbacks, "has_bfloat16", lambda: False)
     losses = []
     for precision in ("float32", "bfloat16"):
         model, vocab = make_model(bilm_config, precision=precision, num_negatives=None, dropout=0.0)

@@ -15,7 +15,7 @@ from allennlp.models import Model, load_archive
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.commands.export import export
-from elmo_plugin.language_model import MatmulPrecision
+from elmo_plugin.training import MatmulPrecision
 from tests.language_model.small_models import evaluate, make_loader
 from tests.trained_bilm import random_bilm, write_training
 
@@ -101,7 +101,7 @@ def _perplexity(model: Model, config: dict[str, Any]) -> float:
 
 
 def test_an_unknown_precision_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"matmul_precision must be one of .* not 'low'"):
+    with pytest.raises(ConfigurationError, match=r"matmul_precision: expected one of .* got 'low'"):
         MatmulPrecision(str(tmp_path), "low")
 
 

@@ -21,7 +21,7 @@ from torch import distributed
 
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 from elmo_plugin.language_model import BiLmTrainer
-from elmo_plugin.language_model.training.training_state import random_states, set_random_states
+from elmo_plugin.language_model.training_state import random_states, set_random_states
 from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel, make_trainer
 
 load_state = partial(load_plain, name="a state")

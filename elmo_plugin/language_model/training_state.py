@@ -32,10 +32,7 @@ def set_random_states(states: dict[str, Any], device: torch.device) -> None:
 
 
 def seed_by_rank(rank: int) -> None:
-    """
-    Gives each process but the first random numbers of its own, such as other dropout masks. The first process
-    draws what it would draw alone.
-    """
+    """Gives each process other random numbers, as for dropout; the first draws what it would draw alone."""
     if rank > 0:
         seed = (torch.initial_seed() + rank) % 2**32
         random.seed(seed)
@@ -57,14 +54,10 @@ class EpochProgress(TrainerCallback):
         batch_inputs: list[TensorDict],
         batch_outputs: list[dict[str, Any]],
         batch_metrics: dict[str, Any],
-        epoch: int,
-        batch_number: int,
-        is_training: bool,
-        is_primary: bool = True,
-        batch_grad_norm: float | None = None,
+        *args: Any,
         **kwargs: Any,
     ) -> None:
-        if is_training:
+        if kwargs["is_training"]:
             self.totals["batches"] += len(batch_inputs)
             self.totals["loss"] += batch_metrics["batch_loss"]
             self.totals["reg_loss"] += batch_metrics.get("batch_reg_loss", 0.0) * len(batch_inputs)

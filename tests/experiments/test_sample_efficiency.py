@@ -10,11 +10,11 @@ from allennlp.data import DatasetReader, Instance
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.fields import LabelField, MetadataField
 from allennlp.data.token_indexers import SingleIdTokenIndexer
+from elmo_plugin.training.fraction_reader import FractionReader
 from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.ner import Conll2003Reader
-from elmo_plugin.training.fraction_reader import FractionReader
 
 
 class Numbers(DatasetReader):

@@ -1,4 +1,5 @@
 import logging
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -10,30 +11,8 @@ from allennlp.common import Params, Tqdm
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.language_model import BiLmProgress
-from elmo_plugin.language_model.training.progress import log_above_bars, progress_line
+from elmo_plugin.language_model.progress import log_above_bars
 from tests.language_model.stateful import StatefulModel, make_trainer
-
-
-def test_the_line_says_how_far_how_fast_and_how_long() -> None:
-    line = progress_line(
-        epoch=1,
-        num_epochs=10,
-        step=1500,
-        num_steps=10_000,
-        tokens_per_second=123_456.7,
-        seconds_left=3 * 3600 + 25 * 60 + 7.4,
-        learning_rate=0.00123456,
-        metrics={"perplexity": 81.2345, "loss": 4.4},
-    )
-    assert line == (
-        "epoch 2/10, step 1,500/10,000 (15.0%), 123,457 tokens/s, 3:25:07 left, perplexity 81.23, "
-        "learning rate 0.00123"
-    )
-
-
-def test_a_sampled_loss_is_not_called_a_perplexity_and_a_step_too_many_is_no_more_than_all() -> None:
-    line = progress_line(0, 1, 12, 10, 5.0, 0.0, 0.1, {"sampled_loss": 2.5})
-    assert "sampled loss 2.5000" in line and "perplexity" not in line and "(100.0%)" in line
 
 
 class Clock:
@@ -69,6 +48,21 @@ def test_speed_and_time_left_are_those_of_the_training(
         ["epoch 1/2", "step 3/8 (37.5%)", "6 tokens/s", "0:00:10 left"],
         ["epoch 2/2", "step 6/8 (75.0%)", "6 tokens/s", "0:00:52 left"],
     ]
+    assert all(re.search(r", perplexity \d\.\d\d, learning rate 0\.\d+$", line) for line in lines)
+
+
+def test_a_sampled_loss_is_not_called_a_perplexity_and_progress_ends_at_all_steps(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    progress = BiLmProgress(str(tmp_path), seconds=1)
+    trainer = make_trainer(tmp_path, num_epochs=1)
+    with caplog.at_level(logging.INFO, logger="elmo_plugin"):
+        for step in (4, 5):
+            clock.now, trainer._total_batches_completed = 10.0 * step, step
+            progress.on_batch(trainer, [], [], {"sampled_loss": 2.5}, 0, 1, is_training=True, is_primary=True)
+    assert "step 5/4 (100.0%)" in caplog.text and "0:00:00 left, sampled loss 2.5000" in caplog.text
+    assert "perplexity" not in caplog.text
 
 
 def test_batches_that_are_skipped_after_a_kill_are_not_counted_as_speed(
@@ -93,7 +87,7 @@ def test_only_the_primary_process_speaks(tmp_path: Path, caplog: pytest.LogCaptu
 
 def test_a_line_does_not_run_into_the_bar(capsys: pytest.CaptureFixture) -> None:
     handler = logging.StreamHandler()
-    logger = logging.getLogger("elmo_plugin.language_model.training.progress")
+    logger = logging.getLogger("elmo_plugin.language_model.progress")
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:

@@ -4,13 +4,14 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.language_model.batches.blocks import (
+from elmo_plugin.language_model.blocks import (
     EvaluationWindow,
     block_boundaries,
     count_evaluation_windows,
     evaluation_windows,
 )
-from elmo_plugin.language_model.batches.windows import IndexedCorpus, StreamLayout
+from elmo_plugin.language_model.chunks import IndexedCorpus
+from elmo_plugin.language_model.windows import StreamLayout
 from tests.language_model.in_memory import (
     LENGTHS,
     Sentence,

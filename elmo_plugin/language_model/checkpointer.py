@@ -17,18 +17,16 @@ from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 
 logger = logging.getLogger(__name__)
 
-ENDS = (".th", "_w*.th")  # of the name of a state; the second where each process writes a part of it
+ENDS = (".th", "_w*.th")  # of file names; the second if each process writes a part of the state
 
 
 @Checkpointer.register("atomic")
 class AtomicCheckpointer(Checkpointer):
     """
-    AllenNLP's checkpointer, made safe against being killed, against a full disk and against damaged files,
-    for any trainer. It takes the same parameters.
-
-    Each file of a checkpoint is written under another name, flushed to the disk and then renamed, the model
-    last. Older checkpoints are removed only when the new one is complete. One that cannot be read is set
-    aside and the one before it taken.
+    AllenNLP's checkpointer, with the same parameters, made safe against kills, full disks and damaged files,
+    for any trainer. Each file of a checkpoint is written under another name, flushed to the disk and then
+    renamed, the model last. Older checkpoints are removed only when the new one is complete. One that cannot
+    be read is set aside, and the one before it is loaded.
     """
 
     @property
@@ -39,12 +37,7 @@ class AtomicCheckpointer(Checkpointer):
 
     @overrides
     def save_checkpoint(self, trainer: Trainer) -> None:
-        """
-        # Raises
-
-        `OSError`
-            If the checkpoint cannot be written, with the last good one.
-        """
+        """Raises `OSError`, which names the last good checkpoint, if this one cannot be written."""
         state = trainer.get_checkpoint_state()
         if state is None:  # not the process that writes
             return
@@ -62,12 +55,7 @@ class AtomicCheckpointer(Checkpointer):
 
     @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:
-        """
-        # Raises
-
-        `ConfigurationError`
-            If there are checkpoints, but none of them can be read.
-        """
+        """Raises `ConfigurationError` if there are checkpoints, but none of them can be read."""
         if self._is_primary:
             self._remove_leftovers()
         damaged: dict[tuple[int, int], BiLmError] = {}
@@ -80,8 +68,8 @@ class AtomicCheckpointer(Checkpointer):
             except BiLmError as error:
                 damaged[point] = error
                 continue
-            for one, reason in damaged.items():
-                self._set_aside(one, reason)
+            for damaged_point, reason in damaged.items():
+                self._set_aside(damaged_point, reason)
             return TrainerCheckpoint(model_state, trainer_state)
         if damaged:
             files = [f"{self._model_state_path(*point)} ({damaged[point]})" for point in damaged]
@@ -90,7 +78,7 @@ class AtomicCheckpointer(Checkpointer):
         return None
 
     def _set_aside(self, point: tuple[int, int], error: BiLmError) -> None:
-        """Renames a checkpoint that cannot be read, so that it is not taken for the latest."""
+        """Renames a checkpoint that cannot be read, so that it no longer counts as the latest."""
         logger.warning(
             "%s or its training state is damaged (%s): both are renamed to damaged_*, and training resumes "
             "from the checkpoint before",
@@ -115,14 +103,14 @@ class AtomicCheckpointer(Checkpointer):
                 path.unlink()
 
     def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:
-        """The files of a checkpoint, of all processes where each has its own, the models first."""
+        """Returns the files of a checkpoint, of all processes, the models first."""
         point = f"e{epochs_completed}_b{batches_in_epoch_completed}"
         patterns = (f"{name}_{point}{end}" for name in ("model_state", "training_state") for end in ENDS)
         return [path for pattern in patterns for path in Path(self._serialization_dir).glob(pattern)]
 
     @overrides
     def _find_all_checkpoints(self) -> set[tuple[int, int]]:
-        """Epochs and batches of the checkpoints that are complete."""
+        """Returns epochs and batches of the complete checkpoints."""
         points = super()._find_all_checkpoints()
         return {point for point in points if os.path.isfile(self._training_state_path(*point))}
 

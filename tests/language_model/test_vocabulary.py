@@ -7,9 +7,9 @@ from allennlp.data import Vocabulary
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.language_model.corpus.corpus import Corpus, prepare_corpus
-from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
-from elmo_plugin.language_model.corpus.vocabulary import (
+from elmo_plugin.language_model.corpus import Corpus, prepare_corpus
+from elmo_plugin.language_model.reader import BiLmTextReader
+from elmo_plugin.language_model.vocabulary import (
     check_vocabulary,
     counting_instances,
     vocabulary_counts,

@@ -1,4 +1,4 @@
-"""The words of a corpus by their counts: what a vocabulary is made of, and must agree with."""
+"""Counts of a corpus's words, from which a vocabulary is made and by which it is checked."""
 
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -10,25 +10,22 @@ from allennlp.data import Field, Instance, Vocabulary
 from overrides import overrides
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, MAX_CHARACTERS_PER_TOKEN
-from elmo_plugin.language_model.corpus.chunks import (
+from elmo_plugin.language_model.chunks import (
     BEGIN_SENTENCE_TYPE,
     END_SENTENCE_TYPE,
     RESERVED_WORDS,
     CorpusChunk,
 )
-from elmo_plugin.language_model.corpus.corpus import Corpus
+from elmo_plugin.language_model.corpus import Corpus
 
 _MAKE = "make one with `allennlp elmo-vocab`"
 _CHECKED_CHUNKS = 64
 _CHECKED_WORDS = 1000
-_PART_OF_FIRST_HALF = 0.8
+_MIN_SHARE_OF_FIRST_HALF = 0.8
 
 
 def vocabulary_counts(corpus: Corpus) -> dict[str, int]:
-    """
-    Counts each word of the corpus, in the order of first appearance; `<S>` and `</S>` come before and after
-    each sentence.
-    """
+    """Counts each word of the corpus, sentence boundaries included, in the order of first appearance."""
     counts: dict[str, int] = {}
     for chunk in _opened(corpus):
         for word, count in _counts(chunk):
@@ -37,10 +34,7 @@ def vocabulary_counts(corpus: Corpus) -> dict[str, int]:
 
 
 def counting_instances(corpus: Corpus, namespace: str = "words") -> Iterator[Instance]:
-    """
-    Yields one instance, for `Vocabulary.from_instances` alone: it counts the same words in the same order as
-    an instance for each sentence.
-    """
+    """Yields one instance, which `Vocabulary.from_instances` counts as it would one for each sentence."""
     yield Instance({"words": _CountsField(vocabulary_counts(corpus), namespace)})
 
 
@@ -88,10 +82,10 @@ def vocabulary_fingerprint(vocabulary: Vocabulary, namespace: str) -> str:
 
 def check_vocabulary(vocabulary: Vocabulary, namespace: str, corpus: Corpus) -> None:
     """
-    Raises `ConfigurationError` where the vocabulary lacks a special word, or where its words are not in the
-    order of descending frequency, on which the sampled softmax relies. That order is assumed where the first
-    half of the numbers has at least 80 % of the occurrences of known words: an alphabetical order has about
-    half of them, a vocabulary made from other text far more. A small one may be in any order.
+    Raises `ConfigurationError` if the vocabulary lacks a special word, or if its words are not in the order
+    of descending frequency, on which the sampled softmax relies. The first half of the numbers must have at
+    least 80 % of the occurrences of known words: in alphabetical order it has about half of them, in the
+    order of another text far more than 80 %. A small vocabulary may be in any order.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(namespace)
     for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):
@@ -102,12 +96,12 @@ def check_vocabulary(vocabulary: Vocabulary, namespace: str, corpus: Corpus) -> 
     unknown = numbers[vocabulary._oov_token]
     occurrences = np.zeros(len(numbers))
     for chunk in islice(_opened(corpus), _CHECKED_CHUNKS):
-        of_types = chunk.vocabulary_numbers(numbers, unknown)
-        occurrences += np.bincount(of_types, weights=chunk.counts, minlength=len(numbers))
+        type_numbers = chunk.vocabulary_numbers(numbers, unknown)
+        occurrences += np.bincount(type_numbers, weights=chunk.counts, minlength=len(numbers))
     occurrences[[0, unknown]] = 0
-    part = occurrences[: len(numbers) // 2].sum() / occurrences.sum()
-    if part < _PART_OF_FIRST_HALF:
+    share = occurrences[: len(numbers) // 2].sum() / occurrences.sum()
+    if share < _MIN_SHARE_OF_FIRST_HALF:
         raise ConfigurationError(
             f"the words in the vocabulary's namespace {namespace} are not in the order of descending "
-            f"frequency: the first half has only {part:.0%} of their occurrences in the text; {_MAKE}"
+            f"frequency: the first half has only {share:.0%} of their occurrences in the text; {_MAKE}"
         )

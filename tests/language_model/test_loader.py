@@ -14,7 +14,7 @@ from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.language_model import BiLmStreamLoader, BiLmTextReader
-from elmo_plugin.language_model.batches import data_loader
+from elmo_plugin.language_model import loader as loader_module
 
 TEXT = {"one.txt": "the cat sat\nthe dog sat down\n", "two.txt": "a cat ran away from the dog\nwhy ?\n"}
 
@@ -115,7 +115,7 @@ def test_two_processes_have_the_batches_of_one_with_twice_the_rows(
 ) -> None:
     options = {"shuffle": shuffle, "block_words": 10}
     alone = _batches(_loader(long_text, batch_size=4, **options))
-    monkeypatch.setattr(data_loader, "is_distributed", lambda: True)
+    monkeypatch.setattr(loader_module, "is_distributed", lambda: True)
     monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
     of_processes = []
     for process in range(2):

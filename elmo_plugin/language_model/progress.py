@@ -18,47 +18,15 @@ from tqdm import tqdm
 logger = logging.getLogger(__name__)
 
 
-def progress_line(
-    epoch: int,
-    num_epochs: int,
-    step: int,
-    num_steps: int,
-    tokens_per_second: float,
-    seconds_left: float,
-    learning_rate: float,
-    metrics: dict[str, float],
-) -> str:
-    """
-    Formats one line. `epoch` counts from 0, `step` is the number of finished steps of all epochs; of
-    `metrics` only `perplexity` and `sampled_loss` are shown.
-    """
-    figures = [
-        f"{name.replace('_', ' ')} {metrics[name]:.{digits}f}"
-        for name, digits in (("perplexity", 2), ("sampled_loss", 4))
-        if name in metrics
-    ]
-    parts = [
-        f"epoch {epoch + 1}/{num_epochs}",
-        f"step {step:,}/{num_steps:,} ({min(step / num_steps, 1):.1%})",
-        f"{tokens_per_second:,.0f} tokens/s",
-        f"{datetime.timedelta(seconds=round(seconds_left))} left",
-        *figures,
-        f"learning rate {learning_rate:.3g}",
-    ]
-    return ", ".join(parts)
-
-
 @TrainerCallback.register("bilm_progress")
 class BiLmProgress(TrainerCallback):
     """
-    Logs a line on the progress of the whole training at intervals, on the primary process: tokens
-    per second of one direction over all processes (which read shares of the same size) since the last line,
-    and the time left, at the average speed since this process began to train.
+    Logs a line on the progress of the whole training at intervals, on the primary process: tokens per second
+    of one direction over all processes (which read shares of the same size) since the last line, and the time
+    left, at the average speed since this process began to train.
 
     # Parameters
 
-    serialization_dir : `str`
-        Given by the trainer, not by a configuration.
     seconds : `float`
         The least time between two lines.
     """
@@ -83,13 +51,10 @@ class BiLmProgress(TrainerCallback):
         batch_outputs: list[dict[str, Any]],
         batch_metrics: dict[str, Any],
         epoch: int,
-        batch_number: int,
-        is_training: bool,
-        is_primary: bool = True,
-        batch_grad_norm: float | None = None,
+        *args: Any,
         **kwargs: Any,
     ) -> None:
-        if not is_training or not is_primary:
+        if not kwargs["is_training"] or not kwargs["is_primary"]:
             return
         now, step = time.monotonic(), trainer._total_batches_completed
         if self._started is None:
@@ -105,17 +70,21 @@ class BiLmProgress(TrainerCallback):
         steps_per_epoch = math.ceil(len(trainer.data_loader) / trainer._num_gradient_accumulation_steps)
         num_steps = steps_per_epoch * trainer._num_epochs
         started, first_step = self._started
-        line = progress_line(
-            epoch=epoch,
-            num_epochs=trainer._num_epochs,
-            step=step,
-            num_steps=num_steps,
-            tokens_per_second=sum(int(tokens) for tokens in self._tokens) * trainer._world_size / seconds,
-            seconds_left=max(num_steps - step, 0) * (now - started) / (step - first_step),
-            learning_rate=trainer.optimizer.param_groups[0]["lr"],
-            metrics=batch_metrics,
-        )
-        log_above_bars(line)
+        tokens = sum(map(int, self._tokens)) * trainer._world_size
+        seconds_left = round(max(num_steps - step, 0) * (now - started) / (step - first_step))
+        parts = [
+            f"epoch {epoch + 1}/{trainer._num_epochs}",
+            f"step {step:,}/{num_steps:,} ({min(step / num_steps, 1):.1%})",
+            f"{tokens / seconds:,.0f} tokens/s",
+            f"{datetime.timedelta(seconds=seconds_left)} left",
+            *(
+                f"{name.replace('_', ' ')} {batch_metrics[name]:.{digits}f}"
+                for name, digits in (("perplexity", 2), ("sampled_loss", 4))
+                if name in batch_metrics
+            ),
+            f"learning rate {trainer.optimizer.param_groups[0]['lr']:.3g}",
+        ]
+        log_above_bars(", ".join(parts))
         self._begin_line()
 
     @overrides
@@ -125,7 +94,7 @@ class BiLmProgress(TrainerCallback):
 
 def log_above_bars(line: str) -> None:
     """Logs a line above the progress bars of the terminal."""
-    bars = list(getattr(tqdm, "_instances", ()))  # AllenNLP's, too, which `external_write_mode` does not find
+    bars = list(getattr(tqdm, "_instances", ()))  # with AllenNLP's, which `external_write_mode` does not find
     for bar in bars:
         bar.clear()
     logger.info(line)

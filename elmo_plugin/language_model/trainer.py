@@ -18,9 +18,9 @@ from allennlp.training.trainer import Trainer, TrainerCheckpoint
 from overrides import overrides
 
 from elmo_plugin.common.formats.torch_files import save_tensors
-from elmo_plugin.language_model.batches.data_loader import BiLmStreamLoader
+from elmo_plugin.language_model.loader import BiLmStreamLoader
 from elmo_plugin.language_model.model import BiLmLanguageModel
-from elmo_plugin.language_model.training.training_state import (
+from elmo_plugin.language_model.training_state import (
     EpochProgress,
     random_states,
     seed_by_rank,
@@ -45,15 +45,10 @@ class BiLmTrainer(GradientDescentTrainer):
     checkpoint. Takes the same parameters as AllenNLP's, but not its moving average `exponential`, which does
     not resume: `ema` is the same average.
 
-    # Raises
-
-    `ConfigurationError`
-        If the model or the data loader is of another kind, if the moving average is `exponential`, or if the
-        text, its vocabulary, its division into batches and among processes, or the validation text is not
-        that of the checkpoint.
+    Raises `ConfigurationError` for other models, data loaders and averages, and if the text, its vocabulary,
+    its division into batches and among processes, or the validation text differs from the checkpoint's.
     """
 
-    # In addition to the types that AllenNLP's trainer declares.
     model: BiLmLanguageModel
     data_loader: BiLmStreamLoader
     _checkpointer: Any
@@ -96,8 +91,8 @@ class BiLmTrainer(GradientDescentTrainer):
         )
         state = super().get_checkpoint_state()
         if state is None:
-            # Only in the process that writes does AllenNLP's checkpointer note when that was; all must agree
-            # on when the next one is due.
+            # AllenNLP's checkpointer records this only in the process that writes; all must agree on when the
+            # next checkpoint is due.
             self._checkpointer._last_save_num_epochs_completed = self._epochs_completed
             self._checkpointer._last_save_num_batches_in_epoch_completed = self._batches_in_epoch_completed
             return None
@@ -176,8 +171,8 @@ class BiLmTrainer(GradientDescentTrainer):
 
     def _prepare_resume(self, state: dict[str, Any]) -> None:
         """
-        Batches that AllenNLP reads again only to skip them come without data. The states are set after that,
-        as nothing before the first new batch may change them.
+        Lets the data loader yield batches without data while AllenNLP only skips them. The states are
+        restored just before the first new batch.
         """
         own = state["processes"][torch.distributed.get_rank() if self._distributed else 0]
         if self._scaler is not None and state["scaler"] is not None:
@@ -196,8 +191,8 @@ class BiLmTrainer(GradientDescentTrainer):
 
     def _repair_best_model(self) -> None:
         """
-        AllenNLP makes `best.th` after the checkpoint of the same model, and notes in the next one that it
-        did: a kill in between leaves the best model so far, or none, as the best.
+        AllenNLP writes `best.th` after the checkpoint of the same model, and records that in the next one: a
+        kill in between leaves an older best model, or none.
         """
         path = os.path.join(self._serialization_dir, "best.th")
         is_of_an_epochs_end = self._start_after_batches_in_epoch_completed == 0
@@ -222,7 +217,7 @@ class BiLmTrainer(GradientDescentTrainer):
 
     @overrides
     def rescale_gradients(self) -> float | None:
-        """AllenNLP takes the mean gradient of a step's batches, but their sum where the loss is scaled."""
+        """Averages the gradients of a step's batches, which AllenNLP adds up if the loss is scaled."""
         if self._scaler is not None and self._batches_of_step > 1:
             for parameter in self.model.parameters():
                 if parameter.grad is not None:

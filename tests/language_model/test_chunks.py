@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import word_to_character_ids
-from elmo_plugin.language_model.corpus.chunks import CorpusChunk
-from elmo_plugin.language_model.corpus.shards import PreparedShard, prepare
+from elmo_plugin.language_model.chunks import ChunkFiles, CorpusChunk
+from elmo_plugin.language_model.corpus import prepare
 
 SPACES = " \t\r\x0b\x0c\x1c\x1f\x85\xa0\u1680\u2003\u2028\u3000"
 WORDS = st.one_of(
@@ -31,7 +31,7 @@ def plain(lines: list[str]) -> list[list[str]]:
     return [words for line in lines if (words := line.split())]
 
 
-def prepared(lines: list[str], folder: str | Path, chunk_tokens: int = 1000) -> PreparedShard:
+def prepared(lines: list[str], folder: str | Path, chunk_tokens: int = 1000) -> list[ChunkFiles]:
     path = Path(folder) / "text.txt"
     path.write_text("\n".join(lines), encoding="utf-8", newline="")
     return prepare(str(path), Path(folder) / "corpora", chunk_tokens)
@@ -46,7 +46,7 @@ def sentences(chunk: CorpusChunk) -> list[list[str]]:
 @given(lines=LINES, chunk_tokens=st.integers(1, 12))
 def test_the_chunks_together_are_the_text(lines: list[str], chunk_tokens: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        files = prepared(lines, folder, chunk_tokens).chunks
+        files = prepared(lines, folder, chunk_tokens)
         chunks = [one.open(max_characters=50) for one in files]
         assert [sentence for chunk in chunks for sentence in sentences(chunk)] == plain(lines)
         for one, chunk in zip(files, chunks, strict=True):
@@ -62,7 +62,7 @@ def test_words_have_the_numbers_counts_and_characters_they_should(
     lines: list[str], max_characters: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        chunk = prepared(lines, folder).chunks[0].open(max_characters)
+        chunk = prepared(lines, folder)[0].open(max_characters)
         text = plain(lines)
         bounded = ["<S>", "</S>"] * len(text) + [word for sentence in text for word in sentence]
         assert chunk.words == ["", *dict.fromkeys(bounded)]
@@ -74,7 +74,7 @@ def test_words_have_the_numbers_counts_and_characters_they_should(
 
 
 def test_types_and_shapes_are_as_told(tmp_path: Path) -> None:
-    chunk = prepared(["a b a"], tmp_path).chunks[0].open(max_characters=7)
+    chunk = prepared(["a b a"], tmp_path)[0].open(max_characters=7)
     for name, dtype, shape in (
         ("types", np.uint32, (3,)),
         ("starts", np.int64, (2,)),
@@ -88,14 +88,14 @@ def test_types_and_shapes_are_as_told(tmp_path: Path) -> None:
 
 
 def test_a_word_has_the_same_hash_in_every_chunk(tmp_path: Path) -> None:
-    first, second = (one.open(50) for one in prepared(["a b c", "c d a"], tmp_path, chunk_tokens=3).chunks)
+    first, second = (one.open(50) for one in prepared(["a b c", "c d a"], tmp_path, chunk_tokens=3))
     hashes = dict(zip(first.words, first.hashes, strict=True))
     for word in ("<S>", "</S>", "a", "c"):
         assert second.hashes[second.words.index(word)] == hashes[word]
 
 
 def test_only_no_word_has_the_number_of_padding(tmp_path: Path) -> None:
-    chunk = prepared(["a @@PADDING@@ b @@UNKNOWN@@ c"], tmp_path).chunks[0].open(50)
+    chunk = prepared(["a @@PADDING@@ b @@UNKNOWN@@ c"], tmp_path)[0].open(50)
     numbers = {"@@PADDING@@": 0, "@@UNKNOWN@@": 1, "<S>": 2, "</S>": 3, "a": 4, "b": 5}
     found = chunk.vocabulary_numbers(numbers, unknown=1)
     assert found.dtype == np.int64
@@ -105,35 +105,18 @@ def test_only_no_word_has_the_number_of_padding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["types.npy", "starts.npy", "counts.npy", "hashes.npy", "words.txt"])
-@pytest.mark.parametrize("kept_bytes", [None, 0])
-def test_files_that_are_gone_or_empty_are_named(tmp_path: Path, name: str, kept_bytes: int | None) -> None:
-    shard = prepared(["a b a"], tmp_path)
-    path = shard.folder / f"000000.{name}"
+def test_missing_cut_and_changed_files_are_named(tmp_path: Path, name: str) -> None:
+    (chunk,) = prepared(["the cat sat on the mat"] * 5, tmp_path)
+    folder = chunk.path.parent
+    path = folder / f"000000.{name}"
     content = path.read_bytes()
-    path.unlink()
-    if kept_bytes is not None:
-        path.write_bytes(content[:kept_bytes])
-    with pytest.raises(BiLmError, match=f"gone or damaged .*remove the folder {shard.folder} and start"):
-        shard.chunks[0].open(50)
-
-
-@pytest.mark.parametrize("kept_bytes", [8, 135])
-def test_an_array_that_is_cut_is_named(tmp_path: Path, kept_bytes: int) -> None:
-    shard = prepared(["a b a"], tmp_path)
-    path = shard.folder / "000000.types.npy"
-    path.write_bytes(path.read_bytes()[:kept_bytes])
-    with pytest.raises(BiLmError, match="gone or damaged"):
-        shard.chunks[0].open(50)
-
-
-@pytest.mark.parametrize("name", ["types.npy", "starts.npy", "counts.npy", "hashes.npy", "words.txt"])
-def test_no_flipped_byte_goes_unnoticed(tmp_path: Path, name: str) -> None:
-    shard = prepared(["the cat sat on the mat"] * 5, tmp_path)
-    path = shard.folder / f"000000.{name}"
-    content = path.read_bytes()
+    damaged = [None, b"", content[:8], content[:-1]]
     for place in range(len(content) - 20, len(content), 3):
-        damaged = bytearray(content)
-        damaged[place] ^= 4
-        path.write_bytes(bytes(damaged))
-        with pytest.raises(BiLmError, match=f"{shard.folder}/000000.*gone or damaged"):
-            shard.chunks[0].open(50)
+        damaged.append(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
+    for changed in damaged:
+        path.unlink()
+        if changed is not None:
+            path.write_bytes(changed)
+        with pytest.raises(BiLmError, match=f"{folder}/0.*gone or damaged .*the folder {folder} "):
+            chunk.open(50)
+        path.touch()

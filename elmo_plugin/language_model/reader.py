@@ -1,4 +1,4 @@
-"""Plain text for language models: one tokenized sentence a line, in any number of files."""
+"""Plain text for language models: one tokenized sentence per line, in any number of files."""
 
 import logging
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from overrides import overrides
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.language_model.corpus.shards import find_shards, read_sentences
+from elmo_plugin.language_model.corpus import find_shards, read_sentences
 
 logger = logging.getLogger(__name__)
 
@@ -19,11 +19,9 @@ logger = logging.getLogger(__name__)
 @DatasetReader.register("bilm_text")
 class BiLmTextReader(DatasetReader):
     """
-    Reads UTF-8 text with one sentence a line, its words separated by white space. Blank lines are skipped.
-    A path is a file or a pattern such as `corpus/train-*.txt.gz`, whose files (shards) are taken one by one;
-    those that end in `.gz` or `.zst` are decompressed on the way.
-
-    Training takes the text from `bilm_stream`, which has it tokenized once; an instance is a sentence.
+    Reads UTF-8 text with one sentence per line, its words separated by white space; skips blank lines. A path
+    is a file or a pattern such as `corpus/train-*.txt.gz`, whose files (shards) are read one by one, plain,
+    `.gz` or `.zst`. An instance is a sentence; training reads the text through `bilm_stream` instead.
 
     # Parameters
 
@@ -37,10 +35,7 @@ class BiLmTextReader(DatasetReader):
         self._indexers: dict[str, TokenIndexer] = {"words": SingleIdTokenIndexer(namespace=namespace)}
 
     def shards(self, *paths: str) -> list[str]:
-        """
-        Returns for each path the file itself, or the files that it matches, sorted; a file that several of
-        them name is there once. Raises `ConfigurationError` if there is none.
-        """
+        """Returns the files that the paths match, each once. Raises `ConfigurationError` if there is none."""
         with as_configuration_error():
             return find_shards(*paths)
 

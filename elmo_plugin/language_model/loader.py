@@ -18,18 +18,14 @@ from torch.utils import data
 
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, BiLmError
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.language_model.batches.blocks import count_evaluation_windows, evaluation_windows
-from elmo_plugin.language_model.batches.streams import training_windows
-from elmo_plugin.language_model.batches.windows import IndexedCorpus, StreamLayout, batch_arrays
-from elmo_plugin.language_model.corpus.corpus import Corpus, prepare_corpus
-from elmo_plugin.language_model.corpus.dataset_reader import BiLmTextReader
-from elmo_plugin.language_model.corpus.vocabulary import (
-    check_vocabulary,
-    counting_instances,
-    vocabulary_fingerprint,
-)
+from elmo_plugin.language_model.blocks import count_evaluation_windows, evaluation_windows
+from elmo_plugin.language_model.chunks import IndexedCorpus
+from elmo_plugin.language_model.corpus import Corpus, prepare_corpus
+from elmo_plugin.language_model.reader import BiLmTextReader
+from elmo_plugin.language_model.vocabulary import check_vocabulary, counting_instances, vocabulary_fingerprint
+from elmo_plugin.language_model.windows import StreamLayout, batch_arrays, training_windows
 
-MINIMUM = {  # of each option
+MINIMUM = {
     "batch_size": 1,
     "unroll_steps": 1,
     "seed": 0,
@@ -46,11 +42,10 @@ class BiLmStreamLoader(DataLoader):
     with it. Each direction's language model reads a text of its own.
 
     With `shuffle`, to train: each row of a batch is a stream of sentences in random order that continues in
-    the next batch, another for each direction. An epoch has every sentence once in each direction; in its
-    last batches, rows that have run out of sentences are empty. Each epoch has an order of its own.
-
-    Without, to evaluate: the text in its order is cut into blocks of sentences, and each is read from the
-    zero state, backward from its end, so that no other option changes what is predicted from what.
+    the next batch. An epoch has every sentence once in each direction, in an order of its own; in its last
+    batches, rows that have run out of sentences are empty. Without, to evaluate: the text in its order is cut
+    into blocks of sentences, each read from the zero state, so that no other option changes what is predicted
+    from what.
 
     In distributed training each process has `batch_size` rows of its own. The global random states are
     neither used nor changed.
@@ -62,22 +57,22 @@ class BiLmStreamLoader(DataLoader):
     data_path : `str`
         A file or a pattern.
     batch_size : `int`
-        The number of streams, or blocks, that are read in parallel.
+        The number of streams or blocks that are read in parallel.
     unroll_steps : `int`
-        The number of words of each in a batch, over which the gradient goes back.
+        The number of words of each in a batch, the length of back-propagation.
     shuffle : `bool`
         Whether to train on streams, or to evaluate on blocks.
     seed : `int`
-        Of the order in streams.
+        The seed of the order in streams.
     block_words : `int`
         A block is the fewest sentences that have at least this number of words. With 1, it is a single
         sentence.
     num_workers : `int`
-        How many processes prepare batches; 0 for this one. The batches are the same.
+        The number of processes that prepare batches; 0 for this one. The batches are the same.
     max_characters_per_token : `int`
         Must be the model's.
     cache_directory : `str`, optional
-        Where the tokenized text is. The default is `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub
+        Where the tokenized text is kept. The default is `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub
         folder.
     """
 
@@ -97,9 +92,8 @@ class BiLmStreamLoader(DataLoader):
         options = locals()
         for name, minimum in MINIMUM.items():
             if options[name] < minimum:
-                raise ConfigurationError(
-                    f"bilm_stream: {name} must be at least {minimum}, not {options[name]}"
-                )
+                message = f"bilm_stream: {name} must be at least {minimum}, not {options[name]}"
+                raise ConfigurationError(message)
         self._reader = reader
         self._data_path = data_path
         self._shards = reader.shards(data_path)
@@ -130,7 +124,7 @@ class BiLmStreamLoader(DataLoader):
 
     @property
     def fingerprint(self) -> dict[str, str]:
-        """What must be the same for `resume`: the text, its vocabulary and layout, and the order."""
+        """What must be the same for `resume`: text, vocabulary, layout and order."""
         parts = {
             "text": self._corpus.fingerprint,
             "vocabulary": self._vocabulary_fingerprint,
@@ -143,7 +137,7 @@ class BiLmStreamLoader(DataLoader):
 
     @overrides
     def __len__(self) -> int:
-        """Returns the batches in an epoch, without the few at its end that only some streams reach."""
+        """Returns the number of batches in an epoch, without the few that only some streams reach."""
         return self._length
 
     @cached_property
@@ -175,17 +169,9 @@ class BiLmStreamLoader(DataLoader):
 
     def resume(self, finished_epochs: list[int], batches: int, then: Callable[[], None]) -> None:
         """
-        Continues where a loader with the same fingerprint stopped: the batches that it gave are not made
-        again; an empty dictionary stands for each.
-
-        # Parameters
-
-        finished_epochs : `list[int]`
-            The other's `progress()`.
-        batches : `int`
-            How many batches it gave in the epoch that was not finished.
-        then : `Callable[[], None]`
-            Called just before the first real batch is given.
+        Continues where another loader with the same fingerprint stopped: after the epochs of its `progress()`
+        and so many `batches` of the next. An empty dictionary stands for each batch that it yielded. Calls
+        `then` just before the first real batch.
         """
         self._done_before = [*finished_epochs, batches]
         self._then = then
@@ -228,10 +214,10 @@ class BiLmStreamLoader(DataLoader):
 @dataclass(frozen=True)
 class _EpochBatches(data.IterableDataset):
     """
-    The batches of one epoch as numpy arrays; in a worker of torch's data loader, those whose turn it is. A
-    `BiLmError` is given in place of a batch, because torch would change its message.
+    The batches of one epoch as numpy arrays; in a worker of torch's data loader, those whose turn it is.
+    Yields a `BiLmError` in place of a batch, because torch would change its message.
 
-    windows: gives, for each batch, the window of both directions, and whether streams start with it
+    windows: yields for each batch the windows of both directions, and whether streams start with it
     """
 
     windows: Callable[[], Iterable[tuple]]
@@ -247,7 +233,7 @@ class _EpochBatches(data.IterableDataset):
 
 
 def _in_workers(batches: _EpochBatches, num_workers: int) -> Iterator[TensorDict]:
-    """Yields the batches as tensors, in the same order, made in `num_workers` processes; 0 for this one."""
+    """Yields the batches as tensors, in the same order, made in `num_workers` processes."""
     loader = data.DataLoader(
         batches,
         batch_size=None,

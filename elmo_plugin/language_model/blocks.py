@@ -1,4 +1,4 @@
-"""Text in its order, in blocks that are read in parallel: how a language model is evaluated."""
+"""Windows over blocks of text in its order: how a language model is evaluated."""
 
 from collections.abc import Iterator
 from itertools import islice, pairwise
@@ -6,14 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elmo_plugin.language_model.batches.windows import (
-    IndexedCorpus,
-    StreamLayout,
-    TypeTable,
-    Window,
-    append_to_rows,
-    sentences_in_a_row,
-)
+from elmo_plugin.language_model.chunks import IndexedCorpus, TypeTable
+from elmo_plugin.language_model.windows import StreamLayout, Window, append_to_rows, flatten_sentences
 
 
 class EvaluationWindow(NamedTuple):
@@ -32,7 +26,7 @@ class EvaluationWindow(NamedTuple):
 
 class TextBuffer(NamedTuple):
     """
-    Sentences that follow one another, from which the first are taken while others are added.
+    Consecutive sentences: chunks are appended at the end, and blocks removed from the beginning.
 
     types, starts: as in a `CorpusChunk`
     table: of the types
@@ -44,15 +38,15 @@ class TextBuffer(NamedTuple):
     table: TypeTable
     first: int
 
-    def followed_by(self, corpus: IndexedCorpus, number: int) -> "TextBuffer":
-        """Returns this text with the chunk of this number after it."""
-        chunk = corpus.open(number)
+    def append(self, corpus: IndexedCorpus, index: int) -> "TextBuffer":
+        """Returns this text followed by a chunk."""
+        chunk = corpus.open(index)
         table, types = corpus.type_table(chunk).concat(self.table, self.types)
         starts = np.concatenate([self.starts, chunk.starts[1:] + self.starts[-1]])
         return TextBuffer(np.concatenate([types, chunk.types.astype(np.int32)]), starts, table, self.first)
 
-    def without(self, sentences: int) -> "TextBuffer":
-        """Returns this text without that many sentences at its beginning."""
+    def drop(self, sentences: int) -> "TextBuffer":
+        """Returns this text without its first sentences."""
         begin = self.starts[sentences]
         starts = self.starts[sentences:] - begin
         return TextBuffer(self.types[begin:], starts, self.table, self.first + sentences)
@@ -63,18 +57,10 @@ def evaluation_windows(
 ) -> Iterator[EvaluationWindow]:
     """
     Yields all words of the text, each in the same context whatever the number of rows, time steps and
-    processes: a model that starts each block from the zero state gives the same probabilities.
-
-    Each row reads a block, until the longest of them ends; then the next ones begin. The backward direction
-    reads each block from its end. All processes have the same number of windows.
-
-    # Parameters
-
-    block_words : `int`
-        A block is the fewest sentences that have at least this number of words. With 1, it is a single
-        sentence.
-    first : `int`
-        The number of the first window that is wanted.
+    processes: a model that starts each block from the zero state gives the same probabilities. A block is the
+    fewest sentences that have at least `block_words` words. Each row reads a block, until the longest of them
+    ends; then the next ones begin. The backward direction reads each block from its end. All processes have
+    the same number of windows. Skips the windows before `first`.
     """
     windows = (
         window
@@ -87,7 +73,7 @@ def evaluation_windows(
 def count_evaluation_windows(corpus: IndexedCorpus, layout: StreamLayout, block_words: int) -> int:
     """Counts what `evaluation_windows` yields."""
     return sum(
-        -(-int(targets_in(text.starts, blocks).max()) // layout.unroll_steps)
+        -(-int(count_targets(text.starts, blocks).max()) // layout.unroll_steps)
         for text, blocks in block_groups(corpus, layout.rows, block_words)
     )
 
@@ -96,20 +82,20 @@ def block_groups(
     corpus: IndexedCorpus, num_rows: int, block_words: int
 ) -> Iterator[tuple[TextBuffer, np.ndarray]]:
     """
-    Yields a part of the text, and which of its sentences begin the blocks that are read in parallel; the last
-    number is the end of the last block. There are `num_rows` blocks, except in the last group.
+    Yields a part of the text, and the numbers of its sentences that begin the blocks to be read in parallel,
+    followed by the end of the last block. There are `num_rows` blocks, except in the last group.
     """
     text = TextBuffer(np.zeros(0, np.int32), np.zeros(1, np.int64), corpus.empty_table(), first=0)
-    for number in range(len(corpus.chunks)):
-        text = text.followed_by(corpus, number)
+    for index in range(len(corpus.chunks)):
+        text = text.append(corpus, index)
         blocks = block_boundaries(text.starts, block_words)
         whole = (len(blocks) - 1) // num_rows * num_rows
-        if number == len(corpus.chunks) - 1:
+        if index == len(corpus.chunks) - 1:
             blocks = np.unique([*blocks, len(text.starts) - 1])
             whole = len(blocks) - 1
         for group in range(0, whole, num_rows):
             yield text, blocks[group : group + num_rows + 1]
-        text = text.without(blocks[whole])
+        text = text.drop(blocks[whole])
 
 
 def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
@@ -121,17 +107,17 @@ def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
     return np.array(boundaries)
 
 
-def targets_in(starts: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+def count_targets(starts: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     """Counts the targets in each block: its words, and the end of each sentence."""
     return np.diff(starts[blocks]) + np.diff(blocks)
 
 
 def _group_windows(text: TextBuffer, blocks: np.ndarray, layout: StreamLayout) -> Iterator[EvaluationWindow]:
     steps = layout.unroll_steps
-    width = -(-targets_in(text.starts, blocks).max() // steps) * steps
+    width = -(-count_targets(text.starts, blocks).max() // steps) * steps
     own = blocks[layout.own.start : layout.own.stop + 1]
     rows = np.stack(
-        [_rows(text, own, layout.batch_size, width, reverse=reverse) for reverse in (False, True)]
+        [_block_rows(text, own, layout.batch_size, width, reverse=reverse) for reverse in (False, True)]
     )
     rows[:, 2][rows[:, 1] == 0] = -1  # no sentence where there is no target
     for start in range(0, width, steps):
@@ -140,13 +126,13 @@ def _group_windows(text: TextBuffer, blocks: np.ndarray, layout: StreamLayout) -
         yield EvaluationWindow(forward, backward, start == 0, window[:, 2])
 
 
-def _rows(text: TextBuffer, blocks: np.ndarray, num_rows: int, width: int, reverse: bool) -> np.ndarray:
-    """Inputs, targets and the numbers of their sentences, a block in each row: shape (3, rows, width)."""
+def _block_rows(text: TextBuffer, blocks: np.ndarray, num_rows: int, width: int, reverse: bool) -> np.ndarray:
+    """Returns inputs, targets and the numbers of their sentences, one block per row: (3, rows, width)."""
     runs = [np.arange(begin, end) for begin, end in pairwise(blocks)]
     sentences = np.concatenate([np.arange(0), *(run[::-1] if reverse else run for run in runs)])
     numbers = np.repeat(text.first + sentences, np.diff(text.starts)[sentences] + 1)
-    items = np.stack([*sentences_in_a_row(text.types, text.starts, sentences, reverse=reverse), numbers])
+    items = np.stack([*flatten_sentences(text.types, text.starts, sentences, reverse=reverse), numbers])
     lengths = np.zeros(num_rows, dtype=np.int64)
-    lengths[: len(runs)] = targets_in(text.starts, blocks)
+    lengths[: len(runs)] = count_targets(text.starts, blocks)
     empty = np.zeros((3, num_rows, width), dtype=np.int32)
     return append_to_rows(empty, np.zeros_like(lengths), items, lengths)

@@ -1,0 +1,235 @@
+"""Text for a biLM, tokenized once into files of a cache: it is never all in memory."""
+
+import glob
+import json
+import os
+import shutil
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from itertools import count
+from pathlib import Path
+
+import torch
+from filelock import FileLock
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import atomic_write, remove_leftovers, write_json
+from elmo_plugin.common.formats.json_files import read_json
+from elmo_plugin.common.formats.text_files import compression, decode, read_lines
+from elmo_plugin.common.progress import progress_bar
+from elmo_plugin.language_model.chunks import RESERVED_WORDS, ChunkFiles, write_corpus_chunk
+
+CHUNK_TOKENS = 2**22
+_FORMAT = 2  # of prepared shards; another number for another layout
+_LIST = "pieces.json"  # the tokens, the sentences and the checksum of each chunk
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """
+    chunks: in the order of the shards
+    fingerprint: of the contents of the shards and their order
+    """
+
+    chunks: list[ChunkFiles]
+    fingerprint: str
+
+    @property
+    def tokens(self) -> int:
+        """The number of words, without sentence boundaries."""
+        return sum(chunk.tokens for chunk in self.chunks)
+
+    @property
+    def sentences(self) -> int:
+        """The number of sentences."""
+        return sum(chunk.sentences for chunk in self.chunks)
+
+
+def prepare_corpus(
+    shards: Sequence[str],
+    cache_directory: str | Path | None = None,
+    num_processes: int = 1,
+    chunk_tokens: int = CHUNK_TOKENS,
+) -> Corpus:
+    """
+    Tokenizes each shard once into the folder `corpora` of the cache, by default `$ELMO_PLUGIN_CACHE`, or
+    `elmo_plugin` in torch's hub folder; `num_processes` shards at a time. From then on it is only opened.
+
+    Raises `BiLmError` as `prepare` does; then nothing of that shard is left.
+    """
+    cache = cache_directory or os.environ.get("ELMO_PLUGIN_CACHE") or f"{torch.hub.get_dir()}/elmo_plugin"
+    directory = Path(cache) / "corpora"
+    found = {shard: find_prepared(shard, directory, chunk_tokens) for shard in shards}
+    prepared = {shard: chunks for shard, chunks in found.items() if chunks is not None}
+    missing = [shard for shard in found if shard not in prepared]
+    if missing:
+        prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
+        with ProcessPoolExecutor(num_processes) if num_processes > 1 else nullcontext() as pool:
+            made = (pool.map if pool else map)(prepare_one, missing)
+            bar = progress_bar(iterable=made, total=len(missing), desc="preparing text")
+            prepared |= zip(missing, bar, strict=True)
+    in_order = [prepared[shard] for shard in shards]
+    contents = " ".join(chunks[0].path.parent.name for chunks in in_order)
+    return Corpus(
+        chunks=[chunk for chunks in in_order for chunk in chunks],
+        fingerprint=blake2b(contents.encode(), digest_size=16).hexdigest(),
+    )
+
+
+def find_shards(*paths: str) -> list[str]:
+    """
+    Returns for each path the file itself, or the files that it matches, sorted; each file once. Raises
+    `BiLmError` if there is none.
+    """
+    shards: dict[str, None] = {}
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise BiLmError(f"data path: expected text, got {path!r}")
+        files = [path] if os.path.isfile(path) else sorted(filter(os.path.isfile, glob.glob(path)))
+        if not files:
+            raise BiLmError(f"no file matches the data path {path}")
+        shards |= dict.fromkeys(files)
+    return list(shards)
+
+
+def read_sentences(shard: str) -> Iterator[list[str]]:
+    """
+    Yields the words of each line, separated by white space; skips blank lines. Raises `BiLmError` if the
+    shard has no sentence, is not UTF-8 text, or is a damaged `.gz` or `.zst` file.
+    """
+    is_empty = True
+    for number, line in enumerate(read_lines(shard), start=1):
+        if words := decode(line, f"{shard}, line {number}").split():
+            is_empty = False
+            yield words
+    if is_empty:
+        raise BiLmError(f"{shard} has no sentence in it; remove it from the data path")
+
+
+def find_prepared(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFiles] | None:
+    """Returns the chunks of a shard if they can be found without reading the shard."""
+    with _naming_shard(shard, directory):
+        content = _recorded_content(shard, directory)
+    return _open(_folder(directory, content, chunk_tokens)) if content is not None else None
+
+
+def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFiles]:
+    """
+    Returns the chunks of a shard, which are written to `directory` if they are not there yet; if several
+    processes prepare the same shard, one does it and the others wait. A chunk has at most `chunk_tokens`
+    words, unless a sentence has more.
+
+    Raises `BiLmError` as `read_sentences` does, if the shard is gone or changes while it is read, or if the
+    chunks cannot be written; then nothing of them is left.
+    """
+    with _naming_shard(shard, directory):
+        directory.mkdir(parents=True, exist_ok=True)
+        stamp = _stamp(shard)
+        content = _recorded_content(shard, directory) or _content(shard)
+        folder = _folder(directory, content, chunk_tokens)
+        with FileLock(f"{folder}.lock"):
+            chunks = _open(folder) or _write(shard, stamp, folder, chunk_tokens)
+        record = {"path": str(Path(shard).resolve()), "stamp": stamp, "content": content}
+        write_json(_record(shard, directory), record)
+        return chunks
+
+
+@contextmanager
+def _naming_shard(shard: str, directory: Path) -> Iterator[None]:
+    """Names the shard in the errors of the system."""
+    try:
+        yield
+    except (OSError, BiLmError) as error:
+        if not Path(shard).exists():
+            raise BiLmError(f"{shard} is gone; put it back or remove it from the data path") from None
+        if isinstance(error, BiLmError):
+            raise
+        raise BiLmError(
+            f"cannot prepare {shard} for training ({error}); prepared text is written to {directory}, "
+            "or where $ELMO_PLUGIN_CACHE says"
+        ) from None
+
+
+def _folder(directory: Path, content: str, chunk_tokens: int) -> Path:
+    return directory / f"{content}-{chunk_tokens}-v{_FORMAT}"
+
+
+def _open(folder: Path) -> list[ChunkFiles] | None:
+    """Returns the chunks in a folder, `None` if it is missing or incomplete."""
+    try:
+        sizes = read_json(folder / _LIST, str(folder / _LIST))
+        is_whole = all(type(number) is int and number >= 0 for size in sizes for number in size)
+        return _chunks(folder, sizes) if sizes and is_whole else None
+    except (BiLmError, TypeError):
+        return None
+
+
+def _chunks(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFiles]:
+    return [ChunkFiles(folder / f"{index:06d}", *size) for index, size in enumerate(sizes)]
+
+
+def _write(shard: str, stamp: list[int], folder: Path, chunk_tokens: int) -> list[ChunkFiles]:
+    """Writes the folder, which appears when it is whole. Only one process at a time may be here."""
+    remove_leftovers(folder.parent, folder.name)
+    shutil.rmtree(folder, ignore_errors=True)  # it is damaged
+    with atomic_write(folder) as part:
+        part.mkdir()
+        sizes: list[tuple[int, int, int]] = []
+        for words, types, lengths in _tokenized(read_sentences(shard), chunk_tokens):
+            checksum = write_corpus_chunk(part / f"{len(sizes):06d}", words, types, lengths)
+            sizes.append((len(types), len(lengths), checksum))
+        (part / _LIST).write_text(json.dumps(sizes))
+        if _stamp(shard) != stamp:
+            raise BiLmError(f"{shard} was changed while it was read; start again when it is whole")
+    return _chunks(folder, sizes)
+
+
+def _tokenized(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[tuple[list[str], array, array]]:
+    """Yields for each chunk its words from type 3 on, the type of each token, and the sentences' lengths."""
+    reserved = {word: number for number, word in enumerate(RESERVED_WORDS)}
+    types_of = defaultdict(count(len(reserved)).__next__, reserved)
+    types, lengths = array("I"), array("q")
+    for sentence in sentences:
+        if lengths and len(types) + len(sentence) > chunk_tokens:
+            yield list(types_of)[len(reserved) :], types, lengths
+            types, lengths = array("I"), array("q")
+            types_of = defaultdict(count(len(reserved)).__next__, reserved)
+        types.extend(map(types_of.__getitem__, sentence))
+        lengths.append(len(sentence))
+    yield list(types_of)[len(reserved) :], types, lengths
+
+
+def _content(shard: str) -> str:
+    """Digests the content of the file, and how it is compressed."""
+    digest = blake2b(compression(shard).encode(), digest_size=16)
+    with open(shard, "rb") as file:
+        while part := file.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _stamp(shard: str) -> list[int]:
+    """Returns what changes when the file is written to."""
+    status = Path(shard).stat()
+    return [status.st_size, status.st_mtime_ns]
+
+
+def _record(shard: str, directory: Path) -> Path:
+    """Returns where the digest of the file at a path is recorded, so that the file need not be read again."""
+    path = bytes(Path(shard).resolve())
+    return directory / "contents" / f"{blake2b(path, digest_size=16).hexdigest()}.json"
+
+
+def _recorded_content(shard: str, directory: Path) -> str | None:
+    stamp = _stamp(shard)
+    try:
+        record = read_json(_record(shard, directory), "the record of a shard")
+        return str(record["content"]) if record["stamp"] == stamp else None
+    except (BiLmError, KeyError, TypeError):
+        return None

@@ -1,0 +1,219 @@
+"""Text is tokenized once, known by its content, and refused by name if it cannot be read."""
+
+import gzip
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zstandard
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.language_model import corpus as corpus_module
+from elmo_plugin.language_model.chunks import write_corpus_chunk
+from elmo_plugin.language_model.corpus import find_prepared, prepare, prepare_corpus, read_sentences
+
+TEXTS = ["a b a\nwhy ?\n", "c b\n", "a\nb\nc d e\n"]
+TEXT = "a b a\n\nwhy ?\nc b\nSchön\n"
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> list[str]:
+    for number, text in enumerate(TEXTS):
+        (tmp_path / f"{number}.txt").write_text(text)
+    return [str(tmp_path / f"{number}.txt") for number in range(len(TEXTS))]
+
+
+@pytest.fixture
+def shard(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return tmp_path / "corpora"
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Where chunks have been written."""
+    paths = []
+
+    def write(path: Path, *args) -> int:
+        paths.append(path)
+        return write_corpus_chunk(path, *args)
+
+    monkeypatch.setattr(corpus_module, "write_corpus_chunk", write)
+    return paths
+
+
+def nothing_is_left_in(directory: Path) -> bool:
+    return not [path for path in directory.rglob("*") if path.suffix != ".lock"]
+
+
+@pytest.mark.parametrize("num_processes", [1, 2])
+def test_a_corpus_has_the_chunks_of_its_shards_in_order(
+    texts: list[str], tmp_path: Path, num_processes: int
+) -> None:
+    made = prepare_corpus(texts, tmp_path / "cache", num_processes, chunk_tokens=3)
+    assert (made.tokens, made.sentences) == (12, 6)
+    sizes = [(chunk.tokens, chunk.sentences) for chunk in made.chunks]
+    assert sizes == [(3, 1), (2, 1), (2, 1), (2, 2), (3, 1)]
+    assert [chunk.open(50).words[3:] for chunk in made.chunks] == [
+        ["a", "b"], ["why", "?"], ["c", "b"], ["a", "b"], ["c", "d", "e"]
+    ]  # fmt: skip
+
+
+def test_the_fingerprint_tells_contents_and_order_apart(texts: list[str], tmp_path: Path) -> None:
+    made = prepare_corpus(texts, tmp_path / "cache").fingerprint
+    assert prepare_corpus(texts, tmp_path / "another").fingerprint == made
+    assert prepare_corpus(texts[::-1], tmp_path / "cache").fingerprint != made
+    Path(texts[1]).write_text("c  b\n")
+    assert prepare_corpus(texts, tmp_path / "cache").fingerprint != made
+
+
+def test_plain_and_compressed_text_gives_equal_chunks(tmp_path: Path) -> None:
+    text = "".join(TEXTS).encode()
+    contents = {"text": text, "text.gz": gzip.compress(text), "text.zst": zstandard.compress(text)}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    made = prepare_corpus([str(tmp_path / name) for name in contents], tmp_path / "cache")
+    plain, *others = (chunk.open(50) for chunk in made.chunks)
+    for other in others:
+        for name in ("types", "starts", "counts", "hashes", "text"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(plain, name))
+
+
+def test_prepared_text_is_only_opened(
+    texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = prepare_corpus(texts, tmp_path / "cache")
+    for name in ("write_corpus_chunk", "progress_bar", "_content"):
+        monkeypatch.setattr(corpus_module, name, lambda *args, **_: pytest.fail("it is read again"))
+    assert prepare_corpus(texts, tmp_path / "cache") == made
+
+
+def test_it_is_kept_in_the_cache_that_the_environment_names(
+    texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ELMO_PLUGIN_CACHE", str(tmp_path / "named"))
+    (chunk,) = prepare_corpus(texts[:1]).chunks
+    assert chunk.path.is_relative_to(tmp_path / "named" / "corpora")
+
+
+@pytest.mark.parametrize("num_processes", [1, 2])
+def test_a_bad_shard_among_good_ones_is_named(texts: list[str], tmp_path: Path, num_processes: int) -> None:
+    Path(texts[1]).write_text("\n")
+    with pytest.raises(BiLmError, match=f"{texts[1]} has no sentence in it"):
+        prepare_corpus(texts, tmp_path / "cache", num_processes)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("text", b"\n  \n", "has no sentence in it"),
+        ("text.gz", gzip.compress(b"", mtime=0), "has no sentence in it"),
+        ("latin.txt", "good\nschöne\n".encode("latin-1"), ", line 2: not UTF-8 text"),
+        ("text.gz", gzip.compress(TEXT.encode() * 1000)[:-9], ": not a whole gzip file"),
+        ("text.zst", zstandard.compress(TEXT.encode() * 1000)[:-9], ": not a whole zstd file"),
+    ],
+)
+def test_a_shard_that_cannot_be_read_is_named(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(BiLmError, match=f"{path}.*{message}"):
+        prepare(str(path), tmp_path / "corpora", chunk_tokens=1)
+    assert nothing_is_left_in(tmp_path / "corpora")
+
+
+def test_a_shard_is_prepared_once_and_known_by_its_content(
+    shard: Path, directory: Path, written: list[Path]
+) -> None:
+    assert find_prepared(str(shard), directory) is None
+    prepared = prepare(str(shard), directory)
+    assert prepare(str(shard), directory) == find_prepared(str(shard), directory) == prepared
+    copy = shard.with_name("copy.txt")
+    copy.write_bytes(shard.read_bytes())
+    os.utime(shard, ns=(0, 0))
+    assert find_prepared(str(shard), directory) is find_prepared(str(copy), directory) is None
+    assert prepare(str(shard), directory) == prepare(str(copy), directory) == prepared
+    assert len(written) == 1
+    shard.write_text("other text\n")
+    assert prepare(str(shard), directory) != prepared
+    assert len(written) == 2
+
+
+def test_the_same_content_under_another_compression_is_read_again(shard: Path, directory: Path) -> None:
+    compressed = shard.with_suffix(".gz")
+    compressed.write_bytes(gzip.compress(TEXT.encode()))
+    prepare(str(compressed), directory)
+    compressed.rename(shard)
+    with pytest.raises(BiLmError, match=f"{shard} is compressed by gzip, but its name does not end in .gz"):
+        prepare(str(shard), directory)
+
+
+def test_processes_that_prepare_the_same_shard_at_the_same_time_agree(shard: Path, directory: Path) -> None:
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        prepared = pool.starmap(prepare, [(str(shard), directory, 2)] * 8, chunksize=1)
+    assert all(chunks == prepared[0] for chunks in prepared)
+    assert [files.sentences for files in prepared[0]] == [1, 1, 1, 1]
+    assert not list(directory.glob(".*"))
+
+
+def test_leftovers_of_a_killed_process_do_no_harm(shard: Path, directory: Path) -> None:
+    folder = prepare(str(shard), directory)[0].path.parent
+    leftover = directory / f".{folder.name}.abcd1234"
+    leftover.mkdir()
+    folder.rename(leftover / folder.name)
+    assert prepare(str(shard), directory)[0].path.parent == folder
+    (folder / "pieces.json").write_text("[[")
+    assert find_prepared(str(shard), directory) is None
+    assert prepare(str(shard), directory)[0].tokens == 8
+    assert not list(directory.glob(".*"))
+
+
+def test_a_shard_that_vanishes_is_named(
+    shard: Path, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def vanishing(path: str) -> str:
+        shard.unlink()
+        return "content"
+
+    monkeypatch.setattr(corpus_module, "_content", vanishing)
+    for look in (prepare, find_prepared):
+        with pytest.raises(BiLmError, match=f"{shard} is gone; put it back or remove it"):
+            look(str(shard), directory)
+    assert nothing_is_left_in(directory)
+
+
+def _changing(shard: Path) -> tuple[str, Callable, str]:
+    def read(path: str) -> Iterator[list[str]]:
+        yield from read_sentences(path)
+        shard.write_text(TEXT * 2)
+
+    return "read_sentences", read, f"{shard} was changed while it was read"
+
+
+def _full_disk(shard: Path) -> tuple[str, Callable, str]:
+    def write(path: Path, *args) -> None:
+        write_corpus_chunk(path, *args)
+        raise OSError(28, "No space left on device")
+
+    return "write_corpus_chunk", write, f"cannot prepare {shard} .*{shard.parent}.*: the disk is full"
+
+
+@pytest.mark.parametrize("failure", [_changing, _full_disk])
+def test_a_failure_on_the_way_is_named_and_nothing_is_left(
+    shard: Path, directory: Path, monkeypatch: pytest.MonkeyPatch, failure: Callable
+) -> None:
+    name, function, message = failure(shard)
+    monkeypatch.setattr(corpus_module, name, function)
+    with pytest.raises(BiLmError, match=message):
+        prepare(str(shard), directory)
+    assert nothing_is_left_in(directory)
