@@ -12,7 +12,7 @@ from allennlp.common import Params
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.io.hdf5_weights import write_weights
+from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights, write_weights
 from elmo_plugin.commands.export import export
 from elmo_plugin.common import downloads
 from elmo_plugin.language_model import measure_perplexity, perplexity
@@ -67,6 +67,24 @@ def test_the_command_prints_and_writes_what_it_measures(
     assert counted == {"sentences": 6, "tokens": TOKENS, "targets": TOKENS + 6, "unknown_tokens": UNKNOWN}
     assert figures["unknown_percent"] == pytest.approx(100 * UNKNOWN / TOKENS)
     assert (figures["vocabulary_size"], figures["block_words"]) == (len(COUNTS) + 2, 5)
+
+
+def test_the_order_of_the_rows_of_the_softmax_changes_nothing(text: str, tmp_path: Path) -> None:
+    """Also if it has no row for padding: files of other programs may have any word in row 0."""
+    bilm = random_bilm()
+    softmax = random_softmax(["the", "<S>", "</S>", "<UNK>", "cat", "sat"])
+    figures = []
+    for number, order in enumerate(([0, 1, 2, 3, 4, 5], [5, 3, 1, 2, 4, 0], [3, 1, 2, 0, 4, 5])):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        bilm.options.to_file(folder / "options.json")
+        words = [softmax.words[row] for row in order]
+        reordered = SoftmaxWeights(softmax.weight[order], softmax.bias[order], words)
+        write_weights(folder / "weights.hdf5", bilm.state_dict(), bilm.options, softmax=reordered)
+        figures.append(_numbers(measure_perplexity(str(folder), [text])))
+    assert figures[0]["vocabulary_size"] == 6
+    assert figures[1] == pytest.approx(figures[0], rel=1e-5)
+    assert figures[2] == pytest.approx(figures[0], rel=1e-5)
 
 
 @pytest.mark.parametrize("state", ["carry", "reset"])
@@ -168,7 +186,7 @@ def test_a_gpu_gives_the_same(archive: str, text: str) -> None:
 
 def test_a_bilm_without_its_softmax_is_refused(archive: str, text: str, tmp_path: Path) -> None:
     export(archive, tmp_path / "exported", with_softmax=False)
-    with pytest.raises(BiLmError, match="exported has no softmax over a vocabulary"):
+    with pytest.raises(BiLmError, match="exported: perplexity needs a softmax"):
         measure_perplexity(str(tmp_path / "exported"), [text])
 
 
@@ -176,7 +194,7 @@ def test_a_published_model_is_refused_before_it_is_downloaded(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(downloads, "fetch", lambda *args: pytest.fail("it has no softmax"))
-    with pytest.raises(BiLmError, match="original has no softmax over a vocabulary"):
+    with pytest.raises(BiLmError, match="original: perplexity needs a softmax"):
         measure_perplexity("original", [text])
 
 
@@ -194,7 +212,7 @@ def test_a_vocabulary_without_the_special_words_is_refused(text: str, tmp_path: 
         ({"archive": "absent.tar.gz"}, "biLM not found: absent.tar.gz"),
         ({"batch_size": 0}, "--batch-size must be at least 1, not 0"),
         ({"block_words": 0}, "--block-words must be at least 1, not 0"),
-        ({"state": "none"}, "the state is one of carry, reset, not 'none'"),
+        ({"state": "none"}, "state: expected one of carry, reset, got 'none'"),
         ({"cuda_device": 99}, "(?i)gpu"),
     ],
 )

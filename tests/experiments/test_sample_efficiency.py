@@ -1,24 +1,33 @@
-"""A part of a data set is random, nested, and has the labels of the whole."""
+"""Parts of a data set are random, nested, and have the labels of the whole; a small study of two taggers."""
 
+import json
+import sys
 from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
 from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.fields import LabelField, MetadataField
-from allennlp.data.token_indexers import SingleIdTokenIndexer
-from elmo_plugin.training.fraction_reader import FractionReader
-from hypothesis import given
-from hypothesis import strategies as st
 
-from elmo_plugin.tasks.ner import Conll2003Reader
+from elmo_plugin.sweeps import Metric
+from tests.experiments.configs import BILM
+from tests.experiments.programs import experiment_module
+from tests.trained_tagger import tagger_config
+
+
+@pytest.fixture
+def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    return experiment_module("sample_efficiency", monkeypatch)
 
 
 class Numbers(DatasetReader):
-    """Reads the numbers below 100; every tenth has the label "rare" where there are labels."""
+    """Reads the numbers below 100; every tenth has the label "rare" if there are labels."""
 
     def __init__(self, has_labels: bool = True) -> None:
         super().__init__()
@@ -34,55 +43,72 @@ class Numbers(DatasetReader):
         return Instance(fields)
 
 
-def part(fraction: float, seed: int = 1, has_labels: bool = True) -> list[int]:
-    reader = FractionReader(Numbers(has_labels), fraction, seed)
+def part(program: ModuleType, fraction: float, seed: int = 1, has_labels: bool = True) -> list[int]:
+    torch.manual_seed(seed)
+    reader = program.FractionReader(Numbers(has_labels), fraction)
     return [instance["number"].metadata for instance in reader.read("anywhere")]
 
 
-@given(st.floats(0.001, 1), st.floats(0.001, 1), st.integers(0, 5), st.booleans())
-def test_a_smaller_part_is_within_a_larger_one_in_the_same_order(
-    one: float, other: float, seed: int, has_labels: bool
-) -> None:
-    small, large = (part(fraction, seed, has_labels) for fraction in sorted((one, other)))
-    assert set(small) <= set(large)
-    assert small == sorted(small) and large == sorted(large)
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_parts_are_nested_in_order_and_depend_on_the_seed(program: ModuleType, has_labels: bool) -> None:
+    parts = [part(program, fraction, 1, has_labels) for fraction in (0.01, 0.1, 0.34, 0.5, 1)]
+    for smaller, larger in pairwise(parts):
+        assert set(smaller) <= set(larger) and smaller == sorted(smaller)
+    assert parts[-1] == list(range(100))
+    assert part(program, 0.3, seed=1) == part(program, 0.3, seed=1) != part(program, 0.3, seed=2)
 
 
-def test_each_label_has_the_same_part() -> None:
-    assert Counter(number % 10 == 0 for number in part(0.3)) == {False: 27, True: 3}
-    assert Counter(number % 10 == 0 for number in part(0.01)) == {False: 1, True: 1}
-    assert len(part(0.3, has_labels=False)) == 30
-
-
-def test_the_whole_is_the_whole() -> None:
-    assert part(1) == list(range(100))
+def test_each_label_has_the_same_part(program: ModuleType) -> None:
+    assert Counter(number % 10 == 0 for number in part(program, 0.3)) == {False: 27, True: 3}
+    assert Counter(number % 10 == 0 for number in part(program, 0.01)) == {False: 1, True: 1}
+    with pytest.raises(ConfigurationError, match=r"fraction must be in \(0, 1\], got 1.1"):
+        part(program, 1.1)
 
 
 @pytest.mark.parametrize("num_workers", [1, 2])
-def test_workers_read_the_part_once(num_workers: int) -> None:
-    loader = MultiProcessDataLoader(
-        FractionReader(Numbers(), 0.3), "anywhere", batch_size=1, num_workers=num_workers
-    )
-    assert sorted(instance["number"].metadata for instance in loader.iter_instances()) == part(0.3)
+def test_workers_read_the_part_once(program: ModuleType, num_workers: int) -> None:
+    expected = part(program, 0.3)
+    reader = program.FractionReader(Numbers(), 0.3)
+    loader = MultiProcessDataLoader(reader, "anywhere", batch_size=1, num_workers=num_workers)
+    assert sorted(instance["number"].metadata for instance in loader.iter_instances()) == expected
 
 
-def test_workers_read_texts() -> None:
-    file = Path(__file__).parents[1] / "fixtures" / "ner" / "sentences.txt"
-    reader = FractionReader(Conll2003Reader({"tokens": SingleIdTokenIndexer()}), 0.5)
-    alone = MultiProcessDataLoader(reader, str(file), batch_size=1)
-    workers = MultiProcessDataLoader(reader, str(file), batch_size=1, num_workers=1)
-    texts = [
-        [[str(token) for token in instance["tokens"]] for instance in loader.iter_instances()]
-        for loader in (alone, workers)
-    ]
-    assert texts[0] == texts[1] != []
+def test_the_part_is_interpolated_on_a_logarithmic_axis(program: ModuleType) -> None:
+    curve = {0.01: [20.0], 0.1: [40.0, 60.0], 1.0: [80.0]}
+    assert program.fraction_to_reach(curve, 50, True) == pytest.approx(0.1)
+    assert program.fraction_to_reach(curve, 35, True) == pytest.approx(0.01 * 10**0.5)
+    assert program.fraction_to_reach(curve, 10, True) == 0.01
+    assert program.fraction_to_reach(curve, 81, True) is None
+    assert program.fraction_to_reach({0.1: [3.0], 1.0: [1.0]}, 2, False) == pytest.approx(10**-0.5)
 
 
-def test_another_seed_gives_another_part() -> None:
-    assert part(0.3, seed=1) == part(0.3, seed=1) != part(0.3, seed=2)
+def test_a_score_is_reached_at_the_first_epoch_that_has_it(program: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "updates.json").write_text("[7, 14, 21]")
+    for epoch, accuracy in enumerate([0.2, 0.5, 0.4]):
+        metrics = {"validation_accuracy": accuracy, "validation_loss": 1 - epoch / 4}
+        (tmp_path / f"metrics_epoch_{epoch}.json").write_text(json.dumps(metrics))
+    assert program.updates_to_reach(tmp_path, 40, Metric("accuracy", True)) == 14
+    assert program.updates_to_reach(tmp_path, 60, Metric("accuracy", True)) is None
+    assert program.updates_to_reach(tmp_path, 0.5, Metric("loss", False)) == 21
 
 
-@pytest.mark.parametrize("fraction", [0, -0.1, 1.1])
-def test_what_is_no_part_is_refused(fraction: float) -> None:
-    with pytest.raises(ConfigurationError, match="fraction is above 0 and at most 1"):
-        FractionReader(Numbers(), fraction)
+def test_a_study_trains_each_configuration_on_each_part(
+    program: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, size in (("small", 4), ("large", 5)):
+        config = tagger_config(BILM, ["input"])
+        config["model"]["contextual_encoder"]["encoder"]["hidden_sizes"] = [size]
+        config["trainer"] |= {"num_epochs": 2, "validation_metric": "+f1-measure-overall"}
+        (tmp_path / f"{name}.json").write_text(json.dumps(config))
+    runs, scores = tmp_path / "runs", tmp_path / "scores.json"
+    arguments = [tmp_path / "small.json", tmp_path / "large.json", "-s", runs, "--seeds", 1]
+    arguments += ["--fractions", 0.5, 1, "--json", scores]
+    monkeypatch.setattr(sys, "argv", ["experiments/sample_efficiency.py", *map(str, arguments)])
+    program.main()
+    results = json.loads(scores.read_text())
+    assert set(results) == {f"{name}@{fraction}" for name in ("small", "large") for fraction in ("0.5", "1")}
+    assert all(result["command"] == f"python {' '.join(sys.argv)}" for result in results.values())
+    reach = results["small@1"]["reaches"]["large"]
+    assert reach["score"] == pytest.approx(results["large@1"]["scores"][0])
+    half, whole = (json.loads((runs / f"small@{part}/1/updates.json").read_text()) for part in ("0.5", "1"))
+    assert len(whole) == 2 and whole[1] == 2 * whole[0] > half[1]

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import torch
-from allennlp.common.checks import ConfigurationError
 from allennlp.training.callbacks import TrainerCallback
 
 from elmo_plugin.bilm import BiLmError
@@ -85,15 +84,6 @@ def test_a_training_whose_process_always_dies_has_failed_and_the_others_go_on(tm
     assert (tmp_path / "marker").read_text() == "xx"
     assert first.failure == "its process died too often (KilledWorker)"
     assert second.metrics is not None
-
-
-def test_a_mistake_and_any_other_error_are_told_apart() -> None:
-    mistake, error = (
-        cluster.Outcome.of_error(each) for each in (ConfigurationError("no such file"), KeyError("x"))
-    )
-    assert (mistake.failure, mistake.details) == ("ConfigurationError: no such file", "")
-    assert error.failure == "KeyError: 'x'"
-    assert error.details.startswith("KeyError")
 
 
 def test_threads_of_a_process_train_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from allennlp.training.callbacks import TrainerCallback
 from torch import nn
 
 from elmo_plugin.bilm import autocast_dtype, has_bfloat16
-from elmo_plugin.training import BFloat16Training, autocast
+from elmo_plugin.training import BFloat16Training, callbacks
 
 
 class Recorder(nn.Linear):
@@ -71,7 +71,7 @@ def test_an_error_in_the_model_leaves_autocast(callback: TrainerCallback) -> Non
 def test_a_processor_without_bfloat16_trains_in_float32_with_a_warning(
     callback: TrainerCallback, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(autocast, "has_bfloat16", lambda: False)
+    monkeypatch.setattr(callbacks, "has_bfloat16", lambda: False)
     model = Recorder()
     started(callback, model)
     model(torch.ones(1, 4))
