@@ -6,14 +6,21 @@ On AllenNLP's own torch the shims change nothing. `elmo_plugin.plugin` and `elmo
 
 import inspect
 import warnings
+from contextlib import nullcontext
+from importlib import import_module, invalidate_caches
+from pkgutil import iter_modules
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
+from allennlp import commands
+from allennlp.common import plugins, util
 from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRateScheduler
 from allennlp.training.optimizers import Optimizer
+
+_ONLY_FOR_CHECKLIST = "allennlp.confidence_checks.task_checklists"  # a command that imports it itself
 
 
 def restore_reduce_on_plateau() -> None:
@@ -93,8 +100,32 @@ def silence_cuda_amp_deprecation() -> None:
     )
 
 
+def import_submodules_by_their_full_names() -> None:
+    """
+    Makes AllenNLP find submodules without importing them by their last name alone. Its own function runs
+    folders of the working directory that are called `data`, `models` or `training`, as its packages are.
+
+    Drop it when AllenNLP walks its packages with a prefix.
+    """
+    for module in (util, plugins, commands):  # where it is looked up
+        module.import_module_and_submodules = _import_with_submodules
+
+
+def _import_with_submodules(package_name: str, exclude: set[str] | None = None) -> None:
+    if package_name in (exclude or ()) or package_name == _ONLY_FOR_CHECKLIST:
+        return
+    invalidate_caches()
+    is_allennlps = package_name.partition(".")[0] == "allennlp"
+    with nullcontext() if is_allennlps else util.push_python_path("."):
+        path = getattr(import_module(package_name), "__path__", [])
+        for found in iter_modules(list(path)[:1]):
+            if not found.name.startswith(("_", "test")):
+                _import_with_submodules(f"{package_name}.{found.name}", exclude)
+
+
 def apply() -> None:
     """Applies every shim. Applying them twice is harmless."""
+    import_submodules_by_their_full_names()
     restore_reduce_on_plateau()
     allow_numpy_scalars_in_checkpoints()
     clip_sparse_gradients()

@@ -2,9 +2,13 @@
 
 import inspect
 import io
+import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
@@ -19,6 +23,7 @@ from allennlp.training.learning_rate_schedulers import (
 )
 
 from elmo_plugin import shims
+from tests.conftest import REPOSITORY
 
 TORCH_KNOWS_VERBOSE = "verbose" in inspect.signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters
 TORCH_REFUSES_NUMPY = hasattr(torch.serialization, "get_safe_globals")
@@ -163,3 +168,24 @@ def test_code_other_than_allennlps_trainer_is_still_warned_about_cuda_amp() -> N
         shims.silence_cuda_amp_deprecation()
         with pytest.warns(FutureWarning, match=r"torch\.cuda\.amp"):
             torch.cuda.amp.autocast(False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["predict", "vocab", "weights"])
+def test_no_folder_that_is_called_like_a_package_of_allennlp_is_run(command: str, tmp_path: Path) -> None:
+    import allennlp
+
+    names = {name.split(".")[-1] for _, name, _ in walk_packages(allennlp.__path__, "allennlp.")}
+    for name in names - {"__main__"}:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("open('ran', 'w').close()\nraise SystemExit(3)\n")
+        (tmp_path / name / "sub.py").write_text("open('ran', 'w').close()\n")
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "elmo_plugin", command, "absent.tar.gz", "text"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )
+    assert len(names) > 100 and done.returncode in (1, 2), done.stderr
+    assert not (tmp_path / "ran").exists()
