@@ -108,7 +108,7 @@ def import_submodules_by_their_full_names() -> None:
     Drop it when AllenNLP walks its packages with a prefix.
     """
     for module in (util, plugins, commands):  # where it is looked up
-        module.import_module_and_submodules = _import_with_submodules
+        module.import_module_and_submodules = _import_with_submodules  # type: ignore[attr-defined]
 
 
 def _import_with_submodules(package_name: str, exclude: set[str] | None = None) -> None:
