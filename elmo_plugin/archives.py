@@ -53,7 +53,7 @@ def import_all_plugins(subject: str) -> None:
     """
     Registers this package's classes, then those of the user's plugins. This takes seconds.
 
-    Raises `BiLmError`, which says that `subject` needs AllenNLP, if AllenNLP is not installed.
+    Raises `BiLmError`, beginning with `subject`, if AllenNLP is not installed.
     """
     try:
         import_module("allennlp.models")  # needs the most of AllenNLP's dependencies
@@ -147,7 +147,7 @@ def load_mixes(archive: str | Path) -> list[TrainedMix]:
     """
     import_all_plugins("the mixture of a trained model")
     if not read_mixes(read_state(archive)):
-        raise BiLmError(f"archive {archive}: its model has no ELMo of elmo_plugin")
+        raise BiLmError(f"archive {archive}: expected a model with ELMo")
     model = load_archive(archive).model
     modules = (module for _, module in model.named_modules(remove_duplicate=False))
     elmos = (module for module in modules if isinstance(module, ElmoRepresentations))
@@ -207,11 +207,11 @@ def _is_file(key: str, value: str) -> bool:
 
 
 def _read_config(folder: Path, name: str) -> dict[str, Any]:
-    """Reads the configuration without what loading a model has no use for: caches and initial values."""
+    """Reads the configuration, except for parts that only training uses: caches and initial values."""
     config = read_json_object(folder / _CONFIG, f"{name}, its {_CONFIG}")
     model = config.get("model")
     if not isinstance(model, dict):
-        raise BiLmError(f"{name}: its {_CONFIG} has no model")
+        raise BiLmError(f"{name}: its {_CONFIG}: expected a model")
     waiting = [model]
     while waiting:
         part = waiting.pop()
@@ -224,13 +224,13 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
 def _weights(folder: Path, name: str) -> Path:
     found = [folder / file for file in WEIGHTS_NAMES if (folder / file).is_file()]
     if not found:
-        raise BiLmError(f"{name}: has no {' or '.join(WEIGHTS_NAMES)}")
+        raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} not found")
     return found[0]
 
 
 @contextmanager
 def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
-    """Yields the folder with the content of an archive, and what messages call the archive."""
+    """Yields the folder with the content of an archive, and the archive's name in messages."""
     local = fetch(path)
     if local.is_dir():
         root = local.resolve()
@@ -243,7 +243,7 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
     with tempfile.TemporaryDirectory(prefix="elmo_archive_") as folder:
         unpack(local, folder)
         if not (Path(folder) / "vocabulary").is_dir():  # AllenNLP would unpack a file
-            raise BiLmError(f"archive {path}: has no vocabulary")
+            raise BiLmError(f"archive {path}: vocabulary not found")
         yield Path(folder), f"archive {path}"
 
 

@@ -68,7 +68,7 @@ def _maker_from_params(theirs: type, ours: Any) -> Any:
     def make(cls: Any, params: Params, **extras: Any) -> Any:
         if cls is not theirs:
             return FromParams.from_params.__func__(cls, params, **extras)  # type: ignore[attr-defined]
-        for constructor in ("constructor_to_call", "constructor_to_inspect"):  # those of `theirs`
+        for constructor in ("constructor_to_call", "constructor_to_inspect"):  # the class that `theirs` names
             extras.pop(constructor, None)
         return ours.from_params(params, **extras)
 

@@ -8,7 +8,7 @@ Makes AllenNLP's own commands safer when it is imported, as a line of `.allennlp
 - Archives are loaded as data, by `elmo_plugin.archives.load_archive`.
 - `allennlp predict` and `allennlp evaluate` never write over their inputs.
 
-`docs/hardening.md` lists what is replaced.
+`docs/hardening.md` lists all replacements.
 """
 
 import argparse
@@ -147,7 +147,7 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
 def _check_output(output: str | None, inputs: Iterable[Any], option: str) -> None:
     for path in filter(None, inputs if output and os.path.exists(output) else ()):
         if os.path.exists(path) and os.path.samefile(path, str(output)):
-            raise ConfigurationError(f"{option} would replace {output}, which is an input; name another file")
+            raise ConfigurationError(f"{option} would replace the input {output}; name another file")
 
 
 def _check_object(params: Any) -> None:
@@ -177,7 +177,7 @@ def _below(argument_name: str, error: MistakeError) -> MistakeError:
 
 
 def _attempts(error: BaseException) -> list[MistakeError]:
-    """Returns what AllenNLP has tried for each type of a union, which are the error's causes."""
+    """Returns AllenNLP's attempts at each type of a union: the causes of the error."""
     mistakes = []
     cause = error.__cause__
     while isinstance(cause, MistakeError):
@@ -207,7 +207,7 @@ def _is_of_another_kind(value: Any, annotation: Any) -> bool:
 
 
 def _reason(error: Exception, name: str) -> str:
-    """Returns the message of an error in one line; that of a library is shortened."""
+    """Returns the message of an error in one line, shortened if it comes from a library."""
     message = " ".join(str(error).split())
     if isinstance(error, ConfigurationError | BiLmError):
         return message
@@ -231,5 +231,5 @@ FromParams.from_params = classmethod(make_from_params)  # type: ignore[assignmen
 from_params.construct_arg = construct_arg
 predict._get_predictor = get_predictor
 evaluate.evaluate_from_archive = evaluate_from_archive
-for module in (archival, models, predictor, predict, evaluate):  # where it is looked up
+for module in (archival, models, predictor, predict, evaluate):  # each looks it up
     module.load_archive = load_archive  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What AllenNLP 2.10.1 needs on a torch newer than the one that it was written for.
+"""Repairs of AllenNLP 2.10.1 on a torch newer than the one it was written for.
 
 On AllenNLP's own torch the shims change nothing. `elmo_plugin.plugin` and `elmo_plugin.dropin` apply them;
 `docs/hardening.md` lists them.
@@ -75,7 +75,7 @@ def clip_sparse_gradients() -> None:
 
 
 def _clip_sparse_and_dense(parameters: list[torch.nn.Parameter], max_norm: float) -> torch.Tensor:
-    """Clips the values that there are, of which the sparse gradients consist."""
+    """Clips the stored values of sparse gradients."""
     gradients: list[Any] = []
     for parameter in parameters:
         gradient = parameter.grad
@@ -88,7 +88,7 @@ def _clip_sparse_and_dense(parameters: list[torch.nn.Parameter], max_norm: float
 
 def silence_cuda_amp_deprecation() -> None:
     """
-    Hides the deprecation of `torch.cuda.amp` where AllenNLP's trainer is what uses it, and only there.
+    Hides the deprecation of `torch.cuda.amp` in AllenNLP's trainer only.
 
     Drop it when AllenNLP's trainer uses `torch.amp`.
     """
@@ -107,7 +107,7 @@ def import_submodules_by_their_full_names() -> None:
 
     Drop it when AllenNLP walks its packages with a prefix.
     """
-    for module in (util, plugins, commands):  # where it is looked up
+    for module in (util, plugins, commands):  # each looks it up
         module.import_module_and_submodules = _import_with_submodules  # type: ignore[attr-defined]
 
 
