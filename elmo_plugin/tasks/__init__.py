@@ -1,6 +1,5 @@
 """The task models, one folder each, on a few shared bases. No task imports another."""
 
-from elmo_plugin.tasks.classifier import Classifier
 from elmo_plugin.tasks.dataset_reader import (
     Line,
     TaskDatasetReader,
@@ -8,9 +7,9 @@ from elmo_plugin.tasks.dataset_reader import (
     sentence_fields,
     sentence_rows,
 )
-from elmo_plugin.tasks.ensemble import Ensemble, average_probabilities
+from elmo_plugin.tasks.ensemble import Ensemble
 from elmo_plugin.tasks.predictor import SentencePredictor, text_from_json, words_from_json
-from elmo_plugin.tasks.task_model import TaskModel
+from elmo_plugin.tasks.task_model import Classifier, TaskModel, average_probabilities
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
 
 __all__ = [

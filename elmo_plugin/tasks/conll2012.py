@@ -1,50 +1,50 @@
 """What readers and writers of CoNLL files share: errors, columns, marks of documents, escaped words."""
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-FIXED_COLUMNS = 11  # then those of the predicates and, as the last, that of coreference
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.tasks.dataset_reader import Row
+
+FIXED_COLUMNS = 11  # then the columns of the predicates and, as the last, the column of coreference
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 _PLAIN = {**_BRACKETS, "``": '"', "''": '"', "/.": ".", "/?": "?"}  # the last two: OntoNotes
 _ESCAPED = {plain: escaped for escaped, plain in _BRACKETS.items()}
 
 
 class LabelError(ValueError):
-    """A label, a tag or a span that cannot be where it is; `row` is the word that it belongs to."""
+    """A label, a tag or a span that cannot be at its place: the word `row` of a sentence or document."""
 
     def __init__(self, row: int, message: str) -> None:
         super().__init__(message)
         self.row = row
 
 
-def kind_of_row(columns: list[str]) -> str:
-    """
-    Returns what a line is.
+@contextmanager
+def locate_label_errors(rows: Sequence[Row], column: str = "") -> Iterator[None]:
+    """Turns a `LabelError` into a `ConfigurationError` that begins with file, line and `column`."""
+    try:
+        yield
+    except LabelError as error:
+        raise ConfigurationError(f"{rows[error.row][0].location}: {column}{error}") from None
 
-    # Parameters
 
-    columns : `list[str]`
-        See `Line.columns`.
-
-    # Returns
-
-    `str`
-        "blank", "mark" for `#begin document` and `#end document`, or "word".
-    """
+def row_kind(columns: list[str]) -> str:
+    """Returns "blank", "mark" for `#begin document` and `#end document`, or "word"."""
     if not columns:
         return "blank"
     return "mark" if columns[0] in ("#begin", "#end") and columns[1:2] == ["document"] else "word"
 
 
 def unescape_word(word: str) -> str:
-    """
-    Returns a word as it is in plain text, without the escapes of the Penn Treebank and OntoNotes: `(` for
-    `-LRB-`, `1/2` for `1\\/2`, and `"` for two back ticks or apostrophes.
-    """
+    """Removes the escapes of the Penn Treebank and OntoNotes: such as `-LRB-` for `(`."""
     return _PLAIN.get(word, word).replace("\\/", "/").replace("\\*", "*")
 
 
 def escape_word(word: str) -> str:
-    """Returns a word as it can be in a column: `-LRB-` for `(`. Raises `ValueError` where it cannot be."""
+    """Returns a word as it is in a column: `-LRB-` for `(`. Raises `ValueError` if it has white space."""
     if not re.fullmatch(r"\S+", word, re.ASCII):
         raise ValueError(f"{word!r} cannot be written in a column")
     return _ESCAPED.get(word, word)

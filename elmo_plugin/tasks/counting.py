@@ -1,6 +1,7 @@
-"""What the metrics of tasks share: sums over all processes, and precision, recall and F1 from counts."""
+"""What the counters of tasks share: sums over all processes, and precision, recall and F1 from counts."""
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from allennlp.common.util import is_distributed
@@ -10,13 +11,13 @@ from overrides import overrides
 
 class Scores:
     """
-    The base of the sums over examples that a metric is computed from. Every attribute is a number, an array
-    or a `Counter`.
+    The base of a task's counter: sums over examples, which the metric of training and the scorer of files
+    share. Every attribute is a number, an array or a `Counter`.
     """
 
-    def update(self, other: "Scores") -> None:
-        """Adds the sums of `other`."""
-        for name, value in vars(other).items():
+    def update(self, scores: "Scores") -> None:
+        """Adds the sums of `scores`."""
+        for name, value in vars(scores).items():
             setattr(self, name, getattr(self, name) + value)
 
 
@@ -39,47 +40,50 @@ class ScoreMetric(Metric):
     @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """Returns the `figures` of the scores of all processes since the last reset."""
-        scores = self._scores
+        total = self._scores
         if is_distributed():
-            gathered = [scores] * torch.distributed.get_world_size()
-            torch.distributed.all_gather_object(gathered, scores)
-            scores = self.scores_class()
-            for each in gathered:
-                scores.update(each)
+            gathered = [total] * torch.distributed.get_world_size()
+            torch.distributed.all_gather_object(gathered, total)
+            total = self.scores_class()
+            for scores in gathered:
+                total.update(scores)
         if reset:
             self.reset()
-        return self.figures(scores)
+        return self.figures(total)
 
     @overrides
     def reset(self) -> None:
         self._scores = self.scores_class()
 
 
-def precision_recall_f1(
-    correct: float, found: float, gold: float, whole: float = 1.0
-) -> tuple[float, float, float]:
-    """
-    # Parameters
+class Figures(NamedTuple):
+    """Precision, recall and their harmonic mean."""
 
-    correct : `float`
-        How many of the items that a system found are right.
-    found : `float`
-        How many items a system found.
-    gold : `float`
-        How many right items there are.
-    whole : `float`, optional (default = `1.0`)
-        The scale of the results, 100 for percent.
+    precision: float
+    recall: float
+    f1: float
 
-    # Returns
+    def rounded(self) -> dict[str, float]:
+        """Returns the figures by their names, with two decimals, as scorers print them."""
+        return {name: round(figure, 2) for name, figure in self._asdict().items()}
 
-    `tuple[float, float, float]`
-        Precision, recall and F1; each is 0 where its denominator is 0.
-    """
-    precision = whole * correct / found if found else 0.0
+
+def precision_recall_f1(correct: float, predicted: float, gold: float, whole: float = 1.0) -> Figures:
+    """Returns the figures from numbers of items, as parts of `whole`; 0 if the denominator is 0."""
+    precision = whole * correct / predicted if predicted else 0.0
     recall = whole * correct / gold if gold else 0.0
-    return precision, recall, harmonic_mean(precision, recall)
+    return Figures(precision, recall, harmonic_mean(precision, recall))
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
-    """Returns F1, the harmonic mean of precision and recall; 0 where both are 0."""
+    """Returns F1, the harmonic mean of precision and recall; 0 if both are 0."""
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def figures_by_group(groups: Mapping[str, Figures]) -> dict[str, float]:
+    """Returns the figures of each group by names such as `f1-measure-PER`, as AllenNLP has them."""
+    return {
+        f"{name}-{group}": figure
+        for group, figures in groups.items()
+        for name, figure in zip(("precision", "recall", "f1-measure"), figures, strict=True)
+    }

@@ -19,8 +19,7 @@ from elmo_plugin.common.formats.text_files import decode, read_lines
 
 logger = logging.getLogger(__name__)
 
-UNKNOWN_TAG = -100
-"""The index of a tag that is not in the vocabulary. No model predicts it, and losses ignore it."""
+UNKNOWN_TAG = -100  # the index of a tag that the vocabulary lacks; losses ignore it, no model predicts it
 
 
 class Line(NamedTuple):
@@ -41,31 +40,30 @@ class Line(NamedTuple):
         return re.findall(r"\S+", self.text, re.ASCII)
 
 
-Row = tuple[Line, list[str]]
-"""A line and its columns."""
+Row = tuple[Line, list[str]]  # a line and its columns
 
 
 class TaskDatasetReader(DatasetReader):
     """
-    The base of dataset readers of text files. The files are UTF-8; those whose names end in `.gz` or `.zst`
+    The base of dataset readers of text files. The files are UTF-8; files whose names end in `.gz` or `.zst`
     are compressed.
 
     A subclass has `read_examples`, which yields the arguments of `text_to_instance` for each example in the
-    lines of a file. Error messages use `example_names`. If `folder_patterns` is set, for example to
-    `("*.txt", "*.txt.gz")`, a folder can be read, too: all files below it whose names match. The log lists
-    those without an example.
+    lines of a file. Error messages use `example_names`. If `folder_pattern` is set, for example to `"*.txt"`,
+    a folder can be read: all files below it whose names match, compressed or not. The log lists the files
+    without an example.
 
     # Parameters
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors, for all text fields.
 
-    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8, and naming the file or the
-    folder where it holds no example.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8, and naming the file or the
+    folder if it has no example.
     """
 
     example_names = "sentences"
-    folder_patterns: Sequence[str] = ()
+    folder_pattern = ""
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -76,7 +74,7 @@ class TaskDatasetReader(DatasetReader):
         """
         Yields the arguments of `text_to_instance` for each example in a file.
 
-        Raises `ConfigurationError`, beginning with `Line.location`, where a line is malformed.
+        Raises `ConfigurationError`, beginning with `Line.location`, if a line is malformed.
         """
 
     @overrides
@@ -97,14 +95,15 @@ class TaskDatasetReader(DatasetReader):
 
     def _files(self, file_path: str) -> list[str]:
         """Returns the files of a folder, in order of their paths, or the one file."""
-        if not Path(file_path).is_dir():
+        folder, pattern = Path(file_path), self.folder_pattern
+        if not folder.is_dir():
             return [file_path]
-        found = {file for pattern in self.folder_patterns for file in Path(file_path).rglob(pattern)}
-        if not found:
-            names = " or ".join(self.folder_patterns)
-            expected = f"there is no {names} in this folder" if names else "name a file, not a folder"
-            raise ConfigurationError(f"{file_path}: {expected}")
-        return [str(file) for file in sorted(found)]
+        if not pattern:
+            raise ConfigurationError(f"{file_path}: expected a file, not a folder")
+        files = {file for suffix in ("", ".gz", ".zst") for file in folder.rglob(pattern + suffix)}
+        if not files:
+            raise ConfigurationError(f"{file_path}: no {pattern} (plain, .gz or .zst) in this folder")
+        return [str(file) for file in sorted(files)]
 
     @overrides
     def apply_token_indexers(self, instance: Instance) -> None:
@@ -126,10 +125,10 @@ def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
 
 def read_text_lines(file_path: str) -> Iterator[Line]:
     """
-    Yields the lines of a UTF-8 file, which may be compressed. Byte order marks at the beginning of a line, as
-    in concatenated files, are left out.
+    Yields the lines of a UTF-8 file, which may be compressed, without byte order marks at the beginning of a
+    line, which concatenated files have.
 
-    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8.
     """
     with as_configuration_error():
         for number, line in enumerate(read_lines(file_path), start=1):
@@ -143,6 +142,15 @@ def sentence_rows(lines: Iterable[Line], has_word: Callable[[list[str]], Any] = 
     for have_words, sentence in groupby(rows, key=lambda row: bool(has_word(row[1]))):
         if have_words:
             yield list(sentence)
+
+
+def check_columns(rows: Sequence[Row], expected: int, columns: str) -> None:
+    """Raises `ConfigurationError` for the first row that has not the `expected` number of `columns`."""
+    for line, row in rows:
+        if len(row) != expected:
+            raise ConfigurationError(
+                f"{line.location}: expected {expected} columns ({columns}), got {len(row)}"
+            )
 
 
 class TagsField(SequenceLabelField):

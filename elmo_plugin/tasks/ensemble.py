@@ -1,6 +1,5 @@
 """Several trained models of one task as one model."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -10,28 +9,25 @@ from allennlp.data import DatasetReader, Vocabulary
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
-from torch import Tensor
 
 from elmo_plugin.embedding import share_frozen_bilms
-from elmo_plugin.tasks.task_model import TaskModel, accepted_by
+from elmo_plugin.tasks.task_model import TaskModel, in_float32
 
 
 @Model.register("ensemble")
 class Ensemble(Model):
     """
-    Averages the logits of trained models of one task. The first of them makes predictions from the average,
-    and has the metrics.
+    Averages the logits of trained models of one task. The first model makes predictions from the average, and
+    has the metrics.
 
     Registered as a `Model` with name "ensemble". `allennlp elmo-ensemble` writes its archives.
 
     # Parameters
 
     vocab : `Vocabulary`
-        That of all members.
+        The vocabulary of all members.
     members : `list[Model]`
         Models of the same class, each a `TaskModel`.
-
-    Raises `ConfigurationError` where they are not.
     """
 
     default_predictor = "elmo_ensemble"
@@ -39,7 +35,7 @@ class Ensemble(Model):
     def __init__(self, vocab: Vocabulary, members: list[Model], **kwargs: Any) -> None:
         super().__init__(vocab, **kwargs)
         classes = {type(member) for member in members}
-        names = ", ".join(sorted(each.__name__ for each in classes)) or "none"
+        names = ", ".join(sorted(member_class.__name__ for member_class in classes)) or "none"
         if len(classes) != 1:
             raise ConfigurationError(f"ensemble: members must be models of one class, not {names}")
         if not isinstance(members[0], TaskModel):
@@ -48,13 +44,12 @@ class Ensemble(Model):
         share_frozen_bilms(self.members)
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
-        """Returns the output of a member for the average of the logits. The fields are those of a batch."""
+        """Returns the output of the first member for the average of the logits."""
         first, members = self.first_member, cast(Sequence[TaskModel], self.members)
-        logits = [each.logits_of_batch(fields) for each in members]
-        return first.decode(first.average_logits(logits), **accepted_by(first.decode, fields))
+        logits = [in_float32(member.compute_logits(**fields)) for member in members]
+        return first.decode(first.average_logits(logits), **fields)
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Returns the output of a member."""
         return self.first_member.make_output_human_readable(output_dict)
 
     @overrides
@@ -78,11 +73,3 @@ class EnsemblePredictor(Predictor):
     def of_members(cls, model: Ensemble, dataset_reader: DatasetReader, **kwargs: Any) -> Predictor:
         make_predictor = Predictor.by_name(cast(str, model.first_member.default_predictor))
         return make_predictor(model, dataset_reader, **kwargs)
-
-
-def average_probabilities(logits: Sequence[Tensor]) -> Tensor:
-    """
-    Returns logits of the mean of the members' probabilities: its logarithm. `logits` are of the same shape;
-    probabilities are their softmax over the last dimension.
-    """
-    return torch.stack(list(logits)).log_softmax(dim=-1).logsumexp(dim=0) - math.log(len(logits))

@@ -25,26 +25,13 @@ CHARACTERS_PER_WORD = 20
 class TaskPredictor(Predictor):
     """
     The base of the predictors of all tasks. The memory of some layers grows with the square of the number of
-    words, so texts that are too long are refused: by their characters before they are tokenized, and by their
-    words afterwards. An in-memory cache serves the epochs of a training, and inputs of a predictor rarely
-    repeat, so the model predicts without it.
-
-    # Parameters
-
-    model : `Model`
-        The model to predict with.
-    dataset_reader : `DatasetReader`
-        That of its training; its `text_to_instance` makes instances.
-    max_words : `int`, optional (default = `longest`)
-        The most words of a text. One that is not tokenized may have 20 times as many characters.
-
-    Raises `ConfigurationError` where a text has more words or characters.
+    words, so texts of more than `max_words`, by default `longest`, are an error; before they are tokenized,
+    texts of more than 20 times as many characters. An in-memory cache serves the epochs of a training, and
+    inputs of a predictor rarely repeat, so the model predicts without it.
     """
 
-    name: ClassVar[str]
-    """The registered name, with which error messages begin."""
+    name: ClassVar[str]  # the registered name, with which error messages begin
     longest: ClassVar[int] = 5_000
-    """The default of `max_words`."""
 
     def __init__(self, model: Model, dataset_reader: DatasetReader, *, max_words: int | None = None) -> None:
         super().__init__(model, dataset_reader)
@@ -77,23 +64,25 @@ class TaskPredictor(Predictor):
         return super().predict_batch_instance(instances) if instances else []
 
     def _check_inputs(self, inputs: list[JsonDict]) -> None:
-        most = self._max_words * CHARACTERS_PER_WORD
-        for each in inputs:
-            if not isinstance(each, dict):
-                raise ConfigurationError(f"{self.name}: an input must be a JSON object, not {each!r:.100}")
-            for key, text in each.items():
+        max_characters = self._max_words * CHARACTERS_PER_WORD
+        for json_dict in inputs:
+            if not isinstance(json_dict, dict):
+                raise ConfigurationError(
+                    f"{self.name}: an input must be a JSON object, not {json_dict!r:.100}"
+                )
+            for key, text in json_dict.items():
                 if not isinstance(text, str):
                     continue
-                if len(text) > most:
+                if len(text) > max_characters:
                     raise ConfigurationError(
-                        f"a text of {len(text):,} characters is longer than {most:,}, {CHARACTERS_PER_WORD} "
-                        f"for each of max_words, {self._max_words:,}: {SPLIT}"
+                        f"a text of {len(text):,} characters is longer than {max_characters:,}, "
+                        f"{CHARACTERS_PER_WORD} for each of max_words, {self._max_words:,}: {SPLIT}"
                     )
                 with as_configuration_error():
                     check_characters(text, f'{self.name}: "{key}"')
 
     def check_length(self, instance: Instance) -> None:
-        """Raises `ConfigurationError` where a text has more words than `max_words`."""
+        """Raises `ConfigurationError` if a text has more words than `max_words`."""
         for field in instance.fields.values():
             if (words := _count_words(field)) > self._max_words:
                 raise ConfigurationError(
@@ -110,24 +99,22 @@ def _count_words(field: Field[Any]) -> int:
 
 class SentencePredictor(TaskPredictor):
     """
-    The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, which is tokenized
-    as the training data of the task is, or a list of words as `"words"` or `"tokens"`,
-    `{"words": ["It", "is", "n't", "bad", "."]}`. Words are taken as they are; if they are given, the sentence
-    is ignored.
+    The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, tokenized like the
+    training data of the task, or a list of words as `"words"` or `"tokens"`,
+    `{"words": ["It", "is", "n't", "bad", "."]}`, used as they are and instead of any sentence.
 
     # Parameters
 
     model : `Model`
         The model to predict with.
     dataset_reader : `DatasetReader`
-        That of its training; its `text_to_instance` takes the tokens.
+        The reader of its training; its `text_to_instance` takes the tokens.
     tokenizer : `Tokenizer | str | dict`, optional (default = `default_tokenizer()`)
-        How a plain sentence becomes words: a tokenizer, or the configuration of one, as `--predictor-args`
-        have it.
-    max_words
-        See `TaskPredictor`.
+        How a plain sentence becomes words: a tokenizer, or its configuration, as in `--predictor-args`.
+    max_words : `int`, optional (default = `5000`)
+        The most words of a sentence.
 
-    Raises `ConfigurationError` where the input has none of these keys, no words, or a value that is not text.
+    Raises `ConfigurationError` if the input has none of these keys, no words, or a value that is not text.
     """
 
     default_tokenizer: ClassVar[type[Tokenizer]] = PennTreebankTokenizer
@@ -142,8 +129,8 @@ class SentencePredictor(TaskPredictor):
     ) -> None:
         super().__init__(model, dataset_reader, max_words=max_words)
         if isinstance(tokenizer, str | dict):
-            given = {"type": tokenizer} if isinstance(tokenizer, str) else tokenizer
-            tokenizer = Tokenizer.from_params(Params(given))
+            config = {"type": tokenizer} if isinstance(tokenizer, str) else tokenizer
+            tokenizer = Tokenizer.from_params(Params(config))
         self._tokenizer = tokenizer or self.default_tokenizer()
 
     def predict(self, sentence: str) -> JsonDict:
@@ -158,9 +145,7 @@ class SentencePredictor(TaskPredictor):
 def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> list[Token]:
     """
     Returns the words of the first of "words", "tokens" and "sentence" that the input has. Only a sentence is
-    tokenized. `name` is the predictor's, for errors.
-
-    Raises `ConfigurationError` where there are no words.
+    tokenized. Errors begin with the predictor's `name`.
     """
     key = _first_key(json_dict, ("words", "tokens", "sentence"), name)
     value = json_dict[key]
@@ -179,9 +164,7 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
 
 def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
     """
-    Returns the text of the first of `keys` that the input has. `name` is the predictor's, for errors.
-
-    Raises `ConfigurationError` if the input has none of them, or the text is blank or not text.
+    Returns the text of the first of `keys` that the input has. Errors begin with the predictor's `name`.
     """
     key = _first_key(json_dict, keys, name)
     text = json_dict[key]

@@ -1,14 +1,17 @@
-"""What all task models share: how they are called, initialized and loaded."""
+"""What all task models share: how they run, what they report, and how they are initialized and loaded."""
 
-import inspect
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import torch
+from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.nn import InitializerApplicator
-from torch import Tensor, nn
+from allennlp.training.metrics import CategoricalAccuracy
+from torch import LongTensor, Tensor, nn
+from torch.nn import functional
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import as_configuration_error
@@ -19,35 +22,45 @@ Logits = TypeVar("Logits")
 
 class TaskModel(Model):
     """
-    The base of the task models. Its `forward` is `decode(compute_logits(…), …)`, where each of the two takes
-    those fields of a batch that its parameters are named after. An `Ensemble` averages between the two.
+    The base of the task models. Its `forward` is `decode(compute_logits(…), …)`. Both get all fields of a
+    batch by name and take the rest as `**_`. An `Ensemble` averages between the two.
 
     A subclass has these three, and ends its constructor with `self.initialize(initializer)`:
 
-    compute_logits: returns all that an ensemble averages, in whatever form
-    average_logits: returns one such form from those of several models; often `average_probabilities`
-    decode: returns the output for logits, and updates the metrics where the right answers are given
+    compute_logits: returns all that an ensemble averages, in any form
+    average_logits: returns one such form from the forms of several models; often `average_probabilities`
+    decode: returns the output for logits, and updates `self.metric` if the batch has the correct answers
+
+    If nothing is predicted in training, there are no metrics. The progress bar shows only the figures whose
+    names end in one of `progress_figures`; the names of the others begin with `_`.
     """
 
     compute_logits: Callable[..., Any]
     average_logits: Callable[..., Any]
     decode: Callable[..., dict[str, Any]]
+    metric: Any  # of training and evaluation, a `Metric`
+    progress_figures: ClassVar[tuple[str, ...]] = ("",)
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns the output of `decode` for the fields of a batch."""
-        return self.decode(self.logits_of_batch(fields), **accepted_by(self.decode, fields))
+        return self.decode(in_float32(self.compute_logits(**fields)), **fields)
 
-    def logits_of_batch(self, fields: Mapping[str, Any]) -> Any:
-        """Returns what `compute_logits` returns for the fields of a batch, see `in_float32`."""
-        return in_float32(self.compute_logits(**accepted_by(self.compute_logits, fields)))
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """Returns the figures since the last reset; none in training."""
+        if self.training:
+            return {}
+        return {
+            name if name.endswith(self.progress_figures) else f"_{name}": figure
+            for name, figure in self.metric.get_metric(reset).items()
+        }
 
     def initialize(self, initializer: InitializerApplicator | None) -> None:
         """
-        Gives initial values to the parameters whose names match a regex of `initializer`, such as
+        Initializes the parameters whose names match a regex of `initializer`, such as
         "contextual_encoder.encoder.*weight_hh" or "output_logits.weight". `named_parameters()` has the names.
 
-        The parameters of a biLM keep their values, whatever matches them, and so does all that is frozen,
-        such as word vectors with `trainable: false`.
+        The parameters of a biLM and frozen parameters, such as word vectors with `trainable: false`, keep
+        their values.
         """
         if initializer is None:
             return
@@ -69,12 +82,11 @@ class TaskModel(Model):
 
 def in_float32(logits: Logits) -> Logits:
     """
-    Returns logits in float32, those in float64 as they are: a tensor, the tensors of a named tuple, or those
-    of a list. Under autocast a layer computes them in 16 bits, which are too few for what losses and decoders
-    add up, and numpy has no bfloat16.
+    Converts 16-bit logits: a tensor, a named tuple with tensors, or a list. Under autocast, layers compute
+    them in 16 bits. Losses and decoders need more for their sums, and numpy has no bfloat16.
     """
     if isinstance(logits, list):
-        return cast(Logits, [in_float32(each) for each in logits])
+        return cast(Logits, [in_float32(item) for item in logits])
     if isinstance(logits, tuple):
         fields = cast(Any, logits)._asdict()
         tensors = {name: in_float32(value) for name, value in fields.items() if isinstance(value, Tensor)}
@@ -84,6 +96,47 @@ def in_float32(logits: Logits) -> Logits:
     return logits
 
 
-def accepted_by(function: Callable[..., Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns those fields that `function` has a parameter for."""
-    return {name: fields[name] for name in inspect.signature(function).parameters if name in fields}
+def average_probabilities(logits: Sequence[Tensor]) -> Tensor:
+    """Returns the logarithm of the mean of the models' probabilities, each a softmax over the last dim."""
+    return torch.stack(list(logits)).log_softmax(dim=-1).logsumexp(dim=0) - math.log(len(logits))
+
+
+class Classifier(TaskModel):
+    """
+    The base of models that choose one label for each instance, from the namespace "labels" of the vocabulary.
+    A subclass has `compute_logits`, which returns a tensor of shape (batch, labels).
+    """
+
+    average_logits = staticmethod(average_probabilities)
+
+    def __init__(self, vocab: Vocabulary, **kwargs: Any) -> None:
+        super().__init__(vocab, **kwargs)
+        self.metric = CategoricalAccuracy()
+
+    def decode(
+        self, logits: Tensor, label: LongTensor | None = None, words: list[list[str]] | None = None, **_: Any
+    ) -> dict[str, Any]:
+        """
+        Returns `logits` and `probs`, both of shape (batch, labels), the `words` of the batch if it has them,
+        and `loss`, the mean cross entropy, if it has the correct labels, of shape (batch,).
+        """
+        output: dict[str, Any] = {} if words is None else {"words": words}
+        output |= {"logits": logits, "probs": logits.softmax(dim=-1)}
+        if label is not None:
+            output["loss"] = functional.cross_entropy(logits, label)
+            self.metric(logits, label)
+        return output
+
+    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
+        """Adds `label`, the most probable one, and `probabilities`, by the names of the labels."""
+        labels = self.vocab.get_index_to_token_vocabulary("labels")
+        output_dict["probabilities"] = [
+            {labels[index]: probability for index, probability in enumerate(row)}
+            for row in output_dict["probs"].tolist()
+        ]
+        output_dict["label"] = [max(row, key=row.__getitem__) for row in output_dict["probabilities"]]
+        return output_dict
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """Returns the accuracy since the last reset."""
+        return {"accuracy": self.metric.get_metric(reset)}

@@ -14,7 +14,7 @@ MAX_RUN = 2_000  # characters without white space take 0.3 seconds; the time gro
 @Tokenizer.register("penn_treebank")
 class PennTreebankTokenizer(Tokenizer):
     """
-    Splits a sentence as the Penn Treebank does, except that both quotation marks are `"`. Text that biLMs are
+    Splits a sentence as in the Penn Treebank, except that both quotation marks are `"`. Text that biLMs are
     trained on, such as the 1 Billion Word Benchmark, is tokenized like this.
 
     Registered as a `Tokenizer` with name "penn_treebank".
@@ -29,11 +29,7 @@ class PennTreebankTokenizer(Tokenizer):
 
 
 class EnglishRules(SpacyRules):
-    """
-    spaCy's rules for English. Its pipes are those of `SpacyRules`.
-
-    Raises `ConfigurationError` where a text has more than 2,000 characters without white space.
-    """
+    """spaCy's rules for English. Raises `ConfigurationError` for 2,001 characters without white space."""
 
     def __init__(self, *pipes: str) -> None:
         super().__init__("en", *pipes)
@@ -48,10 +44,7 @@ class EnglishRules(SpacyRules):
 
 
 class SpacyRulesTokenizer(Tokenizer):
-    """
-    Splits a sentence by spaCy's rules for English, which need no trained model, unlike those of AllenNLP's
-    `SpacyTokenizer`. Spaces are not tokens.
-    """
+    """Splits a sentence by spaCy's rules for English, without a trained model. Spaces are not tokens."""
 
     def __init__(self) -> None:
         self._rules = EnglishRules()

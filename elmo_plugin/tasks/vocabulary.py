@@ -10,16 +10,7 @@ from overrides import overrides
 
 
 class PartOfText(TextField):
-    """
-    A part of a text, such as a phrase of a sentence.
-
-    # Parameters
-
-    tokens : `list[Token]`
-        The part.
-    whole : `list[Token]`
-        The text, which is counted in its place.
-    """
+    """A part of a text, such as a phrase of a sentence. The vocabulary counts the `whole` text instead."""
 
     def __init__(self, tokens: list[Token], whole: list[Token]) -> None:
         super().__init__(tokens)
@@ -29,9 +20,8 @@ class PartOfText(TextField):
 @Vocabulary.register("distinct_texts", constructor="from_instances")
 class DistinctTextsVocabulary(Vocabulary):
     """
-    A `Vocabulary` whose `min_count` counts how often a word is in the texts of the data. AllenNLP counts how
-    often it is in instances: a word of a paragraph would count once for each question about it, and hardly
-    any word of the training data would be unknown.
+    A `Vocabulary` that counts each text of the data once for `min_count`. AllenNLP counts instances: a word
+    of a paragraph would count once for each question about it, and hardly any training word would be unknown.
 
     Registered as a `Vocabulary` with name "distinct_texts", with the options of AllenNLP's "from_instances".
     """
@@ -43,7 +33,7 @@ class DistinctTextsVocabulary(Vocabulary):
 
 
 def without_repeated_texts(instances: Iterable[Instance]) -> Iterator[Instance]:
-    """Yields each instance with those of its texts that no instance had before, and with all other fields."""
+    """Yields each instance with all its fields but the texts that an earlier instance has."""
     seen: set[tuple[str, ...]] = set()
 
     def first_texts(field: Field) -> list[Field]:

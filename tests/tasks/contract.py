@@ -23,7 +23,6 @@ from torch import Tensor, nn
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.tasks import Ensemble
-from elmo_plugin.tasks.task_model import accepted_by
 from tests.conftest import DEVICES
 from tests.experiments.configs import FIXTURES, bilm_in, evaluate, parameters
 from tests.trained_tagger import train
@@ -261,10 +260,8 @@ class TaskContract:
 
     def test_an_ensemble_predicts_from_the_average_of_logits(self) -> None:
         (one, batch), (other, _) = (self.model_and_batch(self.config(), seed) for seed in (0, 1))
-        logits = [
-            each.eval().compute_logits(**accepted_by(each.compute_logits, batch)) for each in (one, other)
-        ]
-        expected = one.decode(one.average_logits(logits), **accepted_by(one.decode, batch))
+        logits = [model.eval().compute_logits(**batch) for model in (one, other)]
+        expected = one.decode(one.average_logits(logits), **batch)
         assert_same(sanitize(Ensemble(one.vocab, [one, other])(**batch)), sanitize(expected))
         twice, once = Ensemble(one.vocab, [one, one])(**batch), one(**batch)
         for output in (twice, once):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks import Line
-from elmo_plugin.tasks.conll2012 import escape_word, kind_of_row, unescape_word
+from elmo_plugin.tasks.conll2012 import escape_word, row_kind, unescape_word
 
 
 def columns_of(text: str) -> list[str]:
@@ -30,7 +30,7 @@ def test_white_space_of_ascii_separates_columns() -> None:
     ],
 )
 def test_a_line_is_blank_or_a_mark_or_a_word(text: str, kind: str) -> None:
-    assert kind_of_row(columns_of(text)) == kind
+    assert row_kind(columns_of(text)) == kind
 
 
 @pytest.mark.parametrize(

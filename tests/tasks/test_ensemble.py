@@ -2,6 +2,7 @@
 
 import copy
 from itertools import pairwise, product
+from typing import Any
 
 import pytest
 import torch
@@ -25,7 +26,7 @@ class LinearClassifier(Classifier):
         torch.manual_seed(seed)
         self.layer = nn.Linear(4, 2)
 
-    def compute_logits(self, vectors: Tensor) -> Tensor:
+    def compute_logits(self, vectors: Tensor, **_: Any) -> Tensor:
         return self.layer(vectors)
 
 

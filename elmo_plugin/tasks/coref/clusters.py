@@ -12,10 +12,7 @@ _BRACKET = re.compile(r"(?P<opens>\()?(?P<cluster>\d+)(?P<closes>\))?", re.ASCII
 
 
 class Mention(NamedTuple):
-    """
-    start: its first word, counted from the beginning of the document
-    end: the word after its last
-    """
+    """The words of a document from `start` to before `end`."""
 
     start: int
     end: int
@@ -27,18 +24,9 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Mention]]:
     cluster that was opened last. As in the reference scorer, all brackets that open at a word come before
     those that close there, so `3)|(3` is a mention of one word inside another.
 
-    # Parameters
+    Returns the clusters in the order in which they begin, each from left to right, with any repeated mention.
 
-    labels : `Sequence[str]`
-        The label of each word of a document.
-
-    # Returns
-
-    `list[list[Mention]]`
-        The clusters in the order in which they begin, and the mentions of each from left to right. A mention
-        that occurs twice is returned twice.
-
-    Raises `LabelError` where brackets are malformed or without their other half.
+    Raises `LabelError` if brackets are malformed or without their other half.
     """
     clusters: dict[str, list[Mention]] = {}
     opened: dict[str, list[int]] = defaultdict(list)
@@ -78,8 +66,8 @@ def format_clusters(clusters: Iterable[Iterable[tuple[int, int]]], length: int) 
     Returns the column of coreference of a document of `length` words, in which the clusters are numbered in
     their order. Inverts `parse_clusters`.
 
-    Raises `LabelError` where a mention leaves the document, or crosses another of its cluster: brackets
-    cannot tell what they stand for then.
+    Raises `LabelError` if a mention leaves the document, or crosses another of its cluster, because brackets
+    are ambiguous then.
     """
     numbered = []
     for number, cluster in enumerate(clusters):
@@ -100,7 +88,7 @@ def _longest_first(mention: Mention) -> tuple[int, int]:
 
 
 def _check_nesting(mentions: list[Mention], length: int) -> None:
-    around: list[Mention] = []  # those that the next one may be inside of
+    around: list[Mention] = []  # mentions that the next one may be inside of
     for mention in mentions:
         start, end = mention
         if not 0 <= start < end <= length:
@@ -108,6 +96,6 @@ def _check_nesting(mentions: list[Mention], length: int) -> None:
         while around and around[-1].end <= start:
             around.pop()
         if around and around[-1].end < end:
-            other = f"{around[-1].start} to {around[-1].end}"
-            raise LabelError(start, f"two mentions of a cluster cross: {other} and {start} to {end}")
+            crossed = f"{around[-1].start} to {around[-1].end}"
+            raise LabelError(start, f"two mentions of a cluster cross: {crossed} and {start} to {end}")
         around.append(mention)

@@ -9,9 +9,15 @@ from typing import NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, LabelError, escape_word, kind_of_row, unescape_word
+from elmo_plugin.tasks.conll2012 import (
+    FIXED_COLUMNS,
+    escape_word,
+    locate_label_errors,
+    row_kind,
+    unescape_word,
+)
 from elmo_plugin.tasks.coref.clusters import Mention, format_clusters, parse_clusters
-from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, read_text_lines
 
 _BEGIN = re.compile(r"\s*#begin document \((?P<name>.*)\);(?:\s*part\s+(?P<part>\d+))?\s*", re.ASCII)
 _SPEAKER = 9
@@ -19,28 +25,18 @@ NO_SPEAKER = "-"
 
 
 class CorefDocument(NamedTuple):
-    """
-    name: such as "nw/wsj/24/wsj_2401"
-    part: its number as in the file, such as "000"; some files have none
-    sentences: the words of each, with brackets and quotation marks as they are in plain text
-    speakers: who says each word, "-" where it is not known
-    genre: what is before the first "/" of the name
-    clusters: the mentions that refer to the same, over the words of the document
-    file, first_line: where it was read
-    text, places: the plain text that it was split from, and in it the first character of each word and the
-        one after its last; without them, the words joined by spaces
-    """
+    """A document or a part of one, with its clusters of mentions."""
 
-    name: str
-    part: str
-    sentences: list[list[str]]
-    speakers: list[list[str]]
-    genre: str
+    name: str  # such as "nw/wsj/24/wsj_2401"
+    part: str  # its number as in the file, such as "000", or empty
+    sentences: list[list[str]]  # with brackets and quotation marks as in plain text
+    speakers: list[list[str]]  # of each word, "-" if unknown
+    genre: str  # the part of the name before the first "/"
     clusters: list[list[Mention]]
     file: str = ""
     first_line: int = 1
-    text: str | None = None
-    places: list[tuple[int, int]] | None = None
+    text: str | None = None  # by default the words, joined by spaces
+    places: list[tuple[int, int]] | None = None  # start and end of each word in `text`
 
     @property
     def length(self) -> int:
@@ -60,33 +56,23 @@ class CorefDocument(NamedTuple):
 
 def read_documents(path: str | os.PathLike[str]) -> Iterator[CorefDocument]:
     """
-    Reads documents, one word a line, between `#begin document (NAME); part 000` and `#end document`. The
+    Reads documents, one word per line, between `#begin document (NAME); part 000` and `#end document`. The
     columns are document, part, word number, word, part of speech, parse, lemma and frameset of the predicate,
     sense, speaker, named entity, then any number of others, and coreference. Blank lines separate sentences.
 
-    # Parameters
-
-    path : `str | PathLike`
-        A UTF-8 file, which is compressed where its name ends in `.gz` or `.zst`.
-
-    # Returns
-
-    `Iterator[CorefDocument]`
-        The documents or parts of documents, also those without mentions.
-
-    Raises `ConfigurationError`, naming file and line, where columns are missing or their number changes,
-    brackets are malformed or without their other half, and where a document is empty or does not end.
+    Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, brackets are
+    malformed or without their other half, or a document is empty or does not end.
     """
-    yield from parse_documents(read_text_lines(str(path)))
+    return parse_documents(read_text_lines(str(path)))
 
 
 def parse_documents(lines: Iterable[Line]) -> Iterator[CorefDocument]:
     """Yields the documents of the lines of a file, see `read_documents`."""
     begin: Line | None = None
-    rows: list[tuple[Line, list[str]]] = []
+    rows: list[Row] = []
     for line in lines:
         columns = line.columns
-        kind = kind_of_row(columns)
+        kind = row_kind(columns)
         if kind == "mark" and columns[0] == "#begin":
             _check_end(begin)
             begin, rows = line, []
@@ -96,7 +82,7 @@ def parse_documents(lines: Iterable[Line]) -> Iterator[CorefDocument]:
         elif begin is not None:
             rows.append((line, columns))
         elif columns:
-            raise ConfigurationError(f"{line.location}: expected #begin document, found {columns[0]!r}")
+            raise ConfigurationError(f"{line.location}: expected #begin document, got {columns[0]!r}")
     _check_end(begin)
 
 
@@ -105,7 +91,7 @@ def _check_end(begin: Line | None) -> None:
         raise ConfigurationError(f"{begin.location}: the document that begins here has no #end document")
 
 
-def _parse_document(begin: Line, rows: list[tuple[Line, list[str]]]) -> CorefDocument:
+def _parse_document(begin: Line, rows: list[Row]) -> CorefDocument:
     match = _BEGIN.fullmatch(begin.text)
     if match is None:
         raise ConfigurationError(f"{begin.location}: expected #begin document (NAME); part 000")
@@ -113,46 +99,37 @@ def _parse_document(begin: Line, rows: list[tuple[Line, list[str]]]) -> CorefDoc
     if not sentences:
         raise ConfigurationError(f"{begin.location}: the document that begins here has no words")
     for sentence in sentences:
-        _check_columns(sentence)
+        expected = max(len(sentence[0][1]), FIXED_COLUMNS + 1)
+        check_columns(
+            sentence, expected, f"{FIXED_COLUMNS} of CoNLL-2012 and others, the last is coreference"
+        )
     words = [row for sentence in sentences for row in sentence]
-    try:
+    with locate_label_errors(words):
         clusters = parse_clusters([columns[-1] for _, columns in words])
-    except LabelError as error:
-        raise ConfigurationError(f"{words[error.row][0].location}: {error}") from None
     return CorefDocument(
         name=match["name"],
         part=match["part"] or "",
         sentences=[[unescape_word(columns[3]) for _, columns in sentence] for sentence in sentences],
         speakers=[[columns[_SPEAKER] for _, columns in sentence] for sentence in sentences],
-        genre=genre_of(match["name"]),
+        genre=genre_in(match["name"]),
         clusters=clusters,
         file=begin.file,
         first_line=begin.number,
     )
 
 
-def _check_columns(sentence: list[tuple[Line, list[str]]]) -> None:
-    expected = max(len(sentence[0][1]), FIXED_COLUMNS + 1)
-    for line, columns in sentence:
-        if len(columns) != expected:
-            raise ConfigurationError(
-                f"{line.location}: expected {expected} columns of CoNLL-2012, the last of them coreference, "
-                f"the same number in all lines of a sentence, but found {len(columns)}"
-            )
-
-
-def genre_of(name: str) -> str:
-    """Returns the genre of a document, which is what is before the first "/" of its name; or nothing."""
+def genre_in(name: str) -> str:
+    """Returns the part of the name of a document before the first "/", or nothing."""
     genre, slash, _ = name.partition("/")
     return genre if slash else ""
 
 
 def write_documents(path: str | os.PathLike[str], documents: Iterable[CorefDocument]) -> None:
     """
-    Writes documents, whole or not at all, so that `read_documents` and the reference scorer read them. For a
-    response, replace the clusters of the documents of the key.
+    Writes documents atomically, for `read_documents` and the reference scorer. For a response, replace the
+    clusters of the documents of the key.
 
-    Raises `ConfigurationError` where a document cannot be written.
+    Raises `ConfigurationError` if a document cannot be written.
     """
     with atomic_write(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
         for document in documents:
@@ -164,10 +141,10 @@ def write_documents(path: str | os.PathLike[str], documents: Iterable[CorefDocum
 
 def format_document(document: CorefDocument) -> list[str]:
     """
-    Returns the lines of a document, without line ends. Tabs separate the columns: where there are none the
-    reference scorer looks for brackets in the whole line, where it may take a word such as "8)" for one.
+    Returns the lines of a document, without line ends. Tabs separate the columns: without them the reference
+    scorer looks for brackets in the whole line and may mistake a word such as "8)" for one.
 
-    Raises `ValueError` where it or a sentence has no words, or a name, a word or a cluster cannot be written.
+    Raises `ValueError` if it or a sentence has no words, or a name, a word or a cluster cannot be written.
     """
     if not document.sentences or not all(document.sentences):
         raise ValueError("a document or a sentence without words cannot be written")

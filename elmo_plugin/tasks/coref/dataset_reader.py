@@ -1,7 +1,7 @@
 """Documents of CoNLL-2012 as instances."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from allennlp.common.checks import ConfigurationError
@@ -13,12 +13,11 @@ from overrides import overrides
 from elmo_plugin.tasks.coref.conll import CorefDocument, parse_documents
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 
-GENRES = "genre_labels"
-"""The namespace of genres in the vocabulary."""
+GENRES = "genre_labels"  # the namespace in the vocabulary
 
 
 class GenreField(LabelField):
-    """The genre of a document. One that the vocabulary lacks has the index after its last one."""
+    """The genre of a document. A genre that the vocabulary lacks has the index after the last genre."""
 
     @overrides
     def index(self, vocab: Vocabulary) -> None:
@@ -35,11 +34,10 @@ class GenreField(LabelField):
 class CorefReader(TaskDatasetReader):
     """
     Makes an instance of each document, or part of a document, in the columns of CoNLL-2012 (see
-    `read_documents`): a file, or all files of a folder and its folders whose names end in `gold_conll`. They
-    may be compressed. Brackets and quotation marks, which the Penn Treebank escapes, become those of plain
-    text, which biLMs are trained on.
-
-    The sentences are those of the file; the model trains on a window of them, see `CorefSpanRanking`.
+    `read_documents`): a file, or all files below a folder whose names end in `gold_conll`.
+    `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks, which the Penn
+    Treebank escapes, become those of plain text, which biLMs are trained on. The model trains on a window of
+    the sentences, see `CorefSpanRanking`.
 
     Registered as a `DatasetReader` with name "coref_conll2012".
 
@@ -48,16 +46,14 @@ class CorefReader(TaskDatasetReader):
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
     genre_pattern : `str`, optional (default = `None`)
-        A regex that is searched for in the name of a document, and whose first group is the genre, such as
-        "gum/([^_]+)" for OntoGUM. If it is not given, the genre is what comes before the first "/", as in
-        OntoNotes.
+        A regex whose first group, found in the name of a document, is the genre, such as "gum/([^_]+)" for
+        OntoGUM. By default the genre is the part of the name before the first "/", as in OntoNotes.
 
-    Raises `ConfigurationError`, naming file and line, where a line is malformed, and where there is no
-    document.
+    Raises `ConfigurationError`, naming file and line, if a line is malformed, and if there is no document.
     """
 
     example_names = "documents"
-    folder_patterns: Sequence[str] = ("*gold_conll", "*gold_conll.gz", "*gold_conll.zst")
+    folder_pattern = "*gold_conll"
 
     def __init__(
         self, token_indexers: dict[str, TokenIndexer], *, genre_pattern: str | None = None, **kwargs: Any
@@ -80,18 +76,8 @@ class CorefReader(TaskDatasetReader):
 
     def text_to_instance(self, document: CorefDocument, has_answers: bool = True) -> Instance:
         """
-        # Parameters
-
-        document : `CorefDocument`
-            Its name, words, speakers and genre and, for training and evaluation, the clusters.
-        has_answers : `bool`, optional (default = `True`)
-            Whether the clusters are right: those of a document that is to be predicted are not.
-
-        # Returns
-
-        `Instance`
-            With the fields `sentences`, `genre`, `document` (metadata: the `CorefDocument`) and, where they
-            are right, `clusters` (metadata).
+        Makes an instance with the fields `sentences`, `genre`, `document` (metadata: the `CorefDocument`)
+        and, if the clusters of the document are the correct ones, `clusters` (metadata).
         """
         sentences = [TextField([Token(word) for word in words]) for words in document.sentences]
         fields = {

@@ -1,17 +1,24 @@
 """MUC, B-cubed, CEAF-e and mentions, counted as the reference scorer of CoNLL-2012 counts them (v8.01)."""
 
+import logging
 from collections.abc import Hashable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 from overrides import overrides
 from scipy.optimize import linear_sum_assignment
 
-from elmo_plugin.tasks.counting import ScoreMetric, Scores, harmonic_mean
+from elmo_plugin.tasks.coref.conll import CorefDocument, read_documents
+from elmo_plugin.tasks.counting import Figures, ScoreMetric, Scores, harmonic_mean
 
-METRICS = ("muc", "bcub", "ceafe")  # of which the score of CoNLL-2012 is the mean
-Cluster = list[Hashable]  # its mentions, in which one may occur twice
+logger = logging.getLogger(__name__)
+
+METRICS = ("muc", "bcub", "ceafe")  # the score of CoNLL-2012 is their mean
+MAX_REPEATED = 10
+_TITLES = {"mention": "Mentions", "muc": "MUC", "bcub": "B-cubed", "ceafe": "CEAF-e"}
+Cluster = list[Hashable]  # its mentions, which may repeat
 
 
 class CorefCounts(NamedTuple):
@@ -22,61 +29,43 @@ class CorefCounts(NamedTuple):
     precision_numerator: float = 0.0
     precision_denominator: float = 0.0
 
-    def figures(self) -> tuple[float, float, float]:
-        """Returns precision, recall and F1, from 0 to 1; 0 where there is nothing."""
+    def figures(self) -> Figures:
+        """Returns precision, recall and F1, from 0 to 1; 0 if the denominator is 0."""
         in_gold, gold, in_predicted, predicted = self
         recall = in_gold / gold if gold else 0.0
         precision = in_predicted / predicted if predicted else 0.0
-        return precision, recall, harmonic_mean(precision, recall)
+        return Figures(precision, recall, harmonic_mean(precision, recall))
 
 
 class CorefScores(Scores):
-    """
-    Counts the clusters of documents, the sums over which make the figures.
-
-    # Attributes
-
-    documents : `int`
-        The number of documents.
-    repeated : `int`
-        The number of predicted mentions that were left out because they are right and were predicted before.
-    """
+    """Counts the clusters of documents."""
 
     def __init__(self) -> None:
         self.documents = 0
-        self.repeated = 0
-        self._sums = np.zeros((len(COUNTED), len(CorefCounts._fields)))
+        self.repeated = 0  # predicted mentions that are skipped: correct, but predicted before
+        self._sums = np.zeros((len(COUNTERS), len(CorefCounts._fields)))
 
     def add(self, gold: Iterable[Iterable[Hashable]], predicted: Iterable[Iterable[Hashable]]) -> None:
         """
-        Adds the clusters of one document. Repeated mentions are treated as in the reference scorer: a mention
-        that is predicted and right is kept only where it occurs first; any other counts each time it occurs,
-        but once as a mention.
-
-        # Parameters
-
-        gold : `Iterable[Iterable[Hashable]]`
-            The mentions of each cluster that is right; lists of two numbers may stand for tuples.
-        predicted : `Iterable[Iterable[Hashable]]`
-            Those that a system found.
+        Adds the clusters of one document; lists of two numbers may stand for tuples. Repeated mentions are
+        treated as in the reference scorer: only the first of a correct mention is kept; any other counts each
+        time it occurs, but once as a mention.
         """
-        right, found = _without_empty(gold), _without_empty(predicted)
-        mentions = {mention for cluster in right for mention in cluster}
-        unique = _without_repeated(found, mentions)
-        self.repeated += sum(map(len, found)) - sum(map(len, unique))
+        gold_clusters, clusters = _without_empty(gold), _without_empty(predicted)
+        unique = _without_repeated(clusters, {mention for cluster in gold_clusters for mention in cluster})
+        self.repeated += sum(map(len, clusters)) - sum(map(len, unique))
         self.documents += 1
-        self._sums += [count(right, unique) for count in COUNTED.values()]
+        self._sums += [count(gold_clusters, unique) for count in COUNTERS.values()]
 
     def counts(self) -> dict[str, CorefCounts]:
         """Returns the counts of "muc", "bcub", "ceafe" and "mention"."""
-        return {name: CorefCounts(*row) for name, row in zip(COUNTED, self._sums.tolist(), strict=True)}
+        return {name: CorefCounts(*row) for name, row in zip(COUNTERS, self._sums.tolist(), strict=True)}
 
-    def average(self) -> tuple[float, float, float]:
+    def average(self) -> Figures:
         """Returns the means of precision, recall and F1 of MUC, B-cubed and CEAF-e."""
         counts = self.counts()
-        figures = [counts[name].figures() for name in METRICS]
-        precision, recall, f1 = (sum(values) / len(METRICS) for values in zip(*figures, strict=True))
-        return precision, recall, f1
+        columns = zip(*(counts[name].figures() for name in METRICS), strict=True)
+        return Figures(*(sum(values) / len(METRICS) for values in columns))
 
 
 def _without_empty(clusters: Iterable[Iterable[Hashable]]) -> list[Cluster]:
@@ -85,32 +74,29 @@ def _without_empty(clusters: Iterable[Iterable[Hashable]]) -> list[Cluster]:
     return [cluster for cluster in lists if cluster]
 
 
-def _without_repeated(predicted: Sequence[Cluster], right: set[Hashable]) -> list[Cluster]:
-    """Returns the predicted clusters, in which each right mention is kept only where it occurs first."""
+def _without_repeated(predicted: Sequence[Cluster], gold: set[Hashable]) -> list[Cluster]:
+    """Returns the predicted clusters, with only the first of each correct mention."""
     seen: set[Hashable] = set()
-    kept: list[Cluster] = []
+    clusters: list[Cluster] = []
     for cluster in predicted:
-        kept.append([])
+        clusters.append([])
         for mention in cluster:
             if mention not in seen:
-                kept[-1].append(mention)
-            if mention in right:
+                clusters[-1].append(mention)
+            if mention in gold:
                 seen.add(mention)
-    return _without_empty(kept)
+    return _without_empty(clusters)
 
 
 def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
-    """
-    Counts links, of which a cluster has one fewer than mentions. The correct links are those that remain
-    after the clusters of the other side have split the cluster into pieces.
-    """
-    place = _place_of_mentions(gold)
+    """Counts links, one fewer in a cluster than mentions, and those within one cluster of the other side."""
+    gold_index = _cluster_index(gold)
     correct = 0
     for cluster in predicted:
-        places = [place[mention] for mention in cluster if mention in place]
-        correct += len(places) - len(set(places))
-    links_in_gold, links_found = (sum(len(each) - 1 for each in side) for side in (gold, predicted))
-    return CorefCounts(correct, links_in_gold, correct, links_found)
+        indices = [gold_index[mention] for mention in cluster if mention in gold_index]
+        correct += len(indices) - len(set(indices))
+    gold_links, predicted_links = (sum(len(cluster) - 1 for cluster in side) for side in (gold, predicted))
+    return CorefCounts(correct, gold_links, correct, predicted_links)
 
 
 def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
@@ -118,13 +104,13 @@ def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCount
     Sums, over all mentions, the fraction of the mention's cluster that its cluster on the other side shares.
     Mentions are added one at a time, as in the scorer, so that the last digits agree.
     """
-    place = _place_of_mentions(gold)
+    gold_index = _cluster_index(gold)
     members = [set(cluster) for cluster in gold]
     recall = precision = 0.0
     for cluster in predicted:
-        places = [place[mention] for mention in cluster if mention in place]
-        common = {index: sum(mention in members[index] for mention in cluster) for index in set(places)}
-        for index in places:
+        indices = [gold_index[mention] for mention in cluster if mention in gold_index]
+        common = {index: sum(mention in members[index] for mention in cluster) for index in set(indices)}
+        for index in indices:
             recall += common[index] / len(gold[index])
             precision += common[index] / len(cluster)
     return CorefCounts(recall, sum(map(len, gold)), precision, sum(map(len, predicted)))
@@ -132,12 +118,12 @@ def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCount
 
 def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """Sums the similarities (phi 4) of the clusters in their best one-to-one alignment."""
-    place = _place_of_mentions(predicted)
+    predicted_index = _cluster_index(predicted)
     common = np.zeros((len(gold), len(predicted)))
     for row, cluster in enumerate(gold):
         for mention in cluster:
-            if mention in place:
-                common[row, place[mention]] += 1
+            if mention in predicted_index:
+                common[row, predicted_index[mention]] += 1
     sizes = np.add.outer([len(cluster) for cluster in gold], [len(cluster) for cluster in predicted])
     similarity = 2 * common / sizes
     best = float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
@@ -150,13 +136,12 @@ def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Cor
     return CorefCounts(len(right & found), len(right), len(right & found), len(found))
 
 
-def _place_of_mentions(clusters: Sequence[Cluster]) -> dict[Hashable, int]:
-    """Returns the index of the cluster of each mention, of the last one where it is in several."""
+def _cluster_index(clusters: Sequence[Cluster]) -> dict[Hashable, int]:
+    """Returns the index of the cluster of each mention, the last one if it is in several."""
     return {mention: index for index, cluster in enumerate(clusters) for mention in cluster}
 
 
-COUNTED = {"muc": muc, "bcub": b_cubed, "ceafe": ceaf_e, "mention": mention_counts}
-"""How each of the counts is made from the right clusters and those of a system."""
+COUNTERS = {"muc": muc, "bcub": b_cubed, "ceafe": ceaf_e, "mention": mention_counts}
 
 
 @Metric.register("coref_conll")
@@ -171,21 +156,10 @@ class CorefConll(ScoreMetric):
     scores_class = CorefScores
 
     def __call__(  # type: ignore[override]
-        self,
-        predicted_clusters: Iterable[Iterable[Hashable]],
-        gold_clusters: Iterable[Iterable[Hashable]],
+        self, predicted: Iterable[Iterable[Hashable]], gold: Iterable[Iterable[Hashable]]
     ) -> None:
-        """
-        Counts one document.
-
-        # Parameters
-
-        predicted_clusters : `Iterable[Iterable[Hashable]]`
-            The mentions of each cluster that a system found; lists of two numbers may stand for tuples.
-        gold_clusters : `Iterable[Iterable[Hashable]]`
-            Those that are right.
-        """
-        self._scores.add(gold_clusters, predicted_clusters)
+        """Adds the predicted and the gold clusters of one document."""
+        self._scores.add(gold, predicted)
 
     @overrides(check_signature=False)
     def figures(self, scores: CorefScores) -> dict[str, float]:
@@ -196,7 +170,89 @@ class CorefConll(ScoreMetric):
         groups = {"coref": scores.average()}
         groups |= {name: counts.figures() for name, counts in scores.counts().items()}
         return {
-            f"{group}_{figure}": value
-            for group, values in groups.items()
-            for figure, value in zip(("precision", "recall", "f1"), values, strict=True)
+            f"{group}_{name}": figure
+            for group, figures in groups.items()
+            for name, figure in figures._asdict().items()
         }
+
+
+def score_coref(key_path: str, response_path: str) -> tuple[list[str], dict[str, Any]]:
+    """
+    Scores the clusters of a system, the response, against the gold clusters, the key, both in CoNLL-2012's
+    format. As in the reference scorer, a document that the response lacks has no clusters, and a document
+    that the key lacks is skipped, each with a warning.
+
+    Returns a table; and the counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
+
+    Raises `ConfigurationError`, naming file and line, if a file is malformed, a document occurs twice or has
+    another number of words in the other file, or the response repeats more than ten correct mentions, which
+    the reference scorer refuses to score.
+    """
+    keys, responses = _by_title(key_path), _by_title(response_path)
+    if not keys:
+        raise ConfigurationError(f"{key_path}: this file has no documents")
+    scores = CorefScores()
+    for title, key in keys.items():
+        response = responses.pop(title, None)
+        if response is None:
+            logger.warning("%s: %s is missing in %s; it has no clusters", key.location, title, response_path)
+            scores.add(key.clusters, [])
+            continue
+        if key.length != response.length:
+            raise ConfigurationError(
+                f"{response.location}: the document that begins here has {response.length} words, but "
+                f"{key.length} in {key.location}"
+            )
+        scores.add(key.clusters, response.clusters)
+        if scores.repeated > MAX_REPEATED:
+            raise ConfigurationError(
+                f"{response.location}: by the end of the document that begins here more than {MAX_REPEATED} "
+                "mentions are repeated, which the reference scorer refuses to score"
+            )
+    for title, response in responses.items():
+        logger.warning("%s: %s is not in %s; it is skipped", response.location, title, key_path)
+    groups: dict[str, Any] = {name: _as_printed(scores.counts()[name]) for name in METRICS}
+    return _table(scores), groups | {"average_f1": _percent(scores.average().f1)}
+
+
+def _by_title(path: str) -> dict[str, CorefDocument]:
+    documents: dict[str, CorefDocument] = {}
+    for document in read_documents(path):
+        first = documents.setdefault(document.title, document)
+        if first is not document:
+            raise ConfigurationError(
+                f"{document.location}: {document.title} is also the document in line {first.first_line}"
+            )
+    return documents
+
+
+def _as_printed(counts: CorefCounts) -> dict[str, float]:
+    """Returns the numbers as the scorer prints them, with perl's fifteen digits."""
+    numbers = {name: float(f"{number:.15g}") for name, number in counts._asdict().items()}
+    return numbers | {name: _percent(figure) for name, figure in counts.figures()._asdict().items()}
+
+
+def _percent(figure: float) -> float:
+    """Returns percent with two decimals. The scorer cuts off all further digits, as in 66.63 for 66.637."""
+    return int(figure * 10000) / 100
+
+
+def _table(scores: CorefScores) -> list[str]:
+    """Returns lines for people to read."""
+    counts = scores.counts()
+    return [
+        f"Number of documents : {scores.documents}",
+        "",
+        f"{'':10}   {'recall':>28}   {'precision':>28}   {'F1':>6}",
+        "-" * 81,
+        *(_row(title, counts[name]) for name, title in _TITLES.items()),
+        "-" * 81,
+        f"{'Mean of the last three':73}   {_percent(scores.average().f1):6.2f}",
+    ]
+
+
+def _row(title: str, counts: CorefCounts) -> str:
+    precision, recall, f1 = map(_percent, counts.figures())
+    in_gold = f"({counts.recall_numerator:.2f} / {counts.recall_denominator:.0f})"
+    in_predicted = f"({counts.precision_numerator:.2f} / {counts.precision_denominator:.0f})"
+    return f"{title:10}   {in_gold:>21} {recall:6.2f}   {in_predicted:>21} {precision:6.2f}   {f1:6.2f}"

@@ -8,51 +8,47 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.nn import InitializerApplicator
-from overrides import overrides
 from torch import LongTensor, Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.bilm import Dropout
 from elmo_plugin.encoders import ContextualEncoder, slice_wrapping_dim
+from elmo_plugin.tasks.coref.antecedents import AntecedentScorer
 from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.coref.conll import CorefDocument
 from elmo_plugin.tasks.coref.dataset_reader import GENRES
-from elmo_plugin.tasks.coref.describe import describe
-from elmo_plugin.tasks.coref.metrics import CorefConll
-from elmo_plugin.tasks.coref.span_ranking import (
+from elmo_plugin.tasks.coref.links import (
     AntecedentLogits,
-    AntecedentScorer,
-    SpanEncoder,
-    antecedent_places,
+    antecedent_indices,
     average_antecedent_logits,
     best_links,
-    best_spans,
-    clusters_of,
-    further_layers,
+    describe,
+    link_clusters,
     marginal_loss,
-    spans_in_sentences,
 )
+from elmo_plugin.tasks.coref.metrics import CorefConll
+from elmo_plugin.tasks.coref.span_encoder import SpanEncoder, further_layers
+from elmo_plugin.tasks.coref.spans import best_spans, spans_in_sentences
 from elmo_plugin.tasks.task_model import TaskModel, in_float32
 
 
 def average_documents(logits: Sequence[list[AntecedentLogits]]) -> list[AntecedentLogits]:
-    """Returns, for each document, logits of the mean of the probabilities of all models."""
+    """Returns, for each document, logits of the mean of the models' probabilities."""
     return [average_antecedent_logits(members) for members in zip(*logits, strict=True)]
 
 
 @Model.register("coref_span_ranking")
 class CorefSpanRanking(TaskModel):
     """
-    Scores all spans of a document as mentions, keeps the best, and scores each of them with those before it.
-    Each sentence is encoded by itself. The clusters are what the best antecedents link.
+    Scores all spans of a document as mentions, and scores each of the best with those before it. Each
+    sentence is encoded by itself. The best antecedents link mentions to clusters.
 
-    The loss is the marginal log-likelihood of the right antecedents: the sum over the spans of a document,
-    and the mean over documents. In training, a document that is longer than `max_training_sentences` counts
-    with a new random window of that many sentences each time. Metrics are those of the reference scorer of
-    CoNLL-2012; there are none in training.
+    The loss is the marginal log-likelihood of the correct antecedents: the sum over the spans of a document,
+    and the mean over documents. In training, a new random window of `max_training_sentences` stands for a
+    longer document each time. The metric counts like the reference scorer of CoNLL-2012.
 
-    An ensemble averages the probabilities of antecedents, over all spans that one of its members keeps. A
-    member that does not keep a span gives it no antecedent.
+    An ensemble averages the probabilities of antecedents, over the spans of all members. A span that a member
+    lacks has no antecedent there.
 
     Registered as a `Model` with name "coref_span_ranking".
 
@@ -61,13 +57,13 @@ class CorefSpanRanking(TaskModel):
     vocab : `Vocabulary`
         With the genres in the namespace "genre_labels".
     contextual_encoder : `ContextualEncoder`
-        From the words of each sentence to vectors in context. Its embedded words make the soft heads.
+        From the words of each sentence to vectors in context. The soft heads are means of its embedded words.
     max_span_width : `int`, optional (default = `10`)
         The words of the longest spans.
     spans_per_word : `float`, optional (default = `0.4`)
-        How many spans are kept for each word of the document.
+        The number of spans that are kept for each word of the document.
     max_antecedents : `int`, optional (default = `250`)
-        How many spans before a span are scored: the nearest of those that are kept.
+        The number of kept spans before a span that are scored: the nearest.
     hidden_dim : `int`, optional (default = `150`)
         The size of the feed-forward layers.
     num_layers : `int`, optional (default = `2`)
@@ -75,18 +71,20 @@ class CorefSpanRanking(TaskModel):
     feature_dim : `int`, optional (default = `20`)
         The size of the vectors of width, distance, speaker and genre.
     dropout : `float`, optional (default = `0.2`)
-        Of encoded words, of hidden layers, and of the vectors of features, pair by pair and span by span.
+        The rate of dropout on encoded words, on hidden layers, and on the vectors of features, with a mask
+        for each pair or span.
     max_training_sentences : `int`, optional (default = `50`)
         The sentences of a window.
     use_speakers, use_genre : `bool`, optional (default = `True`)
-        Whether these are features of a pair of spans.
+        Use these as features of a pair of spans.
     may_cross : `bool`, optional (default = `False`)
-        Whether spans are kept that cross others.
+        Keep spans that cross others.
     initializer : `InitializerApplicator`, optional (default = `None`)
         Initial values of parameters, see `TaskModel.initialize`.
     """
 
     default_predictor = "elmo_coref"
+    progress_figures = ("_f1",)
     average_logits = staticmethod(average_documents)
 
     def __init__(
@@ -140,26 +138,26 @@ class CorefSpanRanking(TaskModel):
         self._spans_per_word = spans_per_word
         self._max_training_sentences = max_training_sentences
         self._may_cross = may_cross
-        self._scores = CorefConll()
+        self.metric = CorefConll()
         self.initialize(initializer)
 
     def compute_logits(
-        self, sentences: TextFieldTensors, genre: LongTensor, document: list[CorefDocument]
+        self, sentences: TextFieldTensors, genre: LongTensor, document: list[CorefDocument], **_: Any
     ) -> list[AntecedentLogits]:
         """
-        Returns the logits of the antecedents in each document, of which in training there is only a window.
-        The text field has the shape (batch, sentences, time), `genre` (batch,).
+        Returns the logits of the antecedents in each document, or in a window of it in training. The text
+        field has the shape (batch, sentences, time), `genre` (batch,).
         """
         starts = [0] * len(document)
         if self.training:
             length = self._max_training_sentences
-            starts = [_random_start(len(each.sentences), length) for each in document]
+            starts = [_random_start(len(item.sentences), length) for item in document]
             sentences = slice_wrapping_dim(sentences, starts, length)
         encoded, embedded, mask = self.contextual_encoder.encode_and_embed(sentences, num_wrapping_dims=1)
         encoded = self.dropout(encoded)
         return [
-            self._score(encoded[row], embedded[row], mask[row], genre[row], each, start)
-            for row, (each, start) in enumerate(zip(document, starts, strict=True))
+            self._score(encoded[row], embedded[row], mask[row], genre[row], item, start)
+            for row, (item, start) in enumerate(zip(document, starts, strict=True))
         ]
 
     def _score(
@@ -180,7 +178,7 @@ class CorefSpanRanking(TaskModel):
         widths = self.span_encoder.width_vectors(len(encoded))
         blocks = self.span_encoder.project(encoded, embedded, widths, self.mention_first_layer)
         mentions = torch.cat([self.mention_further_layers(block).squeeze(-1) for block in blocks])
-        mentions = in_float32(mentions)  # before the sums, and those of their gradients
+        mentions = in_float32(mentions)  # before they and their gradients are summed
         valid = spans_in_sentences(sentence, self._max_width)
         count = max(1, int(self._spans_per_word * len(encoded)))
         spans = best_spans(mentions.detach(), valid, count, may_cross=self._may_cross)
@@ -189,8 +187,8 @@ class CorefSpanRanking(TaskModel):
             self.span_encoder(encoded, embedded, widths, spans), speakers[spans.starts], genre
         )
         scores = mentions[spans.starts, spans.widths]
-        places = antecedent_places(antecedents).clamp(min=0)
-        logits = antecedents + scores.unsqueeze(1) + scores[places]
+        indices = antecedent_indices(antecedents).clamp(min=0)
+        logits = antecedents + scores.unsqueeze(1) + scores[indices]
         words_before = sum(map(len, document.sentences[:start]))
         return AntecedentLogits(spans.mentions(words_before), functional.pad(logits, (1, 0)))
 
@@ -199,73 +197,46 @@ class CorefSpanRanking(TaskModel):
         logits: list[AntecedentLogits],
         document: list[CorefDocument],
         clusters: list[list[list[Mention]]] | None = None,
+        **_: Any,
     ) -> dict[str, Any]:
         """
-        # Parameters
-
-        logits : `list[AntecedentLogits]`
-            From `compute_logits`.
-        document : `list[CorefDocument]`
-            The documents.
-        clusters : `list[list[list[Mention]]] | None`, optional (default = `None`)
-            The right clusters of each.
-
-        # Returns
-
-        `dict[str, Any]`
-            `document` and, except in training, `clusters` of mentions and `links` of mentions and their
-            antecedents. Where the right clusters are given, `loss`.
+        Returns `document`, except in training `clusters` of mentions and `links` of mentions and their
+        antecedents, and, if the batch has the correct clusters, `loss`.
         """
         output: dict[str, Any] = {"document": document}
         if not self.training:
-            output["links"] = [best_links(each) for each in logits]
-            output["clusters"] = [clusters_of(links) for links in output["links"]]
+            output["links"] = list(map(best_links, logits))
+            output["clusters"] = list(map(link_clusters, output["links"]))
         if clusters is not None:
-            losses = [marginal_loss(*each) for each in zip(logits, clusters, strict=True)]
+            losses = [marginal_loss(*pair) for pair in zip(logits, clusters, strict=True)]
             output["loss"] = torch.stack(losses).mean()
             if not self.training:
                 for predicted, gold in zip(output["clusters"], clusters, strict=True):
-                    self._scores(predicted, gold)
+                    self.metric(predicted, gold)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Returns `name`, `part`, `sentences` and `speakers` of each document, and what `describe` returns. In
-        training nothing is predicted, and nothing is changed.
+        Returns `name`, `part`, `sentences` and `speakers` of each document, and the output of `describe`. In
+        training nothing is predicted, and nothing changes.
         """
         if "links" not in output_dict:
             return output_dict
         documents = output_dict["document"]
-        described = [
-            describe(*each)
-            for each in zip(documents, output_dict["clusters"], output_dict["links"], strict=True)
-        ]
+        described = list(map(describe, documents, output_dict["clusters"], output_dict["links"]))
         return {
-            name: [getattr(each, name) for each in documents]
+            name: [getattr(document, name) for document in documents]
             for name in ("name", "part", "sentences", "speakers")
-        } | {name: [each[name] for each in described] for name in ("clusters", "antecedents", "marked")}
-
-    @overrides
-    def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """
-        Returns what `CorefConll` does, such as `coref_f1`, the mean of three. The names of all but the F1s
-        begin with `_`, which keeps them out of the progress bar. There are none in training.
-        """
-        if self.training:
-            return {}
-        return {
-            name if name.endswith("_f1") else f"_{name}": value
-            for name, value in self._scores.get_metric(reset).items()
-        }
+        } | {name: [item[name] for item in described] for name in ("clusters", "antecedents", "marked")}
 
 
 def _random_start(sentences: int, length: int) -> int:
-    """Returns where a window of at most `length` sentences begins."""
+    """Returns the first of a random window of at most `length` sentences."""
     return int(torch.randint(max(0, sentences - length) + 1, ()))
 
 
 def _speaker_ids(document: CorefDocument, start: int, length: int) -> Tensor:
     """Returns a number for the speaker of each word of a window of sentences."""
-    speakers = [speaker for each in document.speakers[start : start + length] for speaker in each]
+    speakers = [speaker for names in document.speakers[start : start + length] for speaker in names]
     ids = {speaker: number for number, speaker in enumerate(dict.fromkeys(speakers))}
     return torch.tensor([ids[speaker] for speaker in speakers])

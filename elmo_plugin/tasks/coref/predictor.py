@@ -1,4 +1,4 @@
-"""Who is who in a document, of plain text or of words."""
+"""Predicts the clusters of a document of plain text or of words."""
 
 from typing import Any, cast
 
@@ -20,9 +20,9 @@ from elmo_plugin.tasks.tokenizers import EnglishRules
 class CorefPredictor(TaskPredictor):
     """
     Finds the mentions of each person or thing in `{"document": "Anna waved. She laughed."}`, which spaCy's
-    rules split into sentences and words, or in `{"sentences": [["Anna", "waved", "."], …]}`, which are taken
-    as they are. Both may have a `"genre"` that the training data has and, with sentences, the `"speakers"`
-    of their words. A prediction has the `sentences` and
+    rules split into sentences and words, or in `{"sentences": [["Anna", "waved", "."], …]}`, used as they
+    are. Both may have a `"genre"` of the training data and, with sentences, the `"speakers"` of their words.
+    A prediction has the `sentences` and
 
         {"clusters": [[{"text": "Anna", "start": 0, "end": 1, "characters": [0, 4]},
                        {"text": "She", "start": 3, "end": 4, "characters": [12, 15]}]],
@@ -31,7 +31,7 @@ class CorefPredictor(TaskPredictor):
          "marked": "[Anna]0 waved . [She]0 laughed ."}
 
     Words and characters are counted from the beginning of the document, `end` is exclusive, and the number
-    after a bracket is that of a cluster. The text of `sentences` is their words, joined by spaces.
+    after a bracket is the cluster. The text of `sentences` is their words, joined by spaces.
 
     Registered as a `Predictor` with name "elmo_coref".
 
@@ -40,15 +40,15 @@ class CorefPredictor(TaskPredictor):
     model : `Model`
         The model to predict with.
     dataset_reader : `DatasetReader`
-        That of its training.
+        The reader of its training.
     output_format : `str`, optional (default = `"json"`)
-        What `allennlp predict` writes for a document: "json", or "conll2012", the lines that the reference
-        scorer reads. With `--use-dataset-reader`, these are a response to the file that is read.
+        The output of `allennlp predict` for a document: "json", or "conll2012", the lines that the reference
+        scorer reads. With `--use-dataset-reader`, they are a response to the file that is read.
     max_words : `int`, optional (default = `20000`)
         The most words of a document.
 
-    Raises `ConfigurationError` where the input has neither key, no word, a sentence without words, or
-    speakers that do not fit its words.
+    Raises `ConfigurationError` if the input has neither key, no word, a sentence without words, or speakers
+    that do not match its words.
     """
 
     name = "elmo_coref"
@@ -106,24 +106,16 @@ class CorefPredictor(TaskPredictor):
             speakers = _checked_speakers(json_dict.get("speakers"), sentences)
             return CorefDocument("document", "000", sentences, speakers, genre, [])
         text = text_from_json(json_dict, ["document"], self.name)
-        in_sentences = [
-            [token for token in sentence if not token.is_space] for sentence in self._rules(text).sents
-        ]
-        in_sentences = [tokens for tokens in in_sentences if tokens]
-        sentences = [[token.text for token in tokens] for tokens in in_sentences]
+        token_lists = [[token for token in sent if not token.is_space] for sent in self._rules(text).sents]
+        token_lists = [tokens for tokens in token_lists if tokens]
+        sentences = [[token.text for token in tokens] for tokens in token_lists]
         speakers = _checked_speakers(None, sentences)
-        places = [(token.idx, token.idx + len(token)) for tokens in in_sentences for token in tokens]
+        places = [(token.idx, token.idx + len(token)) for tokens in token_lists for token in tokens]
         return CorefDocument("document", "000", sentences, speakers, genre, [], text=text, places=places)
 
 
 def _checked_sentences(sentences: Any) -> list[list[str]]:
-    are_sentences = (
-        isinstance(sentences, list)
-        and bool(sentences)
-        and all(isinstance(words, list) and words for words in sentences)
-        and all(isinstance(word, str) and word for words in sentences for word in words)
-    )
-    if not are_sentences:
+    if not sentences or not _are_texts(sentences) or not all(sentences):
         raise ConfigurationError(
             'elmo_coref: "sentences" must be a list of lists of words, none of them empty, not '
             f"{str(sentences)[:200]}"
@@ -134,14 +126,16 @@ def _checked_sentences(sentences: Any) -> list[list[str]]:
 def _checked_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]:
     if speakers is None:
         return [[NO_SPEAKER] * len(words) for words in sentences]
-    fit = (
-        isinstance(speakers, list)
-        and all(isinstance(each, list) for each in speakers)
-        and all(isinstance(speaker, str) and speaker for each in speakers for speaker in each)
-        and list(map(len, speakers)) == list(map(len, sentences))
-    )
+    fit = _are_texts(speakers) and list(map(len, speakers)) == list(map(len, sentences))
     if not fit:
         raise ConfigurationError(
             'elmo_coref: "speakers" must have one name for each word of each of the "sentences"'
         )
     return cast(list[list[str]], speakers)
+
+
+def _are_texts(lists: Any) -> bool:
+    """Returns whether it is a list of lists of texts that are not empty."""
+    return isinstance(lists, list) and all(
+        isinstance(texts, list) and all(isinstance(text, str) and text for text in texts) for texts in lists
+    )

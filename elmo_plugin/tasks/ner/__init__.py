@@ -1,8 +1,7 @@
 """Named entity recognition: the biLSTM-CRF of Peters et al. (2018) on CoNLL-2003 columns."""
 
-from elmo_plugin.tasks.ner.conlleval import score_tagged
 from elmo_plugin.tasks.ner.dataset_reader import Conll2003Reader
-from elmo_plugin.tasks.ner.model import NerBiLstmCrf
-from elmo_plugin.tasks.ner.predictor import NerPredictor
+from elmo_plugin.tasks.ner.metrics import score_tagged
+from elmo_plugin.tasks.ner.model import NerBiLstmCrf, NerPredictor
 
 __all__ = ["Conll2003Reader", "NerBiLstmCrf", "NerPredictor", "score_tagged"]

@@ -12,21 +12,23 @@ from elmo_plugin.tasks.dataset_reader import (
     Line,
     TagsField,
     TaskDatasetReader,
+    check_columns,
     sentence_fields,
     sentence_rows,
 )
 from elmo_plugin.tasks.ner.tags import PREFIXES, spans_to_tags, tags_to_spans, validate_tags
 
 DOCUMENT_START = "-DOCSTART-"
+COLUMNS = {2: "word, entity tag", 4: "word, part of speech, chunk, entity tag"}
 
 
 @DatasetReader.register("ner_conll2003")
 class Conll2003Reader(TaskDatasetReader):
     """
     Reads the four columns of CoNLL-2003, separated by spaces or tabs: word, part of speech, chunk and entity
-    tag, with a blank line after each sentence; or the word and its tag alone, as in WNUT-17, Wikigold and
+    tag, with a blank line after each sentence; or only the word and its tag, as in WNUT-17, Wikigold and
     re3d. Part of speech and chunk are not used. A line of `-DOCSTART-` only ends a sentence.
-    `TaskDatasetReader` says how the files are encoded and may be compressed.
+    `TaskDatasetReader` describes encoding and compression.
 
     Registered as a `DatasetReader` with name "ner_conll2003".
 
@@ -35,13 +37,12 @@ class Conll2003Reader(TaskDatasetReader):
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
     source_encoding : `str`, optional (default = `"BIO"`)
-        The tags in the files: "BIO", "IOB1" (CoNLL-2003 as it was published, and
-        Wikigold) or "BIOUL".
+        The tags in the files: "BIO", "IOB1" (CoNLL-2003 as it was published, and Wikigold) or "BIOUL".
     tag_encoding : `str`, optional (default = `"BIOUL"`)
         The tags of the instances: "BIO" or "BIOUL".
 
-    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8, has another number of
-    columns or a tag that cannot be there, and where a file holds no sentence.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8, the number of columns changes
+    or a tag is illegal, and if a file has no sentence.
     """
 
     def __init__(
@@ -64,21 +65,16 @@ class Conll2003Reader(TaskDatasetReader):
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str]]]:
         """Yields the words of each sentence and their tags, in `tag_encoding`."""
-        expected = 0
+        num_columns = 0
         for sentence in sentence_rows(lines, lambda columns: columns and columns[0] != DOCUMENT_START):
-            for line, columns in sentence:
-                expected = expected or (2 if len(columns) == 2 else 4)
-                if len(columns) != expected:
-                    names = "word, part of speech, chunk, entity tag" if expected == 4 else "word, entity tag"
-                    raise ConfigurationError(
-                        f"{line.location}: expected {expected} columns ({names}), found {len(columns)}"
-                    )
+            num_columns = num_columns or (2 if len(sentence[0][1]) == 2 else 4)
+            check_columns(sentence, num_columns, COLUMNS[num_columns])
             tags = [columns[-1] for _, columns in sentence]
             mistake = validate_tags(tags, self._source_encoding)
             if mistake is not None:
                 word, message = mistake
-                fitting = [each for each in PREFIXES if validate_tags(tags, each) is None]
-                advice = f"; source_encoding: {fitting[0]!r} reads this sentence" if fitting else ""
+                legal = [encoding for encoding in PREFIXES if validate_tags(tags, encoding) is None]
+                advice = f"; source_encoding: {legal[0]!r} reads this sentence" if legal else ""
                 raise ConfigurationError(f"{sentence[word][0].location}: {message}{advice}")
             spans = tags_to_spans(tags, self._source_encoding)
             words = [Token(columns[0]) for _, columns in sentence]
@@ -86,18 +82,8 @@ class Conll2003Reader(TaskDatasetReader):
 
     def text_to_instance(self, tokens: list[Token], tags: list[str] | None = None) -> Instance:
         """
-        # Parameters
-
-        tokens : `list[Token]`
-            The words of a sentence.
-        tags : `list[str] | None`, optional (default = `None`)
-            A tag for each word, in `tag_encoding`.
-
-        # Returns
-
-        `Instance`
-            With the fields `tokens`, `words` (as strings) and, where they are given, `tags` and, as strings,
-            `gold_tags`.
+        Makes an instance of the words of a sentence, with the fields `tokens`, `words` (as strings) and, if
+        there are tags, in `tag_encoding`, `tags` and, as strings, `gold_tags`.
         """
         fields = sentence_fields(tokens)
         if tags is not None:

@@ -1,60 +1,93 @@
-"""Right tags and whole entities, counted as the scorer of CoNLL-2003, conlleval.pl, counts them."""
+"""Tags and whole entities, counted as conlleval.pl counts them, the scorer of CoNLL-2000 and CoNLL-2003."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
+from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-from elmo_plugin.tasks.counting import ScoreMetric, Scores, precision_recall_f1
-from elmo_plugin.tasks.ner.tags import tags_to_spans
+from elmo_plugin.tasks.counting import Figures, ScoreMetric, Scores, figures_by_group, precision_recall_f1
+from elmo_plugin.tasks.dataset_reader import Line, check_columns, read_text_lines, sentence_rows
+
+BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
+# The prefixes of a word and the next one between which a chunk of one type ends, and those where one starts.
+# conlleval.pl knows no others: in BIOES, "S-X S-X" and "E-X B-X" are one chunk.
+_ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
+_STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
+_SINGLES = {"[", "]"}
+_OUTSIDE = {"O", "."}
+_PREFIXES = {"B", "I", "E", "S"} | _SINGLES | _OUTSIDE
+_BIO_PREFIXES = {"U": "B", "L": "I"}  # of BIOUL, which conlleval.pl does not know
+
+
+class Tag(NamedTuple):
+    """A tag, the part before its first `-`, in BIO for BIOUL, and the rest, which is the type of a chunk."""
+
+    text: str
+    prefix: str
+    kind: str
+
+
+OUTSIDE = Tag("O", "O", "")
+
+
+def parse_tag(text: str) -> Tag:
+    """Splits a tag at its first `-`."""
+    prefix, _, kind = text.partition("-")
+    return Tag(text, _BIO_PREFIXES.get(prefix, prefix), kind)
 
 
 class NerScores(Scores):
-    """
-    Counts entities by type. An entity is correct if its first word, its last word and its type are.
-
-    # Attributes
-
-    words, correct_tags : `int`
-        The number of words, and of those with the right tag.
-    gold, found, correct : `Counter[str]`
-        The number of entities of each type that are right, that a system found, and that are both.
-    """
+    """Counts entities by type. An entity is correct if its first word, its last word and its type are."""
 
     def __init__(self) -> None:
         self.words = self.correct_tags = 0
         self.gold: Counter[str] = Counter()
-        self.found: Counter[str] = Counter()
+        self.predicted: Counter[str] = Counter()
         self.correct: Counter[str] = Counter()
 
-    def add(self, gold: Sequence[str], predicted: Sequence[str], encoding: str) -> None:
-        """
-        Counts a sentence.
+    def add(self, sentences: Iterable[Sequence[tuple[Tag, Tag]]]) -> None:
+        """Counts the chunks of sentences whose words have a gold tag and a predicted tag."""
+        is_common = False  # in both, a chunk began at the same word, with the same type, and goes on
+        last = (OUTSIDE, OUTSIDE)
+        for sentence in sentences:
+            self.words += len(sentence)
+            self.correct_tags += sum(gold == predicted for gold, predicted in sentence)
+            for gold, predicted in [*sentence, (OUTSIDE, OUTSIDE)]:
+                ends = [_ends(last[0], gold), _ends(last[1], predicted)]
+                starts = [_starts(last[0], gold), _starts(last[1], predicted)]
+                if is_common and all(ends):
+                    self.correct[last[0].kind] += 1
+                is_common = (is_common and not any(ends)) or all(starts)
+                is_common = is_common and gold.kind == predicted.kind
+                self.gold.update([gold.kind] * starts[0])
+                self.predicted.update([predicted.kind] * starts[1])
+                last = gold, predicted
+        if is_common:  # without types, a chunk may continue to the end
+            self.correct[last[0].kind] += 1
 
-        # Parameters
-
-        gold : `Sequence[str]`
-            The right tag of each word.
-        predicted : `Sequence[str]`
-            The tag that a system gave to each word.
-        encoding : `str`
-            That of the tags, "BIO" or "BIOUL".
-        """
-        right, found = (set(tags_to_spans(list(tags), encoding)) for tags in (gold, predicted))
-        self.words += len(gold)
-        self.correct_tags += sum(one == other for one, other in zip(gold, predicted, strict=True))
-        for counter, spans in ((self.gold, right), (self.found, found), (self.correct, right & found)):
-            counter.update(kind for kind, _ in spans)
-
-    def figures(self, whole: float = 1.0) -> dict[str, tuple[float, float, float]]:
-        """Returns precision, recall and F1 as parts of `whole`: "overall", and of each type by its name."""
-        kinds = sorted(self.gold.keys() | self.found.keys())
-        correct, found, gold = self.correct, self.found, self.gold
-        overall = precision_recall_f1(correct.total(), found.total(), gold.total(), whole)
+    def figures(self, whole: float = 1.0) -> dict[str, Figures]:
+        """Returns the figures as parts of `whole`: "overall", and of each type by its name."""
+        correct, predicted, gold = self.correct, self.predicted, self.gold
+        overall = precision_recall_f1(correct.total(), predicted.total(), gold.total(), whole)
         return {"overall": overall} | {
-            kind: precision_recall_f1(correct[kind], found[kind], gold[kind], whole) for kind in kinds
+            kind: precision_recall_f1(correct[kind], predicted[kind], gold[kind], whole)
+            for kind in sorted(gold.keys() | predicted.keys())
         }
+
+
+def _ends(last: Tag, tag: Tag) -> bool:
+    """Returns whether a chunk ends between two words."""
+    changes = last.prefix not in _OUTSIDE and last.kind != tag.kind
+    return changes or last.prefix in _SINGLES or last.prefix + tag.prefix in _ENDS
+
+
+def _starts(last: Tag, tag: Tag) -> bool:
+    """Returns whether a chunk starts between two words."""
+    changes = tag.prefix not in _OUTSIDE and last.kind != tag.kind
+    return changes or tag.prefix in _SINGLES or last.prefix + tag.prefix in _STARTS
 
 
 @Metric.register("ner_f1")
@@ -62,35 +95,20 @@ class NerF1(ScoreMetric):
     """
     The accuracy over words, and precision, recall and F1 of whole entities, over all processes.
 
-    Registered as a `Metric` with name "ner_f1".
-
-    # Parameters
-
-    tag_encoding : `str`, optional (default = `"BIOUL"`)
-        The encoding of the tags, "BIO" or "BIOUL".
+    Registered as a `Metric` with name "ner_f1", for tags in BIO and BIOUL.
     """
 
     scores_class = NerScores
 
-    def __init__(self, tag_encoding: str = "BIOUL") -> None:
-        super().__init__()
-        self._tag_encoding = tag_encoding
-
     def __call__(  # type: ignore[override]
         self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]
     ) -> None:
-        """
-        # Parameters
-
-        predicted : `Sequence[Sequence[str]]`
-            The tags that a system gave to the words of each sentence.
-        gold : `Sequence[Sequence[str]]`
-            Those that are right.
-        """
-        for found, right in zip(predicted, gold, strict=True):
-            if len(found) != len(right):
-                raise ValueError(f"ner_f1: {len(found)} tags were predicted for {len(right)} words")
-            self._scores.add(right, found, self._tag_encoding)
+        """Adds sentences, each with the predicted and the gold tag of its words."""
+        for tags, gold_tags in zip(predicted, gold, strict=True):
+            if len(tags) != len(gold_tags):
+                raise ValueError(f"ner_f1: expected {len(gold_tags)} tags, got {len(tags)}")
+            pairs = zip(map(parse_tag, gold_tags), map(parse_tag, tags), strict=True)
+            self._scores.add([list(pairs)])
 
     @overrides(check_signature=False)
     def figures(self, scores: NerScores) -> dict[str, float]:
@@ -98,8 +116,57 @@ class NerF1(ScoreMetric):
         Returns `accuracy`, and `precision`, `recall` and `f1-measure`, from 0 to 1, each followed by
         `-overall` and by the name of each type, as in `f1-measure-PER`.
         """
-        return {"accuracy": scores.correct_tags / scores.words if scores.words else 0.0} | {
-            f"{figure}-{group}": value
-            for group, values in scores.figures().items()
-            for figure, value in zip(("precision", "recall", "f1-measure"), values, strict=True)
-        }
+        accuracy = scores.correct_tags / scores.words if scores.words else 0.0
+        return {"accuracy": accuracy} | figures_by_group(scores.figures())
+
+
+def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
+    """
+    Scores a file with one word per line, whose last two columns are the gold tag and the predicted tag. Blank
+    lines separate sentences. Returns the lines that conlleval.pl prints; and the same lines as "raw", the
+    percentages "overall", and of each type the percentages and the number of predicted chunks, "found".
+
+    Raises `ConfigurationError`, naming file and line, if the number of columns changes or a tag is malformed.
+    """
+    scores = NerScores()
+    scores.add(parse_tagged(read_text_lines(path)))
+    if not scores.words:
+        raise ConfigurationError(f"{path}: this file has no words")
+    rows = scores.figures(100)
+    table = _table(scores, rows)
+    figures = {
+        kind: row.rounded() | ({} if kind == "overall" else {"found": scores.predicted[kind]})
+        for kind, row in rows.items()
+    }
+    return table, {"raw": table, **figures}
+
+
+def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[Tag, Tag]]]:
+    """Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`."""
+    num_columns = 0
+    for sentence in sentence_rows(lines, lambda columns: columns and columns[0] != BOUNDARY):
+        num_columns = num_columns or max(2, len(sentence[0][1]))
+        check_columns(sentence, num_columns, "the last two: gold tag, predicted tag")
+        yield [(_checked_tag(row[-2], line), _checked_tag(row[-1], line)) for line, row in sentence]
+
+
+def _checked_tag(text: str, line: Line) -> Tag:
+    if text.partition("-")[0] not in _PREFIXES:
+        raise ConfigurationError(
+            f"{line.location}: expected a tag that begins with B, I, E, S or O, got {text!r}"
+        )
+    return parse_tag(text)
+
+
+def _table(scores: NerScores, rows: dict[str, Figures]) -> list[str]:
+    columns = {
+        kind: f"precision: {row.precision:6.2f}%; recall: {row.recall:6.2f}%; FB1: {row.f1:6.2f}"
+        for kind, row in rows.items()
+    }
+    overall = columns.pop("overall")
+    return [
+        f"processed {scores.words} tokens with {scores.gold.total()} phrases; "
+        f"found: {scores.predicted.total()} phrases; correct: {scores.correct.total()}.",
+        f"accuracy: {100 * scores.correct_tags / scores.words:6.2f}%; {overall}",
+        *(f"{kind:>17}: {text}  {scores.predicted[kind]}" for kind, text in columns.items()),
+    ]

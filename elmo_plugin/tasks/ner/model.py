@@ -1,4 +1,4 @@
-"""The named entity tagger of Peters et al. (2018): biLSTM layers and a CRF."""
+"""The named entity tagger of Peters et al. (2018): biLSTM layers and a CRF; and its predictor."""
 
 import copy
 from collections.abc import Iterable, Sequence
@@ -10,27 +10,25 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules.conditional_random_field import ConditionalRandomField, allowed_transitions
 from allennlp.nn import InitializerApplicator
-from overrides import overrides
+from allennlp.predictors import Predictor
 from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.encoders import ContextualEncoder, viterbi
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import tags_to_spans
+from elmo_plugin.tasks.predictor import SentencePredictor
 from elmo_plugin.tasks.task_model import TaskModel
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
-ILLEGAL = -10_000.0  # AllenNLP's logit of what is not allowed: finite, for where nothing else is left
+ILLEGAL = -10_000.0  # AllenNLP's logit of an illegal transition: finite, as there may be no legal one
 
 
 class CrfLogits(NamedTuple):
-    """
-    emissions: the logit of each tag for each word, shape (batch, time, tags)
-    mask: shape (batch, time), true at the words
-    crf: has the logits of tags that follow one another
-    """
+    """The logits of each tag for each word, and a CRF with the logits of tags that follow one another."""
 
-    emissions: Tensor
-    mask: BoolTensor
+    emissions: Tensor  # Shape: (batch, time, tags)
+    mask: BoolTensor  # Shape: (batch, time)
     crf: ConditionalRandomField
 
 
@@ -56,10 +54,11 @@ class NerBiLstmCrf(TaskModel):
     initializer : `InitializerApplicator`, optional (default = `None`)
         Initial values of parameters, see `TaskModel.initialize`.
 
-    Raises `ConfigurationError` where the tags in `vocab` are in another encoding.
+    Raises `ConfigurationError` if the tags in `vocab` are in another encoding.
     """
 
     default_predictor = "elmo_ner"
+    progress_figures = ("accuracy", "-overall")
 
     def __init__(
         self,
@@ -77,23 +76,22 @@ class NerBiLstmCrf(TaskModel):
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), len(labels))
         self.crf = ConditionalRandomField(len(labels), allowed_transitions(tag_encoding, labels))
         self._tag_encoding = tag_encoding
-        self._f1 = NerF1(tag_encoding)
+        self.metric = NerF1()
         self.initialize(initializer)
 
-    def compute_logits(self, tokens: TextFieldTensors) -> CrfLogits:
-        """Returns all that the tags are found by, for sentences of shape (batch, time)."""
+    def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> CrfLogits:
+        """Returns the logits of tags and of their transitions, for sentences of shape (batch, time)."""
         encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
         return CrfLogits(self.tag_projection(encoded), mask, self.crf)
 
     @staticmethod
     def average_logits(logits: Sequence[CrfLogits]) -> CrfLogits:
         """Returns the mean of all logits: of a tag, of two tags in a row, of the first and the last tag."""
-        first = logits[0]
-        emissions = torch.stack([each.emissions for each in logits]).mean(dim=0)
-        crf = copy.deepcopy(first.crf)
-        states = [each.crf.state_dict() for each in logits]
+        emissions, masks, crfs = zip(*logits, strict=True)
+        crf = copy.deepcopy(crfs[0])
+        states = [member.state_dict() for member in crfs]
         crf.load_state_dict({name: torch.stack([s[name] for s in states]).mean(dim=0) for name in states[0]})
-        return CrfLogits(emissions, first.mask, crf)
+        return CrfLogits(torch.stack(emissions).mean(dim=0), masks[0], crf)
 
     def decode(
         self,
@@ -101,25 +99,12 @@ class NerBiLstmCrf(TaskModel):
         words: list[list[str]],
         tags: LongTensor | None = None,
         gold_tags: list[list[str]] | None = None,
+        **_: Any,
     ) -> dict[str, Any]:
         """
-        # Parameters
-
-        logits : `CrfLogits`
-            From `compute_logits`.
-        words : `list[list[str]]`
-            The words of each sentence, for the output.
-        tags : `LongTensor | None`, optional (default = `None`)
-            The index of the right tag of each word, shape (batch, time). A sentence with a tag that the
-            vocabulary lacks has no part in the loss.
-        gold_tags : `list[list[str]] | None`, optional (default = `None`)
-            The right tags themselves, for the metrics.
-
-        # Returns
-
-        `dict[str, Any]`
-            `words`, `tags` (for each sentence those that the CRF finds best; not in training) and, where the
-            right tags are given, `loss`.
+        Returns the `words` of each sentence, the best `tags`, except in training, and, if the batch has the
+        indices of the correct tags, of shape (batch, time), `loss`. A sentence with a tag that the vocabulary
+        lacks has no part in the loss. The metric counts the `gold_tags`, as strings.
         """
         emissions, mask, crf = logits
         output: dict[str, Any] = {"words": words}
@@ -131,13 +116,13 @@ class NerBiLstmCrf(TaskModel):
             known = (tags != UNKNOWN_TAG).all(dim=1).nonzero().squeeze(1)  # Shape: (sentences,)
             output["loss"] = -crf(emissions[known], tags[known], mask[known])
             if not self.training and gold_tags is not None:
-                self._f1(output["tags"], gold_tags)
+                self.metric(output["tags"], gold_tags)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Adds `entities`: for each its `type`, its `text`, the index `start` of its first word and `end` of the
-        word after its last. In training, where no tags are predicted, adds nothing.
+        Adds `entities`, each with its `type`, its `text`, the index `start` of its first word and `end` of
+        the word after its last. In training there are no tags, and nothing is added.
         """
         if "tags" not in output_dict:
             return output_dict
@@ -150,25 +135,10 @@ class NerBiLstmCrf(TaskModel):
         ]
         return output_dict
 
-    @overrides
-    def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """
-        Returns the accuracy over words, and precision, recall and F1 of whole entities as conlleval counts
-        them, overall and for each type. The latter's names begin with `_`, which keeps them out of the
-        progress bar. There are none in training, where no tags are predicted.
-        """
-        if self.training:
-            return {}
-        figures = self._f1.get_metric(reset)
-        return {
-            name if name == "accuracy" or name.endswith("-overall") else f"_{name}": value
-            for name, value in figures.items()
-        }
-
 
 def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tensor, Tensor]:
     """Returns the logits of two tags in a row, of the first and of the last tag, with its constraints."""
-    start, end = crf.num_tags, crf.num_tags + 1  # their rows and columns in the mask
+    start, end = crf.num_tags, crf.num_tags + 1  # in the mask
     illegal = crf._constraint_mask == 0
     return (
         crf.transitions.masked_fill(illegal[:start, :start], ILLEGAL),
@@ -181,8 +151,26 @@ def _check_tag_encoding(tag_encoding: str, labels: Iterable[str]) -> None:
     if tag_encoding not in ("BIO", "BIOUL"):
         raise ConfigurationError(f"ner_bilstm_crf: tag_encoding is BIO or BIOUL, not {tag_encoding!r}")
     prefixes = {label[0] for label in labels if label != "O"}
-    found = "BIOUL" if prefixes & {"L", "U"} else "BIO"  # in BIOUL every entity has an L or a U
-    if prefixes and found != tag_encoding:
+    encoding = "BIOUL" if prefixes & {"L", "U"} else "BIO"  # in BIOUL every entity has an L or a U
+    if prefixes and encoding != tag_encoding:
         raise ConfigurationError(
-            f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is {found}"
+            f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is {encoding}"
         )
+
+
+@Predictor.register("elmo_ner")
+class NerPredictor(SentencePredictor):
+    """
+    Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenized by spaCy's rules for English,
+    or of a list of words, `{"tokens": ["Ada", "lives", "in", "Rome", "."]}`. `SentencePredictor` has the
+    details and the parameters. A prediction has the `words`, their `tags`, and the `entities`, each with its
+    type, its text, the index of its first word and of the word after its last:
+
+        {"words": ["Ada", "lives", "in", "Rome", "."], "tags": ["U-PER", "O", "O", "U-LOC", "O"],
+         "entities": [{"type": "PER", "start": 0, "end": 1, "text": "Ada"}, …]}
+
+    Registered as a `Predictor` with name "elmo_ner".
+    """
+
+    name = "elmo_ner"
+    default_tokenizer = SpacyRulesTokenizer

@@ -1,7 +1,6 @@
 """Natural language inference: the ESIM of Chen et al. (2017) on SNLI."""
 
 from elmo_plugin.tasks.snli.dataset_reader import SnliReader
-from elmo_plugin.tasks.snli.model import SnliEsim
-from elmo_plugin.tasks.snli.predictor import SnliPredictor
+from elmo_plugin.tasks.snli.model import SnliEsim, SnliPredictor
 
 __all__ = ["SnliEsim", "SnliPredictor", "SnliReader"]

@@ -25,12 +25,11 @@ _KEYS_OF_LINE = ("sentence1", "sentence2", "gold_label")
 @DatasetReader.register("snli_jsonl")
 class SnliReader(TaskDatasetReader):
     """
-    Reads the lines of SNLI, a JSON object each, of which `sentence1` is the premise, `sentence2` the
-    hypothesis and `gold_label` one of `entailment`, `neutral` and `contradiction`.
+    Reads the lines of SNLI, a JSON object each: `sentence1` is the premise, `sentence2` the hypothesis and
+    `gold_label` one of `entailment`, `neutral` and `contradiction`.
 
-    Pairs on whose label no majority of the annotators agreed (`gold_label` is `-`) are left out, as is the
-    custom, and so are pairs with a blank sentence. The log says how many of each.
-    `TaskDatasetReader` says how the files are encoded and may be compressed.
+    Pairs without a majority for a label (`gold_label` is `-`) are skipped, as is the custom, and so are pairs
+    with a blank sentence. The log has their numbers. `TaskDatasetReader` describes encoding and compression.
 
     Registered as a `DatasetReader` with name "snli_jsonl".
 
@@ -41,8 +40,8 @@ class SnliReader(TaskDatasetReader):
     tokenizer : `Tokenizer`, optional (default = `PennTreebankTokenizer()`)
         How sentences become words. The default splits them like the text that biLMs are trained on.
 
-    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8 or not a JSON object,
-    lacks one of the three keys or has an unknown label, and where a file holds no pair to learn from.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or not a JSON object, lacks one
+    of the three keys or has an unknown label, and if a file has no pair to learn from.
     """
 
     example_names = "pairs of sentences with a label"
@@ -54,34 +53,22 @@ class SnliReader(TaskDatasetReader):
         self._tokenizer = tokenizer or PennTreebankTokenizer()
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[str, str, str]]:
-        """Yields premise, hypothesis and label of the pairs that have a label. Logs how many have none."""
-        left_out = defaultdict[str, list[Line]](list)
+        """Yields premise, hypothesis and label of the pairs that have a label. Logs the others."""
+        skipped = defaultdict[str, list[Line]](list)
         for line in lines:
             premise, hypothesis, label = _parse(line)
             if label == NO_MAJORITY:
-                left_out["without a gold label"].append(line)
+                skipped["without a gold label"].append(line)
             elif not (premise.strip() and hypothesis.strip()):
-                left_out["with a blank sentence"].append(line)
+                skipped["with a blank sentence"].append(line)
             else:
                 yield premise, hypothesis, label
-        for reason, pairs in left_out.items():
+        for reason, pairs in skipped.items():
             numbers = ", ".join([str(pair.number) for pair in pairs[:5]] + ["..."] * (len(pairs) > 5))
-            logger.info("%s: pairs left out: %d %s, in line %s", pairs[0].file, len(pairs), reason, numbers)
+            logger.info("%s: skipped pairs: %d %s, in line %s", pairs[0].file, len(pairs), reason, numbers)
 
     def text_to_instance(self, premise: str, hypothesis: str, label: str | None = None) -> Instance:
-        """
-        # Parameters
-
-        premise, hypothesis : `str`
-            The sentences.
-        label : `str | None`, optional (default = `None`)
-            One of the three labels.
-
-        # Returns
-
-        `Instance`
-            With the fields `premise`, `hypothesis` and, where it is given, `label`.
-        """
+        """Makes an instance with the fields `premise`, `hypothesis` and, if there is one, `label`."""
         fields: dict[str, Field] = {
             "premise": TextField(self._tokenizer.tokenize(premise)),
             "hypothesis": TextField(self._tokenizer.tokenize(hypothesis)),

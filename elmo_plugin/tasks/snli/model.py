@@ -1,19 +1,22 @@
-"""The enhanced sequential inference model (ESIM) of Chen et al. (2017)."""
+"""The enhanced sequential inference model (ESIM) of Chen et al. (2017), and its predictor."""
 
 from typing import Any, cast
 
 import torch
-from allennlp.common import Lazy
-from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.common import JsonDict, Lazy
+from allennlp.data import Instance, TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import FeedForward, Seq2SeqEncoder
 from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import masked_max, masked_mean
+from allennlp.predictors import Predictor
+from overrides import overrides
 from torch import BoolTensor, Tensor, nn
 
 from elmo_plugin.bilm import Dropout
 from elmo_plugin.encoders import ContextualEncoder, biattention, construct_encoder
-from elmo_plugin.tasks.classifier import Classifier
+from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
+from elmo_plugin.tasks.task_model import Classifier
 
 
 @Model.register("snli_esim")
@@ -25,7 +28,7 @@ class SnliEsim(Classifier):
         words > contextual encoder > biattention between the sentences > projection > inference encoder
               > mean and maximum over the words > classifier > label
 
-    All layers are the same for premise and hypothesis. It fills in all sizes that follow from others.
+    Premise and hypothesis share all layers. Sizes that follow from others are filled in.
 
     Registered as a `Model` with name "snli_esim".
 
@@ -71,13 +74,10 @@ class SnliEsim(Classifier):
         self.dropout = Dropout(dropout)
         self.initialize(initializer)
 
-    def compute_logits(self, premise: TextFieldTensors, hypothesis: TextFieldTensors) -> Tensor:
-        """
-        Returns the logits of the labels, shape (batch, labels). Premise and hypothesis are of shape
-        (batch, time).
-        """
+    def compute_logits(self, premise: TextFieldTensors, hypothesis: TextFieldTensors, **_: Any) -> Tensor:
+        """Returns the logits of the labels, shape (batch, labels), for texts of shape (batch, time)."""
         (a, a_mask), (b, b_mask) = self.contextual_encoder.encode_together([premise, hypothesis])
-        b_for_a, a_for_b = biattention(a, b, a_mask, b_mask)  # Shape: those of a and b, (batch, time, dim)
+        b_for_a, a_for_b = biattention(a, b, a_mask, b_mask)  # Shapes: (batch, time, dim)
         pair = torch.cat([self._infer(a, b_for_a, a_mask), self._infer(b, a_for_b, b_mask)], dim=-1)
         return self.output_logits(self.dropout(self.classifier(self.dropout(pair))))
 
@@ -87,3 +87,29 @@ class SnliEsim(Classifier):
         composed = self.inference_encoder(self.projection(self.dropout(compared)), mask)
         mask = cast(BoolTensor, mask.unsqueeze(-1))
         return torch.cat([masked_mean(composed, mask, dim=1), masked_max(composed, mask, dim=1)], dim=-1)
+
+
+@Predictor.register("elmo_snli")
+class SnliPredictor(TaskPredictor):
+    """
+    Predicts whether the premise of `{"premise": "A man sleeps.", "hypothesis": "A man is awake."}` entails or
+    contradicts the hypothesis, or neither. The keys may be SNLI's `sentence1` and `sentence2`. The dataset
+    reader tokenizes the sentences.
+
+    A prediction has the most probable `label`, the `probabilities` of all labels by their names, and the
+    `logits` and `probs` behind them.
+
+    Registered as a `Predictor` with name "elmo_snli".
+    """
+
+    name = "elmo_snli"
+
+    def predict(self, premise: str, hypothesis: str) -> JsonDict:
+        """Returns the prediction for one pair of sentences."""
+        return self.predict_json({"premise": premise, "hypothesis": hypothesis})
+
+    @overrides
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+        premise = text_from_json(json_dict, ["premise", "sentence1"], self.name)
+        hypothesis = text_from_json(json_dict, ["hypothesis", "sentence2"], self.name)
+        return self._dataset_reader.text_to_instance(premise, hypothesis)

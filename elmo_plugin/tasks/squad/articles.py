@@ -16,21 +16,14 @@ logger = logging.getLogger(__name__)
 
 
 class Answer(NamedTuple):
-    """
-    text: the words of the answer, as they are in the paragraph
-    start: the index of its first character in the paragraph
-    """
+    """A text, and the index of its first character in the paragraph."""
 
     text: str
     start: int
 
 
 class Question(NamedTuple):
-    """
-    id: as in the file
-    text: the question
-    answers: all answers that people gave, which may repeat; empty if the file has no answers
-    """
+    """A question, and all answers that people gave, which may repeat."""
 
     id: str
     text: str
@@ -38,13 +31,9 @@ class Question(NamedTuple):
 
 
 class Paragraph(NamedTuple):
-    """
-    location: the file, the title of the article, and the number of the paragraph in it
-    text: the paragraph
-    questions: those about it
-    """
+    """A paragraph and its questions."""
 
-    location: str
+    location: str  # the file, the title of the article, and the number of the paragraph in it
     text: str
     questions: list[Question]
 
@@ -53,26 +42,14 @@ def read_squad(
     path: str | os.PathLike[str], *, repair_offsets: bool = False, skip_unanswerable: bool = False
 ) -> Iterator[Paragraph]:
     """
-    Reads the JSON of SQuAD 1.1: articles, their paragraphs, and questions with answers.
+    Reads the JSON of SQuAD 1.1: articles, their paragraphs, and questions with any answers.
 
-    # Parameters
+    If an answer is not at its `answer_start`, `repair_offsets` searches for the nearest place. For SQuAD 2.0,
+    `skip_unanswerable` skips the questions without an answer. The log has the numbers of both.
 
-    path : `str | PathLike`
-        A UTF-8 file, which is compressed where its name ends in `.gz` or `.zst`.
-    repair_offsets : `bool`, optional (default = `False`)
-        Whether an answer that is not where `answer_start` says is searched for, and taken where it is
-        nearest. The log says how many there are.
-    skip_unanswerable : `bool`, optional (default = `False`)
-        Whether the questions of SQuAD 2.0 that have no answer are left out. The log says how many.
-
-    # Returns
-
-    `Iterator[Paragraph]`
-        The paragraphs of all articles. A question has no answers only where the file has none for it.
-
-    Raises `ConfigurationError`, naming the file and, where known, the line, article and question, where
-    the file is not JSON or has another shape, an answer is not where it should be, and where a question is
-    unanswerable or has the id of an earlier one.
+    Raises `ConfigurationError`, naming the file and, if known, the line, article and question, if the file is
+    not JSON or has another shape, an answer is not at its place, or a question is unanswerable or has the id
+    of an earlier one.
     """
     options = {"repair_offsets": repair_offsets, "skip_unanswerable": skip_unanswerable}
     yield from parse_squad(read_text_lines(str(path)), **options)
@@ -81,7 +58,7 @@ def read_squad(
 def parse_squad(
     lines: Iterable[Line], *, repair_offsets: bool = False, skip_unanswerable: bool = False
 ) -> Iterator[Paragraph]:
-    """Yields the paragraphs of the lines of a file, see `read_squad`. An empty file has none."""
+    """Yields the paragraphs of the lines of a file, see `read_squad`."""
     lines = list(lines)
     if not lines:
         return
@@ -95,13 +72,13 @@ def parse_squad(
         for index, paragraph in enumerate(paragraphs, start=1):
             yield parser.parse(paragraph, f"{file}, {title}, paragraph {index}")
     if parser.repaired:
-        logger.info("%s: %d answers were not at their answer_start, and found", file, parser.repaired)
+        logger.info("%s: repaired the answer_start of %d answers", file, parser.repaired)
     if parser.skipped:
-        logger.info("%s: %d questions without an answer are left out", file, parser.skipped)
+        logger.info("%s: skipped %d questions without an answer", file, parser.skipped)
 
 
 class _SquadParser:
-    """Parses paragraphs, and counts what it repaired and left out."""
+    """Parses paragraphs, and counts repaired answers and skipped questions."""
 
     def __init__(self, repair_offsets: bool, skip_unanswerable: bool) -> None:
         self._repair_offsets = repair_offsets
@@ -116,28 +93,28 @@ class _SquadParser:
         if not text.strip():
             raise ConfigurationError(f"{location}: the paragraph is empty")
         questions = []
-        for each in _get(paragraph, "qas", list, location):
-            identifier = _get(each, "id", str, location)
-            of_question = f"{location}, question {identifier}"
+        for item in _get(paragraph, "qas", list, location):
+            identifier = _get(item, "id", str, location)
+            place = f"{location}, question {identifier}"
             if identifier in self._ids:
-                raise ConfigurationError(f"{of_question}: an earlier question has the same id")
+                raise ConfigurationError(f"{place}: an earlier question has the same id")
             self._ids.add(identifier)
-            if each.get("is_impossible"):
-                self._check_unanswerable(of_question)
+            if item.get("is_impossible"):
+                self._check_unanswerable(place)
                 continue
-            found = _get(each, "answers", list, of_question) if "answers" in each else []
-            answers = [self._parse_answer(answer, text, of_question) for answer in found]
-            question = _get(each, "question", str, of_question)
+            answers = _get(item, "answers", list, place) if "answers" in item else []
+            answers = [self._parse_answer(answer, text, place) for answer in answers]
+            question = _get(item, "question", str, place)
             if not question.strip():
-                raise ConfigurationError(f"{of_question}: the question is empty")
+                raise ConfigurationError(f"{place}: the question is empty")
             questions.append(Question(identifier, question, answers))
         return Paragraph(location, text, questions)
 
     def _check_unanswerable(self, location: str) -> None:
         if not self._skip_unanswerable:
             raise ConfigurationError(
-                f"{location}: SQuAD 2.0's unanswerable questions are not part of this task; leave them out "
-                "by skip_unanswerable"
+                f"{location}: SQuAD 2.0's unanswerable questions are not part of this task; "
+                "skip_unanswerable skips them"
             )
         self.skipped += 1
 
@@ -159,7 +136,7 @@ class _SquadParser:
 
 
 def _places(paragraph: str, text: str) -> list[int]:
-    """Returns where the text begins in the paragraph, as often as it is there."""
+    """Returns all indices at which the text begins in the paragraph."""
     places, start = [], paragraph.find(text)
     while start >= 0:
         places.append(start)
@@ -168,25 +145,23 @@ def _places(paragraph: str, text: str) -> list[int]:
 
 
 def _advice(paragraph: str, start: int, places: list[int]) -> str:
-    """Returns what may be wrong, and what to do."""
     if not places:
         return "it is nowhere in the paragraph"
     for unit, encoding, size in (("UTF-16 units", "utf-16-le", 2), ("UTF-8 bytes", "utf-8", 1)):
         if any(len(paragraph[:place].encode(encoding)) == start * size for place in places):
-            return f"this one seems to count {unit}, not characters; repair_offsets searches for it"
+            return f"it seems to count {unit}, not characters; repair_offsets searches for it"
     return "repair_offsets searches for it"
 
 
 def _get(value: Any, key: str, kind: type, location: str) -> Any:
-    """Returns the value of a key, of the expected kind."""
+    """Returns the value of a key, after checking its kind."""
     if not isinstance(value, dict):
-        raise ConfigurationError(f"{location}: expected a JSON object, not {_short(value)}")
-    found = value.get(key)
-    if not isinstance(found, kind) or isinstance(found, bool):
+        raise ConfigurationError(f"{location}: expected a JSON object, got {_short(value)}")
+    item = value.get(key)
+    if not isinstance(item, kind) or isinstance(item, bool):
         names = {list: "a list", str: "text", int: "a number"}
-        missing = "there is none" if found is None else f"not {_short(found)}"
-        raise ConfigurationError(f'{location}: expected {names[kind]} as "{key}", {missing}')
-    return found
+        raise ConfigurationError(f'{location}: expected {names[kind]} as "{key}", got {_short(item)}')
+    return item
 
 
 def _short(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Questions about paragraphs as instances."""
+"""Questions about paragraphs as instances, and batches of them."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -7,7 +7,9 @@ from typing import Any, NamedTuple, cast
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import Field, ListField, MetadataField, SpanField, TextField
+from allennlp.data.samplers import BatchSampler, BucketBatchSampler
 from allennlp.data.tokenizers import Token, Tokenizer
+from overrides import overrides
 
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 from elmo_plugin.tasks.squad.articles import Answer, Question, parse_squad
@@ -17,18 +19,14 @@ logger = logging.getLogger(__name__)
 
 
 class TokenizedParagraph(NamedTuple):
-    """
-    text: the paragraph
-    tokens: its words
-    places: the first character of each word, and the one after its last
-    """
+    """A paragraph, its words, and the start and end of each in its text."""
 
     text: str
     tokens: list[Token]
     places: list[tuple[int, int]]
 
     def characters(self, first: int, last: int) -> tuple[int, int]:
-        """Returns the place of the words from `first` to `last`."""
+        """Returns start and end of the words from `first` to `last`."""
         return self.places[first][0], self.places[last][1]
 
 
@@ -36,8 +34,8 @@ class TokenizedParagraph(NamedTuple):
 class SquadReader(TaskDatasetReader):
     """
     Makes an instance of each question of SQuAD 1.1 (see `read_squad`). An answer becomes the span of words
-    that its characters touch. One that begins or ends inside a word is trained as the words that cover it,
-    and scored by its own text; the log has their number.
+    that its characters touch. An answer that begins or ends inside a word is trained as the words that cover
+    it, and scored by its own text; the log has their number.
 
     Registered as a `DatasetReader` with name "squad_v1".
 
@@ -46,20 +44,15 @@ class SquadReader(TaskDatasetReader):
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
     tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`)
-        How paragraphs and questions become words, which must know their places in the text.
+        How paragraphs and questions become words; it must set their places in the text.
     max_paragraph_words : `int`, optional (default = `None`)
-        Longer paragraphs are left out, as is usual in training. The log says how many.
+        Skip longer paragraphs, as is usual in training. The log has their number.
     repair_offsets, skip_unanswerable : `bool`, optional (default = `False`)
         See `read_squad`.
     answers_required : `bool`, optional (default = `False`)
-        Whether a question that has no answer in the file is an error, as it is in training.
+        Raise an error for a question without an answer, as in training.
 
-    # Attributes
-
-    options : `dict[str, bool]`
-        `repair_offsets` and `skip_unanswerable`.
-
-    Raises `ConfigurationError`, naming file, article and question, where something is malformed.
+    Raises `ConfigurationError`, naming file, article and question, if something is malformed.
     """
 
     example_names = "questions"
@@ -84,15 +77,15 @@ class SquadReader(TaskDatasetReader):
         self._answers_required = answers_required
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[TokenizedParagraph, Question]]:
-        """Yields each question with its paragraph. Logs what is left out, and answers inside words."""
-        too_long = inside_of_words = 0
+        """Yields each question with its paragraph. Logs skipped paragraphs, and answers inside words."""
+        too_long = inside_words = 0
         for paragraph in parse_squad(lines, **self.options):
             try:
                 tokenized = self.tokenize(paragraph.text)
             except ConfigurationError as error:
                 raise ConfigurationError(f"{paragraph.location}: {error}") from None
-            most = self._max_paragraph_words
-            if most is not None and len(tokenized.tokens) > most:
+            max_words = self._max_paragraph_words
+            if max_words is not None and len(tokenized.tokens) > max_words:
                 too_long += 1
                 continue
             for question in paragraph.questions:
@@ -100,43 +93,29 @@ class SquadReader(TaskDatasetReader):
                     raise ConfigurationError(
                         f"{paragraph.location}, question {question.id}: it has no answer"
                     )
-                inside_of_words += any(not _is_exact(tokenized, answer) for answer in question.answers)
+                inside_words += any(not _is_exact(tokenized, answer) for answer in question.answers)
                 yield tokenized, question
         if too_long:
-            logger.info("%d paragraphs of more than %d words are left out", too_long, most)
-        if inside_of_words:
-            logger.info("%d questions have answers that begin or end inside a word", inside_of_words)
+            logger.info("skipped %d paragraphs of more than %d words", too_long, max_words)
+        if inside_words:
+            logger.info("%d questions have answers that begin or end inside a word", inside_words)
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
-        """
-        Splits a paragraph into words. Raises `ConfigurationError` if it has none, or the tokenizer does not
-        say where they are.
-        """
+        """Splits a paragraph into words, of which there must be one, with their places."""
         tokens = self._tokenizer.tokenize(paragraph)
         if not tokens:
             raise ConfigurationError(f"the paragraph {paragraph!r} has no words")
         if any(token.idx is None for token in tokens):
             raise ConfigurationError("squad_v1: the tokenizer does not say where words are in the text")
         starts = [cast(int, token.idx) for token in tokens]
-        places = [
-            (start, start + len(cast(str, token.text))) for start, token in zip(starts, tokens, strict=True)
-        ]
+        lengths = [len(cast(str, token.text)) for token in tokens]
+        places = [(start, start + length) for start, length in zip(starts, lengths, strict=True)]
         return TokenizedParagraph(paragraph, tokens, places)
 
     def text_to_instance(self, paragraph: TokenizedParagraph, question: Question) -> Instance:
         """
-        # Parameters
-
-        paragraph : `TokenizedParagraph`
-            From `tokenize`.
-        question : `Question`
-            With its answers, if they are known.
-
-        # Returns
-
-        `Instance`
-            With the fields `paragraph`, `question`, `metadata` (the `TokenizedParagraph` and the `Question`)
-            and, if there are answers, `answers`, the spans of their words.
+        Makes an instance with the fields `paragraph`, `question`, `metadata` (the `TokenizedParagraph` and
+        the `Question`) and, if there are answers, `answers`, the spans of their words.
         """
         words = self._tokenizer.tokenize(question.text)
         if not words:
@@ -148,16 +127,13 @@ class SquadReader(TaskDatasetReader):
             "metadata": MetadataField({"paragraph": paragraph, "question": question}),
         }
         if question.answers:
-            spans = dict.fromkeys(words_of(paragraph, answer) for answer in question.answers)
+            spans = dict.fromkeys(answer_words(paragraph, answer) for answer in question.answers)
             fields["answers"] = ListField([SpanField(*span, text) for span in spans])
         return Instance(fields)
 
 
-def words_of(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, int]:
-    """
-    Returns the first and the last word that an answer touches. Raises `ConfigurationError` where it touches
-    none.
-    """
+def answer_words(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, int]:
+    """Returns the first and the last word that an answer touches; `ConfigurationError` if there is none."""
     end = answer.start + len(answer.text)
     touched = [
         index for index, (first, last) in enumerate(paragraph.places) if first < end and answer.start < last
@@ -168,6 +144,33 @@ def words_of(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, int]:
 
 
 def _is_exact(paragraph: TokenizedParagraph, answer: Answer) -> bool:
-    """Returns whether an answer begins and ends where its words do."""
+    """Returns whether an answer begins and ends with its words."""
     end = answer.start + len(answer.text)
-    return paragraph.characters(*words_of(paragraph, answer)) == (answer.start, end)
+    return paragraph.characters(*answer_words(paragraph, answer)) == (answer.start, end)
+
+
+@BatchSampler.register("bucket_by_paragraph")
+class ParagraphBatchSampler(BucketBatchSampler):
+    """
+    Puts the questions about one paragraph next to each other, so that the model encodes it once for all of
+    them. Apart from this it is AllenNLP's `bucket`, with its parameters: batches of similar length, with
+    noise, here one value for each paragraph. Batches have fewer paragraphs than batches of `bucket`, so that
+    a step of training sees less variety.
+
+    Registered as a `BatchSampler` with name "bucket_by_paragraph", for the instances of `squad_v1`.
+    """
+
+    @overrides
+    def _argsort_by_padding(self, instances: Iterable[Instance]) -> tuple[list[int], list[list[int]]]:
+        instances = list(instances)
+        questions: dict[str, list[int]] = {}
+        for index, instance in enumerate(instances):
+            metadata = cast(MetadataField, instance["metadata"])
+            questions.setdefault(metadata["paragraph"].text, []).append(index)
+        groups = list(questions.values())
+        order, lengths = super()._argsort_by_padding([instances[first] for first, *_ in groups])
+        sizes = [len(groups[number]) for number in order]
+        return (
+            [index for number in order for index in groups[number]],
+            [length for length, size in zip(lengths, sizes, strict=True) for _ in range(size)],
+        )

@@ -1,21 +1,25 @@
-"""BiDAF with self-attention (Clark and Gardner, 2018), as Peters et al. (2018) use it."""
+"""BiDAF with self-attention (Clark and Gardner, 2018), as Peters et al. (2018) use it; and its predictor."""
 
 from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
-from allennlp.common import Lazy
+from allennlp.common import JsonDict, Lazy
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.data import Instance, TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import FeedForward, InputVariationalDropout, Seq2SeqEncoder
 from allennlp.nn import InitializerApplicator
+from allennlp.predictors import Predictor
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.encoders import ContextualEncoder, construct_encoder, take_rows
+from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
+from elmo_plugin.tasks.squad.articles import Question
 from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
-from elmo_plugin.tasks.squad.scores import SquadEmAndF1
+from elmo_plugin.tasks.squad.dataset_reader import SquadReader
+from elmo_plugin.tasks.squad.metrics import SquadEmAndF1
 from elmo_plugin.tasks.squad.spans import (
     BoundaryLogits,
     average_boundary_logits,
@@ -29,25 +33,26 @@ from elmo_plugin.tasks.task_model import TaskModel
 class SquadBidafSelfAttention(TaskModel):
     """
     Finds the answer to a question in a paragraph: one encoder reads both, trilinear attention goes from one
-    to the other, a residual block attends from each word of the paragraph to all others, and two encoders, of
-    which the second sees the first, give a logit for each word as the first and as the last of the answer.
+    to the other, a residual block attends from each word of the paragraph to all others, and two encoders,
+    the second on top of the first, compute the logits of each word as the first and as the last of the
+    answer.
 
-    A paragraph that several questions of a batch are about is encoded once. Metrics are those of the official
-    script. An ensemble averages the probabilities of the first and of the last word.
+    A paragraph with several questions in a batch is encoded once. The metric counts like the official script.
+    An ensemble averages the probabilities of the first and of the last word.
 
     Registered as a `Model` with name "squad_bidaf_self_attention".
 
     # Parameters
 
     vocab : `Vocabulary`
-        That of the words.
+        The vocabulary of the words.
     contextual_encoder : `ContextualEncoder`
         From the words of paragraph and question to vectors in context.
     attention_projection, self_attention_projection : `Lazy[FeedForward]`
         The layers after attention and self-attention, of the same size.
     self_attention_encoder : `Lazy[Seq2SeqEncoder]`
         Encodes the words in the residual block. Without it and `self_attention_projection` there is no
-        self-attention, and no residual block.
+        residual block. One of them alone is an error.
     start_encoder, end_encoder : `Lazy[Seq2SeqEncoder]`
         Encode the words for the first and for the last word of the answer.
     dropout : `float`, optional (default = `0.2`)
@@ -55,14 +60,11 @@ class SquadBidafSelfAttention(TaskModel):
     max_answer_words : `int`, optional (default = `17`)
         The most words of an answer in prediction; `null` for any number.
     train_on : `str`, optional (default = `"all"`)
-        "all", the probability of all right answers together, or "first", that of the first one.
+        "all", the probability of all correct answers together, or "first", of the first one.
     other_answers : `int`, optional (default = `4`)
-        How many answers a prediction has next to the best.
+        The number of answers of a prediction next to the best.
     initializer : `InitializerApplicator`, optional (default = `None`)
         Initial values of parameters, see `TaskModel.initialize`.
-
-    Raises `ConfigurationError` where only one of `self_attention_encoder` and `self_attention_projection` is
-    given.
     """
 
     default_predictor = "elmo_squad"
@@ -113,69 +115,61 @@ class SquadBidafSelfAttention(TaskModel):
         self._max_answer_words = max_answer_words
         self._train_on = train_on
         self._num_answers = 1 + other_answers
-        self._em_and_f1 = SquadEmAndF1()
+        self.metric = SquadEmAndF1()
         self.initialize(initializer)
 
     def compute_logits(
-        self, paragraph: TextFieldTensors, question: TextFieldTensors, metadata: list[dict[str, Any]]
+        self,
+        paragraph: TextFieldTensors,
+        question: TextFieldTensors,
+        metadata: list[dict[str, Any]],
+        **_: Any,
     ) -> BoundaryLogits:
         """Returns the logits of the first and of the last word, for text fields of shape (batch, time)."""
-        distinct, row_of = _distinct([each["paragraph"].text for each in metadata])
+        distinct, rows = _distinct([item["paragraph"].text for item in metadata])
         texts = [take_rows(paragraph, distinct), question]
         (p, p_mask), (q, q_mask) = self.contextual_encoder.encode_together(texts)
-        p, p_mask = self.dropout(p)[row_of], cast(BoolTensor, p_mask[row_of])
+        p, p_mask = self.dropout(p)[rows], cast(BoolTensor, p_mask[rows])
         words = self.attention_projection(self.biattention(p, self.dropout(q), p_mask, q_mask))
         if self.residual_block is not None:
             words = words + self.residual_block(words, p_mask)
         words = self.dropout(words)
-        for_start = self.start_encoder(words, p_mask)
-        for_end = self.end_encoder(torch.cat([words, for_start], dim=-1), p_mask)
-        start, end = self.start_logits(for_start).squeeze(-1), self.end_logits(for_end).squeeze(-1)
-        return BoundaryLogits(start, end, p_mask)
+        start = self.start_encoder(words, p_mask)
+        end = self.end_encoder(torch.cat([words, start], dim=-1), p_mask)
+        return BoundaryLogits(self.start_logits(start).squeeze(-1), self.end_logits(end).squeeze(-1), p_mask)
 
     def decode(
         self,
         logits: BoundaryLogits,
         metadata: list[dict[str, Any]],
         answers: LongTensor | None = None,
+        **_: Any,
     ) -> dict[str, Any]:
         """
-        # Parameters
-
-        logits : `BoundaryLogits`
-            From `compute_logits`.
-        metadata : `list[dict[str, Any]]`
-            The `TokenizedParagraph` and the `Question` of each.
-        answers : `LongTensor | None`, optional (default = `None`)
-            The first and the last word of each right answer, shape (batch, answers, 2), padded with -1.
-
-        # Returns
-
-        `dict[str, Any]`
-            The `id` and the `paragraph` of each question and, except in training, `spans`, the most probable
-            first. Where the right answers are given, `loss`.
+        Returns the `id` and the `paragraph` of each question, except in training the best `spans`, and, if
+        the batch has the first and the last word of each answer, of shape (batch, answers, 2), padded by -1,
+        `loss`. `metadata` has the `TokenizedParagraph` and the `Question` of each.
         """
         output: dict[str, Any] = {
-            "id": [each["question"].id for each in metadata],
-            "paragraph": [each["paragraph"] for each in metadata],
+            "id": [item["question"].id for item in metadata],
+            "paragraph": [item["paragraph"] for item in metadata],
         }
         if not self.training:
-            most = self._max_answer_words
-            max_words = logits.mask.size(1) if most is None else most
+            max_words = self._max_answer_words or logits.mask.size(1)
             output["spans"] = best_answers(logits, max_words, self._num_answers)
         if answers is not None:
             output["loss"] = span_loss(logits, answers if self._train_on == "all" else answers[:, :1])
             if not self.training:
-                for each, (best, *_) in zip(metadata, output["spans"], strict=True):
-                    right = [answer.text for answer in each["question"].answers]
-                    self._em_and_f1(_describe(each["paragraph"], *best)["text"], right)
+                for item, (best, *_) in zip(metadata, output["spans"], strict=True):
+                    texts = [answer.text for answer in item["question"].answers]
+                    self.metric(_describe(item["paragraph"], *best)["text"], texts)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Returns the `id` of each question and its best `answer`, with the place of its `characters` in the
-        paragraph and the `probability` that both of its ends are right; `others` are the next best, each with
-        its `text`. In training nothing is predicted, and nothing is changed.
+        Returns the `id` of each question and its best `answer`, with the start and end of its `characters` in
+        the paragraph and the `probability` that both of its ends are correct; `others` are the next best,
+        each with its `text`. In training nothing is predicted, and nothing changes.
         """
         if "spans" not in output_dict:
             return output_dict
@@ -191,25 +185,9 @@ class SquadBidafSelfAttention(TaskModel):
             "others": [others for _, *others in answers],
         }
 
-    @overrides
-    def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Returns `em` and `f1`, from 0 to 1; none in training, where no answer is predicted."""
-        return {} if self.training else self._em_and_f1.get_metric(reset)
-
 
 class ResidualSelfAttention(nn.Module):
-    """
-    Encodes words, attends from each to all others, and projects to the size of the words.
-
-    # Parameters
-
-    encoder : `Seq2SeqEncoder`
-        Encodes the words.
-    projection : `Lazy[FeedForward]`
-        From what the self-attention gives to the size of the words.
-    dropout : `float`
-        The rate of variational dropout before and after the encoder.
-    """
+    """Encodes words, attends from each to all others, and projects to the size of the words."""
 
     def __init__(self, encoder: Seq2SeqEncoder, projection: Lazy[FeedForward], dropout: float) -> None:
         super().__init__()
@@ -219,18 +197,49 @@ class ResidualSelfAttention(nn.Module):
         self.dropout = InputVariationalDropout(dropout)
 
     def forward(self, words: Tensor, mask: BoolTensor) -> Tensor:
-        """Returns what is added to the words, of their shape (batch, time, dim)."""
+        """Returns vectors to add to the words, of their shape (batch, time, dim)."""
         encoded = self.dropout(self.encoder(self.dropout(words), mask))
         return self.projection(self.attention(encoded, mask))
 
 
 def _distinct(texts: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Returns the rows that have each text first, and for each row the number of its text among them."""
-    numbers: dict[str, int] = {}
-    row_of = [numbers.setdefault(text, len(numbers)) for text in texts]
-    return [row_of.index(number) for number in range(len(numbers))], row_of
+    """Returns the first row of each distinct text, and for each row the index of its text among them."""
+    indices: dict[str, int] = {}
+    rows = [indices.setdefault(text, len(indices)) for text in texts]
+    return [rows.index(index) for index in range(len(indices))], rows
 
 
 def _describe(paragraph: Any, first: int, last: int, probability: float) -> dict[str, Any]:
     start, end = paragraph.characters(first, last)
     return {"text": paragraph.text[start:end], "characters": [start, end], "probability": probability}
+
+
+@Predictor.register("elmo_squad")
+class SquadPredictor(TaskPredictor):
+    """
+    Answers the question of `{"passage": "Ansel was founded in 1887.", "question": "When was it founded?"}` by
+    words of the passage, which may also be `"paragraph"` or `"context"`. The dataset reader tokenizes both. A
+    prediction has the best answer and the next best ones:
+
+        {"answer": "1887", "characters": [21, 25], "probability": 0.87,
+         "others": [{"text": "in 1887", "characters": [18, 25], "probability": 0.06}, …]}
+
+    with start and end in the passage and the probability that both are correct. The `id` is that of the
+    input, if it has one. `allennlp elmo-answer` answers all questions of a file of SQuAD.
+
+    Registered as a `Predictor` with name "elmo_squad".
+    """
+
+    name = "elmo_squad"
+
+    def predict(self, passage: str, question: str) -> JsonDict:
+        """Returns the prediction for one question."""
+        return self.predict_json({"passage": passage, "question": question})
+
+    @overrides
+    def _json_to_instance(self, json_dict: JsonDict) -> Instance:
+        reader = cast(SquadReader, self._dataset_reader)
+        passage = text_from_json(json_dict, ["passage", "paragraph", "context"], self.name)
+        question = text_from_json(json_dict, ["question"], self.name)
+        identifier = str(json_dict.get("id", ""))
+        return reader.text_to_instance(reader.tokenize(passage), Question(identifier, question, []))

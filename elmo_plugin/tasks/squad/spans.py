@@ -1,4 +1,4 @@
-"""The best spans of words, from the scores of their first and their last word."""
+"""The best spans of words, from the logits of their first and their last word."""
 
 import math
 from typing import NamedTuple
@@ -9,10 +9,7 @@ from torch.nn import functional
 
 
 class BoundaryLogits(NamedTuple):
-    """
-    start, end: the logits of each word as the first and as the last one of the answer, shape (batch, time)
-    mask: shape (batch, time), true at the words
-    """
+    """The logits of each word as the first and as the last word of the answer. Shapes: (batch, time)."""
 
     start: Tensor
     end: Tensor
@@ -20,15 +17,13 @@ class BoundaryLogits(NamedTuple):
 
     def log_probabilities(self) -> tuple[Tensor, Tensor]:
         """Returns the logarithms of the probabilities of start and end, -inf at padding."""
-        start, end = (each.masked_fill(~self.mask, float("-inf")) for each in (self.start, self.end))
+        start = self.start.masked_fill(~self.mask, float("-inf"))
+        end = self.end.masked_fill(~self.mask, float("-inf"))
         return start.log_softmax(dim=1), end.log_softmax(dim=1)
 
 
 class Span(NamedTuple):
-    """
-    first, last: the indices of its first and its last word
-    probability: that both are right
-    """
+    """The indices of the first and the last word, and the probability that both are correct."""
 
     first: int
     last: int
@@ -36,60 +31,41 @@ class Span(NamedTuple):
 
 
 def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[list[Span]]:
-    """
-    Finds the most probable answers.
-
-    # Parameters
-
-    logits : `BoundaryLogits`
-        Of a batch of questions.
-    max_words : `int`
-        The most words of an answer.
-    count : `int`
-        How many answers each question gets, if there are as many spans.
-
-    # Returns
-
-    `list[list[Span]]`
-        For each question, the best first.
-    """
+    """Returns the `count` most probable answers of at most `max_words` to each question, the best first."""
     start, end = logits.log_probabilities()
     widths = min(max_words, start.size(1))
     ends = functional.pad(end, (0, widths - 1), value=float("-inf")).unfold(1, widths, 1)
     scores = (start.unsqueeze(2) + ends).flatten(1)  # Shape: (batch, time * widths)
-    best, places = scores.topk(min(count, scores.size(1)), dim=1)
+    best, indices = scores.topk(min(count, scores.size(1)), dim=1)
     return [
         [
-            Span(place // widths, place // widths + place % widths, math.exp(score))
-            for score, place in zip(row.tolist(), row_places.tolist(), strict=True)
-            if score > -math.inf  # the others end before they start, or are padding
+            Span(index // widths, index // widths + index % widths, math.exp(score))
+            for score, index in zip(row.tolist(), row_indices.tolist(), strict=True)
+            if score > -math.inf  # the others end in padding
         ]
-        for row, row_places in zip(best, places, strict=True)
+        for row, row_indices in zip(best, indices, strict=True)
     ]
 
 
 def span_loss(logits: BoundaryLogits, answers: Tensor) -> Tensor:
     """
-    Computes the negative logarithm of the probability of all right spans together, the mean over questions.
-
-    # Parameters
-
-    logits : `BoundaryLogits`
-        Of a batch of questions.
-    answers : `Tensor`
-        The first and the last word of each right span. Shape (batch, answers, 2), -1 where a question has
-        fewer answers than others.
+    Computes the negative logarithm of the probability of all correct spans together, the mean over questions.
+    `answers` has the first and the last word of each correct span, of shape (batch, answers, 2), padded by
+    -1.
     """
     start, end = logits.log_probabilities()
-    there = answers[..., 0] >= 0
+    is_answer = answers[..., 0] >= 0
     first, last = answers.clamp(min=0).unbind(dim=2)
     likelihood = start.gather(1, first) + end.gather(1, last)  # Shape: (batch, answers)
-    return -likelihood.masked_fill(~there, float("-inf")).logsumexp(dim=1).mean()
+    return -likelihood.masked_fill(~is_answer, float("-inf")).logsumexp(dim=1).mean()
 
 
 def average_boundary_logits(members: list[BoundaryLogits]) -> BoundaryLogits:
-    """Returns logits of the mean of the probabilities of start and of end."""
-    starts, ends = zip(*(each.log_probabilities() for each in members), strict=True)
+    """Returns logits of the mean of the models' probabilities of start and of end."""
+    log_probabilities = [member.log_probabilities() for member in members]
     lowest = torch.finfo(members[0].start.dtype).min
-    start, end = (torch.stack(each).logsumexp(dim=0).clamp(min=lowest) for each in (starts, ends))
+    start, end = (
+        torch.stack(boundary).logsumexp(dim=0).clamp(min=lowest)
+        for boundary in zip(*log_probabilities, strict=True)
+    )
     return BoundaryLogits(start, end, members[0].mask)

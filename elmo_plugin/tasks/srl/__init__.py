@@ -1,22 +1,19 @@
 """Semantic role labelling: the highway LSTM of He et al. (2017) on PropBank annotation."""
 
 from elmo_plugin.tasks.srl.dataset_reader import SrlPredicatesReader, SrlReader
-from elmo_plugin.tasks.srl.metrics import SrlF1, SrlScores
+from elmo_plugin.tasks.srl.metrics import score_props
 from elmo_plugin.tasks.srl.model import SrlHighwayLstm
 from elmo_plugin.tasks.srl.predicates import SrlPredicates, SrlPredicatesPredictor
 from elmo_plugin.tasks.srl.predictor import SrlPredictor
 from elmo_plugin.tasks.srl.props import read_props, write_props
-from elmo_plugin.tasks.srl.srl_eval import score_props
 
 __all__ = [
-    "SrlF1",
     "SrlHighwayLstm",
     "SrlPredicates",
     "SrlPredicatesPredictor",
     "SrlPredicatesReader",
     "SrlPredictor",
     "SrlReader",
-    "SrlScores",
     "read_props",
     "score_props",
     "write_props",

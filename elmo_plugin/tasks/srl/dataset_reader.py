@@ -1,6 +1,6 @@
 """Predicates and their arguments as instances, one for each predicate, or one for each sentence."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, cast
 
@@ -19,23 +19,20 @@ from elmo_plugin.tasks.dataset_reader import (
 from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2005, parse_conll2012
 from elmo_plugin.tasks.srl.spans import arguments_to_tags
 
-_PATTERNS = {
-    "conll2012": ("*gold_conll", "*gold_conll.gz", "*gold_conll.zst"),
-    "conll2005": ("*.props", "*.props.gz", "*.props.zst"),
-}
+_PATTERNS = {"conll2012": "*gold_conll", "conll2005": "*.props"}
 
 
 class SrlSentenceReader(TaskDatasetReader):
     """
-    The base of the two readers of PropBank annotation. They read a file, or all files of a folder and its
-    folders, in one of two formats:
+    The base of the two readers of PropBank annotation. They read a file, or all files below a folder, in one
+    of two formats:
 
     conll2012: the columns of CoNLL-2012, in files whose names end in `gold_conll`
     conll2005: the columns of CoNLL-2005, in files whose names end in `.props`. The words are in the first
-        column of a file whose path has "words" where this one has "props", such as `words/train.words` for
+        column of a file with "words" instead of "props" in its path, such as `words/train.words` for
         `props/train.props`.
 
-    The files may be compressed, see `TaskDatasetReader`. Brackets and quotation marks, which the Penn
+    `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks, which the Penn
     Treebank escapes, become those of plain text, which biLMs are trained on: `(` for `-LRB-`.
 
     # Parameters
@@ -45,10 +42,10 @@ class SrlSentenceReader(TaskDatasetReader):
     source_format : `str`, optional (default = `"conll2012"`)
         "conll2012" or "conll2005".
     verbs_only : `bool`, optional (default = `False`)
-        Whether to leave out predicates that are not verbs: nouns, adjectives, auxiliaries and others.
+        Skip predicates that are not verbs: nouns, adjectives, auxiliaries and others.
 
-    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8 or not in the format, and
-    where a file or a folder has no example.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, and if a file or
+    folder has no example.
     """
 
     def __init__(
@@ -62,21 +59,20 @@ class SrlSentenceReader(TaskDatasetReader):
         super().__init__(token_indexers, **kwargs)
         if source_format not in _PATTERNS:
             raise ConfigurationError(f"source_format is one of {', '.join(_PATTERNS)}, not {source_format!r}")
-        self.folder_patterns: Sequence[str] = _PATTERNS[source_format]
+        self.folder_pattern = _PATTERNS[source_format]
         self._verbs_only = verbs_only
 
     def read_sentences(self, lines: Iterable[Line]) -> Iterator[SrlSentence]:
-        """Yields the sentences of a file, with those predicates that count."""
+        """Yields the sentences of a file, with the predicates that count."""
         lines = iter(lines)
         first = next(lines, None)
         if first is None:
             return
-        for sentence in self._parse(first.file, chain([first], lines)):
-            predicates = [each for each in sentence.predicates if each.kind == "verb" or not self._verbs_only]
-            yield sentence._replace(predicates=predicates)
+        for words, predicates in self._parse(first.file, chain([first], lines)):
+            yield SrlSentence(words, [p for p in predicates if p.kind == "verb" or not self._verbs_only])
 
     def _parse(self, file: str, lines: Iterable[Line]) -> Iterator[SrlSentence]:
-        if self.folder_patterns == _PATTERNS["conll2012"]:
+        if self.folder_pattern == _PATTERNS["conll2012"]:
             return parse_conll2012(lines)
         parts = file.rsplit("/", 2)  # the last two are props/NAME.props
         words = "/".join([*parts[:-2], *(part.replace("props", "words") for part in parts[-2:])])
@@ -98,7 +94,7 @@ class SrlReader(SrlSentenceReader):
     token_indexers, source_format, verbs_only
         See `SrlSentenceReader`.
     keep_without_arguments : `bool`, optional (default = `True`)
-        Whether predicates without any argument are examples.
+        Make instances of predicates without any argument.
     """
 
     example_names = "predicates"
@@ -116,12 +112,14 @@ class SrlReader(SrlSentenceReader):
         self._keep_without_arguments = keep_without_arguments
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], int, list[str], str, str]]:
-        """Yields the words of a sentence for each predicate, its place, the tags, its lemma and its kind."""
+        """
+        Yields, for each predicate, the words of its sentence, its index, the tags, its lemma and its kind.
+        """
         for words, predicates in self.read_sentences(lines):
             tokens = [Token(word) for word in words]
-            for position, lemma, kind, arguments in predicates:
+            for word, lemma, kind, arguments in predicates:
                 if self._keep_without_arguments or any(argument.role != "V" for argument in arguments):
-                    yield tokens, position, arguments_to_tags(arguments, len(words)), lemma, kind
+                    yield tokens, word, arguments_to_tags(arguments, len(words)), lemma, kind
 
     def text_to_instance(
         self,
@@ -132,24 +130,9 @@ class SrlReader(SrlSentenceReader):
         kind: str = "",
     ) -> Instance:
         """
-        # Parameters
-
-        tokens : `list[Token]`
-            The words of a sentence.
-        predicate : `int`
-            The index of the word that is the predicate.
-        tags : `list[str] | None`, optional (default = `None`)
-            The BIO tag of each word.
-        lemma : `str | None`, optional (default = `None`)
-            Of the predicate; the word itself if it is not given.
-        kind : `str`, optional (default = `""`)
-            Of the predicate, such as "verb", by which scores are counted.
-
-        # Returns
-
-        `Instance`
-            With the fields `tokens`, `words` (as strings), `predicate` (an index), `frame` (metadata: the
-            `predicate`, its `lemma` and `kind`, and the right `tags`) and, where they are given, `tags`.
+        Makes an instance of the predicate at an index of a sentence, with the fields `tokens`, `words` (as
+        strings), `predicate`, `frame` (metadata: the `predicate`, its `lemma`, by default its word, its
+        `kind`, by which scores are counted, and the correct `tags`) and, if there are BIO tags, `tags`.
         """
         if not 0 <= predicate < len(tokens):
             raise ConfigurationError(
@@ -168,31 +151,21 @@ class SrlReader(SrlSentenceReader):
 @DatasetReader.register("srl_predicates")
 class SrlPredicatesReader(SrlSentenceReader):
     """
-    Makes an instance of each sentence, with or without predicates, and tells which of its words they are.
+    Makes an instance of each sentence, with or without predicates, and tags its words as predicates or not.
 
     Registered as a `DatasetReader` with name "srl_predicates". Its parameters are those of
     `SrlSentenceReader`.
     """
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[int]]]:
-        """Yields the words of each sentence, and the places of its predicates."""
+        """Yields the words of each sentence, and the indices of its predicates."""
         for words, predicates in self.read_sentences(lines):
-            yield [Token(word) for word in words], [predicate.position for predicate in predicates]
+            yield [Token(word) for word in words], [predicate.word for predicate in predicates]
 
     def text_to_instance(self, tokens: list[Token], predicates: list[int] | None = None) -> Instance:
         """
-        # Parameters
-
-        tokens : `list[Token]`
-            The words of a sentence.
-        predicates : `list[int] | None`, optional (default = `None`)
-            The indices of the words that are predicates.
-
-        # Returns
-
-        `Instance`
-            With the fields `tokens`, `words` (as strings) and, where the predicates are given, `tags`: 1 at
-            predicates and 0 elsewhere.
+        Makes an instance of a sentence, with the fields `tokens`, `words` (as strings) and, if the indices of
+        its predicates are known, `tags`: 1 at predicates and 0 elsewhere.
         """
         fields = sentence_fields(tokens)
         if predicates is not None:

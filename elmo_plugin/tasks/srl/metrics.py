@@ -1,32 +1,35 @@
-"""Correct, excess and missed arguments, counted as the scorer of CoNLL-2005, srl-eval.pl, counts them."""
+"""Correct, excess and missed arguments, counted as srl-eval.pl counts them, the scorer of CoNLL-2005."""
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
+from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-from elmo_plugin.tasks.counting import ScoreMetric, Scores, precision_recall_f1
+from elmo_plugin.tasks.counting import Figures, ScoreMetric, Scores, figures_by_group, precision_recall_f1
+from elmo_plugin.tasks.srl.props import PropsSentence, read_props
 from elmo_plugin.tasks.srl.spans import Argument, tags_to_arguments
 
-VERB = "V"  # the predicate itself; it is not an argument, so it is left out of the overall figures
+logger = logging.getLogger(__name__)
+
+VERB = "V"  # the predicate itself: not an argument, so not part of the overall figures
 Pieces = tuple[tuple[int, int], ...]  # start and end of each part of an argument
+_RULE = "-" * 60
 
 
 class SrlCounts(NamedTuple):
-    """
-    correct: arguments that were predicted and are right
-    excess: arguments that were predicted and are wrong
-    missed: arguments that are right and were not predicted
-    """
+    """Numbers of arguments."""
 
     correct: int
-    excess: int
-    missed: int
+    excess: int  # predicted, but wrong
+    missed: int  # not predicted
 
-    def figures(self, whole: float = 1.0) -> tuple[float, float, float]:
-        """Returns precision, recall and F1 as parts of `whole`, 100 for percent; 0 where there is nothing."""
+    def figures(self, whole: float = 1.0) -> Figures:
+        """Returns precision, recall and F1 as parts of `whole`, 100 for percent."""
         correct, excess, missed = self
         return precision_recall_f1(correct, correct + excess, correct + missed, whole=whole)
 
@@ -35,34 +38,15 @@ class SrlScores(Scores):
     """
     Counts arguments by role and by kind of predicate. An argument is correct if its role and all of its
     pieces are. `V` is counted as a role, but neither overall nor in kinds.
-
-    # Attributes
-
-    propositions : `int`
-        The number of propositions.
-    perfect : `int`
-        The number of propositions whose predicted arguments are exactly the right ones.
     """
 
     def __init__(self) -> None:
         self.propositions = 0
-        self.perfect = 0
-        # By kind, role and field of `SrlCounts`.
-        self._counts: Counter[tuple[str | None, str, str]] = Counter()
+        self.perfect = 0  # propositions whose predicted arguments are exactly the correct ones
+        self._counts: Counter[tuple[str | None, str, str]] = Counter()  # by kind, role, field of `SrlCounts`
 
     def add(self, gold: Iterable[Argument], predicted: Iterable[Argument], kind: str | None = None) -> None:
-        """
-        Counts the arguments of one predicate.
-
-        # Parameters
-
-        gold : `Iterable[Argument]`
-            Those that are right.
-        predicted : `Iterable[Argument]`
-            Those that a system found.
-        kind : `str | None`, optional (default = `None`)
-            Any name, such as "verb" or a lemma, by which to count.
-        """
+        """Counts the arguments of one predicate, by any `kind`, such as "verb" or a lemma."""
         right, found = set(join_continuations(gold)), set(join_continuations(predicted))
         outcomes = {"correct": right & found, "excess": found - right, "missed": right - found}
         for outcome, arguments in outcomes.items():
@@ -75,39 +59,32 @@ class SrlScores(Scores):
         groups = self._sums(lambda kind, role: None if role == VERB else "overall")
         return groups.get("overall", SrlCounts(0, 0, 0))
 
-    def of_roles(self) -> dict[str, SrlCounts]:
+    def role_counts(self) -> dict[str, SrlCounts]:
         """Returns the counts of each role, in order of the names, and of `V` as the last."""
         roles = self._sums(lambda kind, role: role)
         return dict(sorted(roles.items(), key=lambda item: item[0] == VERB))
 
-    def of_kinds(self) -> dict[str, SrlCounts]:
+    def kind_counts(self) -> dict[str, SrlCounts]:
         """Returns the counts of all arguments of each kind of predicate, in order of the names."""
         return self._sums(lambda kind, role: None if role == VERB else kind)
 
     def _sums(self, group: Callable[[str | None, str], str | None]) -> dict[str, SrlCounts]:
-        """Returns the counts of each group, which is that of a kind and a role, in order of the names."""
+        """Returns the counts of each group of kinds and roles, in order of the names."""
         sums: dict[str, Counter[str]] = defaultdict(Counter)
         for (kind, role, outcome), number in self._counts.items():
             name = group(kind, role)
             if name is not None:
                 sums[name][outcome] += number
-        fields = SrlCounts._fields
-        return {name: SrlCounts(*(of[field] for field in fields)) for name, of in sorted(sums.items())}
+        return {
+            name: SrlCounts(*(counts[field] for field in SrlCounts._fields))
+            for name, counts in sorted(sums.items())
+        }
 
 
 def join_continuations(arguments: Iterable[Argument]) -> list[tuple[str, Pieces]]:
     """
-    Joins each `C-ARG0` to the last `ARG0` before it. A `C-ARG0` without one is an `ARG0`.
-
-    # Parameters
-
-    arguments : `Iterable[Argument]`
-        Of one predicate; they do not overlap.
-
-    # Returns
-
-    `list[tuple[str, tuple[tuple[int, int], ...]]]`
-        The role of each argument, and start and end of its pieces.
+    Joins each `C-ARG0` to the last `ARG0` before it. A `C-ARG0` without one is an `ARG0`. Returns the role
+    and the pieces of each argument of a predicate.
     """
     joined: list[tuple[str, list[tuple[int, int]]]] = []
     latest: dict[str, list[tuple[int, int]]] = {}  # the pieces of the last argument of each role
@@ -136,32 +113,91 @@ class SrlF1(ScoreMetric):
         gold: Sequence[Sequence[str]],
         kinds: Sequence[str] | None = None,
     ) -> None:
-        """
-        # Parameters
-
-        predicted : `Sequence[Sequence[str]]`
-            The BIO tags that a system found for each predicate.
-        gold : `Sequence[Sequence[str]]`
-            Those that are right.
-        kinds : `Sequence[str] | None`, optional (default = `None`)
-            The kind of each predicate.
-        """
-        names = [None] * len(gold) if kinds is None else kinds
-        for found, right, kind in zip(predicted, gold, names, strict=True):
-            if len(found) != len(right):
-                raise ValueError(f"srl_f1: {len(found)} tags were predicted for {len(right)} words")
-            self._scores.add(tags_to_arguments(right), tags_to_arguments(found), kind)
+        """Adds predicates, each with its predicted and its gold BIO tags, and its kind."""
+        all_kinds = [None] * len(gold) if kinds is None else kinds
+        for tags, gold_tags, kind in zip(predicted, gold, all_kinds, strict=True):
+            if len(tags) != len(gold_tags):
+                raise ValueError(f"srl_f1: expected {len(gold_tags)} tags, got {len(tags)}")
+            self._scores.add(tags_to_arguments(gold_tags), tags_to_arguments(tags), kind)
 
     @overrides(check_signature=False)
     def figures(self, scores: SrlScores) -> dict[str, float]:
         """
         Returns `precision`, `recall` and `f1-measure`, from 0 to 1, each followed by `-overall`, by the name
-        of each role, as in `f1-measure-ARG0`, and by that of each kind, as in `f1-measure-kind-verb`.
+        of each role, and by `-kind-` and each kind of predicate.
         """
-        groups = {"overall": scores.overall(), **scores.of_roles()}
-        groups |= {f"kind-{kind}": counts for kind, counts in scores.of_kinds().items()}
-        return {
-            f"{figure}-{group}": value
-            for group, counts in groups.items()
-            for figure, value in zip(("precision", "recall", "f1-measure"), counts.figures(), strict=True)
-        }
+        groups = {"overall": scores.overall(), **scores.role_counts()}
+        groups |= {f"kind-{kind}": counts for kind, counts in scores.kind_counts().items()}
+        return figures_by_group({group: counts.figures() for group, counts in groups.items()})
+
+
+def score_props(gold_path: str, system_path: str) -> tuple[list[str], dict[str, Any]]:
+    """
+    Scores the propositions of a system against the gold propositions, both props files of the same sentences.
+    As in srl-eval.pl, predicates that the gold file lacks are skipped with a warning. If the system lacks a
+    predicate, or has another lemma for it, all its arguments are missed, with a warning.
+
+    Returns the lines that srl-eval.pl prints; and the counts and percentages of "Overall" and each role.
+
+    Raises `ConfigurationError`, naming file and line, if a file is malformed or the sentences differ.
+    """
+    scores, sentences = SrlScores(), 0
+    for gold, system in zip_longest(read_props(gold_path), read_props(system_path)):
+        sentences += 1
+        if gold is None or system is None:
+            present, lacking = (system, gold_path) if gold is None else (gold, system_path)
+            raise ConfigurationError(f"{present.location()}: sentence {sentences} is missing in {lacking}")
+        _add_sentence(scores, gold, system)
+    if not sentences:
+        raise ConfigurationError(f"{gold_path}: this file has no sentences")
+    groups = {"Overall": scores.overall(), **scores.role_counts()}
+    figures = {name: counts._asdict() | counts.figures(100).rounded() for name, counts in groups.items()}
+    return _table(scores, sentences, groups), figures
+
+
+def _add_sentence(scores: SrlScores, gold: PropsSentence, system: PropsSentence) -> None:
+    """Counts the arguments of a sentence. Propositions with the same predicate belong together."""
+    if gold.length != system.length:
+        raise ConfigurationError(
+            f"{system.location()}: the sentence that begins here has {system.length} words, but "
+            f"{gold.length} in {gold.location()}"
+        )
+    unmatched = {proposition.predicate: proposition for proposition in system.propositions}
+    for word, lemma, arguments in gold.propositions:
+        predicted = unmatched.pop(word, None)
+        if predicted is not None and predicted.lemma == lemma:
+            scores.add(arguments, predicted.arguments)
+            continue
+        name = "no predicate" if predicted is None else predicted.lemma
+        location = f"{system.location(word)}: {name} instead of {lemma}, as in {gold.location(word)}"
+        logger.warning("%s; all its arguments are missed", location)
+        scores.add(arguments, [])
+    for word, proposition in unmatched.items():
+        message = f"{proposition.lemma} is not a predicate in {gold.location(word)}; it is skipped"
+        logger.warning("%s: %s", system.location(word), message)
+
+
+def _table(scores: SrlScores, sentences: int, groups: dict[str, SrlCounts]) -> list[str]:
+    """Returns the lines that srl-eval.pl prints."""
+    perfect = 100 * scores.perfect / scores.propositions if scores.propositions else 0.0
+    rows = {name: _row(name, counts) for name, counts in groups.items()}
+    return [
+        f"Number of Sentences    :      {sentences:6d}",
+        f"Number of Propositions :      {scores.propositions:6d}",
+        f"Percentage of perfect props : {perfect:6.2f}",
+        "",
+        f"{'':10}   {'corr.':>6}  {'excess':>6}  {'missed':>6}   {'prec.':>6}  {'rec.':>6}  {'F1':>6}",
+        _RULE,
+        rows["Overall"],
+        "-" * 10,
+        *(row for name, row in rows.items() if name not in ("Overall", VERB)),
+        _RULE,
+        *(row for name, row in rows.items() if name == VERB),
+        _RULE,
+    ]
+
+
+def _row(name: str, counts: SrlCounts) -> str:
+    correct, excess, missed = counts
+    precision, recall, f1 = counts.figures(100)
+    return f"{name:>10}   {correct:6d}  {excess:6d}  {missed:6d}   {precision:6.2f}  {recall:6.2f}  {f1:6.2f}"

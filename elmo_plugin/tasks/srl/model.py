@@ -9,42 +9,37 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.nn import InitializerApplicator
 from allennlp.nn.util import get_text_field_mask
-from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.encoders import ContextualEncoder, bio_transitions, viterbi
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
-from elmo_plugin.tasks.ensemble import average_probabilities
 from elmo_plugin.tasks.srl.metrics import SrlF1
 from elmo_plugin.tasks.srl.spans import tags_to_arguments
-from elmo_plugin.tasks.task_model import TaskModel
+from elmo_plugin.tasks.task_model import TaskModel, average_probabilities
 
 
 class TagLogits(NamedTuple):
-    """
-    logits: of each tag for each word, shape (batch, time, tags)
-    mask: shape (batch, time), true at the words
-    """
+    """The logits of each tag for each word."""
 
-    logits: Tensor
-    mask: BoolTensor
+    logits: Tensor  # Shape: (batch, time, tags)
+    mask: BoolTensor  # Shape: (batch, time)
 
 
 def average_tag_logits(logits: Sequence[TagLogits]) -> TagLogits:
-    """Returns logits of the mean of the probabilities of all models."""
-    return TagLogits(average_probabilities([each.logits for each in logits]), logits[0].mask)
+    """Returns logits of the mean of the models' probabilities."""
+    return TagLogits(average_probabilities([member.logits for member in logits]), logits[0].mask)
 
 
 @Model.register("srl_highway_lstm")
 class SrlHighwayLstm(TaskModel):
     """
-    Tags the arguments of one predicate at a time: a learned vector that says which word the predicate is goes
-    next to the vectors of all words into the encoder, and a linear layer gives a logit for each tag. In
-    prediction, the best sequence of BIO tags in which no `I-X` comes without a `B-X`.
+    Tags the arguments of one predicate at a time. The encoder sees the vector of each word next to a learned
+    vector that marks the predicate, and a linear layer computes a logit for each tag. A prediction is the
+    best sequence of BIO tags without an `I-X` that follows no `B-X`.
 
     The loss is the cross entropy of the tags, the mean over the words of each sentence and then over
-    sentences, as in AllenNLP's `srl`. Metrics are those of srl-eval.pl, without perl.
+    sentences, as in AllenNLP's `srl`. The metric counts like srl-eval.pl, without perl.
 
     Registered as a `Model` with name "srl_highway_lstm".
 
@@ -62,6 +57,7 @@ class SrlHighwayLstm(TaskModel):
     """
 
     default_predictor = "elmo_srl"
+    progress_figures = ("-overall",)
     average_logits = staticmethod(average_tag_logits)
 
     def __init__(
@@ -83,10 +79,10 @@ class SrlHighwayLstm(TaskModel):
         self._start: Tensor
         self.register_buffer("_transitions", transitions, persistent=False)
         self.register_buffer("_start", start, persistent=False)
-        self._f1 = SrlF1()
+        self.metric = SrlF1()
         self.initialize(initializer)
 
-    def compute_logits(self, tokens: TextFieldTensors, predicate: LongTensor) -> TagLogits:
+    def compute_logits(self, tokens: TextFieldTensors, predicate: LongTensor, **_: Any) -> TagLogits:
         """Returns the logits of the tags, for predicates of shape (batch, 1)."""
         time = get_text_field_mask(tokens).size(1)
         is_predicate = torch.arange(time, device=predicate.device) == predicate  # Shape: (batch, time)
@@ -99,29 +95,17 @@ class SrlHighwayLstm(TaskModel):
         words: list[list[str]],
         frame: list[dict[str, Any]],
         tags: LongTensor | None = None,
+        **_: Any,
     ) -> dict[str, Any]:
         """
-        # Parameters
-
-        logits : `TagLogits`
-            From `compute_logits`.
-        words : `list[list[str]]`
-            The words of each sentence.
-        frame : `list[dict[str, Any]]`
-            What `SrlReader.text_to_instance` returns about each predicate.
-        tags : `LongTensor | None`, optional (default = `None`)
-            The index of the right tag of each word, shape (batch, time).
-
-        # Returns
-
-        `dict[str, Any]`
-            `words`, `predicate` (the index of the word), `lemma`, `tags` (those of the best sequence, except
-            in training) and, where the right tags are given, `loss`.
+        Returns `words`, `predicate` (the index of the word), `lemma`, the best `tags`, except in training,
+        and, if the batch has the correct tags, of shape (batch, time), `loss`. `frame` is the metadata of
+        `SrlReader.text_to_instance`.
         """
         output: dict[str, Any] = {
             "words": words,
-            "predicate": [each["predicate"] for each in frame],
-            "lemma": [each["lemma"] for each in frame],
+            "predicate": [f["predicate"] for f in frame],
+            "lemma": [f["lemma"] for f in frame],
         }
         if not self.training:
             paths = viterbi(logits.logits, logits.mask, self._transitions, self._start)
@@ -129,14 +113,14 @@ class SrlHighwayLstm(TaskModel):
         if tags is not None:
             output["loss"] = _mean_cross_entropy(logits, tags)
             if not self.training:
-                self._f1(output["tags"], [e["tags"] for e in frame], [e["kind"] for e in frame])
+                self.metric(output["tags"], [f["tags"] for f in frame], [f["kind"] for f in frame])
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Adds `roles`: for each argument its `role`, its `text`, the index `start` of its first word and `end`
-        of the word after its last; and `description`, the sentence with its arguments in brackets. In
-        training there are no tags, and nothing is added.
+        Adds `roles`, each with its `role`, its `text`, the index `start` of its first word and `end` of the
+        word after its last; and `description`, the sentence with its arguments in brackets. In training there
+        are no tags, and nothing is added.
         """
         if "tags" not in output_dict:
             return output_dict
@@ -151,20 +135,6 @@ class SrlHighwayLstm(TaskModel):
         output_dict["description"] = [mark_arguments(words, tags) for words, tags in frames]
         return output_dict
 
-    @overrides
-    def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """
-        Returns precision, recall and F1 of whole arguments as srl-eval.pl counts them: overall, and for each
-        role and each kind of predicate. The latter's names begin with `_`, which keeps them out of the
-        progress bar. There are none in training, where no tags are predicted.
-        """
-        if self.training:
-            return {}
-        return {
-            name if name.endswith("-overall") else f"_{name}": value
-            for name, value in self._f1.get_metric(reset).items()
-        }
-
 
 def mark_arguments(words: Sequence[str], tags: Sequence[str]) -> str:
     """Returns the words with their arguments in brackets, such as `[ARG0: The judge] [V: ordered] it`."""
@@ -176,7 +146,7 @@ def mark_arguments(words: Sequence[str], tags: Sequence[str]) -> str:
 
 
 def _mean_cross_entropy(logits: TagLogits, tags: LongTensor) -> Tensor:
-    """Returns the mean over the words of each sentence whose tag is known, and over sentences."""
+    """Returns the mean over the words of each sentence with known tags, and over sentences."""
     known = logits.mask & (tags != UNKNOWN_TAG)
     right = tags.masked_fill(~known, 0)
     losses = functional.cross_entropy(logits.logits.transpose(1, 2), right, reduction="none")

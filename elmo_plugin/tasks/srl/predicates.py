@@ -1,4 +1,4 @@
-"""A tagger that finds the predicates of a sentence, trained from the same files as the role labeller."""
+"""A tagger of the predicates of a sentence, trained on the same files as the role labeller."""
 
 from typing import Any
 
@@ -18,23 +18,21 @@ from elmo_plugin.tasks.srl.model import TagLogits, average_tag_logits
 from elmo_plugin.tasks.task_model import TaskModel
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
-PREDICATE = 1
-"""The index of the tag of a predicate; that of other words is 0."""
+PREDICATE = 1  # the index of the tag of a predicate; other words have 0
 
 
 @Model.register("srl_predicates")
 class SrlPredicates(TaskModel):
     """
-    Decides for each word, from its vector in context, whether it is a predicate.
-
-    The loss is the cross entropy, the mean over all words of a batch.
+    Decides for each word, from its vector in context, whether it is a predicate. The loss is the cross
+    entropy, the mean over all words of a batch.
 
     Registered as a `Model` with name "srl_predicates".
 
     # Parameters
 
     vocab : `Vocabulary`
-        Of the words.
+        The vocabulary of the words.
     contextual_encoder : `ContextualEncoder`
         From the words to vectors in context.
     initializer : `InitializerApplicator`, optional (default = `None`)
@@ -59,41 +57,29 @@ class SrlPredicates(TaskModel):
         self._f1 = F1Measure(positive_label=PREDICATE)
         self.initialize(initializer)
 
-    def compute_logits(self, tokens: TextFieldTensors) -> TagLogits:
+    def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> TagLogits:
         """Returns the two logits of each word."""
         encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
         return TagLogits(self.tag_projection(encoded), mask)
 
     def decode(
-        self, logits: TagLogits, words: list[list[str]], tags: LongTensor | None = None
+        self, logits: TagLogits, words: list[list[str]], tags: LongTensor | None = None, **_: Any
     ) -> dict[str, Any]:
         """
-        # Parameters
-
-        logits : `TagLogits`
-            From `compute_logits`.
-        words : `list[list[str]]`
-            The words of each sentence.
-        tags : `LongTensor | None`, optional (default = `None`)
-            1 at predicates and 0 elsewhere, shape (batch, time).
-
-        # Returns
-
-        `dict[str, Any]`
-            `words`, `probabilities` (for each word that of a predicate, shape (batch, time)), `mask` and,
-            where the right tags are given, `loss`.
+        Returns `words`, the `probabilities` of each to be a predicate, of shape (batch, time), `mask` and, if
+        the batch has the correct tags, of the same shape, `loss`.
         """
-        of_words, mask = logits
-        probabilities: Tensor = of_words.softmax(dim=-1)[..., PREDICATE]
+        tag_logits, mask = logits
+        probabilities: Tensor = tag_logits.softmax(dim=-1)[..., PREDICATE]
         output: dict[str, Any] = {"words": words, "probabilities": probabilities, "mask": mask}
         if tags is not None:
-            output["loss"] = functional.cross_entropy(of_words[mask], tags[mask])
-            self._accuracy(of_words, tags, mask)
-            self._f1(of_words, tags, mask)
+            output["loss"] = functional.cross_entropy(tag_logits[mask], tags[mask])
+            self._accuracy(tag_logits, tags, mask)
+            self._f1(tag_logits, tags, mask)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds `predicates`, the indices of the words, and gives `probabilities` of words alone."""
+        """Adds `predicates`, the indices of the words, and removes padding from `probabilities`."""
         mask, probabilities = output_dict.pop("mask"), output_dict["probabilities"]
         output_dict["predicates"] = [torch.where(row)[0].tolist() for row in (probabilities > 0.5) & mask]
         output_dict["probabilities"] = [
@@ -104,7 +90,7 @@ class SrlPredicates(TaskModel):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Returns the accuracy over words, and precision, recall and F1 of predicates."""
-        counted = self._accuracy.total_count > 0  # without which AllenNLP's F1 is an error
+        counted = self._accuracy.total_count > 0  # else AllenNLP's F1 raises an error
         f1 = self._f1.get_metric(reset) if counted else dict.fromkeys(("precision", "recall", "f1"), 0.0)
         return {"accuracy": self._accuracy.get_metric(reset), **f1}
 
@@ -112,10 +98,9 @@ class SrlPredicates(TaskModel):
 @Predictor.register("elmo_srl_predicates")
 class SrlPredicatesPredictor(SentencePredictor):
     """
-    Finds the predicates of `{"sentence": "She wants to leave."}`, or of a list of words as `"words"`.
-
-    A prediction has the `words`, the indices of those that are `predicates`, and `probabilities`, for each
-    word that it is one.
+    Finds the predicates of `{"sentence": "She wants to leave."}`, or of a list of words as `"words"`. A
+    prediction has the `words`, the indices of the `predicates`, and the `probabilities` of all words to be
+    one.
 
     Registered as a `Predictor` with name "elmo_srl_predicates".
     """

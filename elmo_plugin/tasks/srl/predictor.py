@@ -22,26 +22,25 @@ from elmo_plugin.tasks.srl.props import Proposition, PropsSentence, format_props
 from elmo_plugin.tasks.srl.spans import tags_to_arguments
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
-MAX_BATCH_WORDS = 20_000  # whose frames are predicted at a time, each with all words of its sentence
-FoundPredicates = list[tuple[int, str | None]]
-"""The index of each predicate in its sentence, and its lemma, if that is known."""
-FindPredicates = Callable[[Sequence[list[Token]]], list[FoundPredicates]]
+MAX_BATCH_WORDS = 20_000  # of the frames predicted at a time, each with all words of its sentence
+PredicateLemmas = list[tuple[int, str | None]]  # the index of each predicate in its sentence, and any lemma
+FindPredicates = Callable[[Sequence[list[Token]]], list[PredicateLemmas]]
 
 
 @Predictor.register("elmo_srl")
 class SrlPredictor(SentencePredictor):
     """
     Finds the arguments of each predicate of `{"sentence": "The judge ordered a new trial."}`, or of a list of
-    words as `"words"` or `"tokens"`. The input names the predicates by their indices, `"predicates": [2]`,
-    and may have their lemmas, `"lemmas": ["order"]`; without predicates a tagger finds them. A prediction has
-    the `words` and a frame for each predicate:
+    words as `"words"` or `"tokens"`. The input has the indices of the predicates, `"predicates": [2]`, and
+    may have their lemmas, `"lemmas": ["order"]`; without predicates a tagger finds them. A prediction has the
+    `words` and a frame for each predicate:
 
         {"words": ["The", "judge", "ordered", "a", "new", "trial", "."],
          "frames": [{"predicate": "ordered", "index": 2, "lemma": "order", "tags": ["B-ARG0", "I-ARG0", …],
                      "roles": [{"role": "ARG0", "start": 0, "end": 2, "text": "The judge"}, …],
                      "description": "[ARG0: The judge] [V: ordered] [ARG1: a new trial] ."}]}
 
-    Frames of a batch of sentences are predicted together, those of up to 20,000 words at a time.
+    Frames of a batch of sentences are predicted together, up to 20,000 words at a time.
 
     Registered as a `Predictor` with name "elmo_srl".
 
@@ -54,11 +53,11 @@ class SrlPredictor(SentencePredictor):
     spacy_model : `str`, optional (default = `None`)
         The name or folder of a spaCy model with tags and lemmas; its verbs and auxiliaries are predicates.
     output_format : `str`, optional (default = `"json"`)
-        What `allennlp predict` writes for a sentence: "json", or "props", the lines of CoNLL-2005 that
+        The output of `allennlp predict` for a sentence: "json", or "props", the lines of CoNLL-2005 that
         srl-eval.pl reads (see `write_props`).
 
-    Raises `ConfigurationError` where both taggers are given, where the input is not as described, and where
-    it has no `"predicates"` and no tagger is given.
+    Raises `ConfigurationError` for two taggers, for an input that is not as described, and for an input
+    without `"predicates"` if there is no tagger.
     """
 
     name = "elmo_srl"
@@ -83,9 +82,9 @@ class SrlPredictor(SentencePredictor):
         self._output_format = output_format
         self._find_predicates: FindPredicates | None = None
         if predicates:
-            self._find_predicates = _found_by_tagger(predicates, max_words)
+            self._find_predicates = _tagger(predicates, max_words)
         elif spacy_model:
-            self._find_predicates = _found_by_spacy(spacy_model)
+            self._find_predicates = _spacy_tagger(spacy_model)
 
     @overrides
     def predict_json(self, inputs: JsonDict) -> JsonDict:
@@ -94,19 +93,19 @@ class SrlPredictor(SentencePredictor):
     @overrides
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         self._check_inputs(inputs)
-        sentences = [words_from_json(each, self._tokenizer, self.name) for each in inputs]
+        sentences = [words_from_json(json_dict, self._tokenizer, self.name) for json_dict in inputs]
         predicates = self._predicates(inputs, sentences)
         reader = cast(SrlReader, self._dataset_reader)
         instances = [
             reader.text_to_instance(tokens, index, lemma=lemma)
-            for tokens, found in zip(sentences, predicates, strict=True)
-            for index, lemma in found
+            for tokens, lemmas in zip(sentences, predicates, strict=True)
+            for index, lemma in lemmas
         ]
-        slices = split_by_tokens([len(each["tokens"]) for each in instances], MAX_BATCH_WORDS)
-        frames = chain.from_iterable(self.predict_batch_instance(instances[each]) for each in slices)
+        batches = split_by_tokens([len(instance["tokens"]) for instance in instances], MAX_BATCH_WORDS)
+        frames = chain.from_iterable(self.predict_batch_instance(instances[batch]) for batch in batches)
         return [
-            {"words": [token.text for token in tokens], "frames": [_frame(next(frames)) for _ in found]}
-            for tokens, found in zip(sentences, predicates, strict=True)
+            {"words": [token.text for token in tokens], "frames": [_frame(next(frames)) for _ in lemmas]}
+            for tokens, lemmas in zip(sentences, predicates, strict=True)
         ]
 
     @overrides
@@ -130,9 +129,10 @@ class SrlPredictor(SentencePredictor):
 
     def _predicates(
         self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]
-    ) -> list[FoundPredicates]:
-        """Returns the predicates that the inputs name, and those that are found in the others."""
-        unknown = [tokens for each, tokens in zip(inputs, sentences, strict=True) if "predicates" not in each]
+    ) -> list[PredicateLemmas]:
+        """Returns the predicates of the inputs, and finds them if the input has none."""
+        pairs = list(zip(inputs, sentences, strict=True))
+        unknown = [tokens for json_dict, tokens in pairs if "predicates" not in json_dict]
         if unknown and self._find_predicates is None:
             raise ConfigurationError(
                 f'{self.name}: expected "predicates", the indices of words, in the input; or give the '
@@ -140,11 +140,11 @@ class SrlPredictor(SentencePredictor):
             )
         found = iter(self._find_predicates(unknown) if unknown and self._find_predicates else [])
         return [
-            self._named(each, len(tokens)) if "predicates" in each else next(found)
-            for each, tokens in zip(inputs, sentences, strict=True)
+            self._checked(json_dict, len(tokens)) if "predicates" in json_dict else next(found)
+            for json_dict, tokens in pairs
         ]
 
-    def _named(self, inputs: JsonDict, length: int) -> FoundPredicates:
+    def _checked(self, inputs: JsonDict, length: int) -> PredicateLemmas:
         indices = inputs["predicates"]
         if (
             not isinstance(indices, list)
@@ -172,18 +172,19 @@ def _frame(output: JsonDict) -> JsonDict:
     }
 
 
-def _found_by_tagger(tagger: str | Predictor, max_words: int | None) -> FindPredicates:
+def _tagger(tagger: str | Predictor, max_words: int | None) -> FindPredicates:
     arguments: dict[str, Any] = {} if max_words is None else {"max_words": max_words}
     predictor = Predictor.from_path(tagger, **arguments) if isinstance(tagger, str) else tagger
 
-    def find(sentences: Sequence[list[Token]]) -> list[FoundPredicates]:
-        outputs = predictor.predict_batch_json([{"words": [t.text for t in each]} for each in sentences])
+    def find(sentences: Sequence[list[Token]]) -> list[PredicateLemmas]:
+        inputs = [{"words": [token.text for token in tokens]} for tokens in sentences]
+        outputs = predictor.predict_batch_json(inputs)
         return [[(index, None) for index in output["predicates"]] for output in outputs]
 
     return find
 
 
-def _found_by_spacy(name: str) -> FindPredicates:
+def _spacy_tagger(name: str) -> FindPredicates:
     try:
         nlp = spacy.load(name)
     except OSError as error:
@@ -191,12 +192,12 @@ def _found_by_spacy(name: str) -> FindPredicates:
 
     lock = Lock()
 
-    def find(sentences: Sequence[list[Token]]) -> list[FoundPredicates]:
-        words = [[cast(str, token.text) for token in each] for each in sentences]
-        with lock, nlp.memory_zone():  # which forgets the new words, and is one thread's
+    def find(sentences: Sequence[list[Token]]) -> list[PredicateLemmas]:
+        texts = [[cast(str, token.text) for token in tokens] for tokens in sentences]
+        with lock, nlp.memory_zone():  # forgets the new words; for one thread at a time
             return [
                 [(token.i, token.lemma_ or None) for token in doc if token.pos_ in ("VERB", "AUX")]
-                for doc in nlp.pipe(Doc(nlp.vocab, words=each) for each in words)
+                for doc in nlp.pipe(Doc(nlp.vocab, words=words) for words in texts)
             ]
 
     return find

@@ -8,19 +8,15 @@ from typing import NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.tasks.conll2012 import LabelError
-from elmo_plugin.tasks.dataset_reader import Line, Row, read_text_lines, sentence_rows
+from elmo_plugin.tasks.conll2012 import locate_label_errors
+from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, read_text_lines, sentence_rows
 from elmo_plugin.tasks.srl.spans import Argument, format_labels, parse_labels
 
 NO_PREDICATE = "-"
 
 
 class Proposition(NamedTuple):
-    """
-    predicate: the word that is the predicate
-    lemma: its lemma
-    arguments: from left to right, with `V`
-    """
+    """The word that is a predicate, its lemma, and its arguments from left to right, with `V`."""
 
     predicate: int
     lemma: str
@@ -28,11 +24,7 @@ class Proposition(NamedTuple):
 
 
 class PropsSentence(NamedTuple):
-    """
-    length: the number of words
-    propositions: one for each predicate, from left to right
-    file, first_line: where it was read
-    """
+    """A number of words, and their propositions from left to right, read at a line of a file."""
 
     length: int
     propositions: list[Proposition]
@@ -46,23 +38,13 @@ class PropsSentence(NamedTuple):
 
 def read_props(path: str | os.PathLike[str]) -> Iterator[PropsSentence]:
     """
-    Reads propositions, one word a line: the lemma of a predicate or `-`, and then, for each predicate from
+    Reads propositions, one word per line: the lemma of a predicate or `-`, and then, for each predicate from
     left to right, a bracket label. White space separates columns, blank lines separate sentences.
 
-    # Parameters
-
-    path : `str | PathLike`
-        A UTF-8 file, which is compressed where its name ends in `.gz` or `.zst`.
-
-    # Returns
-
-    `Iterator[PropsSentence]`
-        The sentences, also those without predicates.
-
-    Raises `ConfigurationError`, naming file and line, where columns are missing or too many, and where
-    brackets are malformed, nested or without their other half.
+    Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, or brackets are
+    malformed, nested or without their other half.
     """
-    yield from parse_props(read_text_lines(str(path)))
+    return parse_props(read_text_lines(str(path)))
 
 
 def parse_props(lines: Iterable[Line]) -> Iterator[PropsSentence]:
@@ -71,13 +53,8 @@ def parse_props(lines: Iterable[Line]) -> Iterator[PropsSentence]:
 
 
 def _parse_sentence(rows: list[Row]) -> PropsSentence:
-    first, columns_of_first = rows[0]
-    for line, row in rows:
-        if len(row) != len(columns_of_first):
-            raise ConfigurationError(
-                f"{line.location}: expected {len(columns_of_first)} columns, as in line {first.number} of "
-                f"this sentence, found {len(row)}"
-            )
+    first, first_columns = rows[0]
+    check_columns(rows, len(first_columns), f"as in line {first.number} of this sentence")
     lemmas, *columns = zip(*(row for _, row in rows), strict=True)
     predicates = [word for word, lemma in enumerate(lemmas) if lemma != NO_PREDICATE]
     if len(predicates) != len(columns):
@@ -87,19 +64,16 @@ def _parse_sentence(rows: list[Row]) -> PropsSentence:
         )
     propositions = []
     for number, (predicate, labels) in enumerate(zip(predicates, columns, strict=True), start=2):
-        try:
-            arguments = parse_labels(labels)
-        except LabelError as error:
-            raise ConfigurationError(f"{rows[error.row][0].location}: column {number}: {error}") from None
-        propositions.append(Proposition(predicate, lemmas[predicate], arguments))
+        with locate_label_errors(rows, f"column {number}: "):
+            propositions.append(Proposition(predicate, lemmas[predicate], parse_labels(labels)))
     return PropsSentence(len(rows), propositions, first.file, first.number)
 
 
 def write_props(path: str | os.PathLike[str], sentences: Iterable[PropsSentence]) -> None:
     """
-    Writes propositions, whole or not at all, with tabs between the columns. Inverts `read_props`.
+    Writes propositions atomically, with tabs between the columns. Inverts `read_props`.
 
-    Raises `ConfigurationError` where a sentence has no words or a proposition cannot be written.
+    Raises `ConfigurationError` if a sentence has no words or a proposition cannot be written.
     """
     with atomic_write(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
         for number, sentence in enumerate(sentences, start=1):
@@ -111,7 +85,7 @@ def write_props(path: str | os.PathLike[str], sentences: Iterable[PropsSentence]
 
 
 def format_props(sentence: PropsSentence) -> list[str]:
-    """Returns a line for each word of a sentence. Raises `ValueError` where it has no words or cannot be."""
+    """Returns a line for each word of a sentence. Raises `ValueError` if it cannot be written."""
     if sentence.length < 1:
         raise ValueError("a sentence without words cannot be written")
     lemmas = [NO_PREDICATE] * sentence.length

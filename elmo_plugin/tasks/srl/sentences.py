@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, LabelError, kind_of_row, unescape_word
-from elmo_plugin.tasks.dataset_reader import Line, Row, sentence_rows
+from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, locate_label_errors, row_kind, unescape_word
+from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, sentence_rows
 from elmo_plugin.tasks.srl.props import parse_props
 from elmo_plugin.tasks.srl.spans import Argument, parse_labels
 
@@ -16,24 +16,16 @@ _AUXILIARIES = {"be.03", "have.01", "do.01"}
 
 
 class Predicate(NamedTuple):
-    """
-    position: the index of its word in the sentence
-    lemma: as in the file
-    kind: "verb", "auxiliary", "noun", "adjective" or "other"
-    arguments: from left to right, with `V`
-    """
+    """A word of a sentence, its lemma, its kind, and its arguments from left to right, with `V`."""
 
-    position: int
+    word: int
     lemma: str
-    kind: str
+    kind: str  # "verb", "auxiliary", "noun", "adjective" or "other"
     arguments: list[Argument]
 
 
 class SrlSentence(NamedTuple):
-    """
-    words: with brackets and quotation marks as they are in plain text
-    predicates: from left to right
-    """
+    """Words, with brackets and quotation marks as in plain text, and predicates from left to right."""
 
     words: list[str]
     predicates: list[Predicate]
@@ -43,13 +35,13 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     """
     Reads the columns of CoNLL-2012: document, part, word number, word, part of speech, parse, lemma and
     frameset of the predicate, sense, speaker, named entity, then bracket labels for each predicate from left
-    to right, and coreference. Blank lines separate sentences; lines with `#begin` and `#end` do not count.
+    to right, and coreference. Blank lines and lines with `#begin` and `#end` separate sentences.
 
-    Raises `ConfigurationError`, naming file and line, where columns are missing or too many, brackets are
-    malformed, or a column belongs to no predicate, and where a document is empty.
+    Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, brackets are
+    malformed, a column belongs to no predicate, or a document is empty.
     """
     rows = ((line, line.columns) for line in lines)
-    for kind, group in groupby(_without_empty_documents(rows), key=lambda row: kind_of_row(row[1])):
+    for kind, group in groupby(_without_empty_documents(rows), key=lambda row: row_kind(row[1])):
         if kind == "word":
             yield _parse_sentence(list(group))
 
@@ -57,50 +49,45 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
 def _without_empty_documents(rows: Iterable[Row]) -> Iterator[Row]:
     begin: Line | None = None
     for line, row in rows:
-        kind = kind_of_row(row)
-        if kind == "word":
-            begin = None
-        elif kind == "mark":
-            if begin is not None:
-                raise ConfigurationError(f"{begin.location}: the document that begins here has no sentence")
-            begin = line if row[0] == "#begin" else None
+        kind = row_kind(row)
+        if kind == "mark":
+            _check_not_empty(begin)
+        if kind != "blank":
+            begin = line if kind == "mark" and row[0] == "#begin" else None
         yield line, row
+    _check_not_empty(begin)
+
+
+def _check_not_empty(begin: Line | None) -> None:
     if begin is not None:
         raise ConfigurationError(f"{begin.location}: the document that begins here has no sentence")
 
 
 def _parse_sentence(rows: list[Row]) -> SrlSentence:
-    first, columns_of_first = rows[0]
-    for line, row in rows:
-        if len(row) != max(len(columns_of_first), FIXED_COLUMNS + 1):
-            raise ConfigurationError(
-                f"{line.location}: expected {FIXED_COLUMNS} columns of CoNLL-2012, one for each predicate "
-                f"and one of coreference, the same number in all lines of a sentence, but found {len(row)}"
-            )
+    first, first_columns = rows[0]
+    expected = max(len(first_columns), FIXED_COLUMNS + 1)
+    check_columns(
+        rows, expected, f"{FIXED_COLUMNS} of CoNLL-2012, one for each predicate, one of coreference"
+    )
     columns = list(zip(*(row for _, row in rows), strict=True))
     words, parts_of_speech, lemmas, framesets = columns[3], columns[4], columns[6], columns[7]
-    labels_of_predicates = columns[FIXED_COLUMNS:-1]
+    label_columns = columns[FIXED_COLUMNS:-1]
     framed = [word for word, frameset in enumerate(framesets) if frameset != "-" and lemmas[word] != "-"]
     predicates = []
-    for number, labels in enumerate(labels_of_predicates):
-        try:
+    for number, labels in enumerate(label_columns):
+        column = f"column {FIXED_COLUMNS + number + 1}"
+        with locate_label_errors(rows, f"{column}: "):
             arguments = parse_labels(labels)
-        except LabelError as error:
-            location = rows[error.row][0].location
-            raise ConfigurationError(f"{location}: column {FIXED_COLUMNS + number + 1}: {error}") from None
-        places = [argument.start for argument in arguments if argument.role == "V"]
-        if not places and len(framed) == len(labels_of_predicates):
-            places = [framed[number]]
-        if not places:
+        verbs = [argument.start for argument in arguments if argument.role == "V"]
+        if not verbs and len(framed) == len(label_columns):
+            verbs = [framed[number]]
+        if not verbs:
             raise ConfigurationError(
-                f"{first.location}: column {FIXED_COLUMNS + number + 1} of the sentence that begins here "
-                "has no predicate, (V*)"
+                f"{first.location}: {column} of the sentence that begins here has no predicate, (V*)"
             )
-        position = places[0]
-        frame = f"{lemmas[position]}.{framesets[position]}"
-        predicates.append(
-            Predicate(position, lemmas[position], predicate_kind(parts_of_speech[position], frame), arguments)
-        )
+        word = verbs[0]
+        kind = predicate_kind(parts_of_speech[word], f"{lemmas[word]}.{framesets[word]}")
+        predicates.append(Predicate(word, lemmas[word], kind, arguments))
     return SrlSentence([unescape_word(word) for word in words], predicates)
 
 
@@ -111,28 +98,25 @@ def predicate_kind(part_of_speech: str, frame: str = "") -> str:
 
 def parse_conll2005(props: Iterable[Line], words: Iterable[Line]) -> Iterator[SrlSentence]:
     """
-    Reads propositions (see `read_props`), and the words that they are about from a file with the same lines,
-    whose first column has the words. All predicates are verbs.
+    Reads propositions (see `read_props`), and their words from a file with the same lines, whose first column
+    has the words. All predicates are verbs.
 
-    Raises `ConfigurationError`, naming file and line, where a sentence has another length in the other file,
-    and where `V` is not at its predicate.
+    Raises `ConfigurationError`, naming file and line, if the lengths of a sentence differ, or `V` is not at
+    its predicate.
     """
-    for found, sentence in zip_longest(parse_props(props), sentence_rows(words)):
-        if found is None or sentence is None or found.length != len(sentence):
-            location = sentence[0][0].location if sentence else found.location()
+    for sentence, rows in zip_longest(parse_props(props), sentence_rows(words)):
+        if sentence is None or rows is None or sentence.length != len(rows):
+            location = rows[0][0].location if rows else sentence.location()
             raise ConfigurationError(
-                f"{location}: the sentence that begins here has {len(sentence or ())} words, but "
-                f"{found.length if found else 0} lines of propositions"
+                f"{location}: the sentence that begins here has {len(rows or ())} words, but "
+                f"{sentence.length if sentence else 0} lines of propositions"
             )
-        for number, (position, lemma, arguments) in enumerate(found.propositions, start=2):
+        predicates = [Predicate(word, lemma, "verb", args) for word, lemma, args in sentence.propositions]
+        for number, (word, lemma, _, arguments) in enumerate(predicates, start=2):
             verbs = [argument for argument in arguments if argument.role == "V"]
-            if verbs and not any(verb.start <= position < verb.end for verb in verbs):
+            if verbs and not any(verb.start <= word < verb.end for verb in verbs):
                 raise ConfigurationError(
-                    f"{found.location(position)}: column {number}: V is not at its predicate, {lemma}, but "
-                    f"in line {found.first_line + verbs[0].start}"
+                    f"{sentence.location(word)}: column {number}: V is not at its predicate, {lemma}, but "
+                    f"in line {sentence.first_line + verbs[0].start}"
                 )
-        predicates = [
-            Predicate(proposition.predicate, proposition.lemma, "verb", proposition.arguments)
-            for proposition in found.propositions
-        ]
-        yield SrlSentence([unescape_word(row[0]) for _, row in sentence], predicates)
+        yield SrlSentence([unescape_word(row[0]) for _, row in rows], predicates)

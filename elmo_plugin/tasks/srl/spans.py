@@ -11,11 +11,7 @@ _TAG = re.compile(r"O|(?P<prefix>[BI])-(?P<role>.+)")
 
 
 class Argument(NamedTuple):
-    """
-    role: such as "ARG0", "C-ARG0" or "V"
-    start: its first word
-    end: the word after its last
-    """
+    """A role, such as "ARG0", "C-ARG0" or "V", and its words: from `start` to before `end`."""
 
     role: str
     start: int
@@ -24,20 +20,10 @@ class Argument(NamedTuple):
 
 def parse_labels(labels: Sequence[str]) -> list[Argument]:
     """
-    Reads one column of bracket labels, such as `(ARG0*`, `*`, `*)`, `(V*)`. A closing bracket may name its
-    role again, `*ARG0)`, as in CoNLL-2004.
+    Reads one column of bracket labels, such as `(ARG0*`, `*`, `*)`, `(V*)`, from left to right. A closing
+    bracket may name its role again, `*ARG0)`, as in CoNLL-2004.
 
-    # Parameters
-
-    labels : `Sequence[str]`
-        The label of each word of a sentence.
-
-    # Returns
-
-    `list[Argument]`
-        From left to right.
-
-    Raises `LabelError` where brackets are malformed, nested, or without their other half.
+    Raises `LabelError` if brackets are malformed, nested, or without their other half.
     """
     arguments = []
     opened: tuple[int, str] | None = None
@@ -66,7 +52,7 @@ def format_labels(arguments: Iterable[Argument], length: int) -> list[str]:
     """
     Returns the bracket labels of a sentence of `length` words. Inverts `parse_labels`.
 
-    Raises `LabelError` where arguments overlap or leave the sentence, or a role cannot be written.
+    Raises `LabelError` if arguments overlap or leave the sentence, or a role cannot be written.
     """
     labels = ["*"] * length
     for role, start, end in _in_order(arguments, length):
@@ -79,39 +65,27 @@ def format_labels(arguments: Iterable[Argument], length: int) -> list[str]:
 
 def tags_to_arguments(tags: Sequence[str]) -> list[Argument]:
     """
-    Reads BIO tags. An `I-ARG0` that does not follow `B-ARG0` or `I-ARG0` begins an argument.
-
-    # Parameters
-
-    tags : `Sequence[str]`
-        The tag of each word of a sentence.
-
-    # Returns
-
-    `list[Argument]`
-        From left to right.
-
-    Raises `LabelError` where a tag is not a BIO tag.
+    Reads BIO tags, from left to right. An `I-ARG0` that does not follow `B-ARG0` or `I-ARG0` begins an
+    argument. Raises `LabelError` if a tag is not a BIO tag.
     """
     arguments: list[Argument] = []
-    before = None  # the role of the word before
+    last_role = None
     for row, tag in enumerate(tags):
         match = _TAG.fullmatch(tag)
         if match is None:
             raise LabelError(row, f"{tag!r} is not a BIO tag")
-        if match["prefix"] == "I" and match["role"] == before:
+        if match["prefix"] == "I" and match["role"] == last_role:
             arguments[-1] = arguments[-1]._replace(end=row + 1)
         elif match["prefix"]:
             arguments.append(Argument(match["role"], row, row + 1))
-        before = match["role"]
+        last_role = match["role"]
     return arguments
 
 
 def arguments_to_tags(arguments: Iterable[Argument], length: int) -> list[str]:
     """
-    Returns the BIO tags of a sentence of `length` words. Inverts `tags_to_arguments`.
-
-    Raises `LabelError` where arguments overlap or leave the sentence.
+    Returns the BIO tags of a sentence of `length` words. Inverts `tags_to_arguments`. Raises `LabelError` if
+    arguments overlap or leave the sentence.
     """
     tags = ["O"] * length
     for role, start, end in _in_order(arguments, length):
@@ -120,11 +94,10 @@ def arguments_to_tags(arguments: Iterable[Argument], length: int) -> list[str]:
 
 
 def _in_order(arguments: Iterable[Argument], length: int) -> list[Argument]:
-    """Returns arguments from left to right."""
+    """Returns arguments from left to right, after checking them."""
     ordered = sorted(arguments, key=lambda argument: argument.start)
-    free = 0  # the first word that may be in the next one
-    for argument in ordered:
-        role, start, end = argument
+    free = 0  # the first word that may be in the next argument
+    for role, start, end in ordered:
         if not 0 <= start < end <= length:
             raise LabelError(start, f"{role} is not in a sentence of {length} words: {start} to {end}")
         if start < free:

@@ -1,7 +1,6 @@
 """Sentiment: the biattentive classification network of McCann et al. (2017) on sentiment treebanks."""
 
 from elmo_plugin.tasks.sst.dataset_reader import SstTreesReader
-from elmo_plugin.tasks.sst.model import SstBcn
-from elmo_plugin.tasks.sst.predictor import SstPredictor
+from elmo_plugin.tasks.sst.model import SstBcn, SstPredictor
 
 __all__ = ["SstBcn", "SstPredictor", "SstTreesReader"]

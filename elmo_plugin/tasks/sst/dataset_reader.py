@@ -20,13 +20,11 @@ BINARY_LABELS = ("negative", "negative", None, "positive", "positive")
 @DatasetReader.register("sst_trees")
 class SstTreesReader(TaskDatasetReader):
     """
-    Reads the Stanford Sentiment Treebank (Socher et al., 2013): a tree a line, such as
-    `(3 (2 Not) (1 bad))`, whose labels go from 0, very negative, to 4, very positive. Blank lines are
-    skipped.
+    Reads the Stanford Sentiment Treebank (Socher et al., 2013): one tree per line, such as
+    `(3 (2 Not) (1 bad))`, with labels from 0, very negative, to 4, very positive. Blank lines are skipped.
 
-    Words are spelled plainly, as in the text that a biLM learns from: `(` for `-LRB-`, `/` for an escaped
-    slash, `"` for either kind of quotation mark. `TaskDatasetReader` says how the files are encoded and may
-    be compressed.
+    Words are spelled as in the plain text that a biLM learns from: `(` for `-LRB-`, `/` for an escaped slash,
+    `"` for either kind of quotation mark. `TaskDatasetReader` describes encoding and compression.
 
     Registered as a `DatasetReader` with name "sst_trees".
 
@@ -35,15 +33,14 @@ class SstTreesReader(TaskDatasetReader):
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
     binary : `bool`, optional (default = `False`)
-        Whether the labels are "negative" and "positive", and what is neutral is left out; otherwise they are
-        "very negative", "negative", "neutral", "positive" and "very positive".
+        Use the labels "negative" and "positive", without neutral texts; otherwise "very negative",
+        "negative", "neutral", "positive" and "very positive".
     min_phrase_length : `int`, optional (default = `None`)
-        Each phrase of this number of words or more is an instance, too: every subtree if it is 1. Whole
-        sentences are instances at any length. If it is not given they are the only ones, as one wants for
-        validation.
+        Also make instances of phrases of this number of words or more: of every subtree if it is 1. By
+        default only whole sentences are instances, as one wants for validation.
 
-    Raises `ConfigurationError`, naming file and line, where a line is not UTF-8 or no tree or has a label
-    that cannot be there, and where a file holds no tree that makes an instance.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8, not a tree or has an illegal
+    label, and if a file has no tree that makes an instance.
     """
 
     def __init__(
@@ -62,10 +59,7 @@ class SstTreesReader(TaskDatasetReader):
         self._min_phrase_length = math.inf if min_phrase_length is None else min_phrase_length
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
-        """
-        Yields the words of each sentence or phrase, its sentiment, and the words of the sentence; a sentence
-        before its phrases.
-        """
+        """Yields the words of each sentence and its phrases, the sentiment, and the words of the sentence."""
         for line in lines:
             tree = line.text.strip()
             if not tree:
@@ -82,19 +76,8 @@ class SstTreesReader(TaskDatasetReader):
         self, tokens: list[Token], label: str | None = None, sentence: list[Token] | None = None
     ) -> Instance:
         """
-        # Parameters
-
-        tokens : `list[Token]`
-            The words of a sentence or a phrase.
-        label : `str | None`, optional (default = `None`)
-            Its sentiment.
-        sentence : `list[Token] | None`, optional (default = `None`)
-            The sentence that a phrase is part of: the vocabulary counts its words once for all phrases.
-
-        # Returns
-
-        `Instance`
-            With the fields `tokens`, `words` (as strings) and, where it is given, `label`.
+        Makes an instance with the fields `tokens`, `words` (as strings) and, if there is one, `label`. The
+        vocabulary counts the words of the `sentence` of a phrase once for all its phrases.
         """
         fields = sentence_fields(tokens)
         if sentence is not None:

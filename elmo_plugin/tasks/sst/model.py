@@ -1,4 +1,4 @@
-"""The biattentive classification network of McCann et al. (2017)."""
+"""The biattentive classification network of McCann et al. (2017), and its predictor."""
 
 from typing import Any
 
@@ -8,23 +8,25 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder
 from allennlp.nn import InitializerApplicator
+from allennlp.predictors import Predictor
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import Dropout
 from elmo_plugin.encoders import ContextualEncoder, construct_encoder, pool, self_biattention
-from elmo_plugin.tasks.classifier import Classifier
+from elmo_plugin.tasks.predictor import SentencePredictor
+from elmo_plugin.tasks.task_model import Classifier
 
 
 @Model.register("sst_bcn")
 class SstBcn(Classifier):
     """
-    Classifies the sentiment of a sentence by the network of McCann et al. (2017), section 5, whose two
-    sequences are here one and the same:
+    Classifies the sentiment of a sentence by the network of McCann et al. (2017), section 5, with the
+    sentence as both sequences:
 
         words > contextual encoder > biattention of the sentence with itself > integrator
               > maximum, mean, minimum and weighted mean over the words > classifier > label
 
-    It fills in all sizes that follow from others.
+    Sizes that follow from others are filled in.
 
     Registered as a `Model` with name "sst_bcn".
 
@@ -40,13 +42,11 @@ class SstBcn(Classifier):
         Hidden layers between the sentence as one vector and the logits of the labels, as in Peters et al.
         (2018).
     maxout : `Lazy[Maxout]`, optional (default = `None`)
-        Maxout layers in their place, as in McCann et al. (2017). One of the two must be given.
+        Maxout layers instead, as in McCann et al. (2017). Exactly one of the two is required.
     dropout : `float`, optional (default = `0.0`)
         The rate of dropout on the sentence as one vector.
     initializer : `InitializerApplicator`, optional (default = `None`)
         Initial values of parameters, see `TaskModel.initialize`.
-
-    Raises `ConfigurationError` where `classifier` and `maxout` are both given, or neither.
     """
 
     default_predictor = "elmo_sst"
@@ -76,10 +76,26 @@ class SstBcn(Classifier):
         self.output_logits = nn.Linear(self.classifier.get_output_dim(), vocab.get_vocab_size("labels"))
         self.initialize(initializer)
 
-    def compute_logits(self, tokens: TextFieldTensors) -> Tensor:
+    def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> Tensor:
         """Returns the logits of the labels, shape (batch, labels), for sentences of shape (batch, time)."""
         encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
         integrated = self.integrator(self_biattention(encoded, mask), mask)
         scores = self.pooling_scores(integrated).squeeze(-1)  # Shape: (batch, time)
-        pooled = pool(integrated, scores, mask)  # Shape: (batch, 4 * integrator's output)
+        pooled = pool(integrated, scores, mask)  # Shape: (batch, 4 * dim)
         return self.output_logits(self.classifier(self.dropout(pooled)))
+
+
+@Predictor.register("elmo_sst")
+class SstPredictor(SentencePredictor):
+    """
+    Predicts the sentiment of `{"sentence": "It isn't bad."}`, tokenized like the treebank, or of a list of
+    words. `SentencePredictor` has the details and the parameters. A prediction has the `words`, their
+    `label`, its `probabilities` by label, and the `logits` and `probs` behind them:
+
+        {"words": ["It", "is", "n't", "bad", "."], "label": "positive",
+         "probabilities": {"positive": 0.62, "neutral": 0.2, …}, "logits": […], "probs": […]}
+
+    Registered as a `Predictor` with name "elmo_sst".
+    """
+
+    name = "elmo_sst"

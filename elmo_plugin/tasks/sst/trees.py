@@ -8,7 +8,7 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.tasks.conll2012 import unescape_word
 
 MAX_DEPTH = 500  # a word is in as many phrases as it is deep; the treebank's trees have at most about 30
-# Only ASCII spaces divide: the treebank has words with a no-break space ("2 1/2"), which NLTK would split.
+# Only ASCII spaces divide words: the treebank has words with a no-break space, such as "2 1/2".
 _PIECE = re.compile(
     r"\(\s*(?P<label>[^\s()]*)|(?P<word>[^\s()]+)(?=\s*\))|(?P<end>\))|(?P<rest>[^\s()]+)", re.ASCII
 )
@@ -23,19 +23,9 @@ class Phrase(NamedTuple):
 
 def read_phrases(tree: str, location: str) -> list[Phrase]:
     """
-    # Parameters
-
-    tree : `str`
-        Brackets around a label and one word, or around a label and other trees.
-    location : `str`
-        Its file and line, for errors.
-
-    # Returns
-
-    `list[Phrase]`
-        All subtrees, each before those that it has: the first is the sentence. Words are spelled plainly.
-
-    Raises `ConfigurationError` where `tree` is malformed, too deep, or has an invalid label.
+    Returns all subtrees of a tree, each before its own subtrees: the first is the sentence. Raises
+    `ConfigurationError`, beginning with `location`, if `tree` is malformed, too deep, or has an invalid
+    label.
     """
     phrases: list[Phrase] = []
     unclosed: list[Phrase] = []

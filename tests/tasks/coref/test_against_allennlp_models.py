@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.encoders import ContextualEncoder
 from elmo_plugin.tasks.coref import CorefReader, CorefSpanRanking
-from elmo_plugin.tasks.coref.span_ranking.links import antecedent_places
+from elmo_plugin.tasks.coref.links import antecedent_indices
 
 peer = pytest.importorskip("allennlp_models.coref.models.coref", reason="needs allennlp-models")
 make_coref_instance = pytest.importorskip("allennlp_models.coref.util").make_coref_instance
@@ -135,8 +135,8 @@ def test_spans_scores_and_loss_are_those_of_the_same_weights(monkeypatch: pytest
         output = theirs(**their_batch.as_tensor_dict())
         kept = [(start, end + 1) for start, end in output["top_spans"][0].tolist()]
         assert kept == logits.spans
-        places = antecedent_places(logits.logits[:, 1:])
-        there = torch.cat([torch.ones_like(places[:, :1]), places + 1], dim=1) > 0
+        indices = antecedent_indices(logits.logits[:, 1:])
+        there = torch.cat([torch.ones_like(indices[:, :1]), indices + 1], dim=1) > 0
         width = min(there.size(1), scores[-1].size(2))
         torch.testing.assert_close(
             scores[-1][0][:, :width][there[:, :width]], logits.logits[:, :width][there[:, :width]],

@@ -13,7 +13,7 @@ from elmo_plugin.tasks import Line
 from elmo_plugin.tasks.coref.conll import (
     CorefDocument,
     format_document,
-    genre_of,
+    genre_in,
     parse_documents,
     read_documents,
     write_documents,
@@ -63,7 +63,7 @@ def documents(draw: st.DrawFn) -> CorefDocument:
     speakers = [[draw(st.sampled_from(["-", "Ann"]))] * len(sentence) for sentence in sentences]
     part = draw(st.sampled_from(["000", "012", "3", ""]))
     clusters = draw(clusters_of_documents())
-    return CorefDocument(name, part, sentences, speakers, genre_of(name), clusters, "f.conll")
+    return CorefDocument(name, part, sentences, speakers, genre_in(name), clusters, "f.conll")
 
 
 def test_a_document_has_its_words_speakers_and_clusters() -> None:
@@ -131,7 +131,7 @@ def test_a_file_may_be_compressed_and_have_other_line_ends(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("name", "genre"), [("bc/cnn/00/x", "bc"), ("x", ""), ("", "")])
 def test_the_genre_is_before_the_first_slash(name: str, genre: str) -> None:
-    assert genre_of(name) == genre
+    assert genre_in(name) == genre
 
 
 ROW = "a 0 0 b NN * - - - - * -"
@@ -144,15 +144,15 @@ QUOTE = "bn/news 1 0 `` `` * - - - - * -\n"
         (TWO.replace("* 0)", "* -"), 2, r"'\(0' opens a mention of cluster 0 that is never closed"),
         (TWO.replace("(0\n", "-\n"), 4, r"'0\)' closes a mention of cluster 0, but none is open"),
         (TWO.replace("(0\n", "(0*\n"), 2, r"'\(0\*' is not a coreference label"),
-        (TWO.replace("* 0)", "0)"), 4, "expected 12 columns of CoNLL-2012, .* but found 11"),
-        (TWO.replace("(V*) 1)", "1)"), 7, "expected 14 columns of CoNLL-2012, .* but found 13"),
+        (TWO.replace("* 0)", "0)"), 4, "expected 12 columns .*, got 11"),
+        (TWO.replace("(V*) 1)", "1)"), 7, "expected 14 columns .*, got 13"),
         ("#begin document (a); part 000\na 0 0 b (0)", 2, "expected 12 columns"),
         (TWO.replace("#end document\n#b", "#b"), 1, "the document that begins here has no #end document"),
         (TWO.removesuffix("#end document\n"), 9, "the document that begins here has no #end document"),
         (TWO.replace(QUOTE, ""), 9, "the document that begins here has no words"),
         (TWO.replace("(bn/news); part 001", "bn/news"), 9, r"expected #begin document \(NAME\); part 000"),
-        (f"\n{ROW}\n", 2, "expected #begin document, found 'a'"),
-        (f"{TWO}#end document\n", 13, "expected #begin document, found '#end'"),
+        (f"\n{ROW}\n", 2, "expected #begin document, got 'a'"),
+        (f"{TWO}#end document\n", 13, "expected #begin document, got '#end'"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str) -> None:

@@ -13,7 +13,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from elmo_plugin.encoders import ContextualEncoder, VariationalBiLstm
 from elmo_plugin.tasks.coref import CorefDocument, CorefReader, CorefSpanRanking, Mention
-from elmo_plugin.tasks.coref.span_ranking import AntecedentLogits
+from elmo_plugin.tasks.coref.links import AntecedentLogits
 from tests.tasks.small_models import tensors_of, word_embedder
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "coref" / "documents.gold_conll"

@@ -10,8 +10,8 @@ from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from elmo_plugin.tasks.coref import CorefPredictor, CorefReader, Mention, score_coref
-from elmo_plugin.tasks.coref.describe import mark
-from elmo_plugin.tasks.coref.span_ranking.links import AntecedentLogits
+from elmo_plugin.tasks.coref.links import mark
+from elmo_plugin.tasks.coref.links import AntecedentLogits
 from tests.tasks.coref.test_model import FIXTURE, model_of
 
 TEXT = "Anna  waved.\nShe laughed."

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.ner.conlleval import count_chunks, parse_tagged, score_tagged
-from elmo_plugin.tasks.ner.metrics import NerScores
+from elmo_plugin.tasks.ner.metrics import NerScores, parse_tagged, score_tagged
 
 TAGS = ["O", "."] + [f"{prefix}-{kind}" for prefix in "BIES[]" for kind in ("PER", "ORG-1")] + ["B", "I", "S"]
 Chunk = tuple[int, int, str]  # first word, the word after the last, type
@@ -26,7 +25,9 @@ def lines(text: str) -> list[Line]:
 
 def count(sentences: list[list[tuple[str, str]]]) -> NerScores:
     blocks = ["".join(f"word {gold} {system}\n" for gold, system in sentence) for sentence in sentences]
-    return count_chunks(parse_tagged(lines("\n".join(blocks))))
+    scores = NerScores()
+    scores.add(parse_tagged(lines("\n".join(blocks))))
+    return scores
 
 
 def starts(before: str, tag: str, type_before: str, kind: str) -> bool:
@@ -51,7 +52,7 @@ def ends(before: str, tag: str, type_before: str, kind: str) -> bool:
 
 def conlleval(words: list[tuple[str, str]]) -> dict[str, list[str]]:
     """The types of all chunks, and of those that are correct, as the loop of conlleval.pl finds them."""
-    found: dict[str, list[str]] = {"gold": [], "found": [], "correct": []}
+    found: dict[str, list[str]] = {"gold": [], "predicted": [], "correct": []}
     last_correct = last_guessed = "O"
     last_correct_type = last_guessed_type = ""
     in_correct = False
@@ -71,7 +72,7 @@ def conlleval(words: list[tuple[str, str]]) -> dict[str, list[str]]:
         if starts(*of_gold):
             found["gold"].append(correct_type)
         if starts(*of_system):
-            found["found"].append(guessed_type)
+            found["predicted"].append(guessed_type)
         last_correct, last_correct_type = correct, correct_type
         last_guessed, last_guessed_type = guessed, guessed_type
     if in_correct:
@@ -135,7 +136,7 @@ def test_the_encoding_changes_nothing(gold: list[Chunk], found: list[Chunk], dat
     encodings = st.sampled_from(["BIO", "IOB1", "IOE1", "IOE2"])
     tags = [encode(gold, data.draw(encodings)), encode(found, data.draw(encodings))]
     scores = count([list(zip(*tags, strict=True))])
-    assert (scores.gold, scores.found) == (_types(gold), _types(found))
+    assert (scores.gold, scores.predicted) == (_types(gold), _types(found))
     assert scores.correct == _types([entity for entity in found if entity in gold])
 
 
@@ -150,7 +151,7 @@ def test_the_encoding_changes_nothing(gold: list[Chunk], found: list[Chunk], dat
 )
 def test_of_bioes_neighbours_of_one_type_are_one_chunk_as_in_conlleval(tags: str, number: int) -> None:
     scores = count([[(tag, tag) for tag in tags.split()]])
-    assert scores.gold.total() == scores.found.total() == scores.correct.total() == number
+    assert scores.gold.total() == scores.predicted.total() == scores.correct.total() == number
 
 
 def test_figures_and_printed_lines_are_those_of_conlleval(shared: Path) -> None:
@@ -193,11 +194,11 @@ def test_sentences_end_at_blank_lines_and_boundaries(tmp_path: Path, text: str) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"a O O\n\nb O\n", ", line 3: expected 3 columns, as before, found 2"),
-        (b"a O O\nb x O O\n", ", line 2: expected 3 columns, as before, found 4"),
-        (b"\na\n", ", line 2: expected a gold tag and a system's tag, found 1 column"),
-        (b"a O O\nb U-X O\n", ", line 2: 'U-X' is not a tag: its prefix must be B, I, E, S or O"),
-        (b"a O PER\n", ", line 1: 'PER' is not a tag"),
+        (b"a O O\n\nb O\n", ", line 3: expected 3 columns (the last two: gold tag, predicted tag), got 2"),
+        (b"a O O\nb x O O\n", ", line 2: expected 3 columns"),
+        (b"\na\n", ", line 2: expected 2 columns"),
+        (b"a O O\nb U-X O\n", ", line 2: expected a tag that begins with B, I, E, S or O, got 'U-X'"),
+        (b"a O PER\n", ", line 1: expected a tag that begins with B, I, E, S or O, got 'PER'"),
         (b"a O O\n\xe9 O O\n", ", line 2: not UTF-8 text"),
         (b" \n\n-X- O O\n", ": this file has no words"),
     ],

@@ -51,7 +51,7 @@ def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
         ({"tokens": "Ada"}, "\"tokens\" must be a list of words .*, not 'Ada'"),
         ({"tokens": ["Ada", ""]}, r"\"tokens\" must be a list of words .*, not \['Ada', ''\]"),
         ({"tokens": ["Ada", 3]}, r"\"tokens\" must be a list of words .*, not \['Ada', 3\]"),
-        (["Ada"], r"an input must be a JSON object, not \['Ada'\]"),
+        (["Ada"], r"expected a JSON object, got \['Ada'\]"),
         ({"sentence": "a \ud800"}, "\"sentence\": 'a .+ud800' has half of a surrogate pair"),
     ],
 )

@@ -54,8 +54,8 @@ def test_counts_what_it_leaves_out_once_and_names_file_and_lines(
     with caplog.at_level(logging.INFO, logger="elmo_plugin"):
         assert len(list(reader().read(path))) == 2
     assert caplog.messages == [
-        f"{path}: pairs left out: 7 without a gold label, in line 2, 3, 4, 5, 6, ...",
-        f"{path}: pairs left out: 2 with a blank sentence, in line 8, 10",
+        f"{path}: skipped pairs: 7 without a gold label, in line 2, 3, 4, 5, 6, ...",
+        f"{path}: skipped pairs: 2 with a blank sentence, in line 8, 10",
     ]
 
 
@@ -123,4 +123,4 @@ def test_reads_real_data_whole(
     assert len(labels) == pairs - undecided
     assert set(labels) == {"entailment", "neutral", "contradiction"}
     (message,) = caplog.messages
-    assert f"pairs left out: {undecided} without a gold label, in line " in message
+    assert f"skipped pairs: {undecided} without a gold label, in line " in message

@@ -42,7 +42,7 @@ def test_the_keys_may_be_those_of_snli(predictor: SnliPredictor) -> None:
             r"\"hypothesis\" must be text that is not blank, not ' \\n'",
         ),
         ({"sentence1": 3, "hypothesis": HYPOTHESIS}, '"sentence1" must be text that is not blank, not 3'),
-        ([PREMISE, HYPOTHESIS], "an input must be a JSON object, not"),
+        ([PREMISE, HYPOTHESIS], "expected a JSON object, got"),
     ],
 )
 def test_what_is_no_pair_is_an_error(predictor: SnliPredictor, line: Any, message: str) -> None:

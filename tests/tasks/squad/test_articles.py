@@ -43,20 +43,20 @@ def test_a_compressed_file_is_read(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("{\n'data'", "x.json, line 2: not JSON"),
-        ([], r"x.json: expected a JSON object, not \[\]"),
-        ({}, 'x.json: expected a list as "data", there is none'),
-        ({"data": "x"}, 'x.json: expected a list as "data", not "x"'),
+        ([], r"x.json: expected a JSON object, got \[\]"),
+        ({}, 'x.json: expected a list as "data", got null'),
+        ({"data": "x"}, 'x.json: expected a list as "data", got "x"'),
         ({"data": [{"paragraphs": []}]}, 'article 1: expected text as "title"'),
         ({"data": [{"title": "Rain"}]}, 'Rain: expected a list as "paragraphs"'),
         (
             {"data": [{"title": "Rain", "paragraphs": [3]}]},
-            "Rain, paragraph 1: expected a JSON object, not 3",
+            "Rain, paragraph 1: expected a JSON object, got 3",
         ),
         (squad(" "), "Rain, paragraph 1: the paragraph is empty"),
-        (squad(question=3), 'Rain, paragraph 1, question q1: expected text as "question", not 3'),
+        (squad(question=3), 'Rain, paragraph 1, question q1: expected text as "question", got 3'),
         (squad(question=" "), "question q1: the question is empty"),
         (squad(answers=[{"text": "rained"}]), 'question q1: expected a number as "answer_start"'),
-        (squad(answers=[{"text": "rained", "answer_start": True}]), '"answer_start", not true'),
+        (squad(answers=[{"text": "rained", "answer_start": True}]), '"answer_start", got true'),
         (squad(answers=[{"text": " ", "answer_start": 2}]), "question q1: an answer is empty"),
         (squad(answers=[{"text": "snowed", "answer_start": 3}]), "q1: .* it is nowhere in the paragraph"),
         (
@@ -92,14 +92,14 @@ def test_a_repair_takes_the_nearest_place_and_is_logged(
     with caplog.at_level(logging.INFO):
         (paragraph,) = read(tmp_path, content, repair_offsets=True)
     assert paragraph.questions[0].answers == [Answer("a", 4)]
-    assert "1 answers were not at their answer_start" in caplog.text
+    assert "repaired the answer_start of 1 answers" in caplog.text
 
 
 def test_unanswerable_questions_may_be_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
         (paragraph,) = read(tmp_path, squad(is_impossible=True, answers=[]), skip_unanswerable=True)
     assert paragraph.questions == []
-    assert "1 questions without an answer are left out" in caplog.text
+    assert "skipped 1 questions without an answer" in caplog.text
 
 
 def test_a_question_may_have_no_answers(tmp_path: Path) -> None:

@@ -28,12 +28,12 @@ def texts() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 def test_biattention_is_that_of_each_word(texts: tuple[Tensor, ...]) -> None:
     paragraph, question, p_mask, q_mask = texts
     model = TrilinearBiattention(DIM).double()
-    of_first, of_second = (getattr(model.similarity, name).weight[0] for name in ("of_first", "of_second"))
+    of_first, of_second = (getattr(model.similarity, name).weight[0] for name in ("first_projection", "second_projection"))
     found = model(*texts)
     for row in range(2):
         p, q = paragraph[row][p_mask[row]], question[row][q_mask[row]]
         scores = [
-            [of_first @ x + of_second @ y + model.similarity.of_product @ (x * y) + BIAS for y in q]
+            [of_first @ x + of_second @ y + model.similarity.product_weight @ (x * y) + BIAS for y in q]
             for x in p
         ]
         back = softmax([max(each) for each in scores]) @ p
@@ -49,13 +49,13 @@ def test_self_attention_is_that_of_each_word_to_all_others_or_to_nothing(texts: 
     model = TrilinearSelfAttention(DIM).double()
     assert model.nothing == -1
     nn.init.constant_(model.nothing, 0.4)
-    of_first, of_second = (getattr(model.similarity, name).weight[0] for name in ("of_first", "of_second"))
+    of_first, of_second = (getattr(model.similarity, name).weight[0] for name in ("first_projection", "second_projection"))
     found = model(words, mask)
     for row in range(2):
         text = words[row][mask[row]]
         for place, x in enumerate(text):
             others = [y for other, y in enumerate(text) if other != place]
-            scores = [of_first @ x + of_second @ y + model.similarity.of_product @ (x * y) for y in others]
+            scores = [of_first @ x + of_second @ y + model.similarity.product_weight @ (x * y) for y in others]
             attended = softmax([*scores, model.nothing]) @ torch.stack([*others, torch.zeros_like(x)])
             expected = torch.cat([x, attended, x * attended])
             torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)

@@ -96,8 +96,8 @@ def test_what_is_written_is_what_was_read(tmp_path: Path, shared: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("-\t*\ngo\n", 2, "expected 2 columns, as in line 1 of this sentence, found 1"),
-        ("-\n\n-\t*\ngo\t(V*)\t*\n", 4, "expected 2 columns, as in line 3 of this sentence, found 3"),
+        ("-\t*\ngo\n", 2, "expected 2 columns (as in line 1 of this sentence), got 1"),
+        ("-\n\n-\t*\ngo\t(V*)\t*\n", 4, "expected 2 columns (as in line 3 of this sentence), got 3"),
         (
             "-\n\n-\t*\n-\t*\n",
             3,

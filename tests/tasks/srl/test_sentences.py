@@ -31,7 +31,7 @@ def test_a_sentence_has_its_words_and_a_predicate_for_each_column() -> None:
     assert ordered[:3] == (2, "order", "verb")
     assert ordered.arguments == [Argument("ARG0", 0, 2), Argument("V", 2, 3), Argument("ARG1", 3, 6)]
     assert she.predicates == []
-    assert [(each.position, each.lemma) for each in dogs.predicates] == [(2, "bark"), (3, "scare")]
+    assert [(each.word, each.lemma) for each in dogs.predicates] == [(2, "bark"), (3, "scare")]
     assert [each.kind for each in plan.predicates] == ["verb", "auxiliary", "noun"]
 
 
@@ -63,7 +63,7 @@ def test_without_a_bracket_of_v_the_words_with_framesets_are_the_predicates() ->
         sentences_in(text)
     text = "\n".join([row("Go", "*", lemma="go", frameset="01"), row("home", "(AM-DIR*)")])
     ((_, (predicate,)),) = sentences_in(text)
-    assert predicate.position == 0
+    assert predicate.word == 0
 
 
 def test_the_end_of_a_document_ends_a_sentence() -> None:
@@ -78,8 +78,8 @@ def test_a_word_may_begin_like_a_mark() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"{row('a', '*')}\n{row('b')}", "data, line 2: expected 11 columns .* but found 12"),
-        ("EU _ _ B-ORG", "data, line 1: expected 11 columns of CoNLL-2012, .* but found 4"),
+        (f"{row('a', '*')}\n{row('b')}", "data, line 2: expected 13 columns .*, got 12"),
+        ("EU _ _ B-ORG", "data, line 1: expected 12 columns .11 of CoNLL-2012, .*, got 4"),
         (f"{row('a', '(V*')}\n{row('b', '*')}", r"data, line 1: column 12: '\(V\*' is never closed"),
         (f"{row('a', '(V*)')}\n{row('b', '*)')}", r"data, line 2: column 12: '\*\)' closes an argument"),
         (f"{row('a', '(V*)')}\n{row('b', 'A0')}", "data, line 2: column 12: 'A0' is not one bracket"),
@@ -129,4 +129,4 @@ def test_v_of_conll_2005_is_at_its_predicate_or_missing() -> None:
     (sentence,) = sentences_of_pair("- (A0*\n- *)\nsleep *\n", "The\njudge\nslept\n")
     assert sentence.predicates[0].arguments == [Argument("A0", 0, 2)]
     (sentence,) = sentences_of_pair("- (V*\nsleep *)\n", "oversleep\nslept\n")
-    assert sentence.predicates[0].position == 1
+    assert sentence.predicates[0].word == 1

@@ -10,7 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.squad.scores import SquadScores, exact_match, f1, normalize, score_squad
+from elmo_plugin.tasks.squad.metrics import SquadScores, exact_match, f1, normalize, score_squad
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "squad" / "articles.json"
 ANSWERS = st.text(alphabet="aAthen -'.,\u2013\u00e9\u0130 \t\n(1)", max_size=12)

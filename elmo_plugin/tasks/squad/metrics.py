@@ -26,46 +26,39 @@ def normalize(answer: str) -> str:
     return " ".join(words.split())
 
 
-def exact_match(predicted: str, right: Iterable[str]) -> bool:
-    """Returns whether an answer is one of those that are right, after `normalize`."""
-    return any(normalize(predicted) == normalize(each) for each in right)
+def exact_match(predicted: str, answers: Iterable[str]) -> bool:
+    """Returns whether an answer is one of the correct answers, after `normalize`."""
+    return any(normalize(predicted) == normalize(answer) for answer in answers)
 
 
-def f1(predicted: str, right: Iterable[str]) -> float:
-    """Returns the best F1 of the words of an answer with one that is right, after `normalize`."""
-    return max(_f1(normalize(predicted).split(), normalize(each).split()) for each in right)
+def f1(predicted: str, answers: Iterable[str]) -> float:
+    """Returns the best F1 of the words of an answer with a correct answer, after `normalize`."""
+    return max(_f1(normalize(predicted).split(), normalize(answer).split()) for answer in answers)
 
 
-def _f1(predicted: list[str], right: list[str]) -> float:
-    common = (Counter(predicted) & Counter(right)).total()
-    return precision_recall_f1(common, len(predicted), len(right))[2]
+def _f1(predicted: list[str], answer: list[str]) -> float:
+    common = (Counter(predicted) & Counter(answer)).total()
+    return precision_recall_f1(common, len(predicted), len(answer)).f1
 
 
 class SquadScores(Scores):
-    """
-    Sums the scores of questions.
-
-    # Attributes
-
-    total : `int`
-        The number of questions.
-    missing : `int`
-        The number of questions without a prediction, which score 0.
-    """
+    """Sums the scores of questions."""
 
     def __init__(self) -> None:
-        self.total = self.missing = self._exact = 0
+        self.total = 0
+        self.missing = 0  # questions without a prediction, which score 0
+        self._exact = 0
         self._f1 = 0.0
 
-    def add(self, predicted: str | None, right: Iterable[str]) -> None:
+    def add(self, predicted: str | None, answers: Iterable[str]) -> None:
         """Adds one question and its predicted answer, `None` if there is no prediction."""
-        right = list(right)
+        answers = list(answers)
         self.total += 1
         if predicted is None:
             self.missing += 1
             return
-        self._exact += exact_match(predicted, right)
-        self._f1 += f1(predicted, right)
+        self._exact += exact_match(predicted, answers)
+        self._f1 += f1(predicted, answers)
 
     def figures(self) -> dict[str, float]:
         """Returns `exact_match` and `f1` in percent, as the official script sums them up, and `total`."""
@@ -86,9 +79,9 @@ class SquadEmAndF1(ScoreMetric):
 
     scores_class = SquadScores
 
-    def __call__(self, predicted: str, right: Iterable[str]) -> None:  # type: ignore[override]
-        """Adds the predicted answer to one question, and the `right` ones that people gave."""
-        self._scores.add(predicted, right)
+    def __call__(self, predicted: str, answers: Iterable[str]) -> None:  # type: ignore[override]
+        """Adds the predicted answer to one question, and the correct answers."""
+        self._scores.add(predicted, answers)
 
     @overrides(check_signature=False)
     def figures(self, scores: SquadScores) -> dict[str, float]:
@@ -99,21 +92,10 @@ class SquadEmAndF1(ScoreMetric):
 
 def score_squad(data_path: str, predictions_path: str) -> tuple[list[str], dict[str, Any]]:
     """
-    Scores a file of answers. A question without an answer in it scores nothing, as in the official script.
+    Scores a JSON object with the answer to each question, by its id, against the JSON of SQuAD 1.1. As in the
+    official script, a question without a prediction scores nothing.
 
-    # Parameters
-
-    data_path : `str`
-        The JSON of SQuAD 1.1, with the right answers.
-    predictions_path : `str`
-        A JSON object with the answer, or nothing, to each question, by its id.
-
-    # Returns
-
-    `tuple[list[str], dict[str, Any]]`
-        Lines for people to read; and `exact_match`, `f1`, `total` and `missing`.
-
-    Raises `ConfigurationError`, naming the file, where one is malformed.
+    Returns lines for people to read; and `exact_match`, `f1`, `total` and `missing`.
     """
     predictions = _read_predictions(predictions_path)
     scores = SquadScores()
@@ -143,5 +125,5 @@ def _read_predictions(path: str) -> Mapping[str, str]:
         )
     for identifier, answer in predictions.items():
         if not isinstance(answer, str):
-            raise ConfigurationError(f"{path}, question {identifier}: expected text, not {answer!r}")
+            raise ConfigurationError(f"{path}, question {identifier}: expected text, got {answer!r}")
     return predictions

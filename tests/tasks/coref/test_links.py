@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from elmo_plugin.tasks.coref.clusters import Mention
-from elmo_plugin.tasks.coref.span_ranking.links import (
+from elmo_plugin.tasks.coref.links import (
     AntecedentLogits,
     Link,
     average_antecedent_logits,
     best_links,
-    clusters_of,
+    link_clusters,
     marginal_loss,
 )
 
@@ -46,9 +46,9 @@ def test_the_best_antecedent_links_a_mention_where_it_is_better_than_none() -> N
 
 def test_links_make_clusters_from_left_to_right() -> None:
     links = [Link(C, B, 0.9), Link(D, A, 0.5)]
-    assert clusters_of(links) == [[A, D], [B, C]]
-    assert clusters_of([*links[:1], Link(D, C, 0.5)]) == [[B, C, D]]
-    assert clusters_of([]) == []
+    assert link_clusters(links) == [[A, D], [B, C]]
+    assert link_clusters([*links[:1], Link(D, C, 0.5)]) == [[B, C, D]]
+    assert link_clusters([]) == []
 
 
 def test_the_average_is_that_of_probabilities_over_the_union_of_spans() -> None:

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.tasks.coref.span_ranking import span_encoder
-from elmo_plugin.tasks.coref.span_ranking.span_encoder import SpanEncoder
-from elmo_plugin.tasks.coref.span_ranking.spans import Spans, spans_in_sentences
+from elmo_plugin.tasks.coref import span_encoder
+from elmo_plugin.tasks.coref.span_encoder import SpanEncoder
+from elmo_plugin.tasks.coref.spans import Spans, spans_in_sentences
 
 TIME, MAX_WIDTH = 11, 4
 

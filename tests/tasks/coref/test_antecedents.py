@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_plugin.tasks.coref.span_ranking import antecedents
-from elmo_plugin.tasks.coref.span_ranking.antecedents import AntecedentScorer, bucket, product_layer
+from elmo_plugin.tasks.coref import antecedents
+from elmo_plugin.tasks.coref.antecedents import AntecedentScorer, bucket, product_layer
 from tests.bilm.rounding import relative_error
 
 SPANS, SPAN_DIM = 13, 4

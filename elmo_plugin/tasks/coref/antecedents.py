@@ -1,4 +1,4 @@
-"""Scores of pairs of spans: whether the one refers to the same as the other, which is before it."""
+"""Scores of pairs of spans: whether a span refers to the same as an earlier one."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.bilm import Dropout, autocast_dtype, first_derivative_only
-from elmo_plugin.tasks.coref.span_ranking.span_encoder import further_layers
+from elmo_plugin.tasks.coref.span_encoder import further_layers
 
-BLOCK = 8  # spans whose antecedents are scored together: their scaled weights fit into a cache
+BLOCK = 8  # spans whose antecedents are scored together, so that their scaled weights fit into a CPU's cache
 FIRST_OF_BUCKET = [1, 2, 3, 4, 5, 8, 16, 32, 64]  # distances, in spans
 
 
@@ -19,26 +19,9 @@ class AntecedentScorer(nn.Module):
     and features of the pair: distance, in buckets, whether the speakers are the same, and the genre (Lee et
     al., 2017, section 4).
 
-    The first layer is a sum over these parts, so the vectors of pairs are never made: those of one span are
-    computed once for each span, and the product by `ProductLayer`. Only the features are specific to a pair;
-    each pair has its own dropout mask for them.
-
-    # Parameters
-
-    span_dim : `int`
-        The size of the vectors of spans.
-    hidden_dim, num_layers : `int`
-        Of the feed-forward layers.
-    max_antecedents : `int`
-        How many are scored for a span: the nearest ones.
-    feature_dim : `int`
-        The size of the vector of each feature.
-    num_genres : `int`
-        The size of the vocabulary of genres; 0 where genre is not a feature.
-    use_speakers : `bool`
-        Whether the speakers are a feature.
-    dropout : `float`
-        Of hidden layers, and of the vectors of features.
+    The first layer is a sum over these parts, so the vectors of pairs are never made: the parts of one span
+    are computed once for each span, and the product by `ProductLayer`. Only the features are specific to a
+    pair, with a dropout mask for each pair. Without `num_genres`, genre is no feature.
     """
 
     def __init__(
@@ -68,25 +51,17 @@ class AntecedentScorer(nn.Module):
 
     def forward(self, spans: Tensor, speakers: Tensor, genre: Tensor) -> Tensor:
         """
-        # Parameters
+        Returns the scores of the spans before each span, the nearest one first, of shape
+        (spans, max_antecedents) or less for fewer spans; `-inf` if there is none.
 
-        spans : `Tensor`
-            The vectors of spans, in their order in the document. Shape (spans, span_dim).
-        speakers : `Tensor`
-            The number of the speaker of each. Shape (spans,).
-        genre : `Tensor`
-            The index of the document's genre; `num_genres` for an unknown one, which has a vector of zeros.
-            Shape ().
-
-        # Returns
-
-        `Tensor`
-            Shape (spans, max_antecedents), or fewer where there are fewer spans: the scores of the spans
-            before each, the nearest one first; `-inf` where there is none.
+        The vectors of the spans, in their order in the document, have the shape (spans, span_dim), the
+        numbers of their speakers (spans,), and the index of the genre (). An unknown genre, `num_genres`, has
+        a vector of zeros.
         """
-        of_span, of_antecedent, of_product, of_features = self.first_layer.weight.split(self._sizes, dim=1)
-        from_spans = functional.linear(spans, of_span, self.first_layer.bias)
-        from_antecedents = functional.linear(spans, of_antecedent)
+        weights = self.first_layer.weight.split(self._sizes, dim=1)
+        span_weight, antecedent_weight, product_weight, feature_weight = weights
+        from_spans = functional.linear(spans, span_weight, self.first_layer.bias)
+        from_antecedents = functional.linear(spans, antecedent_weight)
         nearest = min(self._max_antecedents, max(len(spans) - 1, 1))
         scores = []
         for start in range(0, len(spans), BLOCK):
@@ -95,9 +70,10 @@ class AntecedentScorer(nn.Module):
             index = torch.arange(len(spans), device=spans.device)
             distances = index[block] - index[candidates].unsqueeze(1)  # Shape: (candidates, block)
             same_speaker = speakers[block] == speakers[candidates].unsqueeze(1)
-            hidden = product_layer(spans[candidates], spans[block], of_product)
+            hidden = product_layer(spans[candidates], spans[block], product_weight)
             hidden = hidden + from_spans[block] + from_antecedents[candidates].unsqueeze(1)
-            hidden = hidden + functional.linear(self._features(distances, same_speaker, genre), of_features)
+            features = self._features(distances, same_speaker, genre)
+            hidden = hidden + functional.linear(features, feature_weight)
             pairs = self.further_layers(hidden).squeeze(-1)  # Shape: (candidates, block)
             scores.append(_nearest_first(pairs, index[block] - candidates.start, nearest))
         return torch.cat(scores)
@@ -118,12 +94,12 @@ def bucket(distances: Tensor) -> Tensor:
     return torch.bucketize(distances, distances.new_tensor(FIRST_OF_BUCKET), right=True)
 
 
-def _nearest_first(pairs: Tensor, place: Tensor, nearest: int) -> Tensor:
+def _nearest_first(pairs: Tensor, index: Tensor, nearest: int) -> Tensor:
     """
-    Returns the scores of the `nearest` candidates before each span. `pairs` has the shape
-    (candidates, block), `place` the index of each span of the block among the candidates.
+    Returns the scores of the `nearest` candidates before each span of a block, from the scores of all pairs,
+    of shape (candidates, block), and the index of each span among the candidates.
     """
-    antecedents = place - 1 - torch.arange(nearest, device=place.device).unsqueeze(1)
+    antecedents = index - 1 - torch.arange(nearest, device=index.device).unsqueeze(1)
     scores = pairs.gather(0, antecedents.clamp(min=0)).masked_fill(antecedents < 0, float("-inf"))
     return scores.T  # Shape: (block, nearest)
 
@@ -131,7 +107,7 @@ def _nearest_first(pairs: Tensor, place: Tensor, nearest: int) -> Tensor:
 class ProductLayer(torch.autograd.Function):
     """
     A linear layer over the products of all pairs of two sets of vectors, as one matrix product: `weight` is
-    scaled by each of the vectors on the right. Only the three arguments are stored for the gradient.
+    scaled by each vector on the right. Only the three arguments are saved for the gradient.
     """
 
     @staticmethod
@@ -144,29 +120,18 @@ class ProductLayer(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         left, right, weight = ctx.saved_tensors
         gradient = gradient.reshape(len(left), -1)
-        of_scaled = (gradient.T @ left).view(len(right), *weight.shape)
+        scaled_gradient = (gradient.T @ left).view(len(right), *weight.shape)
         return (
             gradient @ _scaled(right, weight),
-            (of_scaled * weight).sum(dim=1),
-            of_scaled.mul_(right.unsqueeze(1)).sum(dim=0),
+            (scaled_gradient * weight).sum(dim=1),
+            scaled_gradient.mul_(right.unsqueeze(1)).sum(dim=0),
         )
 
 
 def product_layer(left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
     """
-    # Parameters
-
-    left : `Tensor`
-        Shape (left, dim).
-    right : `Tensor`
-        Shape (right, dim).
-    weight : `Tensor`
-        Shape (hidden_dim, dim).
-
-    # Returns
-
-    `Tensor`
-        Shape (left, right, hidden_dim); under autocast, of its type.
+    Returns `ProductLayer` of vectors of shape (left, dim) and (right, dim), of shape
+    (left, right, hidden_dim); under autocast, of its type. The weight has the shape (hidden_dim, dim).
     """
     dtype = autocast_dtype(left)
     result: Tensor = ProductLayer.apply(left.to(dtype), right.to(dtype), weight.to(dtype))

@@ -7,32 +7,19 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.bilm import Dropout
-from elmo_plugin.tasks.coref.span_ranking.spans import Spans, shift_to_ends
+from elmo_plugin.tasks.coref.spans import Spans, shift_to_ends
 
 BLOCK = 1024  # words whose spans are scored together
 
 
 class SpanEncoder(nn.Module):
     """
-    Represents a span by the encoded words at both ends, the mean of its embedded words under an attention
-    that is learned, and a vector of its width.
+    Represents a span by the encoded words at both ends, the mean of its embedded words under a learned
+    attention, and a vector of its width.
 
-    There are many more spans than words, so `project` never makes the vectors of all: a linear layer of them
-    is the sum of one of each part, and those of the ends and of the head are computed once for each word.
-    Only the vector of the width is specific to a span; each span has its own dropout mask for it.
-
-    # Parameters
-
-    encoded_dim : `int`
-        The size of the encoded words.
-    embedded_dim : `int`
-        The size of the embedded words.
-    max_width : `int`
-        The words of the longest spans.
-    width_dim : `int`
-        The size of the vectors of widths.
-    dropout : `float`
-        Of the vectors of widths.
+    There are many more spans than words, so `project` never makes the vectors of all spans: a linear layer of
+    them is the sum of a linear layer of each part, and the parts of the ends and of the head are computed
+    once for each word. Only the vector of the width is specific to a span, with a dropout mask for each span.
     """
 
     def __init__(
@@ -45,13 +32,12 @@ class SpanEncoder(nn.Module):
         self._sizes = [encoded_dim, encoded_dim, embedded_dim, width_dim]
 
     def get_output_dim(self) -> int:
-        """Returns the size of the vectors of spans."""
         return sum(self._sizes)
 
     def width_vectors(self, num_words: int) -> Tensor:
         """
-        Returns the vectors of the widths of all spans of a document, after dropout, which `forward` and
-        `project` share. Shape (words, max_width, width_dim).
+        Returns the vectors of the widths of all spans of a document after dropout, of shape
+        (words, max_width, width_dim), which `forward` and `project` share.
         """
         weight = self.width_embedding.weight
         vectors: Tensor = self.dropout(weight.expand(num_words, *weight.shape))
@@ -59,28 +45,13 @@ class SpanEncoder(nn.Module):
 
     def forward(self, encoded: Tensor, embedded: Tensor, widths: Tensor, spans: Spans) -> Tensor:
         """
-        # Parameters
-
-        encoded : `Tensor`
-            The words of a document in context. Shape (time, encoded_dim).
-        embedded : `Tensor`
-            The words by themselves. Shape (time, embedded_dim).
-        widths : `Tensor`
-            From `width_vectors`. Shape (time, max_width, width_dim).
-        spans : `Spans`
-            Those that vectors are made of.
-
-        # Returns
-
-        `Tensor`
-            Shape (spans, output_dim): start, end, head and width.
+        Returns start, end, head and width of spans, of shape (spans, output_dim), from the encoded words of a
+        document, (time, encoded_dim), its embedded words, (time, embedded_dim), and `width_vectors`.
         """
         max_width = self.width_embedding.num_embeddings
         attention = self._head_weights(encoded)[spans.starts, spans.widths]  # Shape: (spans, max_width)
         words = spans.starts.unsqueeze(1) + torch.arange(max_width, device=encoded.device)
-        words = words.clamp(
-            max=len(encoded) - 1
-        )  # Shape: (spans, max_width); those past a span have weight 0
+        words = words.clamp(max=len(encoded) - 1)  # Shape: (spans, max_width); weight 0 past a span
         heads = torch.bmm(attention.unsqueeze(1), embedded[words]).squeeze(1)
         parts = [encoded[spans.starts], encoded[spans.ends], heads, widths[spans.starts, spans.widths]]
         return torch.cat(parts, dim=1)
@@ -89,20 +60,20 @@ class SpanEncoder(nn.Module):
         self, encoded: Tensor, embedded: Tensor, widths: Tensor, linear: nn.Linear
     ) -> Iterator[Tensor]:
         """
-        Yields `linear` of the vectors of all spans, in blocks of shape (words, max_width, out_features), one
-        below the other. Spans that end past the document are there, with no meaning.
+        Yields `linear` of the vectors of all spans, in consecutive blocks of shape
+        (words, max_width, out_features). The values of spans that end past the document have no meaning.
         """
-        of_start, of_end, of_head, of_width = linear.weight.split(self._sizes, dim=1)
+        start_weight, end_weight, head_weight, width_weight = linear.weight.split(self._sizes, dim=1)
         max_width = self.width_embedding.num_embeddings
-        starts = functional.linear(encoded, of_start, linear.bias)  # Shape: (time, out_features)
-        ends = _windows(functional.linear(encoded, of_end), max_width)
-        heads = _windows(functional.linear(embedded, of_head), max_width)
+        starts = functional.linear(encoded, start_weight, linear.bias)  # Shape: (time, out_features)
+        ends = _windows(functional.linear(encoded, end_weight), max_width)
+        heads = _windows(functional.linear(embedded, head_weight), max_width)
         attention = self._head_weights(encoded)
         for start in range(0, len(encoded), BLOCK):
             block = slice(start, start + BLOCK)
-            of_heads = torch.bmm(attention[block], heads[block])
-            of_widths = functional.linear(widths[block], of_width)
-            yield starts[block].unsqueeze(1) + ends[block] + of_heads + of_widths
+            projected_heads = torch.bmm(attention[block], heads[block])
+            projected_widths = functional.linear(widths[block], width_weight)
+            yield starts[block].unsqueeze(1) + ends[block] + projected_heads + projected_widths
 
     def _head_weights(self, encoded: Tensor) -> Tensor:
         """Returns the weights of the words of each span, of shape (time, max_width, max_width)."""
@@ -113,7 +84,9 @@ class SpanEncoder(nn.Module):
 
 
 def further_layers(hidden_dim: int, num_layers: int, dropout: float) -> nn.Sequential:
-    """Returns what follows the first linear layer of a scorer: ReLU layers, and a linear one to the score."""
+    """
+    Returns the layers of a scorer after its first linear layer: ReLU layers, and a linear one to the score.
+    """
     layers: list[nn.Module] = [nn.ReLU(), Dropout(dropout)]
     for _ in range(num_layers - 1):
         layers += [nn.Linear(hidden_dim, hidden_dim), nn.ReLU(), Dropout(dropout)]

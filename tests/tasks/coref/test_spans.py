@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from elmo_plugin.tasks.coref.clusters import Mention
-from elmo_plugin.tasks.coref.span_ranking.spans import (
+from elmo_plugin.tasks.coref.spans import (
     Spans,
     best_crossing,
     best_spans,
