@@ -67,9 +67,7 @@ class TaskPredictor(Predictor):
         max_characters = self._max_words * CHARACTERS_PER_WORD
         for json_dict in inputs:
             if not isinstance(json_dict, dict):
-                raise ConfigurationError(
-                    f"{self.name}: an input must be a JSON object, not {json_dict!r:.100}"
-                )
+                raise ConfigurationError(f"{self.name}: expected a JSON object, got {json_dict!r:.100}")
             for key, text in json_dict.items():
                 if not isinstance(text, str):
                     continue

@@ -10,8 +10,7 @@ from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from elmo_plugin.tasks.coref import CorefPredictor, CorefReader, Mention, score_coref
-from elmo_plugin.tasks.coref.links import mark
-from elmo_plugin.tasks.coref.links import AntecedentLogits
+from elmo_plugin.tasks.coref.links import AntecedentLogits, mark
 from tests.tasks.coref.test_model import FIXTURE, model_of
 
 TEXT = "Anna  waved.\nShe laughed."
@@ -35,7 +34,7 @@ def predictor(reader: CorefReader, instances: list[Instance], **options: Any) ->
     def link(document: Any, **_: Any) -> list[AntecedentLogits]:
         return [AntecedentLogits([Mention(0, 1), Mention(3, 4)], logits) for _ in document]
 
-    model.compute_logits = lambda sentences, genre, document: link(document)  # type: ignore[method-assign]
+    model.compute_logits = lambda document, **_: link(document)  # type: ignore[method-assign]
     return CorefPredictor(model, reader, **options)
 
 
@@ -65,8 +64,8 @@ def test_speakers_and_genre_reach_the_model(reader: CorefReader, instances: list
     predict = predictor(reader, instances)
     seen: list[Any] = []
     compute = predict._model.compute_logits
-    predict._model.compute_logits = lambda sentences, genre, document: (  # type: ignore[assignment]
-        seen.append((genre.tolist(), document[0].speakers)) or compute(sentences, genre, document)
+    predict._model.compute_logits = lambda genre, document, **_: (  # type: ignore[assignment]
+        seen.append((genre.tolist(), document[0].speakers)) or compute(document=document)
     )
     predict.predict_json({"sentences": [["I", "said"], ["so", "."]], "genre": "bc"})
     predict.predict_json({"sentences": [["I", "said", "so", "."]], "speakers": [["x"] * 4], "genre": "new"})

@@ -29,7 +29,7 @@ def gold_and_system(draw: st.DrawFn) -> tuple[Pairs, Pairs]:
     return gold, sorted(system, key=lambda pair: pair[1])
 
 
-def link_clusters(pairs: Pairs) -> list[list[int]]:
+def clusters_of(pairs: Pairs) -> list[list[int]]:
     return [[mention for mention, number in pairs if number == each] for each in range(5)]
 
 
@@ -40,8 +40,8 @@ def by_definition(gold: Pairs, system: Pairs) -> dict[str, tuple]:
     for mention, number in system:
         if mention not in right or mention not in dict(kept):
             kept.append((mention, number))
-    keys = [cluster for cluster in link_clusters(gold) if cluster]
-    responses = [cluster for cluster in link_clusters(kept) if cluster]
+    keys = [cluster for cluster in clusters_of(gold) if cluster]
+    responses = [cluster for cluster in clusters_of(kept) if cluster]
 
     # Vilain et al. (1995): what is missing from a cut cluster is the number of its pieces, but one.
     def links(these: list[list[int]], those: list[list[int]]) -> int:
@@ -95,7 +95,7 @@ def test_random_damage_counts_as_the_definitions_say(documents: list) -> None:
     scores = CorefScores()
     expected = {name: [0.0] * 4 for name in (*METRICS, "mention")}
     for gold, system in documents:
-        scores.add(link_clusters(gold), link_clusters(system))
+        scores.add(clusters_of(gold), clusters_of(system))
         for name, numbers in by_definition(gold, system).items():
             expected[name] = [total + number for total, number in zip(expected[name], numbers, strict=True)]
     assert scores.documents == len(documents)
@@ -105,7 +105,7 @@ def test_random_damage_counts_as_the_definitions_say(documents: list) -> None:
 
 @given(gold_and_system())
 def test_names_of_mentions_and_their_order_in_clusters_do_not_matter(document: tuple) -> None:
-    gold, system = map(link_clusters, document)
+    gold, system = map(clusters_of, document)
     scores, renamed = CorefScores(), CorefScores()
     scores.add(gold, system)
     renamed.add(*([[[m, m + 1] for m in reversed(cluster)] for cluster in side] for side in (gold, system)))
@@ -117,7 +117,7 @@ def test_names_of_mentions_and_their_order_in_clusters_do_not_matter(document: t
 def test_what_is_right_has_full_marks(documents: list) -> None:
     scores = CorefScores()
     for gold, _ in documents:
-        scores.add(link_clusters(gold), link_clusters(gold))
+        scores.add(clusters_of(gold), clusters_of(gold))
     for counts in scores.counts().values():
         assert counts.figures() in [(1, 1, pytest.approx(1)), (0, 0, 0)]
         assert counts.figures()[0] == float(counts.recall_denominator > 0)

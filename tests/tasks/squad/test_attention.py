@@ -1,5 +1,7 @@
 """Biattention and self-attention against loops over words, in float64, with padding."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -15,6 +17,12 @@ def softmax(values: list[Tensor]) -> Tensor:
     return exponentials / exponentials.sum()
 
 
+def similarity_of(model: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
+    """Seo et al. (2017), section 2, for two vectors."""
+    first, second = model.similarity.first_projection.weight[0], model.similarity.second_projection.weight[0]
+    return lambda x, y: first @ x + second @ y + model.similarity.product_weight @ (x * y)
+
+
 @pytest.fixture
 def texts() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     torch.manual_seed(0)
@@ -28,14 +36,11 @@ def texts() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 def test_biattention_is_that_of_each_word(texts: tuple[Tensor, ...]) -> None:
     paragraph, question, p_mask, q_mask = texts
     model = TrilinearBiattention(DIM).double()
-    of_first, of_second = (getattr(model.similarity, name).weight[0] for name in ("first_projection", "second_projection"))
+    similarity = similarity_of(model)
     found = model(*texts)
     for row in range(2):
         p, q = paragraph[row][p_mask[row]], question[row][q_mask[row]]
-        scores = [
-            [of_first @ x + of_second @ y + model.similarity.product_weight @ (x * y) + BIAS for y in q]
-            for x in p
-        ]
+        scores = [[similarity(x, y) + BIAS for y in q] for x in p]
         back = softmax([max(each) for each in scores]) @ p
         for place, x in enumerate(p):
             attended = softmax(scores[place]) @ q
@@ -49,13 +54,13 @@ def test_self_attention_is_that_of_each_word_to_all_others_or_to_nothing(texts: 
     model = TrilinearSelfAttention(DIM).double()
     assert model.nothing == -1
     nn.init.constant_(model.nothing, 0.4)
-    of_first, of_second = (getattr(model.similarity, name).weight[0] for name in ("first_projection", "second_projection"))
+    similarity = similarity_of(model)
     found = model(words, mask)
     for row in range(2):
         text = words[row][mask[row]]
         for place, x in enumerate(text):
             others = [y for other, y in enumerate(text) if other != place]
-            scores = [of_first @ x + of_second @ y + model.similarity.product_weight @ (x * y) for y in others]
+            scores = [similarity(x, y) for y in others]
             attended = softmax([*scores, model.nothing]) @ torch.stack([*others, torch.zeros_like(x)])
             expected = torch.cat([x, attended, x * attended])
             torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
