@@ -225,7 +225,7 @@ class SquadPredictor(TaskPredictor):
          "others": [{"text": "in 1887", "characters": [18, 25], "probability": 0.06}, …]}
 
     with start and end in the passage and the probability that both are correct. The `id` is that of the
-    input, if it has one. `allennlp elmo-answer` answers all questions of a file of SQuAD.
+    input, if it has one. `elmo predict --squad` answers a whole file.
 
     Registered as a `Predictor` with name "elmo_squad".
     """
