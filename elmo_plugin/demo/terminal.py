@@ -1,22 +1,73 @@
-"""Predictions in a terminal, in colour where it has colours."""
+"""Predictions in a terminal, in color where it has colors."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from elmo_plugin.demo.views import Bars, Mark, Part, nest
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.text_files import decode, standard_input_lines
+from elmo_plugin.demo.archives import load_archives
+from elmo_plugin.demo.tasks import Task
+from elmo_plugin.demo.views import Bars, Mark, Part, nest, views
 
 _COLORS = ("blue", "green", "yellow", "magenta", "cyan", "red", "bright_blue", "bright_green")
 _WIDTH = 30  # of the bar of probability 1
 
 
+def show_predictions(
+    path: str, texts: Sequence[str], *, predicates: str | None = None, as_json: bool = False
+) -> None:
+    """
+    Prints a model's predictions, or the JSON that `allennlp predict` writes. `predicates` is the archive of
+    the tagger that finds predicates, for semantic roles.
+
+    `texts` are the texts that the task reads, or one JSON object; or "-" for lines of standard input, each a
+    text or a JSON object. Raises `BiLmError` if the model cannot be loaded, or an input cannot be used.
+    """
+    loaded = load_archives([path, *([predicates] if predicates else [])])
+    archive = loaded[0]
+    if predicates and (len(loaded) > 1 or archive.tagger != predicates):
+        raise BiLmError(f"--predicates {predicates}: is not a tagger of predicates, or {path} needs none")
+    for number, (location, inputs) in enumerate(_read_inputs(texts, archive.task)):
+        if archive.needs_predicates and "predicates" not in inputs:
+            raise BiLmError(
+                f"{location}: say which words are predicates, by --predicates ARCHIVE, the tagger, or in "
+                'JSON: {"sentence": "She wants to leave.", "predicates": [1]}'
+            )
+        try:
+            output = archive.predict(inputs)
+        except BiLmError as error:
+            raise BiLmError(f"{location}: {error}") from None
+        (parts,) = views(archive.task.name, [output], inputs)
+        if as_json or not parts:
+            print(archive.predictor.dump_line(output), end="", flush=True)
+        else:
+            print(end="\n" if number else "")
+            print_view(parts)
+
+
+def _read_inputs(texts: Sequence[str], task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields the inputs of a command line, or of standard input, with where they are."""
+    if list(texts) != ["-"]:
+        yield "TEXT", _parse(texts, "TEXT", task)
+        return
+    for number, line in enumerate(standard_input_lines(), start=1):
+        location = f"standard input, line {number}"
+        if text := decode(line, location).strip():
+            yield location, _parse([text], location, task)
+
+
+def _parse(texts: Sequence[str], location: str, task: Task) -> dict[str, Any]:
+    is_json = len(texts) == 1 and texts[0].startswith("{")
+    return parse_json(texts[0], location, is_line=True) if is_json else task.from_texts(texts)
+
+
 def print_view(parts: Sequence[Part]) -> None:
-    """
-    Prints what is shown of a prediction. Each marked span stands in brackets with its label after them, so
-    that it can be read without colours, too.
-    """
+    """Prints what is shown of a prediction. Spans are in brackets before their labels, also in color."""
     console = Console(highlight=False)
     for part in parts:
         if part.title:
@@ -38,10 +89,10 @@ def _marked(pieces: Sequence[str | Mark], style: Style | None = None) -> Text:
 
 
 def _bars(bars: Bars) -> Text:
-    text = Text()
     longest = max(len(bar.label) for bar in bars.bars)
-    for number, bar in enumerate(bars.bars):
+    lines = []
+    for bar in bars.bars:
         style = Style(color="green", bold=True) if bar.is_best else Style()
         line = f"  {bar.label:{longest}} {100 * bar.value:5.1f} %  {'█' * round(_WIDTH * bar.value)}"
-        text.append(line.rstrip() + ("\n" if number < len(bars.bars) - 1 else ""), style)
-    return text
+        lines.append(Text(line.rstrip(), style))
+    return Text("\n").join(lines)

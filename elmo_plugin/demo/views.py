@@ -1,33 +1,22 @@
-"""What a person reads of a prediction: marked texts and bars, from the JSON that predictors give."""
+"""What a person reads of predictions: marked texts and bars, and where models differ."""
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-COLORS = 8
-"""How many colours there are for spans; style.css has each of them."""
-# Labels that often stand together differ in colour; others get one by their letters.
-_COLORS = {
-    **dict.fromkeys(("PER", "person", "PERSON", "ARG0", "predicate"), 0),
-    **dict.fromkeys(("LOC", "location", "GPE", "ARG1", "answer"), 1),
-    **dict.fromkeys(("ORG", "corporation", "V"), 2),
-    **dict.fromkeys(("MISC", "product", "ARG2"), 3),
-    **dict.fromkeys(("group", "ARG3", "ARGM-TMP"), 4),
-    **dict.fromkeys(("creative-work", "ARGM-LOC"), 5),
-}
-_ORDER = [
-    *("very negative", "negative", "neutral", "positive", "very positive"),
-    *("entailment", "contradiction"),
-]
+import numpy as np
+
+COLORS = 8  # of spans, in style.css
+# Labels that often occur together, in different colors; other labels get one by their letters.
+_LABELS = (
+    *("PER", "LOC", "ORG", "MISC", "ARG0", "ARG1", "V", "ARG2"),
+    *("person", "location", "corporation", "product", "group", "creative-work", "predicate", "answer"),
+)
+_ORDER = ["very negative", "negative", "neutral", "positive", "very positive", "entailment", "contradiction"]
 
 
 class MarkedSpan(NamedTuple):
-    """
-    start, end: the characters of a text that are marked
-    label: what they are marked as
-    color: from 0 to `COLORS - 1`
-    differs: whether another model marks it differently, or not at all
-    """
+    """Characters of a text with a label and a color; `differs` if not all models have it."""
 
     start: int
     end: int
@@ -37,11 +26,7 @@ class MarkedSpan(NamedTuple):
 
 
 class MarkedText(NamedTuple):
-    """
-    title: what it shows, or nothing
-    text: as it was given, or its words with spaces between them
-    spans: may lie in one another
-    """
+    """A text, whose spans may be nested, and a title or an empty string."""
 
     title: str
     text: str
@@ -49,12 +34,7 @@ class MarkedText(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """
-    label: what has this probability
-    value: from 0 to 1
-    is_best: whether it is what the model chooses
-    differs: whether another model makes a different choice
-    """
+    """The probability of a label; `is_best` if the model chooses it, `differs` if not all models do."""
 
     label: str
     value: float
@@ -63,106 +43,124 @@ class Bar(NamedTuple):
 
 
 class Bars(NamedTuple):
-    """
-    title: what the bars are
-    bars: in the order in which they are read
-    """
+    """Bars in the order in which they are read."""
 
     title: str
     bars: list[Bar]
 
 
 Part = MarkedText | Bars
-View = Callable[[Mapping[str, Any], Mapping[str, Any]], list[Part]]
+Output = Mapping[str, Any]
 
 
-def view(task: str, output: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Part]:
+def views(task: str, outputs: Sequence[Output], inputs: Mapping[str, Any]) -> list[list[Part]]:
     """
-    Returns what is shown of a prediction.
-
-    # Parameters
-
-    task : `str`
-        The name of the task.
-    output : `Mapping[str, Any]`
-        What its predictor returned.
-    inputs : `Mapping[str, Any]`
-        What it was given.
-
-    # Returns
-
-    `list[Part]`
-        Nothing where the task is not one of this package.
+    Returns what is shown of the predictions of several models for one input, with `differs` where they do.
+    Nothing is shown of an unknown task.
     """
-    return VIEWS[task](output, inputs) if task in VIEWS else []
+    if task == "coref":
+        reference = outputs[0]["clusters"] if outputs else []
+        outputs = [{**each, "clusters": _align(each["clusters"], reference)} for each in outputs]
+    shown = [VIEWS[task](output, inputs) if task in VIEWS else [] for output in outputs]
+    common = set.intersection(*map(_claims, shown)) if shown else set()
+    return [[_compare(part, common) for part in parts] for parts in shown]
 
 
-def color_of(label: str) -> int:
-    """Returns the colour of a label, which is always the same, and a role's own for references to it."""
+def _claims(parts: Sequence[Part]) -> set[tuple[Any, ...]]:
+    """Returns the spans of all texts, with their titles, and the labels of the best bars."""
+    spans = {(text.title, *span[:3]) for text in parts if isinstance(text, MarkedText) for span in text.spans}
+    bars = (bar for part in parts if isinstance(part, Bars) for bar in part.bars)
+    return spans | {(bar.label,) for bar in bars if bar.is_best}
+
+
+def _compare(part: Part, common: set[tuple[Any, ...]]) -> Part:
+    if isinstance(part, Bars):
+        bars = [bar._replace(differs=bar.is_best and (bar.label,) not in common) for bar in part.bars]
+        return part._replace(bars=bars)
+    spans = [span._replace(differs=(part.title, *span[:3]) not in common) for span in part.spans]
+    return part._replace(spans=spans)
+
+
+def _align(clusters: Sequence[list[Any]], reference: Sequence[list[Any]]) -> list[list[Any]]:
+    """Orders clusters by the clusters of the reference with which they share the most mentions."""
+    from scipy.optimize import linear_sum_assignment  # here, as a biLM alone needs no SciPy
+
+    def mentions(cluster: list[Any]) -> set[tuple[int, ...]]:
+        return {tuple(mention["characters"]) for mention in cluster}
+
+    shared = [[len(mentions(ours) & mentions(theirs)) for theirs in reference] for ours in clusters]
+    table = np.array(shared).reshape(len(clusters), len(reference))
+    pairs = zip(*linear_sum_assignment(table, maximize=True), strict=True)
+    order = {row: column for row, column in pairs if table[row, column]}
+    matched = {column: clusters[row] for row, column in order.items()}
+    rest = [cluster for row, cluster in enumerate(clusters) if row not in order]
+    return [matched.get(column, []) for column in range(len(reference))] + rest
+
+
+def _color(label: str) -> int:
+    """Returns the color of a label, and of a role also for references to it."""
     label = label.removeprefix("R-").removeprefix("C-")
-    return _COLORS.get(label, zlib.crc32(label.encode()) % COLORS)
+    return (_LABELS.index(label) if label in _LABELS else zlib.crc32(label.encode())) % COLORS
 
 
-def _of_words(words: Sequence[str], spans: Sequence[tuple[int, int, str]], title: str = "") -> MarkedText:
+def _mark_words(words: Sequence[str], spans: Sequence[tuple[int, int, str]], title: str = "") -> MarkedText:
     """Marks spans of words, each from its first word to the one after its last."""
     starts = [0]
     for word in words:
         starts.append(starts[-1] + len(word) + 1)
-    marked = [
-        MarkedSpan(starts[first], starts[end] - 1, label, color_of(label)) for first, end, label in spans
-    ]
+    marked = [MarkedSpan(starts[first], starts[end] - 1, label, _color(label)) for first, end, label in spans]
     return MarkedText(title, " ".join(words), marked)
 
 
-def _entities(output: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Part]:
-    spans = [(each["start"], each["end"], each["type"]) for each in output["entities"]]
-    return [_of_words(output["words"], spans)]
+def _entities(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
+    return [
+        _mark_words(
+            output["words"], [(each["start"], each["end"], each["type"]) for each in output["entities"]]
+        )
+    ]
 
 
-def _frames(output: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Part]:
-    words = output["words"]
+def _frames(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     parts: list[Part] = []
     for frame in output["frames"]:
         index = frame["index"]
-        spans = [(role["start"], role["end"], role["role"]) for role in frame["roles"]]
-        if (index, index + 1, "V") not in spans:
-            spans.append((index, index + 1, "V"))
-        title = f"{frame['predicate']} (word {index + 1})"
-        parts.append(_of_words(words, sorted(spans), title))
-    return parts or [_of_words(words, [])]
+        spans = {(role["start"], role["end"], role["role"]) for role in frame["roles"]} | {
+            (index, index + 1, "V")
+        }
+        parts.append(_mark_words(output["words"], sorted(spans), f"{frame['predicate']} (word {index})"))
+    return parts or [_mark_words(output["words"], [])]
 
 
-def _predicates(output: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Part]:
-    return [_of_words(output["words"], [(index, index + 1, "predicate") for index in output["predicates"]])]
+def _predicates(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
+    return [_mark_words(output["words"], [(index, index + 1, "predicate") for index in output["predicates"]])]
 
 
-def _clusters(output: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Part]:
+def _clusters(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     words = [word for sentence in output["sentences"] for word in sentence]
-    text = " ".join(words) if "sentences" in inputs else inputs["document"]
+    text = inputs["document"] if "document" in inputs else " ".join(words)
     spans = [
-        MarkedSpan(start, end, str(number), number % COLORS)
+        MarkedSpan(*mention["characters"], str(number), number % COLORS)
         for number, cluster in enumerate(output["clusters"], start=1)
-        for start, end in [mention["characters"] for mention in cluster]
+        for mention in cluster
     ]
-    return [MarkedText("", text, sorted(spans))]
+    return [MarkedText("" if spans else "No coreference found.", text, sorted(spans))]
 
 
-def _answer(output: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Part]:
+def _answer(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     text = next(inputs[name] for name in ("passage", "paragraph", "context") if name in inputs)
-    start, end = output["characters"]
-    answer = MarkedSpan(start, end, "answer", color_of("answer"))
+    answer = MarkedSpan(*output["characters"], "answer", _color("answer"))
     bars = [Bar(output["answer"], output["probability"], is_best=True)]
     bars += [Bar(other["text"], other["probability"]) for other in output["others"]]
     return [MarkedText("", text, [answer]), Bars("The best answers", bars)]
 
 
-def _label(output: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Part]:
+def _label(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     labels = sorted(output["probabilities"], key=lambda label: _ORDER.index(label) if label in _ORDER else -1)
     bars = [Bar(label, output["probabilities"][label], label == output["label"]) for label in labels]
     return [Bars(output["label"], bars)]
 
 
-VIEWS: dict[str, View] = {
+VIEWS: dict[str, Callable[[Output, Mapping[str, Any]], list[Part]]] = {
     "ner": _entities,
     "srl": _frames,
     "srl_predicates": _predicates,
@@ -171,41 +169,26 @@ VIEWS: dict[str, View] = {
     "snli": _label,
     "sst": _label,
 }
-"""By the task."""
 
 
 class Mark(NamedTuple):
-    """
-    span: what is marked
-    pieces: what is in it: text, and other marks
-    """
+    """A span, and what is in it: text and other marks."""
 
     span: MarkedSpan
     pieces: "list[str | Mark]"
 
 
 def nest(marked: MarkedText) -> list[str | Mark]:
-    """
-    Returns a text in pieces, in which a span that lies in another one is one of its pieces. Of two spans that
-    cross, the second is cut in two.
-    """
-    spans = sorted(marked.spans, key=lambda span: (span.start, -span.end))
-    return _nest(marked.text, 0, len(marked.text), spans)
+    """Returns a text in pieces; marks may contain marks. Of two spans that cross, the second is cut."""
+    return _nest(marked.text, 0, len(marked.text), marked.spans)
 
 
-def _nest(text: str, start: int, end: int, spans: list[MarkedSpan]) -> list[str | Mark]:
+def _nest(text: str, start: int, end: int, spans: Sequence[MarkedSpan]) -> list[str | Mark]:
     pieces: list[str | Mark] = []
-    waiting = list(spans)
-    while waiting:
-        span = waiting.pop(0)
-        if span.start > start:
-            pieces.append(text[start : span.start])
-        inner = [each for each in waiting if each.start < span.end]
-        after = [each for each in waiting if each.start >= span.end]
-        after += [each._replace(start=span.end) for each in inner if each.end > span.end]
-        inner = [each._replace(end=min(each.end, span.end)) for each in inner]
-        pieces.append(Mark(span, _nest(text, span.start, span.end, inner)))
-        start, waiting = span.end, sorted(after, key=lambda each: (each.start, -each.end))
-    if start < end:
-        pieces.append(text[start:end])
-    return pieces
+    while spans:
+        span, *others = sorted(spans, key=lambda each: (each.start, -each.end))
+        inner = [each._replace(end=min(each.end, span.end)) for each in others if each.start < span.end]
+        pieces += [text[start : span.start], Mark(span, _nest(text, span.start, span.end, inner))]
+        start = span.end
+        spans = [each._replace(start=max(each.start, start)) for each in others if each.end > start]
+    return [piece for piece in (*pieces, text[start:end]) if piece]

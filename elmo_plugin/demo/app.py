@@ -2,11 +2,10 @@
 
 import ipaddress
 import socket
-import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
@@ -19,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.demo.tabs import Tab
+from elmo_plugin.demo.tasks import Tab
 from elmo_plugin.demo.views import Bars, nest
 
 FOLDER = Path(__file__).parent
@@ -34,85 +33,56 @@ HEADERS = {
 }
 
 
-def make_environment() -> Environment:
-    """Returns the templates. What is put into them is escaped, whatever the template is called."""
+def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1") -> Starlette:
+    """Returns the application, which refuses requests for other names than `host`, see `SameSiteOnly`."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
-        autoescape=True,
+        autoescape=True,  # whatever a template is called
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["nest"] = nest
+    environment.globals |= {"nest": nest, "tabs": tabs}
     environment.tests["bars"] = lambda part: isinstance(part, Bars)
-    return environment
-
-
-def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1") -> Starlette:
-    """
-    Returns the application.
-
-    # Parameters
-
-    tabs : `Sequence[Tab]`
-        At least one.
-    host : `str`, optional (default = `"127.0.0.1"`)
-        The address that it is served at; requests for other names are refused, see `SameSiteOnly`.
-    """
-    environment = make_environment()
     routes: list[Route | Mount] = [
         Route("/", lambda request: RedirectResponse(f"/{tabs[0].slug}")),
         Mount("/static", StaticFiles(directory=FOLDER / "static")),
     ]
     for tab in tabs:
-        routes.append(Route(f"/{tab.slug}", partial(_page, environment, tabs, tab)))
+        routes.append(Route(f"/{tab.slug}", partial(_page, environment, tab)))
         routes.append(Route(f"/{tab.slug}.json", partial(_json, tab)))
-    return Starlette(
-        routes=routes,
-        middleware=[Middleware(SameSiteOnly, host=host)],
-        exception_handlers={Exception: _failure},
-    )
+    return Starlette(routes=routes, middleware=[Middleware(SameSiteOnly, host=host)])
 
 
-async def _page(environment: Environment, tabs: Sequence[Tab], tab: Tab, request: Request) -> Response:
+# Starlette calls these in threads.
+
+
+def _page(environment: Environment, tab: Tab, request: Request) -> Response:
+    query = request.query_params
     answer, error = None, ""
-    if tab.is_asked(request.query_params):
+    if any(field.name in query for field in tab.fields):
         try:
-            answer = await tab.answer(request.query_params)
+            answer = tab.answer(query)
         except BiLmError as mistake:
             error = str(mistake)
-    values = {field.name: request.query_params.get(field.name, "") for field in tab.fields}
+    values = {field.name: query.get(field.name, "") for field in tab.fields}
     template = environment.get_template(tab.template)
-    context: Mapping[str, Any] = {"answer": answer, "error": error, "values": values}
-    return HTMLResponse(template.render(tabs=tabs, tab=tab, **context))
+    return HTMLResponse(template.render(tab=tab, answer=answer, error=error, values=values))
 
 
-async def _json(tab: Tab, request: Request) -> Response:
+def _json(tab: Tab, request: Request) -> Response:
     try:
-        return JSONResponse(await tab.as_json(request.query_params))
+        return JSONResponse(tab.answer(request.query_params)["json"])
     except BiLmError as error:
         return JSONResponse({"error": str(error)}, status_code=400)
 
 
-async def _failure(request: Request, error: Exception) -> Response:
-    """Prints an internal error in the terminal of the command. The response does not contain it."""
-    traceback.print_exception(error)
-    return PlainTextResponse("The model failed; the terminal shows how.", status_code=500)
-
-
 class SameSiteOnly:
     """
-    Refuses requests that another page makes, and those for a name that somebody else owns (DNS rebinding). A
-    host is right if it is an address in numbers, `localhost`, the name of this machine or what was given. A
-    link from another page may be followed, but what another page would embed or fetch is refused. All answers
+    Middleware that refuses requests that another page makes, and requests for a name that somebody else owns
+    (DNS rebinding). A host is right if it is an address in numbers, `localhost`, the name of this machine or
+    the served `host`. A link from another page may be followed, but not embedded or fetched. All responses
     have `HEADERS`.
-
-    # Parameters
-
-    app : `ASGIApp`
-        Gets the other requests.
-    host : `str`
-        What is served.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
@@ -138,19 +108,14 @@ class SameSiteOnly:
         if not self._is_own(host):
             return f"This page is not served as {host!r}: use localhost or the address in numbers."
         origin = headers.get("origin")
-        if origin is not None and origin.partition("://")[2].lower() != host.lower():
-            return "Another page asked for this."
-        is_foreign = headers.get("sec-fetch-site", "none") in ("cross-site", "same-site")
-        if is_foreign and headers.get("sec-fetch-mode") != "navigate":
-            return "Another page asked for this."
-        return ""
+        is_foreign = origin is not None and origin.partition("://")[2].lower() != host.lower()
+        if headers.get("sec-fetch-mode") != "navigate":
+            is_foreign |= headers.get("sec-fetch-site", "none") in ("cross-site", "same-site")
+        return "Another page asked for this." if is_foreign else ""
 
     def _is_own(self, host: str) -> bool:
-        name = host.rpartition("]")[0].lstrip("[") if host.startswith("[") else host.partition(":")[0]
-        if name.lower() in self._names:
-            return True
         try:
-            ipaddress.ip_address(name)
+            name = urlsplit(f"//{host}").hostname or ""
+            return name in self._names or bool(ipaddress.ip_address(name))
         except ValueError:
             return False
-        return True
