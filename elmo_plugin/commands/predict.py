@@ -14,7 +14,7 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.command import Command, OutputPath, positive_int
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.progress import progress_bar
-from elmo_plugin.demo import show_predictions
+from elmo_plugin.demo.terminal import show_predictions
 from elmo_plugin.tasks.squad import SquadPredictor, SquadReader, read_squad
 
 

@@ -2,10 +2,10 @@
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from elmo_plugin.analysis.layer_weights_figure import draw_mixes
+from elmo_plugin.archives import archive_name
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import read_state
 from elmo_plugin.commands.command import Command, OutputPath, add_json
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     models = [(archive, _read(archive)) for archive in args.archives]
     print(table(models))
     if args.output is not None:
-        save_figure(draw_mixes([(_short(name), mixes) for name, mixes in models]), args.output)
+        save_figure(draw_mixes([(archive_name(name), mixes) for name, mixes in models]), args.output)
     return [{"archive": name, **mix._asdict()} for name, mixes in models for mix in mixes]
 
 
@@ -51,18 +51,6 @@ def _read(archive: str) -> list[Mix]:
     if not mixes:
         raise BiLmError(f"archive {archive}: its model has no ELMo of elmo_plugin")
     return mixes
-
-
-def _short(archive: str) -> str:
-    """
-    Returns the name of the training's directory, after that of its configuration if it is a seed of a sweep;
-    or the name of an archive that is not called `model.tar.gz`.
-    """
-    path = Path(archive).absolute()
-    if path.name != "model.tar.gz" and path.is_file():
-        return path.name.removesuffix(".tar.gz")
-    training = path if path.is_dir() else path.parent
-    return f"{training.parent.name}/{training.name}" if training.name.isdecimal() else training.name
 
 
 COMMAND = Command(

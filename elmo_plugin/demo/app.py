@@ -49,32 +49,25 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1") -> Starlette:
         Mount("/static", StaticFiles(directory=FOLDER / "static")),
     ]
     for tab in tabs:
-        routes.append(Route(f"/{tab.slug}", partial(_page, environment, tab)))
-        routes.append(Route(f"/{tab.slug}.json", partial(_json, tab)))
+        for path in (f"/{tab.slug}", f"/{tab.slug}.json"):
+            routes.append(Route(path, partial(_respond, environment, tab)))
     return Starlette(routes=routes, middleware=[Middleware(SameSiteOnly, host=host)])
 
 
-# Starlette calls these in threads.
-
-
-def _page(environment: Environment, tab: Tab, request: Request) -> Response:
+def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
+    """Returns a page, or its content as JSON. Starlette calls this in a thread."""
     query = request.query_params
+    is_json = request.url.path.endswith(".json")
     answer, error = None, ""
-    if any(field.name in query for field in tab.fields):
+    if is_json or any(name in query for name in tab.fields):
         try:
             answer = tab.answer(query)
         except BiLmError as mistake:
             error = str(mistake)
-    values = {field.name: query.get(field.name, "") for field in tab.fields}
+    if is_json:
+        return JSONResponse(answer["json"] if answer else {"error": error}, 200 if answer else 400)
     template = environment.get_template(tab.template)
-    return HTMLResponse(template.render(tab=tab, answer=answer, error=error, values=values))
-
-
-def _json(tab: Tab, request: Request) -> Response:
-    try:
-        return JSONResponse(tab.answer(request.query_params)["json"])
-    except BiLmError as error:
-        return JSONResponse({"error": str(error)}, status_code=400)
+    return HTMLResponse(template.render(tab=tab, query=query, answer=answer, error=error))
 
 
 class SameSiteOnly:

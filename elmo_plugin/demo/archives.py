@@ -1,22 +1,20 @@
 """Trained models and their tasks, side by side in the tab of each task."""
 
 import json
-import shlex
 import threading
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from elmo_plugin.archives import import_all_plugins
+from allennlp.common.checks import ConfigurationError
+from allennlp.models import Model
+from allennlp.predictors import Predictor
+
+from elmo_plugin.archives import archive_name, load_archive
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.tasks import MAX_CHARACTERS, TASKS, Tab, Task
 from elmo_plugin.demo.views import Bar, Bars, views
 from elmo_plugin.embedding import layer_name, read_mixes
-
-if TYPE_CHECKING:
-    from allennlp.predictors import Predictor
 
 
 class LoadedArchive:
@@ -25,21 +23,14 @@ class LoadedArchive:
     the predicates of sentences for semantic roles.
     """
 
-    def __init__(
-        self, path: str, name: str, task: Task, predictor: "Predictor", tagger: str | None = None
-    ) -> None:
-        self.path, self.name, self.task, self.predictor, self.tagger = path, name, task, predictor, tagger
-        self._lock = threading.Lock()
+    def __init__(self, path: str, task: Task, predictor: Predictor, tagger: str | None = None) -> None:
+        self.path, self.task, self.predictor, self.tagger = path, task, predictor, tagger
+        self.name = archive_name(path)
         self.mixes = [
-            Bars(
-                mix.placement,
-                [
-                    Bar(layer_name(each), w)
-                    for each, w in zip(mix.layers, mix.normalized_weights, strict=True)
-                ],
-            )
+            Bars(mix.placement, list(map(Bar, map(layer_name, mix.layers), mix.normalized_weights)))
             for mix in read_mixes(predictor._model.state_dict())
         ]
+        self._lock = threading.Lock()
 
     @property
     def needs_predicates(self) -> bool:
@@ -47,27 +38,16 @@ class LoadedArchive:
         return self.task.name == "srl" and self.tagger is None
 
     def predict(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the predictor's JSON. Raises `BiLmError` if the input cannot be used."""
-        defaults = {"predicates": []} if self.needs_predicates else {}
-        with self._lock, _as_bilm_error():
-            return self.predictor.predict_json({**defaults, **inputs})
-
-    def command(self, inputs: Mapping[str, Any]) -> str:
-        """Returns the command that shows the same prediction."""
-        is_plain = list(inputs) == list(self.task.fields)
-        texts = list(inputs.values()) if is_plain else [json.dumps(inputs, ensure_ascii=False)]
-        tagger = ["--predicates", self.tagger] if self.tagger else []
-        options = ["--"] if any(text.startswith("-") for text in texts) else []
-        return shlex.join(["elmo", "predict", self.path, *tagger, *options, *texts])
+        """Returns the predictor's JSON. Raises `BiLmError` or `ConfigurationError` for unusable input."""
+        inputs = {"predicates": [], **inputs} if self.needs_predicates else {**inputs}
+        with self._lock:
+            return self.predictor.predict_json(inputs)
 
     def python(self, inputs: Mapping[str, Any]) -> str:
         """Returns the lines of Python that return the same prediction."""
-        arguments = f"{self.path!r}"
-        if self.tagger:
-            arguments += f", predictor_name='elmo_srl', extra_args={{'predicates': {self.tagger!r}}}"
+        tagger = f", predicates={self.tagger!r}" if self.tagger else ""
         return (
-            "from elmo_plugin.plugin import allennlp  # registers the models\n"
-            f"predictor = allennlp.predictors.Predictor.from_path({arguments})\n"
+            f"from elmo_plugin import load_predictor\npredictor = load_predictor({self.path!r}{tagger})\n"
             f"prediction = predictor.predict_json({dict(inputs)!r})"
         )
 
@@ -89,17 +69,14 @@ class TaskTab(Tab):
             inputs |= {"predicates": chosen} if chosen else {}
         columns = [_column(archive, inputs) for archive in self.archives]
         answered = [column for column in columns if not column["error"]]
-        outputs = [column["output"] for column in answered]
+        outputs = [column["prediction"] for column in answered]
         for column, parts in zip(answered, views(self.slug, outputs, inputs), strict=True):
             column["parts"] = parts
         toggles = []  # of each word: it, whether it is a predicate, and the address that changes this
         for index, word in enumerate(outputs[0]["words"] if needs_predicates and outputs else []):
             predicates = " ".join(map(str, sorted({*chosen} ^ {index})))
             toggles.append((word, index in chosen, self.address({**inputs, "predicates": predicates})))
-        results = [
-            {"archive": each["archive"].path, "prediction": each["output"], "error": each["error"]}
-            for each in columns
-        ]
+        results = [{key: column[key] for key in ("archive", "prediction", "error")} for column in columns]
         return {"columns": columns, "toggles": toggles, "json": results}
 
 
@@ -111,64 +88,46 @@ def _numbers(text: str) -> list[int]:
 
 def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Returns what the template shows of an archive: its prediction, or why there is none."""
-    output, error = None, ""
+    prediction, error = None, ""
     try:
-        output = archive.predict(inputs)
-    except BiLmError as mistake:
+        prediction = archive.predict(inputs)
+    except (BiLmError, ConfigurationError) as mistake:
         error = str(mistake)
     except Exception:
         traceback.print_exc()
         error = "The model failed; the terminal shows how."
-    about = {"command": archive.command(inputs), "python": archive.python(inputs)}
-    return {"archive": archive, "output": output, "error": error, "parts": [], **about}
+    result = {"archive": archive.path, "prediction": prediction, "error": error}
+    text = json.dumps(prediction, indent=2, ensure_ascii=False)
+    return {**result, "model": archive, "parts": [], "json": text, "python": archive.python(inputs)}
+
+
+def task_tabs(paths: Sequence[str], max_characters: int) -> list[TaskTab]:
+    """Returns a tab for each task of these archives."""
+    by_task: dict[str, list[LoadedArchive]] = {}
+    for archive in load_archives(paths):
+        by_task.setdefault(archive.task.name, []).append(archive)
+    return [TaskTab(archives, max_characters) for archives in by_task.values()]
 
 
 def load_archives(paths: Sequence[str]) -> list[LoadedArchive]:
     """
     Loads trained models on the CPU. A tagger of predicates among models of semantic roles finds the
-    predicates for them. Raises `BiLmError` if a model cannot be loaded, or AllenNLP is not installed.
+    predicates for them. Raises `BiLmError` if a model cannot be loaded.
     """
-    import_all_plugins("a trained model")
-    from allennlp.models import load_archive
-    from allennlp.predictors import Predictor
-
-    archives = []
-    for path, name in zip(paths, names(paths), strict=True):
-        with _as_bilm_error(path):
-            archive = load_archive(path)
-            archives.append((path, name, archive, task_of(archive.model, path)))
-    has_roles = any(task.name == "srl" for *_, task in archives)
-    tagger, options = None, None
-    for path, _, archive, task in archives:
-        if has_roles and tagger is None and task.name == "srl_predicates":
-            with _as_bilm_error(path):
-                tagger, options = path, {"predicates": Predictor.from_archive(archive)}
+    models = {path: load_archive(path) for path in paths}
+    tasks = {path: task_of(archive.model, path) for path, archive in models.items()}
+    names = [task.name for task in tasks.values()]
+    taggers = [path for path in models if tasks[path].name == "srl_predicates" and "srl" in names]
+    options = {"predicates": Predictor.from_archive(models[taggers[0]])} if taggers else {}
     loaded = []
-    for path, name, archive, task in archives:
-        is_srl = task.name == "srl"
-        if not (has_roles and task.name == "srl_predicates"):
-            with _as_bilm_error(path):
-                predictor = Predictor.from_archive(archive, extra_args=options if is_srl else None)
-            loaded.append(LoadedArchive(path, name, task, predictor, tagger if is_srl else None))
+    for path in [path for path in models if path not in taggers]:
+        is_srl = tasks[path].name == "srl"
+        predictor = Predictor.from_archive(models[path], extra_args=options if is_srl else {})
+        loaded.append(LoadedArchive(path, tasks[path], predictor, taggers[0] if taggers and is_srl else None))
     return loaded
 
 
-def names(paths: Sequence[str]) -> list[str]:
-    """
-    Returns a short name for each archive: the directory of the training, after the directory above if it is
-    the seed of a sweep; or the path, if another archive has the same name.
-    """
-    short = []
-    for path in paths:
-        archive = Path(path).absolute()
-        training = archive.parent if archive.name == "model.tar.gz" else archive
-        short.append(
-            f"{training.parent.name}/{training.name}" if training.name.isdecimal() else training.name
-        )
-    return [name if short.count(name) == 1 else path for name, path in zip(short, paths, strict=True)]
-
-
-def task_of(model: Any, path: str) -> Task:
+def task_of(model: Model, path: str) -> Task:
     """Returns the task of a model, or of the members of an ensemble, by the predictor that it names."""
     predictor = getattr(model, "members", [model])[0].default_predictor
     if predictor is None:
@@ -176,15 +135,3 @@ def task_of(model: Any, path: str) -> Task:
         raise BiLmError(f"archive {path}: its model, {type(model).__name__}, has no predictor{hint}")
     name = predictor.removeprefix("elmo_")
     return TASKS.get(name) or Task(name, name.replace("_", " ").capitalize(), {"sentence": 2})
-
-
-@contextmanager
-def _as_bilm_error(path: str = "") -> Iterator[None]:
-    """Turns AllenNLP's `ConfigurationError` of the block into a `BiLmError` that names the archive."""
-    from allennlp.common.checks import ConfigurationError
-
-    try:
-        yield
-    except ConfigurationError as error:
-        message = str(error.message)
-        raise BiLmError(message if path in message else f"archive {path}: {message}") from None

@@ -24,7 +24,7 @@ _WORD = re.compile(r"\w+(?:[-'\u2019.]\w+)*|[^\w\s]")
 
 
 def split_words(text: str) -> list[list[str]]:
-    """Returns the words of each line that has any, without their punctuation; emoji are words."""
+    """Returns the words and punctuation marks of each line that has any. Emoji are words."""
     return [words for line in text.splitlines() if (words := _WORD.findall(line))]
 
 
@@ -45,51 +45,33 @@ class BiLmTab(Tab):
         self._lock = threading.Lock()
 
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """
+        Returns the `sentences` of the text; the number of the word that is `chosen`, or of the longest word
+        that occurs twice; the numbers of its `occurrences`, their similarities by each of the `layers`, and
+        its `neighbors` among the other words; and the `surprisal` of all words, if the biLM has a softmax.
+        Words are numbered from 0 in the whole text.
+        """
         text = self.texts(query)["text"]
         sentences = split_words(text)
         words = [Occurrence(each, position) for each in sentences for position in range(len(each))]
-        view = self.view(sentences, words, query.get("word", ""))
+        if not words:
+            raise BiLmError("There is no word in this text.")
+        folded = [each.words[each.position].casefold() for each in words]
+        chosen = _number(query["word"], len(words)) if query.get("word") else _longest_repeated(folded)
+        with self._lock, torch.no_grad():
+            layers = torch.cat(self.bilm.embed(sentences), dim=1)  # Shape: (num_layers, words, dim)
+            surprisal = [score for sentence in sentences for score in self._surprisal(sentence)]
+        view = {"sentences": sentences, "surprisal": surprisal, "chosen": chosen}
+        if chosen is not None:
+            view |= _similar_words(sentences, folded, layers, chosen)
         return {
             **view,
             "words": words,
             "address": lambda number: self.address({"text": text, "word": number}),
             "json": view,
-            "python": "from elmo_plugin import BiLm\n"
-            f"bilm = BiLm.from_pretrained({self.source!r})\n"
+            "python": f"from elmo_plugin import BiLm\nbilm = BiLm.from_pretrained({self.source!r})\n"
             f"vectors = bilm.embed({sentences!r})  # per sentence: (layers, words, dim)",
         }
-
-    @torch.no_grad()
-    def view(self, sentences: list[list[str]], words: Sequence[Occurrence], chosen: str) -> dict[str, Any]:
-        """
-        Describes the words of sentences: the number of the `chosen` one, or the longest that occurs twice;
-        the numbers of its `occurrences`, their similarities by each of the `layers`, and its `neighbors`
-        among the other words; and the `surprisal` of all words, if the biLM has a softmax.
-
-        Raises `BiLmError` if there is no such word.
-        """
-        if not words:
-            raise BiLmError("There is no word in this text.")
-        number = _number(chosen, len(words)) if chosen else _longest_repeated(words)
-        with self._lock:
-            layers = torch.cat(self.bilm.embed(sentences), dim=1)  # Shape: (num_layers, words, dim)
-            surprisal = [score for sentence in sentences for score in self._surprisal(sentence)]
-        view = {"sentences": sentences, "surprisal": surprisal, "chosen": number}
-        if number is None:
-            return {**view, "occurrences": [], "layers": [], "neighbors": []}
-        occurrences = [other for other, word in enumerate(words) if _fold(word) == _fold(words[number])]
-        first = max(0, occurrences.index(number) + 1 - MAX_OCCURRENCES)
-        occurrences = occurrences[first : first + MAX_OCCURRENCES]
-        similarities = [
-            {"name": layer_name(layer), **_similarities(vectors)}
-            for layer, vectors in enumerate(layers[:, occurrences] if len(occurrences) > 1 else [])
-        ]
-        unit = normalize(layers[-1], dim=-1)
-        cosines = unit @ unit[number]
-        cosines[number] = math.inf  # comes first, and is skipped
-        neighbors = islice(by_cosine(sentences, cosines), 1, 1 + NUM_NEIGHBORS)
-        nearest = [{**each.occurrence._asdict(), "cosine": each.cosine} for each in neighbors]
-        return {**view, "occurrences": occurrences, "layers": similarities, "neighbors": nearest}
 
     def _surprisal(self, words: list[str]) -> list[dict[str, Any]]:
         """Returns `-log2 p` of each word of a sentence, between its boundaries, to each language model."""
@@ -104,9 +86,7 @@ class BiLmTab(Tab):
         _, forward = self._softmax(top[:-2, 0], targets)
         _, backward = self._softmax(top[2:, 1], targets)
         bits = zip(words, (forward / math.log(2)).tolist(), (backward / math.log(2)).tolist(), strict=True)
-        return [
-            {"forward": each, "backward": other, "is_known": word in numbers} for word, each, other in bits
-        ]
+        return [{"forward": f, "backward": b, "is_known": word in numbers} for word, f, b in bits]
 
 
 def _number(chosen: str, num_words: int) -> int:
@@ -116,15 +96,29 @@ def _number(chosen: str, num_words: int) -> int:
     return number
 
 
-def _fold(occurrence: Occurrence) -> str:
-    return occurrence.words[occurrence.position].casefold()
+def _longest_repeated(words: Sequence[str]) -> int | None:
+    counts = Counter(word for word in words if word[0].isalnum())
+    repeated = [number for number, word in enumerate(words) if counts[word] > 1]
+    return max(repeated, key=lambda number: len(words[number]), default=None)
 
 
-def _longest_repeated(words: Sequence[Occurrence]) -> int | None:
-    folded = list(map(_fold, words))
-    counts = Counter(word for word in folded if word[0].isalnum())
-    repeated = [number for number, word in enumerate(folded) if counts[word] > 1]
-    return max(repeated, key=lambda number: len(folded[number]), default=None)
+def _similar_words(
+    sentences: list[list[str]], folded: Sequence[str], layers: Tensor, chosen: int
+) -> dict[str, Any]:
+    """Compares the occurrences of a word by their layers, shape (num_layers, words, dim)."""
+    occurrences = [number for number, word in enumerate(folded) if word == folded[chosen]]
+    first = max(0, occurrences.index(chosen) + 1 - MAX_OCCURRENCES)
+    occurrences = occurrences[first : first + MAX_OCCURRENCES]
+    vectors = list(layers[:, occurrences]) if len(occurrences) > 1 else []
+    unit = normalize(layers[-1], dim=-1)
+    cosines = unit @ unit[chosen]
+    cosines[chosen] = math.inf  # comes first, and is skipped
+    neighbors = islice(by_cosine(sentences, cosines), 1, 1 + NUM_NEIGHBORS)
+    return {
+        "occurrences": occurrences,
+        "layers": [{"name": layer_name(n), **_similarities(layer)} for n, layer in enumerate(vectors)],
+        "neighbors": [{**each.occurrence._asdict(), "cosine": each.cosine} for each in neighbors],
+    }
 
 
 def _similarities(vectors: Tensor) -> dict[str, Any]:

@@ -9,23 +9,21 @@ from collections.abc import Sequence
 import uvicorn
 from starlette.applications import Starlette
 
+from elmo_plugin.archives import import_all_plugins
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.app import make_app
-from elmo_plugin.demo.archives import LoadedArchive, TaskTab, load_archives
 from elmo_plugin.demo.bilm_view import BiLmTab
-from elmo_plugin.demo.tasks import MAX_CHARACTERS, Tab
+from elmo_plugin.demo.tasks import Tab
 
+WARNING = (
+    "everyone who can reach this machine can use these models and the time of its processors. There is no "
+    "password, and texts travel unencrypted."
+)
 MAX_REQUEST_BYTES = 1 << 20  # longer ones are refused before they are read
 
 
 def show_page(
-    archives: Sequence[str],
-    bilm: str | None = None,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    opens_browser: bool = False,
-    max_characters: int = MAX_CHARACTERS,
+    archives: Sequence[str], bilm: str | None, host: str, port: int, opens_browser: bool, max_characters: int
 ) -> None:
     """
     Serves the tabs of trained models and of a biLM until Ctrl-C, and prints the address. The port 0 is any
@@ -34,23 +32,20 @@ def show_page(
     if not archives and not bilm:
         raise BiLmError("there is nothing to show: name an archive, or a biLM by --bilm")
     opened = open_socket(host, port)  # before the models are loaded
-    if warning := warning_of(host):
-        print(warning, flush=True)
-    tabs = load_tabs(archives, bilm, max_characters)
+    if not is_local(host):
+        print(f"--host {host}: {WARNING}", flush=True)
+    tabs: list[Tab] = []
+    if archives:
+        import_all_plugins("a trained model")
+        from elmo_plugin.demo.archives import task_tabs
+
+        tabs += task_tabs(archives, max_characters)
+    tabs += [BiLmTab(bilm, max_characters)] if bilm else []
     address = address_of(opened, host)
     print(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)
     if opens_browser:
         webbrowser.open(address)
     make_server(make_app(tabs, host)).run(sockets=[opened])
-
-
-def load_tabs(archives: Sequence[str], bilm: str | None, max_characters: int = MAX_CHARACTERS) -> list[Tab]:
-    """Returns a tab for each task, whose archives are side by side, and a tab of the biLM."""
-    by_task: dict[str, list[LoadedArchive]] = {}
-    for archive in load_archives(archives) if archives else []:
-        by_task.setdefault(archive.task.name, []).append(archive)
-    tabs: list[Tab] = [TaskTab(each, max_characters) for each in by_task.values()]
-    return tabs + ([BiLmTab(bilm, max_characters)] if bilm else [])
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -59,8 +54,7 @@ def open_socket(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address, family=family)
     except (OSError, OverflowError) as error:
-        hint = "; --port 0 takes any free port"
-        raise BiLmError(f"cannot serve at {host}, port {port}: {error}{hint}") from None
+        raise BiLmError(f"cannot serve at {host}, port {port}: {error}; try --port 0") from None
 
 
 def address_of(opened: socket.socket, host: str) -> str:
@@ -69,18 +63,12 @@ def address_of(opened: socket.socket, host: str) -> str:
     return f"http://{f'[{name}]' if ':' in name else name}:{opened.getsockname()[1]}/"
 
 
-def warning_of(host: str) -> str:
-    """Returns a warning if other machines can reach this host, or an empty string."""
+def is_local(host: str) -> bool:
+    """Returns whether only this machine can reach a host."""
     try:
-        is_local = ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        is_local = host.lower() == "localhost"
-    if is_local:
-        return ""
-    return (
-        f"--host {host}: everyone who can reach this machine can use these models and the time of its "
-        "processors. There is no password, and texts travel unencrypted."
-    )
+        return host.lower() == "localhost"
 
 
 class _Server(uvicorn.Server):
@@ -97,7 +85,6 @@ def make_server(app: Starlette) -> uvicorn.Server:
             app,
             http="h11",
             ws="none",
-            lifespan="off",
             log_level="error",
             access_log=False,
             server_header=False,

@@ -3,7 +3,6 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -11,6 +10,9 @@ from urllib.parse import urlencode
 from elmo_plugin.common.errors import BiLmError
 
 MAX_CHARACTERS = 10_000
+_FILE = Path(__file__).parent / "examples.json"
+EXAMPLES: dict[str, list[dict[str, str]]] = json.loads(_FILE.read_text(encoding="utf-8"))
+"""The examples of each tab: a text for each field, and their `source`."""
 
 
 class Task(NamedTuple):
@@ -44,15 +46,6 @@ TASKS = {
 }
 
 
-@cache
-def _examples() -> dict[str, list[dict[str, str]]]:
-    """Returns the examples of each tab, with a text for each field and their `source`."""
-    examples: dict[str, list[dict[str, str]]] = json.loads(
-        (Path(__file__).parent / "examples.json").read_text(encoding="utf-8")
-    )
-    return examples
-
-
 class Tab(ABC):
     """A tab of the page: a form, and a template for the answer."""
 
@@ -64,8 +57,8 @@ class Tab(ABC):
 
     def examples(self) -> list[tuple[str, str, str]]:
         """Returns the text, the address and the source of each example."""
-        examples = _examples().get(self.slug, [])
-        return [(each[[*self.fields][-1]], self.address(each), each["source"]) for each in examples]
+        last = list(self.fields)[-1]
+        return [(each[last], self.address(each), each["source"]) for each in EXAMPLES.get(self.slug, [])]
 
     def address(self, values: Mapping[str, Any]) -> str:
         """Returns the address of the answer for an input."""

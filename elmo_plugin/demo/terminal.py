@@ -1,8 +1,9 @@
 """Predictions in a terminal, in color where it has colors."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from allennlp.common.checks import ConfigurationError
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
@@ -32,16 +33,16 @@ def show_predictions(
     archive = loaded[0]
     if predicates and (len(loaded) > 1 or archive.tagger != predicates):
         raise BiLmError(f"--predicates {predicates}: is not a tagger of predicates, or {path} needs none")
-    for number, (location, inputs) in enumerate(_read_inputs(texts, archive.task)):
+    for number, (place, inputs) in enumerate(_read_inputs(texts, archive.task)):
         if archive.needs_predicates and "predicates" not in inputs:
             raise BiLmError(
-                f"{location}: say which words are predicates, by --predicates ARCHIVE, the tagger, or in "
+                f"{place}: say which words are predicates, by --predicates ARCHIVE, the tagger, or in "
                 'JSON: {"sentence": "She wants to leave.", "predicates": [1]}'
             )
         try:
             output = archive.predict(inputs)
-        except BiLmError as error:
-            raise BiLmError(f"{location}: {error}") from None
+        except (BiLmError, ConfigurationError) as error:
+            raise BiLmError(f"{place}: {error}") from None
         (parts,) = views(archive.task.name, [output], inputs)
         if as_json or not parts:
             print(archive.predictor.dump_line(output), end="", flush=True)
@@ -52,18 +53,13 @@ def show_predictions(
 
 def _read_inputs(texts: Sequence[str], task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the inputs of a command line, or of standard input, with where they are."""
-    if list(texts) != ["-"]:
-        yield "TEXT", _parse(texts, "TEXT", task)
-        return
-    for number, line in enumerate(standard_input_lines(), start=1):
-        location = f"standard input, line {number}"
-        if text := decode(line, location).strip():
-            yield location, _parse([text], location, task)
-
-
-def _parse(texts: Sequence[str], location: str, task: Task) -> dict[str, Any]:
-    is_json = len(texts) == 1 and texts[0].startswith("{")
-    return parse_json(texts[0], location, is_line=True) if is_json else task.from_texts(texts)
+    lines: Iterable[tuple[str, Sequence[str]]] = [("TEXT", texts)]
+    if list(texts) == ["-"]:
+        places = ((f"standard input, line {n}", line) for n, line in enumerate(standard_input_lines(), 1))
+        lines = ((place, [decode(line, place).strip()]) for place, line in places if line.strip())
+    for place, line in lines:
+        is_json = len(line) == 1 and line[0].startswith("{")
+        yield place, parse_json(line[0], place, is_line=True) if is_json else task.from_texts(line)
 
 
 def print_view(parts: Sequence[Part]) -> None:
@@ -72,7 +68,9 @@ def print_view(parts: Sequence[Part]) -> None:
     for part in parts:
         if part.title:
             console.print(Text(part.title, Style(bold=True)))
-        console.print(_bars(part) if isinstance(part, Bars) else _marked(nest(part)), soft_wrap=True)
+        console.print(
+            _bars(part) if isinstance(part, Bars) else _marked(nest(part.text, part.spans)), soft_wrap=True
+        )
 
 
 def _marked(pieces: Sequence[str | Mark], style: Style | None = None) -> Text:

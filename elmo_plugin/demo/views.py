@@ -85,11 +85,12 @@ def _align(clusters: Sequence[list[Any]], reference: Sequence[list[Any]]) -> lis
     """Orders clusters by the clusters of the reference with which they share the most mentions."""
     from scipy.optimize import linear_sum_assignment  # here, as a biLM alone needs no SciPy
 
-    def mentions(cluster: list[Any]) -> set[tuple[int, ...]]:
-        return {tuple(mention["characters"]) for mention in cluster}
-
-    shared = [[len(mentions(ours) & mentions(theirs)) for theirs in reference] for ours in clusters]
-    table = np.array(shared).reshape(len(clusters), len(reference))
+    ours, theirs = (
+        [{tuple(mention["characters"]) for mention in cluster} for cluster in each]
+        for each in (clusters, reference)
+    )
+    shared = [[len(each & other) for other in theirs] for each in ours]
+    table = np.array(shared).reshape(len(ours), len(theirs))
     pairs = zip(*linear_sum_assignment(table, maximize=True), strict=True)
     order = {row: column for row, column in pairs if table[row, column]}
     matched = {column: clusters[row] for row, column in order.items()}
@@ -113,20 +114,16 @@ def _mark_words(words: Sequence[str], spans: Sequence[tuple[int, int, str]], tit
 
 
 def _entities(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
-    return [
-        _mark_words(
-            output["words"], [(each["start"], each["end"], each["type"]) for each in output["entities"]]
-        )
-    ]
+    spans = [(each["start"], each["end"], each["type"]) for each in output["entities"]]
+    return [_mark_words(output["words"], spans)]
 
 
 def _frames(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     parts: list[Part] = []
     for frame in output["frames"]:
         index = frame["index"]
-        spans = {(role["start"], role["end"], role["role"]) for role in frame["roles"]} | {
-            (index, index + 1, "V")
-        }
+        spans = {(role["start"], role["end"], role["role"]) for role in frame["roles"]}
+        spans.add((index, index + 1, "V"))
         parts.append(_mark_words(output["words"], sorted(spans), f"{frame['predicate']} (word {index})"))
     return parts or [_mark_words(output["words"], [])]
 
@@ -139,16 +136,17 @@ def _clusters(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     words = [word for sentence in output["sentences"] for word in sentence]
     text = inputs["document"] if "document" in inputs else " ".join(words)
     spans = [
-        MarkedSpan(*mention["characters"], str(number), number % COLORS)
+        MarkedSpan(start, end, str(number), number % COLORS)
         for number, cluster in enumerate(output["clusters"], start=1)
-        for mention in cluster
+        for start, end in [mention["characters"] for mention in cluster]
     ]
     return [MarkedText("" if spans else "No coreference found.", text, sorted(spans))]
 
 
 def _answer(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     text = next(inputs[name] for name in ("passage", "paragraph", "context") if name in inputs)
-    answer = MarkedSpan(*output["characters"], "answer", _color("answer"))
+    start, end = output["characters"]
+    answer = MarkedSpan(start, end, "answer", _color("answer"))
     bars = [Bar(output["answer"], output["probability"], is_best=True)]
     bars += [Bar(other["text"], other["probability"]) for other in output["others"]]
     return [MarkedText("", text, [answer]), Bars("The best answers", bars)]
@@ -178,17 +176,13 @@ class Mark(NamedTuple):
     pieces: "list[str | Mark]"
 
 
-def nest(marked: MarkedText) -> list[str | Mark]:
-    """Returns a text in pieces; marks may contain marks. Of two spans that cross, the second is cut."""
-    return _nest(marked.text, 0, len(marked.text), marked.spans)
-
-
-def _nest(text: str, start: int, end: int, spans: Sequence[MarkedSpan]) -> list[str | Mark]:
+def nest(text: str, spans: Sequence[MarkedSpan], start: int = 0) -> list[str | Mark]:
+    """Returns a text from `start` on in pieces. Of two spans that cross, the second is cut in two."""
     pieces: list[str | Mark] = []
     while spans:
         span, *others = sorted(spans, key=lambda each: (each.start, -each.end))
         inner = [each._replace(end=min(each.end, span.end)) for each in others if each.start < span.end]
-        pieces += [text[start : span.start], Mark(span, _nest(text, span.start, span.end, inner))]
+        pieces += [text[start : span.start], Mark(span, nest(text[: span.end], inner, span.start))]
         start = span.end
         spans = [each._replace(start=max(each.start, start)) for each in others if each.end > start]
-    return [piece for piece in (*pieces, text[start:end]) if piece]
+    return [piece for piece in (*pieces, text[start:]) if piece]

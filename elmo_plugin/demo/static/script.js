@@ -31,35 +31,28 @@ for (const button of document.querySelectorAll("button.copy")) {
 }
 
 const form = document.querySelector("form");
-if (form) {
-  const error = document.getElementById("error");
-  const show = form.querySelector("button[type=submit]");
-  const tooLong = (box) => {
+const error = document.getElementById("error");
+const show = form.querySelector("button[type=submit]");
+const count = (number) => Number(number).toLocaleString("en");
+
+form.addEventListener("submit", (event) => {
+  const { maxCharacters } = form.dataset;
+  for (const box of form.querySelectorAll("input, textarea")) {
     const characters = [...box.value].length;
-    const words = box.value.split(/\s+/).filter(Boolean).length;
-    const count = (number) => Number(number).toLocaleString("en");
-    const { maxCharacters, maxWords } = form.dataset;
     if (characters > Number(maxCharacters)) {
-      return `This text has ${count(characters)} characters, and at most ${count(maxCharacters)} are read here.`;
-    }
-    return words > Number(maxWords) ? `This text has ${count(words)} words, and at most ${count(maxWords)} are read here.` : "";
-  };
-  form.addEventListener("submit", (event) => {
-    const message = [...form.querySelectorAll("input, textarea")].map(tooLong).find(Boolean);
-    if (message) {
       event.preventDefault();
-      error.textContent = message;
+      error.textContent = `The ${box.name} has ${count(characters)} characters; at most ${count(maxCharacters)} are read here.`;
       error.hidden = false;
       return;
     }
-    show.disabled = true;
-    show.textContent = "Computing …";
-  });
-  form.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-  });
-  window.addEventListener("pageshow", () => { // after "back", too
-    show.disabled = false;
-    show.textContent = "Show";
-  });
-}
+  }
+  show.disabled = true;
+  show.textContent = "Computing …";
+});
+form.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+});
+window.addEventListener("pageshow", () => { // also after "back"
+  show.disabled = false;
+  show.textContent = "Show";
+});
