@@ -54,8 +54,6 @@ class BiLmTab(Tab):
         text = self.texts(query)["text"]
         sentences = split_words(text)
         words = [Occurrence(each, position) for each in sentences for position in range(len(each))]
-        if not words:
-            raise BiLmError("There is no word in this text.")
         folded = [each.words[each.position].casefold() for each in words]
         chosen = _number(query["word"], len(words)) if query.get("word") else _longest_repeated(folded)
         with self._lock, torch.no_grad():

@@ -51,8 +51,8 @@ def show_page(
 def open_socket(host: str, port: int) -> socket.socket:
     """Opens a listening socket. Raises `BiLmError` if the port is not available."""
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address, family=family)
+        family, _, _, _, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
+        return socket.create_server((address[0], port, *address[2:]), family=family)
     except (OSError, OverflowError) as error:
         raise BiLmError(f"cannot serve at {host}, port {port}: {error}; try --port 0") from None
 

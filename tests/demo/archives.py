@@ -1,4 +1,4 @@
-"""Small archives of every task, trained for a moment, whose sources are deleted then."""
+"""Small archives of every task, trained for a moment. Their sources are deleted afterwards."""
 
 import shutil
 from pathlib import Path

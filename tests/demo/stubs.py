@@ -1,9 +1,9 @@
-"""Archives whose predictors give what the test says, in the JSON of the predictors of each task."""
+"""Archives with predictors that return what the test says, in the JSON of each task."""
 
 from collections.abc import Callable
 from typing import Any
 
-from elmo_plugin.demo import LoadedArchive
+from elmo_plugin.demo.archives import LoadedArchive
 from elmo_plugin.demo.tasks import TASKS
 
 
@@ -39,7 +39,7 @@ def stub(
     task: str, predict: Callable[[dict[str, Any]], dict[str, Any]], name: str = "stub", **options: Any
 ) -> LoadedArchive:
     predictor: Any = StubPredictor(predict)
-    return LoadedArchive(f"runs/{name}/model.tar.gz", name, TASKS[task], predictor, **options)
+    return LoadedArchive(f"runs/{name}/model.tar.gz", TASKS[task], predictor, **options)
 
 
 def coref_output(text: str, *clusters: list[str]) -> dict[str, Any]:

@@ -1,33 +1,30 @@
-"""Predictions in a terminal: readable without colours, and the same text with them."""
+"""Predictions in a terminal: readable without colors, and the same text with them."""
 
 import re
 
 import pytest
 
 from elmo_plugin.demo.terminal import print_view
-from elmo_plugin.demo.views import MarkedSpan, MarkedText, view
+from elmo_plugin.demo.views import MarkedSpan, MarkedText, views
 from tests.demo.stubs import PASSAGE, SNLI, SQUAD, SRL
 
-COLOUR = re.compile(r"\x1b\[[\d;]*m")
+COLOR = re.compile(r"\x1b\[[\d;]*m")
 
 
-def test_spans_stand_in_brackets_with_their_labels(capsys: pytest.CaptureFixture[str]) -> None:
-    print_view(view("srl", SRL, {}))
+def test_spans_are_in_brackets_before_their_labels(capsys: pytest.CaptureFixture[str]) -> None:
+    print_view(views("srl", [SRL], {})[0])
+    print_view([MarkedText("", "her old dog", [MarkedSpan(0, 11, "2", 1), MarkedSpan(0, 3, "1", 0)])])
     assert capsys.readouterr().out.splitlines() == [
-        "wants (word 2)",
+        "wants (word 1)",
         "[She]ARG0 [wants]V [to leave]ARG1",
-        "leave (word 4)",
+        "leave (word 3)",
         "[She]ARG0 wants to [leave]V",
+        "[[her]1 old dog]2",
     ]
 
 
-def test_spans_in_spans_keep_their_brackets(capsys: pytest.CaptureFixture[str]) -> None:
-    print_view([MarkedText("", "her old dog", [MarkedSpan(0, 11, "2", 1), MarkedSpan(0, 3, "1", 0)])])
-    assert capsys.readouterr().out == "[[her]1 old dog]2\n"
-
-
-def test_bars_have_their_percents_and_lengths(capsys: pytest.CaptureFixture[str]) -> None:
-    print_view(view("snli", SNLI, {}))
+def test_bars_have_percentages_and_lengths(capsys: pytest.CaptureFixture[str]) -> None:
+    print_view(views("snli", [SNLI], {})[0])
     assert capsys.readouterr().out.splitlines() == [
         "neutral",
         "  neutral        50.0 %  " + "█" * 15,
@@ -42,14 +39,14 @@ def test_a_text_is_printed_as_it_is(text: str, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == text + "\n"
 
 
-def test_colours_add_nothing_but_colours(
+def test_colors_add_nothing_but_colors(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parts = view("squad", SQUAD, {"passage": PASSAGE, "question": "When?"})
+    (parts,) = views("squad", [SQUAD], {"passage": PASSAGE, "question": "When?"})
     print_view(parts)
     plain = capsys.readouterr().out
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
     print_view(parts)
-    coloured = capsys.readouterr().out
-    assert COLOUR.search(coloured) and COLOUR.sub("", coloured) == plain
+    colored = capsys.readouterr().out
+    assert COLOR.search(colored) and COLOR.sub("", colored) == plain

@@ -1,4 +1,4 @@
-"""What is read of predictions: the same text, marked at the right characters."""
+"""What is read of predictions: the same text, marked at the right characters and where models differ."""
 
 from typing import Any
 
@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.demo.views import Bars, Mark, MarkedSpan, MarkedText, nest, view
+from elmo_plugin.demo.views import Bars, Mark, MarkedSpan, MarkedText, Part, nest, views
 from tests.demo.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
+
+SENTENCE = "Ada lives in Rome"
+
+
+def view(task: str, output: Any, inputs: Any) -> list[Part]:
+    return views(task, [output], inputs)[0]
 
 
 def marked(part: Any) -> list[tuple[str, str]]:
@@ -17,34 +23,26 @@ def marked(part: Any) -> list[tuple[str, str]]:
 
 
 def test_entities_are_marked_with_their_types() -> None:
-    sentence = "Ada Lovelace lives in Rome ."
-    (part,) = view("ner", ner_output(sentence, (0, 2, "PER"), (4, 5, "LOC")), {"sentence": sentence})
-    assert marked(part) == [("Ada Lovelace", "PER"), ("Rome", "LOC")]
+    (part,) = view("ner", ner_output(SENTENCE, (0, 1, "PER"), (3, 4, "LOC")), {"sentence": SENTENCE})
+    assert marked(part) == [("Ada", "PER"), ("Rome", "LOC")]
 
 
-def test_each_frame_is_a_text_of_its_own() -> None:
-    wants, leave = view("srl", SRL, {"sentence": "She wants to leave"})
-    assert (wants.title, leave.title) == ("wants (word 2)", "leave (word 4)")
+def test_each_frame_is_a_separate_text_with_its_predicate() -> None:
+    without_v = {"predicate": "leave", "index": 3, "roles": SRL["frames"][1]["roles"][:1]}
+    wants, leave = view("srl", {**SRL, "frames": [SRL["frames"][0], without_v]}, {})
+    assert (wants.title, leave.title) == ("wants (word 1)", "leave (word 3)")
     assert marked(wants) == [("She", "ARG0"), ("wants", "V"), ("to leave", "ARG1")]
     assert marked(leave) == [("She", "ARG0"), ("leave", "V")]
 
 
-def test_a_predicate_that_has_no_role_v_is_marked_all_the_same() -> None:
-    frame = {"predicate": "leave", "index": 1, "roles": []}
-    (part,) = view("srl", {"words": ["They", "leave"], "frames": [frame]}, {})
-    assert marked(part) == [("leave", "V")]
-
-
-def test_mentions_are_marked_in_the_text_as_it_was_given() -> None:
+def test_mentions_are_marked_in_the_text_as_it_was_typed_or_in_joined_words() -> None:
     text = "Anna  waved.\nShe laughed."
     (part,) = view("coref", coref_output(text, ["Anna", "She"]), {"document": text})
     assert part == MarkedText("", text, [MarkedSpan(0, 4, "1", 1), MarkedSpan(13, 16, "1", 1)])
-
-
-def test_mentions_of_a_document_of_words_are_marked_in_what_spaces_join() -> None:
     inputs = {"sentences": [["Anna", "waved"], ["She", "laughed"]]}
     output = coref_output("Anna waved She laughed", ["Anna", "She"])
     assert marked(view("coref", output, inputs)[0]) == [("Anna", "1"), ("She", "1")]
+    assert view("coref", coref_output(text), {"document": text})[0].title == "No coreference found."
 
 
 @pytest.mark.parametrize("key", ["passage", "paragraph", "context"])
@@ -52,10 +50,7 @@ def test_an_answer_is_marked_in_its_passage_and_the_others_are_bars(key: str) ->
     text, bars = view("squad", SQUAD, {key: PASSAGE, "question": "When?"})
     assert marked(text) == [("1887", "answer")]
     assert isinstance(bars, Bars)
-    assert [(bar.label, bar.value, bar.is_best) for bar in bars.bars] == [
-        ("1887", 0.75, True),
-        ("in 1887", 0.125, False),
-    ]
+    assert [bar[:3] for bar in bars.bars] == [("1887", 0.75, True), ("in 1887", 0.125, False)]
 
 
 def test_the_bars_of_labels_have_one_order_whatever_the_order_of_the_model() -> None:
@@ -65,8 +60,49 @@ def test_the_bars_of_labels_have_one_order_whatever_the_order_of_the_model() -> 
     assert [bar.is_best for bar in bars.bars] == [True, False, False]
 
 
-def test_nothing_is_shown_of_a_task_that_is_not_known() -> None:
+def test_nothing_is_shown_of_an_unknown_task() -> None:
     assert view("trec", {"label": "x"}, {}) == []
+
+
+def differing(task: str, *outputs: Any, **inputs: str) -> list[list[str]]:
+    """What differs in the view of each model."""
+    found: list[list[str]] = []
+    for parts in views(task, outputs, inputs):
+        texts = [part for part in parts if isinstance(part, MarkedText)]
+        spans = [f"{text.text[s.start : s.end]} {s.label}" for text in texts for s in text.spans if s.differs]
+        bars = [bar.label for part in parts if isinstance(part, Bars) for bar in part.bars if bar.differs]
+        found.append(spans + bars)
+    return found
+
+
+def test_a_span_differs_if_another_model_has_another_label_or_none() -> None:
+    one, other, alone = (
+        ner_output(SENTENCE, (0, 1, "PER"), *more) for more in ([(3, 4, "LOC")], [(3, 4, "ORG")], [])
+    )
+    assert differing("ner", one) == [[]]
+    assert differing("ner", one, other, one) == [["Rome LOC"], ["Rome ORG"], ["Rome LOC"]]
+    assert differing("ner", one, alone) == [["Rome LOC"], []]
+
+
+def test_frames_are_compared_by_their_predicates() -> None:
+    only_leave = {**SRL, "frames": SRL["frames"][1:]}
+    assert differing("srl", SRL, only_leave) == [["She ARG0", "wants V", "to leave ARG1"], []]
+
+
+def test_only_the_choice_of_a_label_can_differ() -> None:
+    one, other = (
+        {"label": best, "probabilities": SNLI["probabilities"]} for best in ("neutral", "entailment")
+    )
+    assert differing("snli", one, other) == [["neutral"], ["entailment"]]
+    assert differing("snli", one, one) == [[], []]
+
+
+def test_clusters_are_compared_by_their_mentions_and_not_by_their_numbers() -> None:
+    text = "Anna saw Ben . She waved . He laughed . Then Eve came"
+    one = coref_output(text, ["Anna", "She"], ["Ben", "He"])
+    other = coref_output(text, ["Then", "Eve"], ["Ben", "He"], ["Anna", "She", "came"])
+    assert differing("coref", one, other, document=text) == [[], ["Then 3", "Eve 3", "came 1"]]
+    assert differing("coref", one, coref_output(text), document=text)[1] == []
 
 
 def flat(pieces: list[Any]) -> str:
@@ -90,7 +126,7 @@ def covered(pieces: list[Any], position: int = 0) -> dict[str, set[int]]:
 def test_nested_and_crossing_spans_cover_what_they_say_and_leave_the_text(spans: list[Any]) -> None:
     text = "abcdefghijkl"
     marks = [MarkedSpan(start, end, str(number), 0) for number, (start, end) in enumerate(spans)]
-    pieces = nest(MarkedText("", text, marks))
+    pieces = nest(text, marks)
     assert flat(pieces) == text
     expected = {str(number): set(range(start, end)) for number, (start, end) in enumerate(spans)}
     assert covered(pieces) == expected
