@@ -25,13 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "what the task reads, in its order: a sentence or a document; a passage and a question; a premise "
         "and a hypothesis; or a JSON object. - reads standard input, one text or JSON object per line"
     )
-    add("texts", metavar="TEXT", nargs="*", help=about)
+    add("texts", metavar="TEXT", nargs="+", help=about)
     about = "the archive of the tagger that finds the predicates of sentences, for semantic roles"
     add("--predicates", metavar="ARCHIVE", help=about)
     add("--json", action="store_true", help="print what allennlp predict writes")
 
     add = parser.add_argument_group("all questions of a file").add_argument
-    add("--squad", metavar="DATA", help="the questions, in SQuAD 1.1's JSON (plain, .gz or .zst)")
+    about = "TEXT is a file of questions, in SQuAD 1.1's JSON (plain, .gz or .zst)"
+    add("--squad", action="store_true", help=about)
     about = 'for --squad: gets {"id": "answer", ...}, as the official script and elmo score squad read it'
     add("-o", "--output", type=OutputPath, metavar="FILE", help=about)
     add("--batch-size", type=positive_int, default=32, metavar="N", help="questions in a batch (default: 32)")
@@ -39,10 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    if bool(args.squad) != bool(args.output) or bool(args.squad) == bool(args.texts):
-        raise BiLmError("expected TEXT, or --squad DATA with -o FILE")
+    if args.squad != bool(args.output) or (args.squad and len(args.texts) > 1):
+        raise BiLmError("--squad needs one file as TEXT, and -o FILE; other predictions are printed")
     if args.squad:
-        answer_file(args.archive, args.squad, args.output, args.batch_size, args.cuda_device)
+        answer_file(args.archive, args.texts[0], args.output, args.batch_size, args.cuda_device)
     else:
         show_predictions(args.archive, args.texts, predicates=args.predicates, as_json=args.json)
 

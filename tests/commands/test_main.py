@@ -149,7 +149,7 @@ OUTPUTS = [
     ["perplexity", "absent.tar.gz", "INPUT", "--json", "OUTPUT"],
     ["perplexity", "INPUT", "absent.txt", "--per-sentence", "OUTPUT"],
     ["average", "absent.tar.gz", "INPUT", "-o", "OUTPUT"],
-    ["predict", "absent.tar.gz", "--squad", "INPUT", "-o", "OUTPUT"],
+    ["predict", "absent.tar.gz", "INPUT", "--squad", "-o", "OUTPUT"],
     ["ensemble", "INPUT", "-o", "OUTPUT"],
     ["weights", "INPUT", "--json", "OUTPUT"],
     ["weights", "INPUT", "-o", "OUTPUT"],
@@ -236,7 +236,7 @@ def test_quiet_hides_progress_and_keeps_what_is_printed(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["predict", "a.tar.gz", "--squad", "b", "-o", "c", "--batch-size", "0"],
+        ["predict", "a.tar.gz", "b", "--squad", "-o", "c", "--batch-size", "0"],
         ["vocab", "a", "-o", "b", "--max-size", "-1"],
         ["probe", "tiny", "a", "b", "--seeds", "0"],
         ["neighbors", "tiny", "a", "b", "-k", "0"],
