@@ -13,8 +13,6 @@ if TYPE_CHECKING:
         ElmoEmbedder,
         ElmoTokenEmbedder,
         ScalarMix,
-        _ElmoBiLm,
-        _ElmoCharacterEncoder,
         batch_to_ids,
     )
     from elmo_plugin.archives import load_archive, load_predictor
@@ -29,8 +27,6 @@ __all__ = [
     "ElmoRepresentations",
     "ElmoTokenEmbedder",
     "ScalarMix",
-    "_ElmoBiLm",
-    "_ElmoCharacterEncoder",
     "batch_to_ids",
     "load_archive",
     "load_predictor",
@@ -45,6 +41,8 @@ _ROOMS = {
 
 def __getattr__(name: str) -> Any:
     """Imports what is heavy on first access (PEP 562)."""
+    if name in ("_ElmoBiLm", "_ElmoCharacterEncoder"):
+        raise ImportError(f"elmo_plugin has no {name}: import it from allennlp.modules.elmo")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"elmo_plugin.{_ROOMS.get(name, 'allennlp_api')}"), name)

@@ -1,9 +1,8 @@
 """Replaces AllenNLP's ELMo by ours when imported. A project lists this module in `.allennlp_plugins`.
 
-The names `elmo_token_embedder` and `elmo_characters` of configurations become those of our classes.
-AllenNLP's `Elmo` and `ElmoTokenEmbedder`, imported before or after, construct ours. `allennlp.commands.elmo`,
-which AllenNLP 1.0 dropped, is there again with our `ElmoEmbedder`. The rest of AllenNLP gets the shims that
-it needs on a current torch.
+In configurations, `elmo_token_embedder` and `elmo_characters` become our classes. AllenNLP's `Elmo` and
+`ElmoTokenEmbedder`, imported before or after, construct ours. `allennlp.commands.elmo`, which AllenNLP 1.0
+dropped, is back with our `ElmoEmbedder`. The rest of AllenNLP gets the shims for a current torch.
 """
 
 import sys
@@ -16,26 +15,40 @@ from allennlp import commands
 from allennlp.common import FromParams, Params
 from allennlp.data import TokenIndexer
 from allennlp.modules import TokenEmbedder, elmo, token_embedders
+from allennlp.nn import Initializer
+from allennlp.nn.initializers import PretrainedModelInitializer
 
 from elmo_plugin import shims
 from elmo_plugin.allennlp_api import Elmo, ElmoEmbedder, batch_to_ids
 from elmo_plugin.allennlp_api.embedder import OPTIONS_FILE, WEIGHT_FILE
 from elmo_plugin.allennlp_api.indexer import ElmoCharactersIndexer
-from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
+from elmo_plugin.allennlp_api.names import with_parameters
+from elmo_plugin.allennlp_api.token_embedder import AllenNlpElmoTokenEmbedder
 
 # AllenNLP's classes, and those that they construct.
 REPLACED: dict[Any, Any] = {
     elmo.Elmo: Elmo,
-    token_embedders.ElmoTokenEmbedder: ElmoTokenEmbedder,
+    token_embedders.ElmoTokenEmbedder: AllenNlpElmoTokenEmbedder,
 }
 COMMANDS_ELMO = "allennlp.commands.elmo"
+
+
+class PretrainedInitializer(PretrainedModelInitializer):
+    """AllenNLP's `pretrained`, which also finds the weights of a biLM by the names that ours have."""
+
+    def __init__(
+        self, weights_file_path: str, parameter_name_overrides: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(weights_file_path, parameter_name_overrides)
+        self.weights = with_parameters(self.weights)
 
 
 def register() -> None:
     """Replaces AllenNLP's ELMo, which the imports above have registered. Calling this twice is harmless."""
     shims.apply()
-    TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(ElmoTokenEmbedder)
+    TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(AllenNlpElmoTokenEmbedder)
     TokenIndexer.register("elmo_characters", exist_ok=True)(ElmoCharactersIndexer)
+    Initializer.register("pretrained", exist_ok=True)(PretrainedInitializer)
     for theirs, ours in REPLACED.items():
         theirs.__new__ = _maker(theirs, ours)
         theirs.from_params = _maker_from_params(theirs, ours)
@@ -43,8 +56,8 @@ def register() -> None:
 
 
 def _commands_elmo() -> ModuleType:
-    """Returns what scripts imported from this module of AllenNLP 0.9. Its command is now `elmo embed`."""
-    module: Any = ModuleType(COMMANDS_ELMO, "Has ElmoEmbedder, as in AllenNLP 0.9: that of elmo_plugin.")
+    """Returns AllenNLP 0.9's module, without its command, which is now `elmo embed`."""
+    module: Any = ModuleType(COMMANDS_ELMO, "AllenNLP 0.9's ElmoEmbedder, by elmo_plugin.")
     module.ElmoEmbedder, module.batch_to_ids = ElmoEmbedder, batch_to_ids
     module.DEFAULT_OPTIONS_FILE, module.DEFAULT_WEIGHT_FILE = OPTIONS_FILE, WEIGHT_FILE
     module.DEFAULT_BATCH_SIZE = 64
@@ -68,7 +81,7 @@ def _maker_from_params(theirs: type, ours: Any) -> Any:
     def make(cls: Any, params: Params, **extras: Any) -> Any:
         if cls is not theirs:
             return FromParams.from_params.__func__(cls, params, **extras)  # type: ignore[attr-defined]
-        for constructor in ("constructor_to_call", "constructor_to_inspect"):  # the class that `theirs` names
+        for constructor in ("constructor_to_call", "constructor_to_inspect"):  # of `theirs`
             extras.pop(constructor, None)
         return ours.from_params(params, **extras)
 

@@ -16,6 +16,8 @@ from allennlp.data import TokenIndexer
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 from allennlp.models import load_archive
 from allennlp.modules import TokenEmbedder, token_embedders
+from allennlp.nn import Initializer
+from allennlp.nn.initializers import PretrainedModelInitializer
 
 SENTENCES = [
     "The###D play###N ended###V .###.",
@@ -47,6 +49,7 @@ def _restore(dropin: Any) -> None:
     """Puts AllenNLP's own ELMo back; the shims stay."""
     TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(token_embedders.ElmoTokenEmbedder)
     TokenIndexer.register("elmo_characters", exist_ok=True)(ELMoTokenCharactersIndexer)
+    Initializer.register("pretrained", exist_ok=True)(PretrainedModelInitializer)
     for theirs in dropin.REPLACED:
         theirs.__new__ = _make_own  # Python does not forget a `__new__` that is deleted
         if "from_params" in vars(theirs):

@@ -25,7 +25,7 @@ from allennlp.modules.token_embedders import ElmoTokenEmbedder
 from allennlp.predictors import Predictor
 
 from elmo_plugin import batch_to_ids
-from elmo_plugin.allennlp_api import allennlp_archive, indexer, token_embedder
+from elmo_plugin.allennlp_api import indexer, token_embedder
 from elmo_plugin.bilm.io import sources
 from elmo_plugin.bilm.io.pretrained import MODELS
 from elmo_plugin.bilm.io.training_archive import load_plain
@@ -92,7 +92,7 @@ def test_importing_it_takes_the_names_and_once_more_changes_nothing() -> None:
     assert registered() == (ElmoTokenEmbedder, ELMoTokenCharactersIndexer)
     for _ in range(2):
         with dropin():
-            ours = (token_embedder.ElmoTokenEmbedder, indexer.ElmoCharactersIndexer)
+            ours = (token_embedder.AllenNlpElmoTokenEmbedder, indexer.ElmoCharactersIndexer)
             assert registered() == ours
             sys.modules["elmo_plugin.dropin"].register()
             importlib.import_module("elmo_plugin.plugin")
@@ -113,10 +113,12 @@ print(TokenEmbedder.by_name("elmo_token_embedder").__module__)
     assert run.stdout.strip() == "elmo_plugin.allennlp_api.token_embedder", run.stderr
 
 
-def test_a_configuration_names_a_cache(make_archive: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_configuration_names_a_cache(tmp_path: Path, files: tuple[str, str]) -> None:
+    cache = {"type": "sqlite", "path": str(tmp_path / "activations")}
+    config = tagger_config(tmp_path, files, dropout=0.0, cache=cache)
+    config["trainer"]["run_confidence_checks"] = False  # they hook the biLM for one batch
     with dropin():
-        cache = {"type": "sqlite", "path": str(tmp_path / "activations")}
-        archive = make_archive("run", cache=cache)
+        archive = train(config, tmp_path / "run")
         assert list((tmp_path / "activations").glob("*.sqlite")), "the training has filled it"
         np.testing.assert_allclose(
             predictions(archive), predictions(archive, cache={"type": "memory"}), atol=1e-6
@@ -164,11 +166,8 @@ def test_a_training_step_makes_the_weights_that_allennlp_makes(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("requires_grad", [False, True])
-def test_a_training_that_allennlp_began_goes_on(
-    tmp_path: Path, files: tuple[str, str], requires_grad: bool
-) -> None:
-    config = tagger_config(tmp_path, files, dropout=0.0, requires_grad=requires_grad)
+def test_a_training_that_allennlp_began_goes_on(tmp_path: Path, files: tuple[str, str]) -> None:
+    config = tagger_config(tmp_path, files, dropout=0.0)
     for name in ("theirs", "ours"):
         train(config, tmp_path / name)
     config["trainer"]["num_epochs"] = 2
@@ -179,6 +178,17 @@ def test_a_training_that_allennlp_began_goes_on(
         actual = weights(train(config, tmp_path / "ours", recover=True))
     for name, tensor in actual.items():
         torch.testing.assert_close(tensor, expected[name], atol=1e-5, rtol=0, msg=name)
+
+
+def test_a_training_of_the_bilm_that_allennlp_began_is_refused(
+    tmp_path: Path, files: tuple[str, str]
+) -> None:
+    config = tagger_config(tmp_path, files, dropout=0.0, requires_grad=True)
+    train(config, tmp_path / "theirs")
+    config["trainer"]["num_epochs"] = 2
+    (tmp_path / "theirs" / "config.json").write_text(json.dumps(config))
+    with dropin(), pytest.raises(ValueError, match="doesn't match the size of optimizer's group"):
+        train(config, tmp_path / "theirs", recover=True)
 
 
 def test_what_came_before_changes_nothing(theirs: Callable[..., Path]) -> None:
@@ -228,7 +238,7 @@ def test_an_archive_of_allennlp_needs_the_options_alone(
         np.testing.assert_allclose(predictions(archive), expected, atol=1e-5)
         copied = Path(files[0]).rename(Path(files[0]).with_name("moved.json"))
         with pytest.raises(
-            ConfigurationError, match=r"options\.json.*name a copy of the file by an override"
+            ConfigurationError, match=r"options\.json.*override options_file with the path of a copy"
         ):
             predictions(archive)
         np.testing.assert_allclose(predictions(archive, options_file=str(copied)), expected, atol=1e-5)
@@ -245,7 +255,7 @@ def test_an_archive_of_allennlp_with_a_published_model_needs_no_files(
     def refuse(url: str) -> None:
         raise AssertionError(f"{url} is not to be fetched")
 
-    for module in (allennlp_archive, sources):
+    for module in (token_embedder, sources):
         monkeypatch.setattr(module, "fetch", refuse)
     with dropin():
         actual = predictions(archive, options_file=options_file, weight_file=weight_file)
@@ -276,8 +286,8 @@ def test_what_cannot_be_is_a_configuration_error(files: tuple[str, str]) -> None
     with dropin():
         for options, message in (
             ({"weight_file": "nowhere.hdf5"}, "nowhere.hdf5"),
-            ({"scalar_mix_parameters": [1.0]}, "3 scalar mix parameters"),
-            ({"requires_grad": True, "vocab_to_cache": ["a"]}, "leave vocab_to_cache out"),
+            ({"scalar_mix_parameters": [1.0]}, "scalar mix parameters: expected 3"),
+            ({"requires_grad": True, "vocab_to_cache": ["a"]}, "vocab_to_cache cannot be combined"),
             ({"requires_grad": True, "precision": "int8"}, "float32"),
         ):
             params = {"type": "elmo_token_embedder", "options_file": files[0], "weight_file": files[1]}

@@ -54,7 +54,9 @@ def test_the_pretrained_initializer_finds_all_tensors(
     theirs = untrained_model(config).eval()
     expected = weights(start)
     for name, tensor in model.state_dict().items():
-        assert torch.equal(tensor, expected[name]), name
+        # The bias of a forget gate was rounded without the constant 1 that AllenNLP's contains.
+        tolerance = 1e-6 if "state_linearity.bias" in name else 0
+        torch.testing.assert_close(tensor, expected[name], atol=tolerance, rtol=0, msg=name)
     embedders = [each.text_field_embedder.token_embedder_elmo for each in (model, theirs)]
     torch.testing.assert_close(*(embedder(ids) for embedder in embedders), atol=1e-5, rtol=0)
 

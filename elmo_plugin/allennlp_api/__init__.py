@@ -1,32 +1,23 @@
-"""ELMo with the arguments, the outputs and the parameter names of AllenNLP's, for existing code,
+"""ELMo with the arguments, the outputs and the weights' names of AllenNLP's, for existing code,
 configurations and archives. It is plain torch; only `token_embedder` and `indexer` import AllenNLP.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.allennlp_api.bilm import _ElmoBiLm, _ElmoCharacterEncoder
 from elmo_plugin.allennlp_api.elmo import Elmo
 from elmo_plugin.allennlp_api.embedder import ElmoEmbedder, batch_to_ids
-from elmo_plugin.allennlp_api.scalar_mix import ScalarMix
+from elmo_plugin.allennlp_api.scalar_mix import AllenNlpScalarMix as ScalarMix
 
 if TYPE_CHECKING:
-    from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
+    from elmo_plugin.allennlp_api.token_embedder import AllenNlpElmoTokenEmbedder as ElmoTokenEmbedder
 
-__all__ = [
-    "Elmo",
-    "ElmoEmbedder",
-    "ElmoTokenEmbedder",
-    "ScalarMix",
-    "_ElmoBiLm",
-    "_ElmoCharacterEncoder",
-    "batch_to_ids",
-]
+__all__ = ["Elmo", "ElmoEmbedder", "ElmoTokenEmbedder", "ScalarMix", "batch_to_ids"]
 
 
 def __getattr__(name: str) -> Any:
     """Imports what needs AllenNLP on first access (PEP 562)."""
     if name == "ElmoTokenEmbedder":
-        from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
+        from elmo_plugin.allennlp_api.token_embedder import AllenNlpElmoTokenEmbedder
 
-        return ElmoTokenEmbedder
+        return AllenNlpElmoTokenEmbedder
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, cast
 
-import torch
 from torch import Tensor, nn
 
-from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
-from elmo_plugin.allennlp_api.scalar_mix import ScalarMix
+from elmo_plugin.allennlp_api.elmo_bilm import ElmoBiLm
+from elmo_plugin.allennlp_api.scalar_mix import AllenNlpScalarMix
 from elmo_plugin.bilm import BiLm, BiLmError, Cache
 from elmo_plugin.common.errors import as_configuration_error
 
@@ -21,8 +20,8 @@ class Elmo(nn.Module):
     Takes the arguments of `allennlp.modules.elmo.Elmo`, in their order, returns the same outputs, and has a
     `state_dict` that each of the two can load from the other. It needs no AllenNLP.
 
-    A sentence's vectors depend only on the sentence. AllenNLP's class carries the LSTMs' state from batch to
-    batch; with `stateful` this one does, too.
+    A sentence's vectors depend only on the sentence; AllenNLP's class carries the LSTMs' state from batch to
+    batch, and so does this one if `stateful` is true.
 
     New code should use `elmo_plugin.embedding.ElmoRepresentations`, which mixes any of the layers and
     normalizes each vector by itself.
@@ -32,7 +31,7 @@ class Elmo(nn.Module):
     options_file, weight_file : `str | PathLike | None`
         The biLM in the published layout: paths or URLs.
     num_output_representations : `int`
-        How many mixes there are, each with weights of its own.
+        The number of mixes, each with its own weights.
     requires_grad : `bool`
         Whether the biLM is trained with the task.
     do_layer_norm : `bool`
@@ -41,16 +40,17 @@ class Elmo(nn.Module):
     dropout : `float`
         The rate of dropout on the representations, in training.
     vocab_to_cache : `Sequence[str] | None`
-        The words that `word_inputs` are the numbers of. Vectors of words are reused without it, too.
+        The words to which `word_inputs` refer by number. Vectors of words are reused without it, too.
     keep_sentence_boundaries : `bool`
-        Whether the vectors of the sentence boundaries stay around those of the words.
+        Whether the output includes the vectors of the sentence boundaries.
     scalar_mix_parameters : `Sequence[float] | None`
-        Weights of the layers, before the softmax, that stay as they are.
+        Fixed weights of the layers, before the softmax.
     module : `nn.Module | None`
-        Instead of a biLM: a module with the attribute `num_layers` that returns `activations` and `mask`, as
-        `ElmoBiLm` does.
+        Instead of a biLM: a module with the attribute `num_layers` that returns `activations` and `mask`,
+        such as AllenNLP's `_ElmoBiLm`.
     bilm : `str | Mapping[str, str] | BiLm | None`
-        Instead of the two files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM.
+        Instead of the two files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM, which is
+        copied.
     stateful : `bool`
         Whether the LSTMs continue, row by row, from their state after the last batch.
     precision : `str | None`
@@ -84,33 +84,30 @@ class Elmo(nn.Module):
         super().__init__()
         files = [file for file in (options_file, weight_file) if file is not None]
         if [len(files) == 2, bilm is not None, module is not None].count(True) != 1 or len(files) == 1:
-            raise BiLmError("an Elmo is given either options_file and weight_file, or bilm, or module")
+            raise BiLmError("Elmo needs either options_file and weight_file, or bilm, or module")
+        if cache is not None and (module is not None or keep_sentence_boundaries or do_layer_norm):
+            raise BiLmError(
+                "cache cannot be combined with module, keep_sentence_boundaries or do_layer_norm: "
+                "it stores no vectors of sentence boundaries"
+            )
         if module is None:
             if files:
                 bilm = {"options": str(options_file), "weights": str(weight_file)}
-            loaded = AllenNlpBiLm.from_source(cast(Any, bilm), precision or "float32")
-            module = ElmoBiLm(
-                loaded.requires_grad_(requires_grad),
+            module = ElmoBiLm.from_source(
+                cast(Any, bilm),
+                requires_grad=requires_grad,
                 stateful=stateful,
                 precision=precision,
                 vocab_to_cache=vocab_to_cache,
                 cache=cache,
             )
-        elif cache is not None:
-            raise BiLmError("a cache has no vectors of a module")
         self._elmo_lstm = cast(Any, module)
         self._has_cached_vocab = vocab_to_cache is not None
         self._keep_sentence_boundaries = keep_sentence_boundaries
-        self._reads_boundaries = keep_sentence_boundaries or do_layer_norm
-        if self._reads_boundaries and isinstance(module, ElmoBiLm) and module.session.cache is not None:
-            raise BiLmError(
-                "a cache has no vectors of sentence boundaries: it goes with neither "
-                "keep_sentence_boundaries nor do_layer_norm"
-            )
         self._dropout = nn.Dropout(dropout)
         self._num_mixes = num_output_representations
         for number in range(num_output_representations):
-            mix = ScalarMix(
+            mix = AllenNlpScalarMix(
                 self._elmo_lstm.num_layers,
                 do_layer_norm,
                 scalar_mix_parameters,
@@ -124,8 +121,7 @@ class Elmo(nn.Module):
         Constructs it from a configuration, as AllenNLP does for a model with an `Elmo`. All arguments except
         `module` may be given.
 
-        Raises `ConfigurationError` if there are other arguments, and where the constructor raises
-        `BiLmError`.
+        Raises `ConfigurationError` if an argument is unknown, or the constructor raises `BiLmError`.
         """
         from allennlp.common import Params
         from allennlp.common.checks import ConfigurationError
@@ -144,14 +140,14 @@ class Elmo(nn.Module):
             return cls(**create_kwargs(untyped.__init__, untyped, params, **extras))
 
     @property
-    def _scalar_mixes(self) -> list[ScalarMix]:
+    def _scalar_mixes(self) -> list[nn.Module]:
         return [getattr(self, f"scalar_mix_{number}") for number in range(self._num_mixes)]
 
     def get_output_dim(self) -> int:
         return self._elmo_lstm.get_output_dim()
 
     def reset_state(self) -> None:
-        """Lets a stateful biLM start the next batch from zero."""
+        """Makes a stateful biLM start the next batch from zero."""
         self._elmo_lstm._elmo_lstm.reset_states()
 
     def forward(self, inputs: Tensor, word_inputs: Tensor | None = None) -> dict[str, Any]:
@@ -159,10 +155,10 @@ class Elmo(nn.Module):
         # Parameters
 
         inputs : `Tensor`
-            Character ids, shape (batch, ..., time, characters), as `batch_to_ids` gives them.
+            Character ids, shape (batch, ..., time, characters), as `batch_to_ids` returns them.
         word_inputs : `Tensor | None`
             Numbers of words of `vocab_to_cache`, shape (batch, ..., time), in place of their characters.
-            Words whose numbers are beyond it are read from `inputs`.
+            Words with greater numbers are read from `inputs`.
 
         # Returns
 
@@ -175,7 +171,7 @@ class Elmo(nn.Module):
         if word_inputs is not None:
             word_inputs = word_inputs.flatten(0, -2)
         if word_inputs is not None and not self._has_cached_vocab:
-            logger.warning("Elmo was given numbers of words, but has no vocab_to_cache: they are ignored.")
+            logger.warning("Elmo ignores word_inputs, because it has no vocab_to_cache")
             word_inputs = None
         layers, mask, has_boundaries = self._run(inputs.flatten(0, -3), word_inputs)
         mixed = [mix(layers, mask) for mix in self._scalar_mixes]
@@ -187,13 +183,26 @@ class Elmo(nn.Module):
         representations = [self._dropout(vectors).unflatten(0, wrapping) for vectors in mixed]
         return {"elmo_representations": representations, "mask": mask.unflatten(0, wrapping)}
 
-    def _run(self, inputs: Tensor, word_inputs: Tensor | None) -> tuple[Tensor, Tensor, bool]:
+    def _run(self, inputs: Tensor, word_inputs: Tensor | None) -> tuple[Any, Tensor, bool]:
         """
-        Returns layers, shape (num_layers, batch, time, output_dim), mask, and whether boundaries are in them.
+        Returns the layers, each (batch, time, output_dim), the mask, and whether they include boundaries, as
+        they always do in AllenNLP's class. Ours leaves them out unless something needs them.
         """
-        bilm = self._elmo_lstm
-        if isinstance(bilm, ElmoBiLm):
-            layers, mask, _ = bilm.run(inputs, word_inputs, boundaries=self._reads_boundaries)
-            return layers, mask, self._reads_boundaries
-        output = bilm(inputs, word_inputs)
-        return torch.stack(list(output["activations"])), output["mask"], True
+        bilm, mixes = self._elmo_lstm, self._scalar_mixes
+        if not _is_plain(bilm, ElmoBiLm) or not all(_is_plain(mix, AllenNlpScalarMix) for mix in mixes):
+            output = bilm(inputs, word_inputs)
+            return list(output["activations"]), output["mask"], True
+        boundaries = self._keep_sentence_boundaries or any(mix.do_layer_norm for mix in mixes)
+        layers, mask, _ = bilm.run(inputs, word_inputs, boundaries=boundaries)
+        return layers, mask, boundaries
+
+
+def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
+    """Returns whether a module is of our class, and nobody has hooked it or replaced its `forward`."""
+    hooks = (
+        module._forward_pre_hooks,
+        module._forward_hooks,
+        module._backward_pre_hooks,
+        module._backward_hooks,
+    )
+    return type(module) is kind and "forward" not in vars(module) and not any(hooks)

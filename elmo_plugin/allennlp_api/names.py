@@ -1,4 +1,4 @@
-"""The names that AllenNLP's `_ElmoBiLm` gives the weights of a `BiLm`, in one table that is read in both directions.
+"""The table between the weights of a `BiLm` and those of AllenNLP's `_ElmoBiLm`, read in both directions.
 
     token_encoder.character_embedding.weight        _token_embedder._char_embedding_weights
     token_encoder.convolutions.{i}.*                _token_embedder.char_conv_{i}.*
@@ -18,6 +18,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError, BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.io import TensorMapping, highway_mappings, lstm_mappings
+from elmo_plugin.embedding import find_bilms
 
 CHARACTERS = "_token_embedder._char_embedding_weights"
 CONVOLUTION = "_token_embedder.char_conv_{}.weight"
@@ -26,7 +27,7 @@ LSTM_PROJECTION = "_elmo_lstm.forward_layer_{}.state_projection.weight"
 
 
 def mappings(options: BiLmOptions) -> list[TensorMapping]:
-    """Returns the table of a biLM, in AllenNLP's order. Raises `BiLmError` if the biLM does not read bytes."""
+    """Returns the table of a biLM in AllenNLP's order. Raises `BiLmError` if it does not read bytes."""
     char_cnn = options.char_cnn
     if not isinstance(char_cnn, CharCnnOptions):
         raise BiLmError("AllenNLP's Elmo needs a biLM that reads bytes: use ElmoRepresentations for this one")
@@ -60,9 +61,7 @@ def from_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[s
         if (values := weights.get(mapping.theirs)) is None:
             continue
         if mapping.shape and mapping.shape != values.shape:
-            raise BiLmError(
-                f"{mapping.theirs}: expected shape {mapping.shape}, got {tuple(values.shape)}"
-            )
+            raise BiLmError(f"{mapping.theirs}: expected shape {mapping.shape}, got {tuple(values.shape)}")
         converted |= mapping.converted(values)
     return converted
 
@@ -80,8 +79,18 @@ def parameter_names(options: BiLmOptions) -> dict[str, str]:
     return names
 
 
+def with_parameters(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Adds to the weights of a model with AllenNLP's names its biLMs' weights by `parameter_names`."""
+    added: dict[str, Tensor] = {}
+    for path, weights in find_bilms(state, CHARACTERS, ""):
+        options = published_options(weights)
+        names = parameter_names(options)
+        added |= {path + names[name]: weight for name, weight in from_allennlp(weights, options).items()}
+    return {**state, **added}
+
+
 def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
-    """Infers the options from the shapes of AllenNLP's weights; activation and clips as in published models."""
+    """Infers the options from the shapes of AllenNLP's weights, with the clips of all published models."""
     convolutions = [weights[name] for name in _present(weights, CONVOLUTION)]
     projections = [weights[name] for name in _present(weights, LSTM_PROJECTION)]
     projection_dim, dim = projections[0].shape

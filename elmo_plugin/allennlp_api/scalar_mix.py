@@ -14,25 +14,13 @@ from elmo_plugin.embedding import weighted_sum
 SMALLEST_VARIANCE = 1e-13
 
 
-class ScalarMix(nn.Module):
+class AllenNlpScalarMix(nn.Module):
     """
-    Computes `gamma * sum_j s_j h_j` with `s = softmax(scalar_parameters)`. It takes the arguments of
-    AllenNLP's class of this name.
+    Computes `gamma * sum_j s_j h_j` with `s = softmax(scalar_parameters)`, with the arguments of AllenNLP's
+    `ScalarMix`. `do_layer_norm` normalizes each layer before it is mixed, by one mean and one variance over
+    all features of all words and boundaries of the batch.
 
-    # Parameters
-
-    mixture_size : `int`
-        The number of layers `h_j`.
-    do_layer_norm : `bool`
-        Whether each layer is normalized before it is mixed, by one mean and one variance over all features of
-        all words and boundaries of the batch.
-    initial_scalar_parameters : `Sequence[float] | None`
-        The values before the softmax to begin with; `None` for zeros.
-    trainable : `bool`
-        Whether they and `gamma`, which begins with 1, are learned.
-
-    Raises `BiLmError` where there are not as many `initial_scalar_parameters` as layers, and where one of
-    them, or of what `load_state_dict` takes, is not finite.
+    Raises `BiLmError` unless there is a finite initial parameter for each layer.
     """
 
     def __init__(
@@ -43,11 +31,10 @@ class ScalarMix(nn.Module):
         trainable: bool = True,
     ) -> None:
         super().__init__()
-        given = initial_scalar_parameters
-        values = [0.0] * mixture_size if given is None else list(given)
+        initial = initial_scalar_parameters
+        values = [0.0] * mixture_size if initial is None else list(initial)
         if len(values) != mixture_size or not all(map(isfinite, values)):
-            expected = f"{mixture_size} scalar mix parameters, one a layer, all of them finite"
-            raise BiLmError(f"there must be {expected}, not {values}")
+            raise BiLmError(f"scalar mix parameters: expected {mixture_size} finite numbers, got {values}")
         self.mixture_size = mixture_size
         self.do_layer_norm = do_layer_norm
         self.scalar_parameters = nn.ParameterList(
@@ -61,25 +48,16 @@ class ScalarMix(nn.Module):
 
     def forward(self, tensors: Tensor | Sequence[Tensor], mask: Tensor | None = None) -> Tensor:
         """
-        # Parameters
+        Returns the mix, shape (..., dim), of layers in one tensor of shape (mixture_size, ..., dim), or in as
+        many of shape (..., dim).
 
-        tensors : `Tensor | Sequence[Tensor]`
-            The layers: one tensor of shape (mixture_size, ..., dim), or as many of shape (..., dim).
-        mask : `Tensor | None`
-            Shape (...), true where there is a word or a boundary. It is needed for layer normalization.
-
-        # Returns
-
-        `Tensor`
-            Shape (..., dim).
-
-        Raises `BiLmError` where the number of layers differs, or a mask is needed and missing.
+        `mask`, shape (...), is true where there is a word or a boundary. Layer normalization needs it.
         """
         if len(tensors) != self.mixture_size:
-            raise BiLmError(f"this mix is of {self.mixture_size} layers, not of {len(tensors)}")
+            raise BiLmError(f"expected {self.mixture_size} layers, got {len(tensors)}")
         if self.do_layer_norm:
             if mask is None:
-                raise BiLmError("a mix of normalized layers needs the mask of the words")
+                raise BiLmError("do_layer_norm needs the mask of the words")
             tensors = [_normalize(layer, mask[..., None]) for layer in tensors]
         layers = tensors if isinstance(tensors, Tensor) else torch.stack(list(tensors))
         weights = torch.softmax(torch.cat(list(self.scalar_parameters)), dim=0)

@@ -1,29 +1,36 @@
-"""AllenNLP's `elmo_token_embedder` on our biLM."""
+"""AllenNLP's `elmo_token_embedder` on our biLM, and its weights in archives."""
 
 from os import PathLike
+from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import urlparse
 
 import torch
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 
-from elmo_plugin.allennlp_api.allennlp_archive import DESCRIPTION, bilm_from_archive
-from elmo_plugin.allennlp_api.bilm import AllenNlpBiLm, ElmoBiLm
 from elmo_plugin.allennlp_api.elmo import Elmo
-from elmo_plugin.bilm.io import MODELS
+from elmo_plugin.allennlp_api.elmo_bilm import CACHED_WORDS
+from elmo_plugin.allennlp_api.names import CHARACTERS, from_allennlp, published_options
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
+from elmo_plugin.bilm.io import MODELS, fetch
 from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.embedding import find_bilms, stored_state
 from elmo_plugin.embedding.cache import RegisteredCache
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
+_PUBLISHED_NAMES = {PurePosixPath(options).name for options, _ in MODELS.values() if "://" in options}
+_DESCRIPTION = "elmo"  # the options and their file, in torch's metadata of a token embedder's state dict
+_BILM = "._elmo._elmo_lstm."  # where a token embedder has its biLM
 
 
-class ElmoTokenEmbedder(TokenEmbedder):
+class AllenNlpElmoTokenEmbedder(TokenEmbedder):
     """
-    Embeds tokens with `Elmo`, as AllenNLP's class of this name does, with its arguments and the names of its
-    parameters. An archive that it is saved in is loaded by AllenNLP's, too.
+    Embeds tokens with `Elmo`, with the arguments and the weights' names of AllenNLP's `ElmoTokenEmbedder`.
+    AllenNLP loads the archives in which it is saved.
 
-    An archive that AllenNLP's was saved in needs no weight file, and no options file if the biLM is one of
-    the published models; one that this class was saved in needs neither.
+    An archive of AllenNLP's class needs no weight file, and no options file if the biLM is one of the
+    published models; an archive of this class needs neither.
 
     # Parameters
 
@@ -40,7 +47,7 @@ class ElmoTokenEmbedder(TokenEmbedder):
     cache : `RegisteredCache`, optional (default = `None`)
         Stores the output of a frozen biLM for each sentence. See `docs/cache.md`.
     serialization_dir : `str`, optional (default = `None`)
-        Given by AllenNLP, not by a configuration. If the weights of a trained model are there, the biLM is
+        Passed by AllenNLP, not by a configuration. If it contains the weights of a trained model, the biLM is
         made from them.
 
     Raises `ConfigurationError` if the files are not a usable model, or the other parameters do not fit it.
@@ -63,24 +70,22 @@ class ElmoTokenEmbedder(TokenEmbedder):
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()
-        options_file, weight_file = str(options_file), str(weight_file)  # what is described must be plain
+        options_file, weight_file = str(options_file), str(weight_file)  # the description must be plain
         with as_configuration_error():
-            bilm = bilm_from_archive(serialization_dir, options_file, precision)
-            if bilm is None:
-                bilm = AllenNlpBiLm.from_files(options_file, weight_file, precision)
             self._elmo = Elmo(
-                module=ElmoBiLm(
-                    bilm.requires_grad_(requires_grad),
-                    stateful=stateful,
-                    vocab_to_cache=vocab_to_cache,
-                    cache=cache,
-                ),
+                bilm=archived_bilm(serialization_dir, options_file)
+                or {"options": options_file, "weights": weight_file},
+                requires_grad=requires_grad,
                 do_layer_norm=do_layer_norm,
                 dropout=dropout,
                 vocab_to_cache=vocab_to_cache,
                 scalar_mix_parameters=scalar_mix_parameters,
+                stateful=stateful,
+                precision=precision,
+                cache=cache,
             )
-        self._description = {"options_file": options_file, "options": bilm.options.to_dict()}
+        options = self._elmo._elmo_lstm.bilm.options.to_dict()
+        self._description = {"options_file": options_file, "options": options}
         dim = self._elmo.get_output_dim()
         self._projection = torch.nn.Linear(dim, projection_dim) if projection_dim else None
         self.output_dim = projection_dim or dim
@@ -92,18 +97,10 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def forward(self, elmo_tokens: torch.Tensor, word_inputs: torch.Tensor = None) -> torch.Tensor:
         """
-        # Parameters
+        Returns vectors of shape (batch, ..., time, output_dim); see `Elmo` for the inputs.
 
-        elmo_tokens, word_inputs
-            The `inputs` and `word_inputs` of `Elmo`.
-
-        # Returns
-
-        `torch.Tensor`
-            Shape (batch, ..., time, output_dim).
-
-        Raises `ConfigurationError` where the biLM cannot read the words, or this machine cannot compute in
-        the precision.
+        Raises `ConfigurationError` if the biLM cannot read the words, or this machine cannot compute in the
+        precision.
         """
         with as_configuration_error():
             (vectors,) = self._elmo(elmo_tokens, word_inputs)["elmo_representations"]
@@ -111,6 +108,49 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
 
 def _add_description(
-    module: ElmoTokenEmbedder, _state_dict: dict[str, Any], _prefix: str, metadata: dict[str, Any]
+    module: AllenNlpElmoTokenEmbedder, _state_dict: dict[str, Any], _prefix: str, metadata: dict[str, Any]
 ) -> None:
-    metadata[DESCRIPTION] = module._description
+    metadata[_DESCRIPTION] = module._description
+
+
+def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm | None:
+    """
+    Makes the biLM of a token embedder from the weights of a trained model. Its options are stored with the
+    weights by this class, and known for a published model; otherwise they are read from `options_file`.
+
+    Returns `None` if the folder has no weights (the training begins), or weights of several biLMs that cannot
+    be told apart. Raises `BiLmError` if the options are needed and cannot be read.
+    """
+    state = stored_state(folder)
+    metadata = getattr(state, "_metadata", {})
+    found = list(find_bilms(state, _BILM + CHARACTERS, _BILM))
+    for embedder, weights in found:
+        weights.pop(CACHED_WORDS, None)
+        description = metadata.get(embedder, {}).get(_DESCRIPTION, {})  # empty if AllenNLP saved it
+        if description.get("options_file") == options_file:
+            return _bilm_from(weights, BiLmOptions.from_dict(description["options"]))
+    if len({published_options(weights) for _, weights in found}) != 1:
+        return None
+    _, weights = found[0]
+    return _bilm_from(
+        weights, published_options(weights) if _is_published(options_file) else _read(options_file)
+    )
+
+
+def _bilm_from(weights: dict[str, torch.Tensor], options: BiLmOptions) -> BiLm:
+    return BiLm.from_weights(options, from_allennlp(weights, options).items())
+
+
+def _is_published(options_file: str) -> bool:
+    url = urlparse(options_file)
+    return url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES
+
+
+def _read(options_file: str) -> BiLmOptions:
+    try:
+        return BiLmOptions.from_file(fetch(options_file))
+    except BiLmError as error:
+        raise BiLmError(
+            f"{error}: AllenNLP's archives lack the biLM's activation and clips, so override options_file "
+            "with the path of a copy"
+        ) from None

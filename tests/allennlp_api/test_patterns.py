@@ -82,8 +82,6 @@ THEIRS = Library(
     TheirElmoEmbedder,
     ElmoTokenEmbedder,
     ScalarMix,
-    peer._ElmoBiLm,
-    peer._ElmoCharacterEncoder,
     theirs_batch_to_ids,
 )
 OURS = Library(*(getattr(elmo_plugin, name) for name in Library.__dataclass_fields__))

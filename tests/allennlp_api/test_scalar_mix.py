@@ -5,7 +5,7 @@ import allennlp.modules.scalar_mix as peer
 import pytest
 import torch
 
-from elmo_plugin.allennlp_api.scalar_mix import ScalarMix
+from elmo_plugin.allennlp_api.scalar_mix import AllenNlpScalarMix as ScalarMix
 from elmo_plugin.bilm import BiLmError
 
 
@@ -55,14 +55,14 @@ def test_layers_may_come_one_by_one_and_without_a_mask(kind: Callable[[torch.Ten
 
 
 def test_another_number_of_layers_and_a_missing_mask_are_refused() -> None:
-    with pytest.raises(BiLmError, match="of 3 layers, not of 2"):
+    with pytest.raises(BiLmError, match="expected 3 layers, got 2"):
         ScalarMix(3)(torch.randn(2, 2, 4, 5))
     with pytest.raises(BiLmError, match="needs the mask"):
         ScalarMix(3, do_layer_norm=True)(torch.randn(3, 2, 4, 5))
 
 
 def test_parameters_for_another_number_of_layers_are_refused() -> None:
-    with pytest.raises(BiLmError, match=r"3 scalar mix parameters, one a layer, .*, not \[1, 2\]"):
+    with pytest.raises(BiLmError, match=r"expected 3 finite numbers, got \[1, 2\]"):
         ScalarMix(3, initial_scalar_parameters=[1, 2])
 
 
@@ -80,7 +80,7 @@ def test_autocast_rounds_neither_vectors_nor_gradients() -> None:
 
 @pytest.mark.parametrize("values", [[float("nan")] * 3, [float("inf"), 0.0, 0.0]])
 def test_numbers_that_are_not_finite_are_named(values: list[float]) -> None:
-    with pytest.raises(BiLmError, match=r"3 scalar mix parameters, one a layer, all of them finite, not \["):
+    with pytest.raises(BiLmError, match=r"scalar mix parameters: expected 3 finite numbers, got \["):
         ScalarMix(3, initial_scalar_parameters=values)
     state = {f"scalar_parameters.{number}": torch.tensor([value]) for number, value in enumerate(values)}
     with pytest.raises(BiLmError, match=r"scalar_parameters.0 has (NaN|an infinite number) in it"):

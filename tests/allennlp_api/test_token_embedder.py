@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 
 from elmo_plugin import batch_to_ids
-from elmo_plugin.allennlp_api.token_embedder import ElmoTokenEmbedder
+from elmo_plugin.allennlp_api.token_embedder import AllenNlpElmoTokenEmbedder as ElmoTokenEmbedder
 from elmo_plugin.bilm import BiLm
 from tests.allennlp_api.against_allennlp import SENTENCES
 from tests.allennlp_api.conftest import Files, write_bilm

@@ -24,8 +24,6 @@ class Library:
     ElmoEmbedder: Any
     ElmoTokenEmbedder: Any
     ScalarMix: Any
-    _ElmoBiLm: Any
-    _ElmoCharacterEncoder: Any
     batch_to_ids: Any
 
 

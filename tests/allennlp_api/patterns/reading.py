@@ -68,11 +68,7 @@ def words_by_number(library: Library, place: Place) -> Any:
     words = ["@@PADDING@@", "@@UNKNOWN@@", *dict.fromkeys(word for words in SENTENCES for word in words)]
     elmo = library.Elmo(*place.files, 1, dropout=0, vocab_to_cache=words)
     numbers = torch.tensor([[words.index(word) for word in sentence] for sentence in SENTENCES])
-    return elmo(IDS, numbers), elmo._elmo_lstm._word_embedding.weight
-
-
-def no_cached_words(library: Library, place: Place) -> Any:
-    return library.Elmo(*place.files, 1)._elmo_lstm._word_embedding
+    return elmo(IDS, numbers)
 
 
 def layers_of_the_bilm(library: Library, place: Place) -> Any:
@@ -103,21 +99,6 @@ def the_token_layer(library: Library, place: Place) -> Any:
     return remove_sentence_boundaries(output["token_embedding"], output["mask"])
 
 
-def a_character_encoder(library: Library, place: Place) -> Any:
-    encoder = library._ElmoCharacterEncoder(*place.files)
-    return encoder(IDS), encoder.get_output_dim(), [name for name, _ in encoder.named_parameters()]
-
-
-def a_bilm_from_batch_to_batch(library: Library, place: Place) -> Any:
-    bilm = library._ElmoBiLm(*place.files)
-    return [remove_sentence_boundaries(bilm(IDS)["activations"][2], bilm(IDS)["mask"]) for _ in range(2)]
-
-
-def a_bilm_as_module(library: Library, place: Place) -> Any:
-    bilm = library._ElmoBiLm(*place.files)
-    return library.Elmo(None, None, 2, dropout=0, module=bilm)(IDS)["elmo_representations"]
-
-
 def no_state_from_batch_to_batch(library: Library, place: Place) -> Any:
     elmo = library.Elmo(*place.files, 1, dropout=0)
     elmo._elmo_lstm._elmo_lstm.stateful = False
@@ -131,21 +112,6 @@ def the_state_is_reset(library: Library, place: Place) -> Any:
         elmo._elmo_lstm._elmo_lstm.reset_states()
         outputs.append(elmo(IDS)["elmo_representations"])
     return outputs
-
-
-def names_of_parameters(library: Library, place: Place) -> Any:
-    elmo = library.Elmo(*place.files, 2)
-    trained = [name for name, parameter in elmo.named_parameters() if parameter.requires_grad]
-    return [(name, tuple(parameter.shape)) for name, parameter in elmo.named_parameters()], trained
-
-
-def a_parameter_by_its_path(library: Library, place: Place) -> Any:
-    lstm = library.Elmo(*place.files, 1)._elmo_lstm._elmo_lstm
-    return [
-        lstm.forward_layer_1.input_linearity.weight,
-        lstm.backward_layer_0.state_linearity.bias,
-        [layer.state_projection.weight for layer in lstm.forward_layers],
-    ]
 
 
 def dropout_that_is_drawn_alike(library: Library, place: Place) -> Any:

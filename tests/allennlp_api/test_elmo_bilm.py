@@ -1,0 +1,170 @@
+"""The inner modules of `Elmo`: what scripts do to them has its effect, or is an error."""
+
+from collections.abc import Callable
+from typing import Any
+
+import allennlp.modules.elmo as peer
+import pytest
+import torch
+from torch import Tensor, nn
+
+import elmo_plugin
+from elmo_plugin import Elmo, batch_to_ids
+from elmo_plugin.bilm import BiLmError
+from tests.allennlp_api.against_allennlp import SENTENCES, WORDS, assert_same
+from tests.allennlp_api.conftest import Files
+
+IDS = batch_to_ids(SENTENCES)
+NUMBERS = torch.ones(len(SENTENCES), IDS.size(1), dtype=torch.long)
+
+
+class Doubled(nn.Module):
+    """Wraps a biLM, and doubles all layers."""
+
+    def __init__(self, bilm: nn.Module) -> None:
+        super().__init__()
+        self.bilm, self.num_layers = bilm, bilm.num_layers
+
+    def forward(self, *inputs: Any) -> dict[str, Any]:
+        output = self.bilm(*inputs)
+        return {**output, "activations": [2 * layer for layer in output["activations"]]}
+
+
+def replace_bilm(elmo: Any) -> None:
+    elmo._elmo_lstm = Doubled(elmo._elmo_lstm)
+
+
+def replace_forward(elmo: Any) -> None:
+    forward = elmo._elmo_lstm.forward
+    elmo._elmo_lstm.forward = lambda *inputs: forward(*(inputs[0].flip(0), *inputs[1:]))
+
+
+def replace_mix(elmo: Any) -> None:
+    elmo.scalar_mix_0 = peer.ScalarMix(3, initial_scalar_parameters=[1.0, 2.0, 3.0])
+
+
+def replace_dropout(elmo: Any) -> None:
+    elmo._dropout = nn.Tanh()
+
+
+def hook_bilm(elmo: Any) -> None:
+    def hook(_: Any, inputs: Any, output: Any) -> Any:
+        assert output["mask"].size(1) == inputs[0].size(1) + 2
+        return {**output, "activations": 3 * output["activations"][:1]}
+
+    elmo._elmo_lstm.register_forward_hook(hook)
+
+
+def hook_input(elmo: Any) -> None:
+    elmo._elmo_lstm.register_forward_pre_hook(lambda _, inputs: (inputs[0].flip(0), *inputs[1:]))
+
+
+def hook_mix(elmo: Any) -> None:
+    def hook(_: Any, inputs: tuple[list[Tensor], Tensor]) -> Any:
+        layers, mask = inputs
+        assert isinstance(layers, list) and mask.sum() == sum(map(len, SENTENCES)) + 2 * len(SENTENCES)
+        return 3 * layers[:1], mask
+
+    elmo.scalar_mix_0.register_forward_pre_hook(hook)
+
+
+def hook_dropout(elmo: Any) -> None:
+    elmo._dropout.register_forward_hook(lambda _, inputs, output: output + 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        replace_bilm,
+        replace_forward,
+        replace_mix,
+        replace_dropout,
+        hook_bilm,
+        hook_input,
+        hook_mix,
+        hook_dropout,
+    ],
+)
+def test_a_change_of_a_module_has_the_effect_that_it_has_in_allennlp(
+    files: Files, change: Callable[[Any], None]
+) -> None:
+    ours, theirs = (kind(*files, 1, dropout=0.0).eval() for kind in (Elmo, peer.Elmo))
+    before = ours(IDS)["elmo_representations"][0]
+    for elmo in (ours, theirs):
+        change(elmo)
+    actual, expected = ours(IDS), theirs(IDS)
+    mask = expected["mask"]
+    assert not torch.allclose(actual["elmo_representations"][0], before)
+    torch.testing.assert_close(
+        actual["elmo_representations"][0][mask], expected["elmo_representations"][0][mask], atol=1e-5, rtol=0
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda bilm: setattr(bilm, "_elmo_lstm", nn.Identity()),
+        lambda bilm: setattr(bilm, "_token_embedder", nn.Identity()),
+        lambda bilm: setattr(bilm, "_word_embedding", nn.Embedding(2, 3)),
+        lambda bilm: setattr(bilm._elmo_lstm, "forward_layer_0", nn.Identity()),
+        lambda bilm: bilm._elmo_lstm.register_forward_hook(print),
+        lambda bilm: bilm._elmo_lstm.forward_layer_0.register_forward_hook(print),
+        lambda bilm: bilm._token_embedder.register_forward_hook(print),
+        lambda bilm: bilm._token_embedder._projection,
+        lambda bilm: bilm._elmo_lstm(torch.ones(1, 2, 6), torch.ones(1, 2)),
+    ],
+)
+def test_other_inner_modules_name_the_class_that_has_them(
+    files: Files, change: Callable[[Any], None]
+) -> None:
+    with pytest.raises(AttributeError, match=r"give Elmo the `module` allennlp\.modules\.elmo\._ElmoBiLm"):
+        change(Elmo(*files)._elmo_lstm)
+
+
+@pytest.mark.parametrize("name", ["_ElmoBiLm", "_ElmoCharacterEncoder"])
+def test_allennlps_private_classes_are_imported_from_there(name: str) -> None:
+    with pytest.raises(ImportError, match=r"import it from allennlp\.modules\.elmo"):
+        getattr(elmo_plugin, name)
+
+
+def test_what_state_dict_returns_cannot_be_written_to(files: Files) -> None:
+    state = Elmo(*files).state_dict()
+    for name in state:
+        if name.startswith("_elmo_lstm"):
+            with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+                state[name].mul_(2)
+
+
+def test_cached_words_that_were_trained_are_refused(files: Files) -> None:
+    with pytest.raises(BiLmError, match="vocab_to_cache cannot be combined with a trained biLM"):
+        Elmo(*files, requires_grad=True, vocab_to_cache=WORDS)
+    elmo = Elmo(*files, vocab_to_cache=WORDS)
+    state = elmo.state_dict()
+    with pytest.raises(BiLmError, match="trained vectors of words"):
+        elmo.load_state_dict({**state, "_elmo_lstm._word_embedding.weight": torch.ones(len(WORDS), 6)})
+    elmo.load_state_dict(state)
+    elmo.requires_grad_(True)
+    assert elmo(IDS)["elmo_representations"][0].requires_grad
+    with pytest.raises(BiLmError, match="vocab_to_cache cannot be combined with a trained biLM"):
+        elmo(IDS, NUMBERS)
+
+
+def test_all_parts_move_together(files: Files) -> None:
+    elmo = Elmo(*files, vocab_to_cache=WORDS)
+    assert elmo.double()(IDS, NUMBERS)["elmo_representations"][0].dtype == torch.double
+    assert {each.device.type for each in elmo.to("meta").parameters()} == {"meta"}
+
+
+def test_several_gpus_in_one_process_are_refused(files: Files) -> None:
+    with pytest.raises(BiLmError, match="one process for each GPU"):
+        for module in Elmo(*files).modules():
+            module._replicate_for_data_parallel()
+
+
+def test_a_bilm_of_allennlp_may_be_changed_from_inside(files: Files) -> None:
+    """The way out that the errors name."""
+    elmo = Elmo(module=peer._ElmoBiLm(*files), dropout=0.0)
+    calls: list[str] = []
+    elmo._elmo_lstm._elmo_lstm.register_forward_hook(lambda *_: calls.append("lstm"))
+    assert_same(elmo(IDS), Elmo(*files, dropout=0.0)(IDS))
+    assert calls == ["lstm"]
