@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from allennlp.commands.subcommand import Subcommand
 from allennlp.common import plugins
 
 import elmo_plugin
@@ -62,6 +63,7 @@ def test_a_line_of_a_plugins_file_imports_that_module(
     monkeypatch.setattr(plugins, "import_module_and_submodules", lambda *_arguments, **_options: None)
     for name in ("elmo_plugin", "elmo_plugin.plugin", "elmo_plugin.dropin"):
         monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(Subcommand._registry, Subcommand, {})  # which other tests may have filled
     with allennlps_own_afterwards():
         plugins.import_plugins()
         both = {"elmo_plugin.plugin", "elmo_plugin.dropin"}
