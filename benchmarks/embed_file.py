@@ -20,7 +20,7 @@ from material import SIZES, Sentences, model_files, read_sentences, write_model
 
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.provenance import provenance
-from elmo_plugin.embed_files import DTYPES, LAYOUTS, OUTPUT_FORMATS, EmbedSettings
+from elmo_plugin.embed_files import DTYPES, LAYERS, OUTPUT_FORMATS, EmbedSettings
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     if args.alone:
         print(json.dumps(embed_alone(args)))
         return
-    shared = {name: getattr(args, name) for name in ("size", "layout", "dtype", "format", "threads")}
+    shared = {name: getattr(args, name) for name in ("size", "layers", "dtype", "format", "threads")}
     runs = []
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         write_model(args.size, Path(folder))
@@ -47,7 +47,7 @@ def read_arguments() -> argparse.Namespace:
     add("--words", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="of each text")
     add("--workers", type=int, nargs="+", default=[1, 2], help="that embed each text")
     add("--size", choices=SIZES, default="tiny", help="of the biLM; all but tiny: random weights")
-    add("--layout", choices=[layout for layout in LAYOUTS if layout != "mix"], default="average")
+    add("--layers", choices=[layers for layers in LAYERS if layers != "mix"], default="mean")
     add("--dtype", choices=DTYPES, default="float32")
     add("--format", choices=OUTPUT_FORMATS, default="hdf5")
     add("--threads", type=int, default=1, help="of each worker")
@@ -68,7 +68,7 @@ def write_text(path: Path, sentences: Sentences, words: int) -> None:
 
 
 def run_alone(args: argparse.Namespace, folder: Path, workers: int) -> dict[str, Any]:
-    options = ["--workers", workers, "--layout", args.layout, "--dtype", args.dtype, "--format", args.format]
+    options = ["--workers", workers, "--layers", args.layers, "--dtype", args.dtype, "--format", args.format]
     return in_fresh_process(__file__, *options, "--threads", args.threads, "--alone", folder)
 
 
@@ -80,7 +80,7 @@ def embed_alone(args: argparse.Namespace) -> dict[str, float]:
     options, weights = map(str, model_files(args.alone))
     settings = EmbedSettings(
         {"options": options, "weights": weights},
-        layout=args.layout,
+        layers=args.layers,
         dtype=args.dtype,
         threads=args.threads,
     )

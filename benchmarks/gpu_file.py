@@ -29,22 +29,22 @@ def measure(device: str, small: bool) -> Iterator[dict[str, Any]]:
         sentences = [line.split() for line in text.read_text(encoding="utf-8").splitlines()]
         yield {"size": size, "words": words} | steps(folder, sentences, device)
         devices = (0,) if device == "cuda" else ()
-        for layout, precision, workers in (
-            ("average", "float32", 1),
-            ("average", "bfloat16", 1),
-            ("average", "bfloat16", 2),
+        for layers, precision, workers in (
+            ("mean", "float32", 1),
+            ("mean", "bfloat16", 1),
+            ("mean", "bfloat16", 2),
             ("all", "bfloat16", 1),
         ):
             if device == "cpu" and precision == "bfloat16":
                 continue
             settings = EmbedSettings(
-                {"options": options, "weights": weights}, layout=layout, precision=precision
+                {"options": options, "weights": weights}, layers=layers, precision=precision
             )
             output = folder / "out.hdf5"
             embed = partial(embed_file, text, output, settings, None, workers, devices, show_progress=False)
             taken = seconds(embed, device)
             yield {
-                "size": size, "words": words, "layout": layout, "precision": precision, "workers": workers,
+                "size": size, "words": words, "layers": layers, "precision": precision, "workers": workers,
                 "tokens_per_second": words / taken, "gigabytes": output.stat().st_size / 1e9,
             }  # fmt: skip
             output.unlink()

@@ -24,10 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     group = parser.add_argument_group("what is written of a sentence (one of these)")
     add = group.add_mutually_exclusive_group(required=True).add_argument
-    layouts = {"all": "all layers: (layers, words, dim)", "top": "the top layer: (words, dim)"}
-    layouts["average"] = "the average of the layers: (words, dim)"
-    for layout, about in layouts.items():
-        add(f"--{layout}", dest="layout", action="store_const", const=layout, help=about)
+    choices = {
+        "all": "all layers: (layers, words, dim)",
+        "top": "the top layer: (words, dim)",
+        "mean": "the mean of the layers: (words, dim)",
+    }
+    for layers, about in choices.items():
+        add(f"--{layers}", dest="layers", action="store_const", const=layers, help=about)
     add("--mix", metavar="ARCHIVE", help="the mixture that a trained task model has learned: (words, dim)")
     group.add_argument("--placement", help="for --mix: which, if ARCHIVE has several (see elmo-weights)")
 
@@ -52,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--forget-sentences", dest="keep_sentences", action="store_false", help=about)
     about = "name HDF5's datasets by sentence, not by line"
     add("--use-sentence-keys", dest="keys", action="store_const", const="sentence", help=about)
-    parser.set_defaults(layout="mix", keys="line")
+    parser.set_defaults(layers="mix", keys="line")
 
     add = parser.add_argument_group("the work").add_argument
     add("--batch-size", type=int, default=64, metavar="N", help="sentences at a time (default: 64)")
@@ -80,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
             devices,
             progress_as_lines=args.file_friendly_logging or None,
         )
-        print(f"wrote {args.output}" if is_new else f"{args.output} is whole already")
+        print(f"wrote {args.output}" if is_new else f"{args.output} is already complete")
     else:
         output_format, workers = args.format or next(iter(OUTPUT_FORMATS)), args.workers or 1
         outputs = embed_shards(

@@ -1,124 +1,124 @@
-"""Tokenizes and embeds lines of text."""
+"""Embeds the chunks of a text, in this process or in several."""
 
-from collections.abc import Callable
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import cache
 from hashlib import blake2b
 from itertools import accumulate
+from multiprocessing.process import BaseProcess
+from multiprocessing.queues import SimpleQueue
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from elmo_plugin.archives import TrainedMix, load_mixes
-from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm import BiLm, BiLmError, select_layers
+from elmo_plugin.common.process import use_mmap_for_large_blocks
+from elmo_plugin.common.spacy_rules import SpacyRules
+from elmo_plugin.embed_files.chunks import Chunk, has_chunk, write_chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
-from elmo_plugin.embed_files.text import Segment, make_tokenizer
 from elmo_plugin.embedding import chosen_layers
 
-SEGMENT_VECTOR_BYTES = 2**27  # for the layers of a segment, about
-_BYTES_OF_WORD = 4  # of text, the space after it included; in most languages it has more
+CHUNK_VECTOR_BYTES = 2**27  # for all layers of a chunk, about
+_BYTES_PER_WORD = 4  # of text, the space after it included; more in most languages
+_CHUNKS_AHEAD = 2  # of each worker, read before they are needed
+_STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
-_LAYOUTS: dict[str, Callable[[Tensor], Tensor]] = {
-    "all": lambda layers: layers,
-    "top": lambda layers: layers[-1],
-    "average": lambda layers: layers.mean(dim=0),
-}
-"""From the layers of words, shape (num_layers, words, dim), to what is written. A trained mix is one more."""
+def make_tokenizer(name: str, language: str) -> Callable[[str], list[str]]:
+    """
+    Returns a function from a line to its words, see `EmbedSettings`. Raises `BiLmError` if spaCy is missing
+    or has no rules for the language.
+    """
+    if name == "whitespace":
+        return str.split
+    rules = SpacyRules(language)
+    return lambda line: [token.text for token in rules(line) if not token.is_space]
 
 
 def load_mix(archive: str, placement: str | None) -> TrainedMix:
     """
-    Loads a task model, on the CPU, for the mix that it has learned. For the parameters see `EmbedSettings`.
-
-    Raises `BiLmError` if the model has no ELMo, or none at that place.
+    Loads the mix of a task model, on the CPU. Raises `BiLmError` if it has none at that placement, or several
+    and `placement` is `None`.
     """
-    mixes = load_mixes(archive)
-    names = [mix.placement for mix in mixes]
-    model_has = f"archive {archive}: its model has"
-    if placement is None and len(names) > 1:
-        places = ", ".join(names)
-        raise BiLmError(f"{model_has} ELMo at several places, {places}; name one as --placement")
-    if placement not in (None, *names):
-        raise BiLmError(f"{model_has} no ELMo at {placement!r}, but at {', '.join(names)}")
-    return mixes[0 if placement is None else names.index(placement)]
+    mixes = {mix.placement: mix for mix in load_mixes(archive)}
+    if placement is None and len(mixes) == 1:
+        (placement,) = mixes
+    if placement not in mixes:
+        raise BiLmError(
+            f"archive {archive}: --placement: expected one of {', '.join(mixes)}, got {placement}"
+        )
+    return mixes[placement]
 
 
 class Embedder:
     """
-    Tokenizes and embeds lines of text with a frozen biLM.
-
-    # Parameters
-
-    settings : `EmbedSettings`
-        The biLM, the tokenizer, how sentences are put into batches, and the type of the vectors.
-    device : `torch.device | str`, optional (default = `"cpu"`)
-        Where the biLM computes.
-
-    Raises `BiLmError` if the settings name no usable biLM, mix or tokenizer.
+    Embeds text with a frozen biLM on a device. Raises `BiLmError` if the settings name no usable biLM, mix or
+    tokenizer.
     """
 
     def __init__(self, settings: EmbedSettings, device: torch.device | str = "cpu") -> None:
         self._settings = settings
         self._tokenize = make_tokenizer(settings.tokenizer, settings.language)
-        if settings.layout == "mix":
+        self._select: Callable[[Tensor], Tensor]
+        if settings.layers == "mix":
             _, elmo, scalar_mix = load_mix(str(settings.bilm), settings.placement)
             scalar_mix.requires_grad_(False).to(device)
             self._bilm = elmo.bilm.float().eval().requires_grad_(False).to(device)
             self._bilm.precision = settings.precision
             weights = {name: tensor.tolist() for name, tensor in scalar_mix.state_dict().items()}
             self._mix_description = f"{elmo.layer_numbers} {elmo.layer_norm} {weights}"
-            self._layout = lambda layers: scalar_mix(
+            self._select = lambda layers: scalar_mix(
                 chosen_layers(layers, elmo.layer_numbers, elmo.layer_norm)
             )
         else:
             self._bilm = BiLm.from_pretrained(settings.bilm, settings.precision).to(device)
             self._mix_description = ""
-            self._layout = _LAYOUTS[settings.layout]
+            self._select = lambda layers: select_layers(layers, settings.layers)
         self._bilm.max_batch_tokens = settings.max_batch_tokens
 
     @property
     def row_shape(self) -> tuple[int, ...]:
         """The shape of a word's vectors in the output."""
-        layers = (self._bilm.num_layers,) if self._settings.layout == "all" else ()
+        layers = (self._bilm.num_layers,) if self._settings.layers == "all" else ()
         return (*layers, self._bilm.output_dim)
 
     @property
-    def segment_bytes(self) -> int:
-        """The size of a segment of text whose vectors take about `SEGMENT_VECTOR_BYTES`."""
-        bytes_of_vectors = 4 * self._bilm.num_layers * self._bilm.output_dim
-        return max(SEGMENT_VECTOR_BYTES * _BYTES_OF_WORD // bytes_of_vectors, 1)
+    def chunk_bytes(self) -> int:
+        """The size of a chunk of text whose vectors take about `CHUNK_VECTOR_BYTES`."""
+        vector_bytes = 4 * self._bilm.num_layers * self._bilm.output_dim
+        return max(CHUNK_VECTOR_BYTES * _BYTES_PER_WORD // vector_bytes, 1)
 
     def digest(self) -> str:
         """Returns a hash of the biLM's content, and of the mix."""
         return blake2b(self._bilm.digest() + self._mix_description.encode(), digest_size=16).hexdigest()
 
     @torch.no_grad()
-    def embed(self, segment: Segment) -> tuple[list[list[str]], np.ndarray]:
+    def embed(self, chunk: Chunk) -> tuple[list[list[str]], np.ndarray]:
         """
-        Returns the same bits for the same segment, whatever was embedded before.
-
-        # Parameters
-
-        segment : `Segment`
-            Its sentences are tokenized and embedded.
-
-        # Returns
-
-        `list[list[str]]`
-            The words of each sentence.
-        `np.ndarray`
-            The vectors of all words, shape (words, num_layers, dim) or (words, dim).
+        Returns the words of each sentence, and the vectors of all words, shape (words, num_layers, dim) or
+        (words, dim): the same bits for the same chunk, whatever was embedded before.
 
         Raises `BiLmError`, naming the line, if a sentence is too long, or its vectors are NaN or infinite in
         the type of the settings.
         """
-        self._bilm.clear_word_cache()  # as types of other batches are rounded otherwise
-        sentences = [self._tokenize(line) for line in segment.sentences]
+        self._bilm.clear_word_cache()  # words of other batches are rounded differently
+        sentences = [self._tokenize(line) for line in chunk.sentences]
         lengths = [len(sentence) for sentence in sentences]
         for number, length in enumerate(lengths):
             if length > self._settings.max_words:
                 raise BiLmError(
-                    f"{segment.location(number)}: the sentence has {length:,} words, more than "
+                    f"{chunk.location(number)}: the sentence has {length:,} words, more than "
                     f"--max-words {self._settings.max_words}; is there a sentence on each line?"
                 )
         ends = list(accumulate(lengths))
@@ -127,16 +127,127 @@ class Embedder:
         by_length = sorted(range(len(lengths)), key=lengths.__getitem__)
         for start in range(0, len(by_length), self._settings.batch_size):
             batch = by_length[start : start + self._settings.batch_size]
-            of_sentences = self._bilm.embed([sentences[number] for number in batch])
-            for number, layers in zip(batch, of_sentences, strict=True):
-                rows = self._layout(layers).movedim(-2, 0).to(dtype).cpu().numpy()
+            embedded = self._bilm.embed([sentences[number] for number in batch])
+            for number, layers in zip(batch, embedded, strict=True):
+                # Shape: (words, num_layers, dim) or (words, dim)
+                rows = self._select(layers).movedim(-2, 0).to(dtype).cpu().numpy()
                 if not np.isfinite(rows).all():
-                    raise BiLmError(self._not_finite(layers, segment.location(number)))
+                    raise BiLmError(self._not_finite(layers, chunk.location(number)))
                 vectors[ends[number] - len(rows) : ends[number]] = rows
         return sentences, vectors
 
+    def write(self, folder: Path, chunk: Chunk) -> int:
+        """Embeds a chunk and writes it into the folder. Returns the number of its words."""
+        words, vectors = self.embed(chunk)
+        write_chunk(folder, chunk, words, vectors)
+        return len(vectors)
+
     def _not_finite(self, layers: Tensor, location: str) -> str:
-        most = layers.abs().max().item()
-        if np.isfinite(most) and self._settings.dtype == "float16":
-            return f"{location}: the biLM gives {most:g}, which float16 cannot hold: give --dtype float32"
-        return f"{location}: the biLM gives numbers that are NaN or infinite"
+        largest = layers.abs().max().item()
+        if np.isfinite(largest) and self._settings.dtype == "float16":
+            return f"{location}: a value of {largest:g} does not fit into float16: use --dtype float32"
+        return f"{location}: the biLM computes numbers that are NaN or infinite"
+
+
+def embed_chunks(
+    chunks: Iterable[Chunk], folder: Path, embedder: Embedder, settings: EmbedSettings, devices: Sequence[str]
+) -> Iterator[tuple[Chunk, int | None]]:
+    """
+    Writes the vectors of each chunk that the folder lacks: on one device in this process, on several in a
+    process for each. Yields all chunks in order, with the number of words, or `None` if nothing was lacking.
+
+    Raises `ChildProcessError` if a process was killed.
+    """
+    if len(devices) == 1:
+        use_mmap_for_large_blocks()
+        num_threads = torch.get_num_threads()
+        torch.set_num_threads(settings.threads)
+        try:
+            for chunk in chunks:
+                yield chunk, None if has_chunk(folder, chunk) else embedder.write(folder, chunk)
+        finally:
+            torch.set_num_threads(num_threads)
+        return
+    context = multiprocessing.get_context("spawn")  # a forked process cannot use a GPU
+    free_devices = context.SimpleQueue()
+    for device in devices:
+        free_devices.put(device)
+    pool = ProcessPoolExecutor(len(devices), context, _start_worker, (settings, free_devices))
+    workers = pool._processes  # by their ids; the pool forgets them when it is broken
+    try:
+        yield from _in_order(pool, chunks, folder, _CHUNKS_AHEAD * len(devices))
+    except BrokenProcessPool:
+        pool.shutdown()
+        raise ChildProcessError(
+            f"a worker ended with {_exit_status(workers.values())}, perhaps for lack of memory; {folder} "
+            "keeps what was done; the same command, or one with fewer --workers, resumes it"
+        ) from None
+    except BaseException:
+        for worker in list(workers.values()):
+            worker.kill()  # it writes a chunk whole or not at all, so there is nothing to wait for
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _in_order(
+    pool: ProcessPoolExecutor, chunks: Iterable[Chunk], folder: Path, ahead: int
+) -> Iterator[tuple[Chunk, int | None]]:
+    pending: deque[tuple[Chunk, Future[int] | None]] = deque()
+    for chunk in chunks:
+        with _signals_held():
+            pending.append(
+                (chunk, None if has_chunk(folder, chunk) else pool.submit(_write_chunk, folder, chunk))
+            )
+        if len(pending) > ahead:
+            first, future = pending.popleft()
+            yield first, future.result() if future else None
+    for first, future in pending:
+        yield first, future.result() if future else None
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Delays Ctrl-C and SIGTERM, which would leave a process half started. What is started inherits this."""
+    if sys.platform == "win32":
+        yield
+        return
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _exit_status(workers: Iterable[BaseProcess]) -> str:
+    """Returns what ended the first worker, a signal or a status: the pool ends the others by SIGTERM."""
+    codes = [worker.exitcode or 0 for worker in workers]
+    code = next((code for code in codes if code not in (0, -signal.SIGTERM)), -signal.SIGTERM)
+    return signal.Signals(-code).name if code < 0 else f"status {code}"
+
+
+_get_embedder: Callable[[], Embedder]  # of this process, if it is a worker
+
+
+def _start_worker(settings: EmbedSettings, free_devices: "SimpleQueue[str]") -> None:
+    global _get_embedder
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    use_mmap_for_large_blocks()
+    torch.set_num_threads(settings.threads)
+    device = free_devices.get()
+    _get_embedder = cache(lambda: Embedder(settings, device))  # in a task, so that its error is raised
+
+
+def _end_with_parent() -> None:
+    """Ends this process when its parent is killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _write_chunk(folder: Path, chunk: Chunk) -> int:
+    return _get_embedder().write(folder, chunk)

@@ -1,32 +1,41 @@
-"""Embeds a file of text."""
+"""Embeds files of text: one, or many on a Dask cluster."""
 
 import os
-import tempfile
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import nullcontext
+from functools import partial
+from glob import glob
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import torch
-from tqdm import tqdm
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.files import NO_ROOM, atomic_write, reason
 from elmo_plugin.common.formats.text_files import compression
-from elmo_plugin.common.outputs import is_special, refuse_folder, target_of, write_into
+from elmo_plugin.common.outputs import is_special, refuse_folder, target_of
 from elmo_plugin.common.progress import progress_bar
-from elmo_plugin.embed_files import hdf5_output, safetensors_output
-from elmo_plugin.embed_files.embedder import Embedder
-from elmo_plugin.embed_files.hdf5_output import LONGEST_KEY, sentence_key
-from elmo_plugin.embed_files.resume import check_description, chunk_path, has_chunk, unfinished_chunks
-from elmo_plugin.embed_files.settings import EmbedSettings, check_settings, max_processes
-from elmo_plugin.embed_files.text import STANDARD_INPUT, Segment, digest_of, read_segments
-from elmo_plugin.embed_files.workers import Job, write_chunks
+from elmo_plugin.embed_files.chunks import (
+    STANDARD_INPUT,
+    Chunk,
+    check_description,
+    chunk_path,
+    read_chunks,
+    unfinished_chunks,
+)
+from elmo_plugin.embed_files.embedder import Embedder, embed_chunks
+from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, check_keys
+from elmo_plugin.embed_files.settings import (
+    MAX_PROCESSES,
+    EmbedSettings,
+    check_choice,
+    check_range,
+    check_settings,
+)
 
 VERSION = 1  # of chunks and outputs
-OUTPUT_FORMATS = {"hdf5": hdf5_output, "safetensors": safetensors_output}
-_BAR = {"unit": "B", "unit_scale": True, "smoothing": 0, "desc": "embedding"}
 
 
 def embed_file(
@@ -46,7 +55,7 @@ def embed_file(
     # Parameters
 
     source : `str | Path`
-        A file of UTF-8 text with a sentence a line, plain, `.gz` or `.zst`; `-` for the standard input.
+        A file of UTF-8 text with one sentence per line, plain, `.gz` or `.zst`; `-` for standard input.
     output : `str | Path`
         The file to be written.
     settings : `EmbedSettings`
@@ -54,7 +63,8 @@ def embed_file(
     output_format : `str`, optional
         "hdf5" or "safetensors"; by default by the suffix of the output.
     workers : `int`, optional
-        How many processes embed. The output does not depend on it. By default one for each GPU, or one.
+        The number of processes that embed. The output does not depend on it. By default one for each GPU, or
+        one.
     cuda_devices : `tuple[int, ...]`
         The numbers of GPUs; empty for the CPU.
     show_progress : `bool`
@@ -68,37 +78,43 @@ def embed_file(
         False if the output was complete already.
 
     Raises `BiLmError` if an argument is wrong, the text is not UTF-8, or the output or its chunks were made
-    with other arguments; `OSError` if it cannot be written.
+    with other arguments; `OSError` if it cannot be written; `ChildProcessError` if a worker was killed.
     """
     source, output = str(source), Path(output)
+    output_format = _check_files(source, output, output_format)
+    check_settings(settings, output_format)
+    devices = _devices(workers, cuda_devices)
+    embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
+    made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
+    description = {"version": VERSION} | settings.description() | made_by
+    digest = blake2b(digest_size=16)
+    chunks = read_chunks(source, embedder.chunk_bytes, digest)
+    if settings.keys == "sentence":
+        chunks = map(check_keys, chunks)
+    size = Path(source).stat().st_size if Path(source).is_file() and not compression(source) else None
+    options = {"total": size, "disable": not show_progress, "unit": "B", "unit_scale": True, "smoothing": 0}
     try:
-        name = _check_files(source, output, output_format)
-        check_settings(settings, name)
-        devices = _devices(workers, cuda_devices)
-        embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
-        made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
-        description = {"version": VERSION} | settings.description() | made_by
-        text = read_segments(source, embedder.segment_bytes)
-        with _regular(output) as file, unfinished_chunks(file, description) as folder:
+        with (
+            atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
+            unfinished_chunks(file, description) as folder,
+        ):
             if file.exists():
-                _check_finished(file, name, description, text)
+                _check_finished(file, output_format, description, chunks, digest)
                 return False
-            digests: list[str] = []
-            bar_options = {"total": _size(source), "disable": not show_progress, **_BAR}
-            with progress_bar(progress_as_lines, **bar_options) as bar:
-                jobs = _missing(text, folder, settings, description, digests, bar)
-                words, start = 0, time.monotonic()
-                for segment, number in write_chunks(jobs, embedder, settings, devices):
-                    words += number
-                    rate = words / (time.monotonic() - start)
-                    bar.set_postfix_str(f"{rate:,.0f} tokens/s", refresh=False)
-                    bar.update(segment.num_bytes)
-            described = description | {"text": digest_of(digests)}
-            paths = [chunk_path(folder, number) for number in range(len(digests))]
-            whole = folder / file.name
-            with atomic_write(whole) as temporary:
-                OUTPUT_FORMATS[name].write(temporary, paths, settings, embedder.row_shape, described)
-            os.replace(whole, file)
+            paths, words, start = [], 0, time.monotonic()
+            with progress_bar(progress_as_lines, desc="embedding", **options) as bar:
+                for chunk, new_words in embed_chunks(chunks, folder, embedder, settings, devices):
+                    paths.append(chunk_path(folder, chunk.number))
+                    if new_words is None and not bar.disable:
+                        bar.initial += chunk.num_bytes  # does not count for the speed
+                    words += new_words or 0
+                    bar.set_postfix_str(f"{words / (time.monotonic() - start):,.0f} tokens/s", refresh=False)
+                    bar.update(chunk.num_bytes)
+            description |= {"text": digest.hexdigest()}
+            with atomic_write(folder / file.name) as temporary:
+                write = OUTPUT_FORMATS[output_format].write
+                write(temporary, paths, settings, embedder.row_shape, description)
+            os.replace(folder / file.name, file)
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
@@ -107,91 +123,103 @@ def embed_file(
     return True
 
 
-@contextmanager
-def _regular(output: Path) -> Iterator[Path]:
-    """Yields the file to be written: of a symlink its target, of a device or a pipe a temporary one."""
-    if not is_special(output):
-        yield target_of(output)
-        return
-    with tempfile.TemporaryDirectory(prefix=f".{output.name}.") as folder:
-        yield Path(folder) / output.name
-        write_into(output, Path(folder) / output.name)
-
-
 def _check_files(source: str, output: Path, output_format: str | None) -> str:
     """Returns the format. Raises `BiLmError` if there is no text, or the output cannot be a file."""
-    by_suffix = {suffix: name for name, each in OUTPUT_FORMATS.items() for suffix in each.SUFFIXES}
-    name = output_format or by_suffix.get(output.suffix)
-    if name is None:
-        raise BiLmError(f"{output}: name a format, or a file that ends in {', '.join(by_suffix)}")
-    if name not in OUTPUT_FORMATS:
-        raise BiLmError(f"the format is one of {', '.join(OUTPUT_FORMATS)}, not {name!r}")
+    formats = {suffix: name for name, each in OUTPUT_FORMATS.items() for suffix in each.suffixes}
+    output_format = output_format or formats.get(output.suffix)
+    if output_format is None:
+        raise BiLmError(f"{output}: unknown extension; pass --format or use {', '.join(formats)}")
+    check_choice("format", output_format, OUTPUT_FORMATS)
     if source != STANDARD_INPUT and "://" not in source and not Path(source).exists():
-        raise BiLmError(f"{source}: there is no such file")
+        raise BiLmError(f"text not found: {source}")
     if Path(source).is_dir():
         raise BiLmError(f"{source} is a directory; name a file")
     refuse_folder(output)
-    return name
+    return output_format
 
 
 def _devices(workers: int | None, cuda_devices: tuple[int, ...]) -> list[str]:
     """Returns the device of each worker. Raises `BiLmError` if a GPU is missing."""
-    if workers is not None and not 1 <= workers <= max_processes():
-        raise BiLmError(f"the number of workers is from 1 to {max_processes()}, not {workers}")
+    check_range("workers", workers, MAX_PROCESSES)
     for number in cuda_devices:
         if not 0 <= number < torch.cuda.device_count():
-            raise BiLmError(
-                f"--cuda-device: there is no GPU {number}: this machine has {torch.cuda.device_count()}"
-            )
+            raise BiLmError(f"--cuda-device: no GPU {number}: this machine has {torch.cuda.device_count()}")
     devices = [f"cuda:{number}" for number in cuda_devices] or ["cpu"]
     return [devices[worker % len(devices)] for worker in range(workers or len(devices))]
 
 
-def _size(source: str) -> int | None:
-    """Returns the bytes of a text, if they are known before it is read."""
-    path = Path(source)
-    return path.stat().st_size if path.is_file() and not compression(source) else None
-
-
-def _check_keys(segment: Segment) -> None:
-    """Raises `BiLmError` if a sentence is too long to be the name of its vectors."""
-    for number, sentence in enumerate(segment.sentences):
-        if len(sentence) > LONGEST_KEY // 8 and len(sentence_key(sentence).encode()) > LONGEST_KEY:
-            raise BiLmError(
-                f"{segment.location(number)}: the sentence is longer than the {LONGEST_KEY:,} bytes that a "
-                "name in HDF5 may have: leave out --use-sentence-keys"
-            )
-
-
-def _missing(
-    text: Iterable[Segment],
-    folder: Path,
-    settings: EmbedSettings,
-    description: dict[str, Any],
-    digests: list[str],
-    bar: tqdm,
-) -> Iterator[Job]:
-    """
-    Yields the segments without a chunk, and appends the digests of all segments to `digests`. Chunks of
-    earlier processes do not count for the bar's speed.
-    """
-    for segment in text:
-        if settings.keys == "sentence":
-            _check_keys(segment)
-        digests.append(segment.digest())
-        if not has_chunk(folder, segment):
-            yield Job(segment, chunk_path(folder, segment.number), description)
-            continue
-        if not bar.disable:
-            bar.initial += segment.num_bytes
-        bar.update(segment.num_bytes)
-
-
-def _check_finished(output: Path, name: str, description: dict[str, Any], text: Iterable[Segment]) -> None:
+def _check_finished(
+    output: Path, output_format: str, description: dict[str, Any], chunks: Iterable[Chunk], digest: blake2b
+) -> None:
     """Raises `BiLmError` unless the output is what would be written now."""
-    found = OUTPUT_FORMATS[name].read_description(output)
+    found = OUTPUT_FORMATS[output_format].read_description(output)
     if found is None:
         raise BiLmError(f"{output} already exists; remove it or name another file")
     check_description(found, description, output)
-    if found["text"] != digest_of([segment.digest() for segment in text]):
+    for _ in chunks:  # updates the digest
+        pass
+    if found["text"] != digest.hexdigest():
         raise BiLmError(f"{output} was made from another text; remove it or name another file")
+
+
+def embed_shards(
+    pattern: str,
+    folder: str | Path,
+    settings: EmbedSettings,
+    output_format: str = "hdf5",
+    scheduler: str | None = None,
+    workers: int = 1,
+    cuda_devices: tuple[int, ...] = (),
+) -> list[Path]:
+    """
+    Runs `embed_file` on each file, as a task of Dask. Skips complete outputs and resumes partial ones.
+
+    # Parameters
+
+    pattern : `str`
+        Names the files. All machines must see them, and the folder, at the same paths.
+    folder : `str | Path`
+        Where the outputs are written, each named after its file and the format.
+    scheduler : `str`, optional
+        The address of the scheduler of a running cluster. By default one is made of processes on this
+        machine.
+    workers : `int`
+        The number of these processes.
+    settings, output_format, cuda_devices
+        See `embed_file`.
+
+    # Returns
+
+    `list[Path]`
+        The outputs.
+
+    Raises `BiLmError` if no file matches, several have the same name, or Dask is not installed. Raises an
+    error of a single file when the others are done.
+    """
+    try:
+        from dask.distributed import Client, as_completed
+    except ImportError:
+        raise BiLmError("--engine dask needs Dask: install elmo_plugin[cluster]") from None
+    sources = [
+        Path(path).absolute() for path in sorted(glob(pattern, recursive=True)) if Path(path).is_file()
+    ]
+    if not sources:
+        raise BiLmError(f"no file matches {pattern}")
+    outputs = [Path(folder).absolute() / f"{path.name}.{output_format}" for path in sources]
+    if len(set(outputs)) < len(outputs):
+        raise BiLmError(f"several files that match {pattern} have one name, and so one output")
+    local = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+    with Client(scheduler) if scheduler else Client(**local) as client:
+        embed = partial(
+            embed_file,
+            settings=settings,
+            output_format=output_format,
+            cuda_devices=cuda_devices,
+            show_progress=False,
+        )
+        tasks = client.map(embed, sources, outputs, pure=False)
+        with progress_bar(total=len(tasks), unit="files", desc="embedding") as bar:
+            for _ in as_completed(tasks):
+                bar.update()
+        client.gather(tasks)
+    return outputs

@@ -73,7 +73,7 @@ def datasets(path: Path) -> dict[str, Any]:
         return {key: file[key][()] for key in file}
 
 
-@pytest.mark.parametrize("layout", ["all", "top", "average"])
+@pytest.mark.parametrize("layout", ["all", "top", "mean"])
 def test_the_layouts_are_those_of_the_old_command_with_allennlps_numbers(
     layout: str, files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,7 +95,7 @@ def test_the_layouts_are_those_of_the_old_command_with_allennlps_numbers(
         assert vectors.shape == shape and vectors.dtype == np.float32
         if line:
             layers = peer.layers([line.split()])[0]
-            expected = {"all": layers, "top": layers[-1], "average": np.average(layers, axis=0)}[layout]
+            expected = {"all": layers, "top": layers[-1], "mean": np.average(layers, axis=0)}[layout]
             np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
@@ -169,7 +169,7 @@ def test_options_reach_the_file(
     assert expected.items() <= about.items()
     assert f"wrote {tmp_path / 'out.h5'}" in capsys.readouterr().out
     embed(monkeypatch, *arguments)
-    assert "is whole already" in capsys.readouterr().out
+    assert "is already complete" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,30 @@ def test_gaps_of_the_heap_are_given_back() -> None:
     assert given_back > 150_000_000
 
 
+LARGE = """
+import numpy as np
+from elmo_plugin.common.process import use_mmap_for_large_blocks
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+use_mmap_for_large_blocks()
+np.ones(24 * 2**20, np.uint8)  # the C library would remember its size
+before = resident()
+large = [np.ones(16 * 2**20, np.uint8) for _ in range(4)]
+small = [np.ones(16 * 2**10, np.uint8) for _ in range(64)]
+del large
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_large_arrays_are_given_back_while_small_ones_stay() -> None:
+    run = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True, check=True)
+    assert int(run.stdout) < 20_000_000  # without the call it is some 60 million
+
+
 def test_other_c_libraries_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctypes.CDLL", lambda name: object())
     trim_heap()

@@ -49,6 +49,6 @@ def text(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a line or two, so that there are many chunks."""
-    monkeypatch.setattr(embedder, "SEGMENT_VECTOR_BYTES", 2000)
+    monkeypatch.setattr(embedder, "CHUNK_VECTOR_BYTES", 2000)

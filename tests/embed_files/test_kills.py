@@ -59,7 +59,7 @@ def check_kills(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
 def test_kills_at_random_moments_change_no_byte(
-    name: str, settings: EmbedSettings, tmp_path: Path, short_segments: None
+    name: str, settings: EmbedSettings, tmp_path: Path, short_chunks: None
 ) -> None:
     check_kills(name, settings, tmp_path, seed=5, kills=2)
 
@@ -68,13 +68,13 @@ def test_kills_at_random_moments_change_no_byte(
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
 def test_many_kills_change_no_byte(
-    name: str, seed: int, settings: EmbedSettings, tmp_path: Path, short_segments: None
+    name: str, seed: int, settings: EmbedSettings, tmp_path: Path, short_chunks: None
 ) -> None:
     check_kills(name, settings, tmp_path, seed, kills=20, repeat=15)
 
 
 @pytest.mark.slow
 def test_kills_with_two_workers_change_no_byte(
-    settings: EmbedSettings, tmp_path: Path, short_segments: None
+    settings: EmbedSettings, tmp_path: Path, short_chunks: None
 ) -> None:
     check_kills("out.hdf5", settings, tmp_path, seed=0, kills=5, workers=2, repeat=15)

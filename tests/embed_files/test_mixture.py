@@ -58,9 +58,9 @@ def test_a_model_with_several_placements_needs_one_named(
 ) -> None:
     trained(bilm_files, tmp_path / "run")
     archive = str(tmp_path / "run" / "model.tar.gz")
-    with pytest.raises(BiLmError, match="several places, input, output; name one as --placement"):
+    with pytest.raises(BiLmError, match="--placement: expected one of input, output, got None"):
         embed_file(text, tmp_path / "out.hdf5", EmbedSettings(archive, "mix"))
-    with pytest.raises(BiLmError, match="no ELMo at 'middle', but at input, output"):
+    with pytest.raises(BiLmError, match="--placement: expected one of input, output, got middle"):
         embed_file(text, tmp_path / "out.hdf5", EmbedSettings(archive, "mix", "middle"))
 
 

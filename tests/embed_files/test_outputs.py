@@ -1,8 +1,7 @@
-"""Both kinds of files: chunks, what they are joined to, and what becomes of a full disk."""
+"""Both formats have the vectors of all chunks, and report a full disk."""
 
 import json
 import os
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,15 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors import safe_open
 
-from elmo_plugin.embed_files import (
-    OUTPUT_FORMATS,
-    EmbedSettings,
-    hdf5_output,
-    resume,
-    sentence_key,
-)
-from elmo_plugin.embed_files.resume import chunk_path, has_chunk, write_chunk
-from elmo_plugin.embed_files.text import Segment
+from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, sentence_key
+from elmo_plugin.embed_files.chunks import Chunk, chunk_path, write_chunk
 
 DIM = 4
 DEFAULTS = EmbedSettings("")
@@ -42,9 +34,11 @@ def make_part(seed: int, sentences: list[str], num_layers: int = 3) -> Part:
     return Part(sentences, words, vectors)
 
 
-def write_part(path: Path, part: Part) -> None:
-    rows = np.concatenate([np.moveaxis(vectors, -2, 0) for vectors in part.vectors])
-    write_chunk(path, Segment(0, 0, part.sentences, 0), part.words, rows, {})
+def write_parts(folder: Path, parts: list[Part]) -> list[Path]:
+    for number, part in enumerate(parts):
+        rows = np.concatenate([np.moveaxis(vectors, -2, 0) for vectors in part.vectors])
+        write_chunk(folder, Chunk(number, 0, part.sentences, 0), part.words, rows)
+    return [chunk_path(folder, number) for number in range(len(parts))]
 
 
 def write(name: str, path: Path, chunks: list[Path], settings: EmbedSettings) -> None:
@@ -52,10 +46,7 @@ def write(name: str, path: Path, chunks: list[Path], settings: EmbedSettings) ->
 
 
 def joined(name: str, parts: list[Part], folder: Path, settings: EmbedSettings = DEFAULTS) -> Path:
-    paths = [folder / f"{number}.part" for number in range(len(parts))]
-    for path, part in zip(paths, parts, strict=True):
-        write_part(path, part)
-    write(name, folder / "joined", paths, settings)
+    write(name, folder / "joined", write_parts(folder, parts), settings)
     return folder / "joined"
 
 
@@ -85,15 +76,6 @@ def test_hdf5_has_an_index_of_any_text_and_reads_it_as_text(tmp_path: Path) -> N
     assert json.loads(index) == {'ü \0 "': "0", "\\": "1", "語 " * 999: "2", "}": "3"}
 
 
-def test_hdf5_leaves_out_an_index_that_could_not_be_read(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(hdf5_output, "_LONGEST_STRING", 30)
-    parts = [make_part(0, ["a b c d e f g h"]), make_part(1, ["i j k l m n o p"])]
-    assert content(joined("hdf5", parts, tmp_path)).keys() == {"0", "1"}
-    assert "no sentence_to_index" in caplog.text
-
-
 def test_hdf5_keyed_by_sentence_has_each_sentence_once_and_no_blank_lines(tmp_path: Path) -> None:
     parts = [make_part(0, ["a / b", "", ".", "a / b"]), make_part(4, ["a / b", "sentence_to_index", "\\s"])]
     datasets = content(joined("hdf5", parts, tmp_path, EmbedSettings("", keys="sentence")))
@@ -105,11 +87,6 @@ def test_hdf5_keyed_by_sentence_has_each_sentence_once_and_no_blank_lines(tmp_pa
 def test_different_sentences_have_different_keys_without_a_slash(one: str, other: str) -> None:
     assert (sentence_key(one) == sentence_key(other)) == (one == other)
     assert not {"/", "\0"} & set(sentence_key(one)) and sentence_key(one) != "."
-
-
-def test_hdf5_forgets_sentences(tmp_path: Path) -> None:
-    settings = EmbedSettings("", keep_sentences=False)
-    assert content(joined("hdf5", [make_part(0, ["a", ""])], tmp_path, settings)).keys() == {"0", "1"}
 
 
 def test_gzip_compresses_hdf5_and_changes_no_number(tmp_path: Path) -> None:
@@ -144,12 +121,6 @@ def test_safetensors_has_the_rows_of_all_sentences_and_where_they_begin(dtype: s
     assert len(tensors["starts"]) == len(tensors["text_starts"]) == len(words) + 1
 
 
-def test_safetensors_forgets_sentences(tmp_path: Path) -> None:
-    settings = EmbedSettings("", keep_sentences=False)
-    with safe_open(joined("safetensors", [make_part(0, ["a", ""])], tmp_path, settings), "np") as file:
-        assert set(file.keys()) == {"vectors", "starts"}
-
-
 @pytest.mark.parametrize("name", OUTPUT_FORMATS)
 def test_no_chunks_are_an_empty_file(name: str, tmp_path: Path) -> None:
     path = joined(name, [], tmp_path)
@@ -171,28 +142,6 @@ def test_the_description_is_read_back_and_a_damaged_file_has_none(name: str, tmp
     assert OUTPUT_FORMATS[name].read_description(path) is None
 
 
-def test_a_compressed_dataset_with_a_changed_byte_cannot_be_read(tmp_path: Path) -> None:
-    settings = EmbedSettings("", gzip=4)
-    path = joined("hdf5", [make_part(0, ["a b c " * 20])], tmp_path, settings)
-    with h5py.File(path) as file:
-        chunk = file["0"].id.get_chunk_info(0)
-    damaged = bytearray(path.read_bytes())
-    damaged[chunk.byte_offset + chunk.size // 2] ^= 1
-    path.write_bytes(damaged)
-    with h5py.File(path) as file, pytest.raises(OSError):
-        file["0"][()]
-
-
-@pytest.mark.parametrize("size", [0, 20, -20])
-def test_a_chunk_is_there_if_it_is_whole(size: int, tmp_path: Path) -> None:
-    segment, path = Segment(0, 0, ["a"], 2), chunk_path(tmp_path, 0)
-    assert not has_chunk(tmp_path, segment)
-    write_part(path, make_part(0, ["a"]))
-    assert has_chunk(tmp_path, segment)
-    path.write_bytes(path.read_bytes()[:size])
-    assert not has_chunk(tmp_path, segment)
-
-
 @pytest.mark.parametrize("name", OUTPUT_FORMATS)
 def test_the_same_chunks_give_the_same_bytes(name: str, tmp_path: Path) -> None:
     files = []
@@ -209,14 +158,14 @@ needs_dev_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="nee
 @needs_dev_full
 @pytest.mark.parametrize("name", OUTPUT_FORMATS)
 def test_a_full_disk_is_an_error_and_not_the_end_of_the_process(name: str, tmp_path: Path) -> None:
-    part = make_part(0, [f"w{number} " * 50 for number in range(100)])
-    write_part(tmp_path / "part", part)
+    chunks = write_parts(tmp_path, [make_part(0, [f"w{number} " * 50 for number in range(100)])])
     with pytest.raises(OSError, match="No space left on device"):
-        write(name, Path("/dev/full"), [tmp_path / "part"], EmbedSettings(""))
+        write(name, Path("/dev/full"), chunks, EmbedSettings(""))
 
 
-@needs_dev_full
-def test_a_full_disk_is_an_error_of_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resume, "atomic_write", lambda _: nullcontext(Path("/dev/full")))
-    with pytest.raises(OSError, match="No space left on device"):
-        write_part(tmp_path / "part", make_part(0, ["a b c " * 1000]))
+def test_sentences_are_left_out(tmp_path: Path) -> None:
+    settings = EmbedSettings("", keep_sentences=False)
+    parts = [make_part(0, ["a", ""])]
+    assert content(joined("hdf5", parts, tmp_path, settings)).keys() == {"0", "1"}
+    with safe_open(joined("safetensors", parts, tmp_path, settings), "np") as file:
+        assert set(file.keys()) == {"vectors", "starts"}

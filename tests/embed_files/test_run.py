@@ -1,7 +1,6 @@
 import os
 import threading
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,10 @@ from safetensors import safe_open
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm import bilm as bilm_module
-from elmo_plugin.embed_files import EmbedSettings, embed_file, run, workers
+from elmo_plugin.bilm.io import Checkpoint, write_files
+from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, embed_file
+from elmo_plugin.embed_files.chunks import Chunk
 from elmo_plugin.embed_files.embedder import Embedder
-from elmo_plugin.embed_files.workers import Job
 from tests.embed_files.conftest import LINES, write_text
 
 FULL = Path("/dev/full")
@@ -32,23 +32,27 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("layout", ["all", "top", "average"])
+@pytest.mark.parametrize("layers", ["all", "top", "mean"])
 def test_each_line_has_the_vectors_of_its_words(
-    layout: str, bilm: BiLm, settings: EmbedSettings, text: Path, tmp_path: Path, short_segments: None
+    layers: str, bilm: BiLm, settings: EmbedSettings, text: Path, tmp_path: Path, short_chunks: None
 ) -> None:
-    assert embed_file(text, tmp_path / "out.hdf5", replace(settings, layout=layout))
+    assert embed_file(text, tmp_path / "out.hdf5", replace(settings, layers=layers))
     found = vectors_in(tmp_path / "out.hdf5")
     assert len(found) == len(LINES)
     for vectors, line in zip(found, LINES, strict=True):
-        layers = bilm.embed([line.split()])[0]
-        expected = {"all": layers, "top": layers[2], "average": layers.sum(dim=0) / 3}[layout]
+        vectors_of_layers = bilm.embed([line.split()])[0]
+        expected = {
+            "all": vectors_of_layers,
+            "top": vectors_of_layers[2],
+            "mean": vectors_of_layers.sum(dim=0) / 3,
+        }[layers]
         assert vectors.dtype == np.float32 and vectors.shape == expected.shape
         np.testing.assert_allclose(vectors, expected, atol=1e-5)
     assert names(tmp_path) == ["bilm", "out.hdf5", "text.txt"]
 
 
 def test_both_formats_have_the_same_vectors(
-    settings: EmbedSettings, text: Path, tmp_path: Path, short_segments: None
+    settings: EmbedSettings, text: Path, tmp_path: Path, short_chunks: None
 ) -> None:
     for name in ("out.hdf5", "out.safetensors"):
         embed_file(text, tmp_path / name, settings)
@@ -131,20 +135,6 @@ def test_a_whole_output_is_left_as_it_is(
     assert names(tmp_path) == ["bilm", name, "text.txt"]
 
 
-@pytest.mark.parametrize("bytes_of_zeros", [1, 100, 3000])
-def test_finished_safetensors_whose_end_became_zeros_are_refused(
-    bytes_of_zeros: int, settings: EmbedSettings, text: Path, tmp_path: Path
-) -> None:
-    output = tmp_path / "out.safetensors"
-    embed_file(text, output, replace(settings, keep_sentences=False))
-    content = output.read_bytes()
-    output.write_bytes(content[:-bytes_of_zeros] + bytes(bytes_of_zeros))
-    with pytest.raises(BiLmError, match=r"out\.safetensors already exists"):
-        embed_file(text, output, replace(settings, keep_sentences=False))
-    output.write_bytes(content)
-    assert not embed_file(text, output, replace(settings, keep_sentences=False))
-
-
 @pytest.mark.parametrize("content", [b"", b"somebody's own"])
 def test_another_file_is_not_overwritten(
     content: bytes, settings: EmbedSettings, text: Path, tmp_path: Path
@@ -160,8 +150,8 @@ def test_an_output_of_other_arguments_or_text_is_not_taken_for_this_one(
     settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
     embed_file(text, tmp_path / "out.hdf5", settings)
-    with pytest.raises(BiLmError, match=r"made with other arguments \(layout was all, not top"):
-        embed_file(text, tmp_path / "out.hdf5", replace(settings, layout="top"))
+    with pytest.raises(BiLmError, match=r"made with other arguments \(layers was all, not top"):
+        embed_file(text, tmp_path / "out.hdf5", replace(settings, layers="top"))
     with text.open("a") as file:
         file.write("more\n")
     with pytest.raises(BiLmError, match="made from another text"):
@@ -176,18 +166,16 @@ class Killed(BaseException):
 
 
 def begin(source: Path, output: Path, settings: EmbedSettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Embeds three segments, and no more."""
-    done = []
-    embed_segment = workers.embed_segment
+    """Embeds three chunks, and no more."""
+    write = Embedder.write
 
-    def stop(embedder: Embedder, job: Job) -> int:
-        if len(done) == 3:
+    def stop(embedder: Embedder, folder: Path, chunk: Chunk) -> int:
+        if chunk.number == 3:
             raise Killed
-        done.append(job)
-        return embed_segment(embedder, job)
+        return write(embedder, folder, chunk)
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(workers, "embed_segment", stop)
+        patch.setattr(Embedder, "write", stop)
         embed_file(source, output, settings)
 
 
@@ -197,26 +185,26 @@ def test_what_was_begun_goes_on_to_the_same_bytes(
     settings: EmbedSettings,
     text: Path,
     tmp_path: Path,
-    short_segments: None,
+    short_chunks: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     embed_file(text, tmp_path / f"whole_{name}", settings)
     begin(text, tmp_path / name, settings, monkeypatch)
     folder = tmp_path / f"{name}.unfinished"
-    assert {"00000000.part", "00000002.part"} < set(names(folder)) and not (tmp_path / name).exists()
-    (folder / "00000000.part").unlink()
-    content = bytearray((folder / "00000001.part").read_bytes())
+    assert {"00000000.npz", "00000002.npz"} < set(names(folder)) and not (tmp_path / name).exists()
+    (folder / "00000000.npz").unlink()
+    content = bytearray((folder / "00000001.npz").read_bytes())
     content[-500] ^= 1
-    (folder / "00000001.part").write_bytes(bytes(content))
-    (folder / ".00000003.part.abcd").mkdir()  # half-written by a process that was killed
+    (folder / "00000001.npz").write_bytes(bytes(content))
+    (folder / ".00000003.npz.abcd").mkdir()  # half-written by a process that was killed
     done = []
-    embed_segment = workers.embed_segment
+    write = Embedder.write
 
-    def note(embedder: Embedder, job: Job) -> int:
-        done.append(job.segment.number)
-        return embed_segment(embedder, job)
+    def note(embedder: Embedder, folder: Path, chunk: Chunk) -> int:
+        done.append(chunk.number)
+        return write(embedder, folder, chunk)
 
-    monkeypatch.setattr(workers, "embed_segment", note)
+    monkeypatch.setattr(Embedder, "write", note)
     embed_file(text, tmp_path / name, settings)
     assert done[:3] == [0, 1, 3]
     assert (tmp_path / name).read_bytes() == (tmp_path / f"whole_{name}").read_bytes()
@@ -226,7 +214,7 @@ def test_what_was_begun_goes_on_to_the_same_bytes(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"layout": "top"}, "layout was all, not top"),
+        ({"layers": "top"}, "layers was all, not top"),
         ({"dtype": "float16"}, "dtype was float32, not float16"),
         ({"batch_size": 7}, "batch size was 64, not 7"),
         ({"threads": 2}, "threads was 1, not 2"),
@@ -239,7 +227,7 @@ def test_other_arguments_cannot_go_on(
     settings: EmbedSettings,
     text: Path,
     tmp_path: Path,
-    short_segments: None,
+    short_chunks: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
@@ -250,7 +238,7 @@ def test_other_arguments_cannot_go_on(
 
 
 def test_another_text_cannot_go_on(
-    settings: EmbedSettings, text: Path, tmp_path: Path, short_segments: None, monkeypatch: pytest.MonkeyPatch
+    settings: EmbedSettings, text: Path, tmp_path: Path, short_chunks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
     text.write_text(text.read_text().replace("why", "how").replace("Ein", "Kein"))
@@ -259,7 +247,7 @@ def test_another_text_cannot_go_on(
 
 
 def test_the_same_bilm_at_another_place_goes_on(
-    settings: EmbedSettings, text: Path, tmp_path: Path, short_segments: None, monkeypatch: pytest.MonkeyPatch
+    settings: EmbedSettings, text: Path, tmp_path: Path, short_chunks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
     (tmp_path / "bilm").rename(tmp_path / "elsewhere")
@@ -269,9 +257,8 @@ def test_the_same_bilm_at_another_place_goes_on(
 def test_two_processes_do_not_write_the_same_output(
     settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "out.hdf5.unfinished").mkdir()
     with (
-        FileLock(tmp_path / "out.hdf5.unfinished" / "lock"),
+        FileLock(tmp_path / ".out.hdf5.unfinished.lock"),
         pytest.raises(BiLmError, match=r"another process is writing .*out\.hdf5"),
     ):
         embed_file(text, tmp_path / "out.hdf5", settings)
@@ -281,7 +268,7 @@ def test_two_processes_do_not_write_the_same_output(
 
 
 def test_bad_text_leaves_what_is_done_and_nothing_where_nothing_is_done(
-    settings: EmbedSettings, tmp_path: Path, short_segments: None
+    settings: EmbedSettings, tmp_path: Path, short_chunks: None
 ) -> None:
     (tmp_path / "text.txt").write_bytes(b"\xff\n")
     with pytest.raises(BiLmError, match=r"text\.txt, line 1: not UTF-8 text"):
@@ -301,29 +288,55 @@ def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
     settings: EmbedSettings,
     text: Path,
     tmp_path: Path,
-    short_segments: None,
+    short_chunks: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as patch:
-        for output in run.OUTPUT_FORMATS.values():
-            patch.setattr(output, "write", partial(lambda write, _, *args: write(FULL, *args), output.write))
+        kind = OUTPUT_FORMATS[name.removeprefix("out.")]
+        full = kind._replace(write=lambda path, *rest: kind.write(FULL, *rest))
+        patch.setitem(OUTPUT_FORMATS, name.removeprefix("out."), full)
         with pytest.raises(OSError, match=rf"could not write .*{name}: the disk is full; free some space"):
             embed_file(text, tmp_path / name, settings)
     assert names(tmp_path) == ["bilm", f"{name}.unfinished", "text.txt"]
     assert embed_file(text, tmp_path / name, settings)
 
 
+def test_a_line_that_is_too_long_is_named(settings: EmbedSettings, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("a b\nc d e f\n")
+    with pytest.raises(BiLmError, match=r"text\.txt, line 2: the sentence has 4 words, .*--max-words 3"):
+        embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", replace(settings, max_words=3))
+    (tmp_path / "text.txt").write_text("a b\n" + 40_000 * "/ ")
+    with pytest.raises(BiLmError, match=r"text\.txt, line 2: .* leave out --use-sentence-keys"):
+        embed_file(tmp_path / "text.txt", tmp_path / "out.hdf5", replace(settings, keys="sentence"))
+    assert names(tmp_path) == ["bilm", "text.txt"]
+
+
+def test_vectors_that_do_not_fit_into_float16_are_refused_by_their_line(
+    bilm: BiLm, settings: EmbedSettings, text: Path, tmp_path: Path
+) -> None:
+    large = BiLm(bilm.options).requires_grad_(False)
+    large.load_state_dict(bilm.state_dict())
+    large.token_encoder.projection.weight *= 1e6
+    write_files(tmp_path / "large", Checkpoint(large.options, large.state_dict().items()))
+    of_large = replace(settings, bilm=str(tmp_path / "large"))
+    assert embed_file(text, tmp_path / "out.hdf5", of_large)
+    with pytest.raises(BiLmError, match=r"text\.txt, line \d+: a value of .* does not fit into float16"):
+        embed_file(text, tmp_path / "half.hdf5", replace(of_large, dtype="float16"))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"layout": "bottom"}, "layout is one of all, top, average, mix, not 'bottom'"),
-        ({"tokenizer": "moses"}, "tokenizer is one of"),
+        ({"layers": "bottom"}, "layers: expected one of all, mean, top, token, mix, got 'bottom'"),
+        ({"tokenizer": "moses"}, "tokenizer: expected one of"),
         ({"tokenizer": "spacy", "language": "tlh"}, "spaCy has no rules for language 'tlh'"),
-        ({"dtype": "int8"}, "dtype is one of float32, float16"),
+        ({"dtype": "int8"}, "dtype: expected one of float32, float16"),
         ({"precision": "float16"}, "precision"),
-        ({"batch_size": 0}, "batch size is at least 1, not 0"),
-        ({"gzip": 10}, "level of gzip is from 1 to 9, not 10"),
-        ({"placement": "input"}, "a placement is for the mixture"),
+        ({"batch_size": 0}, "batch_size: expected at least 1, got 0"),
+        ({"gzip": 10}, "gzip: expected 1 to 9, got 10"),
+        ({"threads": 100_000}, "threads: expected 1 to"),
+        ({"max_words": 0}, "max_words: expected at least 1, got 0"),
+        ({"placement": "input"}, "a placement goes with the mix"),
         ({"bilm": "absent"}, "biLM not found: absent"),
     ],
 )
@@ -337,17 +350,22 @@ def test_wrong_settings_are_named(
 
 def test_wrong_files_and_numbers_are_named(settings: EmbedSettings, text: Path, tmp_path: Path) -> None:
     wrong: list[tuple[str, Path, Path, dict[str, Any]]] = [
-        ("there is no such file", tmp_path / "absent", tmp_path / "out.hdf5", {}),
+        ("text not found: .*absent", tmp_path / "absent", tmp_path / "out.hdf5", {}),
         ("is a directory", text, tmp_path / "bilm", {"output_format": "hdf5"}),
-        ("name a format", text, tmp_path / "out", {}),
-        ("number of workers", text, tmp_path / "out.hdf5", {"workers": 0}),
-        ("one of hdf5, safetensors", text, tmp_path / "out", {"output_format": "npz"}),
+        ("out: unknown extension; pass --format or use .hdf5", text, tmp_path / "out", {}),
+        ("workers: expected 1 to", text, tmp_path / "out.hdf5", {"workers": 0}),
+        (
+            "format: expected one of hdf5, safetensors, got 'npz'",
+            text,
+            tmp_path / "out",
+            {"output_format": "npz"},
+        ),
     ]
     for message, source, output, options in wrong:
         with pytest.raises(BiLmError, match=message):
             embed_file(source, output, settings, **options)
     for change in ({"gzip": 4}, {"keys": "sentence"}):
-        with pytest.raises(BiLmError, match="are for hdf5, not for safetensors"):
+        with pytest.raises(BiLmError, match="safetensors has no compression and no sentence keys"):
             embed_file(text, tmp_path / "out.safetensors", replace(settings, **change))
 
 
@@ -360,19 +378,11 @@ def test_a_gpu_that_is_not_there_is_named(settings: EmbedSettings, text: Path, t
 # Progress
 
 
-def test_the_size_is_known_of_a_plain_file_only(tmp_path: Path) -> None:
-    for name in ("a.txt", "a.txt.gz"):
-        (tmp_path / name).write_bytes(b"four")
-    os.mkfifo(tmp_path / "pipe")
-    found = [run._size(str(tmp_path / name)) for name in ("a.txt", "a.txt.gz", "pipe")]
-    assert [*found, run._size("-")] == [4, None, None, None]
-
-
 def test_the_bar_tells_the_speed_and_what_was_done_before(
     settings: EmbedSettings,
     text: Path,
     tmp_path: Path,
-    short_segments: None,
+    short_chunks: None,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:

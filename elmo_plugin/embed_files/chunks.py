@@ -1,0 +1,157 @@
+"""A text in chunks of lines, and the folder of their vectors, from which a stopped run resumes."""
+
+import logging
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from filelock import Timeout
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.errors import raise_stop
+from elmo_plugin.common.files import atomic_write, locked, remove_leftovers, write_json
+from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
+
+STANDARD_INPUT = "-"
+_LINE_BYTES = 8  # counted for each line besides its text, because blank lines also take memory
+
+logger = logging.getLogger(__name__)
+
+
+class Chunk(NamedTuple):
+    """Consecutive lines of a text, with their size in it."""
+
+    number: int
+    first_line: int  # from 0
+    sentences: list[str]  # stripped
+    num_bytes: int
+    source: str = "the text"
+
+    def location(self, sentence: int) -> str:
+        """Returns the text and the line of the sentence with this number in the chunk."""
+        return f"{self.source}, line {self.first_line + sentence + 1}"
+
+
+def read_chunks(source: str, chunk_bytes: int, digest: blake2b) -> Iterator[Chunk]:
+    """
+    Reads a file, or standard input, in chunks, and updates the digest with its sentences. A chunk ends with
+    the line that makes it at least this long, whatever follows. Raises `BiLmError` if a line is not UTF-8
+    text, or a compressed file is damaged.
+    """
+    is_file = source != STANDARD_INPUT
+    name = source if is_file else "standard input"
+    number, first_line, num_bytes, sentences = 0, 0, 0, []
+    lines = read_lines(source) if is_file else standard_input_lines()
+    for line_number, line in enumerate(lines, 1):
+        sentences.append(decode(line, f"{name}, line {line_number}").strip())
+        digest.update(f"{sentences[-1]}\n".encode())
+        num_bytes += len(line)
+        if num_bytes + _LINE_BYTES * len(sentences) >= chunk_bytes:
+            yield Chunk(number, first_line, sentences, num_bytes, name)
+            number, first_line, num_bytes, sentences = number + 1, line_number, 0, []
+    if sentences:
+        yield Chunk(number, first_line, sentences, num_bytes, name)
+
+
+def chunk_path(folder: Path, number: int) -> Path:
+    """Returns the file of a chunk's vectors."""
+    return folder / f"{number:08d}.npz"
+
+
+def write_chunk(folder: Path, chunk: Chunk, words: Sequence[Sequence[str]], vectors: np.ndarray) -> None:
+    """
+    Writes the sentences of a chunk, the words of each as `texts`, their numbers as `lengths`, and the vectors
+    of all words, shape (words, num_layers, dim) or (words, dim). Raises `OSError` if that fails.
+    """
+    with atomic_write(chunk_path(folder, chunk.number)) as temporary, temporary.open("wb") as file:
+        texts = join_lines([" ".join(sentence) for sentence in words])
+        lengths = np.array([len(sentence) for sentence in words])
+        np.savez(file, sentences=join_lines(chunk.sentences), texts=texts, lengths=lengths, vectors=vectors)
+
+
+def join_lines(lines: Sequence[str]) -> np.ndarray:
+    """Returns lines as bytes of UTF-8, with line feeds between them."""
+    return np.frombuffer("\n".join(lines).encode(), np.uint8)
+
+
+def split_lines(joined: np.ndarray) -> list[str]:
+    """Returns the lines that `join_lines` joined."""
+    return joined.tobytes().decode().split("\n")
+
+
+def has_chunk(folder: Path, chunk: Chunk) -> bool:
+    """Returns whether a chunk is there and undamaged. Raises `BiLmError` if it has other sentences."""
+    path = chunk_path(folder, chunk.number)
+    if not path.exists():
+        return False
+    try:
+        with np.load(path) as arrays:
+            sentences = dict(arrays)["sentences"]  # reads all arrays, and so checks them
+    except Exception as error:  # a damaged file can make the reader raise anything
+        raise_stop(error)
+        logger.warning("%s is damaged: its lines are embedded again", path)
+        return False
+    if not np.array_equal(sentences, join_lines(chunk.sentences)):
+        first, last = chunk.first_line + 1, chunk.first_line + len(chunk.sentences)
+        raise BiLmError(
+            f"{folder} was started with another text, which differs in lines {first} to {last}: use that "
+            "text, or remove the folder to start over"
+        )
+    return True
+
+
+@contextmanager
+def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[Path]:
+    """
+    Yields the folder of an output's chunks, locked for this process. Removes it when the block succeeds.
+
+    Raises `BiLmError` if there are chunks of another description, or another process writes the same output.
+    """
+    folder = output.with_name(f"{output.name}.unfinished")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with locked(output.with_name(f".{folder.name}.lock"), timeout=0):
+            folder.mkdir(exist_ok=True)
+            is_done = False
+            try:
+                _check_started(folder, description)
+                yield folder
+                is_done = True
+            finally:
+                if is_done or not _has_chunks(folder):
+                    shutil.rmtree(folder)
+    except Timeout:
+        raise BiLmError(f"another process is writing {output}") from None
+
+
+def _check_started(folder: Path, description: Mapping[str, Any]) -> None:
+    remove_leftovers(folder, "*")
+    file = folder / "description.json"
+    if _has_chunks(folder) and file.exists():
+        check_description(read_json_object(file, str(file)), description, folder)
+        return
+    for chunk in folder.glob("*.npz"):  # of a run that was killed while it removed the folder
+        chunk.unlink()
+    write_json(file, description)
+
+
+def _has_chunks(folder: Path) -> bool:
+    return any(folder.glob("*.npz"))
+
+
+def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], path: Path) -> None:
+    """Raises `BiLmError` unless `path` was made as expected."""
+    wrong = [name for name, value in expected.items() if found.get(name) != value]
+    if wrong:
+        differences = [
+            f"{name.replace('_', ' ')} was {found.get(name)}, not {expected[name]}" for name in wrong
+        ]
+        raise BiLmError(
+            f"{path} was made with other arguments ({'; '.join(differences)}): use those, or remove it to "
+            "start over"
+        )

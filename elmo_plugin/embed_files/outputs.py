@@ -1,0 +1,175 @@
+"""
+The formats of outputs: HDF5 in the layout of the command `allennlp elmo` that AllenNLP had before 1.0, and
+safetensors, which any program can map into memory.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import h5py
+import numpy as np
+from safetensors import SafetensorError, safe_open
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.formats.hdf5_files import new_hdf5
+from elmo_plugin.embed_files.chunks import Chunk, split_lines
+from elmo_plugin.embed_files.settings import EmbedSettings
+
+_DESCRIPTION = "elmo_embed"  # in the attributes or the metadata of the file
+_MAX_KEY_BYTES = 2**16 - 1
+_HDF5_VERSION = ("v108", "v108")  # groups with very many members, and readable since 2008
+_SAFETENSORS_TYPES = {"float32": "F32", "float16": "F16", "int64": "I64", "uint8": "U8"}
+
+
+class OutputFormat(NamedTuple):
+    """How a kind of file is written and recognized."""
+
+    suffixes: tuple[str, ...]
+    write: Callable[[Path, Sequence[Path], EmbedSettings, tuple[int, ...], dict[str, Any]], None]
+    """
+    Writes the chunks, one in memory at a time, the shape of a word's vectors being (num_layers, dim) or
+    (dim,), and a description of how they were made. Raises `OSError` if the file cannot be written.
+    """
+    read_description: Callable[[Path], dict[str, Any] | None]
+    """Returns the description in a file, or `None` if it is damaged or of another kind."""
+
+
+def _write_hdf5(
+    path: Path,
+    chunks: Sequence[Path],
+    settings: EmbedSettings,
+    row_shape: tuple[int, ...],
+    description: dict[str, Any],
+) -> None:
+    """
+    Writes a dataset for each sentence, and `sentence_to_index`: shape (1,), a JSON object with the key of
+    each sentence, in UTF-8, unless there are no sentences, or they are the keys themselves.
+    """
+    with new_hdf5(path, libver=_HDF5_VERSION) as (file, target):
+        file.attrs[_DESCRIPTION] = json.dumps(description, sort_keys=True)
+        has_index = settings.keep_sentences and settings.keys == "line"
+        index = bytearray()  # takes as much memory as the sentences, six bytes a word
+        line = 0
+        for chunk in chunks:
+            with np.load(chunk) as stored:
+                sentences = split_lines(stored["sentences"])
+                # Shape of each: (words, ..., dim)
+                arrays = np.split(stored["vectors"], np.cumsum(stored["lengths"])[:-1])
+            keys = {}
+            for sentence, array in zip(sentences, arrays, strict=True):
+                keys[sentence] = str(line) if settings.keys == "line" else sentence_key(sentence)
+                _write_array(file, keys[sentence], np.moveaxis(array, 0, -2), settings.gzip)
+                line += 1
+            if has_index:
+                index += b", " + json.dumps(keys, ensure_ascii=False).encode()[1:-1]
+            if target.error is not None:
+                return
+        if has_index:
+            text = b"{" + index[2:] + b"}"
+            string = np.frombuffer(text, h5py.string_dtype(length=len(text)))
+            file.create_dataset("sentence_to_index", data=string, track_times=False)
+
+
+def _write_array(file: h5py.File, key: str, array: np.ndarray, gzip: int | None) -> None:
+    """Writes vectors of shape (words, dim) or (num_layers, words, dim)."""
+    if key and key not in file:
+        options: dict[str, Any] = {}
+        if gzip is not None and array.size > 0:
+            options = {"chunks": array.shape, "shuffle": True, "compression": gzip}  # a level is one of gzip
+        file.create_dataset(key, data=array, track_times=False, **options)
+
+
+def _read_hdf5_description(path: Path) -> dict[str, Any] | None:
+    try:
+        with h5py.File(path, "r") as file:
+            return json.loads(file.attrs[_DESCRIPTION])
+    except (OSError, KeyError, ValueError):
+        return None
+
+
+def sentence_key(sentence: str) -> str:
+    r"""
+    Returns the name of a sentence's dataset if sentences are keys: the sentence itself, with escapes for what
+    HDF5 forbids in a name. A slash is written `\s`, a NUL `\0`, a sentence of a single dot `\.`, and a
+    backslash `\\`.
+    """
+    if sentence == ".":
+        return r"\."
+    return sentence.replace("\\", r"\\").replace("/", r"\s").replace("\0", r"\0")
+
+
+def check_keys(chunk: Chunk) -> Chunk:
+    """Returns the chunk. Raises `BiLmError` if a sentence is too long to be the name of its vectors."""
+    for number, sentence in enumerate(chunk.sentences):
+        if len(sentence) > _MAX_KEY_BYTES // 8 and len(sentence_key(sentence).encode()) > _MAX_KEY_BYTES:
+            raise BiLmError(
+                f"{chunk.location(number)}: the sentence is longer than the {_MAX_KEY_BYTES:,} bytes of a "
+                "name in HDF5: leave out --use-sentence-keys"
+            )
+    return chunk
+
+
+def _write_safetensors(
+    path: Path,
+    chunks: Sequence[Path],
+    settings: EmbedSettings,
+    row_shape: tuple[int, ...],
+    description: dict[str, Any],
+) -> None:
+    """
+    Writes `vectors`, shape (words of the text, num_layers, dim) or (words of the text, dim), and `starts`,
+    shape (sentences + 1,): sentence i has the vectors from `starts[i]` to `starts[i + 1]`. Its words, with a
+    space between them, are the UTF-8 bytes of `text` from `text_starts[i]` to `text_starts[i + 1]`.
+    """
+    starts = _starts(length for lengths in _stored(chunks, "lengths") for length in lengths)
+    # Of each tensor its type, its shape and its rows. Larger types come first, so that all are aligned.
+    tensors: dict[str, tuple[str, tuple[int, ...], Iterable[np.ndarray]]] = {
+        "starts": ("int64", starts.shape, [starts]),
+        "vectors": (settings.dtype, (int(starts[-1]), *row_shape), _stored(chunks, "vectors")),
+    }
+    if settings.keep_sentences:
+        texts = [line.encode() for joined in _stored(chunks, "texts") for line in split_lines(joined)]
+        text, text_starts = np.frombuffer(b"".join(texts), np.uint8), _starts(map(len, texts))
+        tensors = {"text_starts": ("int64", text_starts.shape, [text_starts]), **tensors}
+        tensors["text"] = "uint8", text.shape, [text]
+
+    header: dict[str, Any] = {"__metadata__": {_DESCRIPTION: json.dumps(description, sort_keys=True)}}
+    end = 0
+    for name, (dtype, shape, _) in tensors.items():
+        start, end = end, end + math.prod(shape) * np.dtype(dtype).itemsize
+        header[name] = {"dtype": _SAFETENSORS_TYPES[dtype], "shape": shape, "data_offsets": [start, end]}
+    encoded = json.dumps(header).encode()
+    encoded += b" " * (-len(encoded) % 8)
+    with open(path, "wb") as file:  # in pieces, because the library needs all tensors in memory
+        file.write(len(encoded).to_bytes(8, "little") + encoded)
+        for dtype, _, pieces in tensors.values():
+            for piece in pieces:
+                file.write(np.ascontiguousarray(piece, dtype=np.dtype(dtype).newbyteorder("<")).data)
+
+
+def _stored(chunks: Iterable[Path], name: str) -> Iterator[np.ndarray]:
+    """Yields an array of each chunk."""
+    for chunk in chunks:
+        with np.load(chunk) as arrays:
+            yield arrays[name]
+
+
+def _starts(lengths: Iterable[int]) -> np.ndarray:
+    return np.cumsum([0, *lengths])
+
+
+def _read_safetensors_description(path: Path) -> dict[str, Any] | None:
+    try:
+        with safe_open(path, "np") as file:
+            return json.loads(file.metadata()[_DESCRIPTION])
+    except (OSError, SafetensorError, TypeError, KeyError, ValueError):
+        return None
+
+
+OUTPUT_FORMATS = {
+    "hdf5": OutputFormat((".hdf5", ".h5"), _write_hdf5, _read_hdf5_description),
+    "safetensors": OutputFormat((".safetensors",), _write_safetensors, _read_safetensors_description),
+}

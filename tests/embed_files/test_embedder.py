@@ -1,0 +1,119 @@
+"""Tokenizers; several processes give what one gives, and end with the one that started them."""
+
+import multiprocessing
+import os
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import spacy
+
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.spacy_rules import SpacyRules
+from elmo_plugin.embed_files import EmbedSettings, embed_file
+from elmo_plugin.embed_files.embedder import make_tokenizer
+from tests.embed_files.conftest import LINES, write_text
+from tests.embed_files.test_kills import PROCESSES, embed_silently
+
+
+def workers_of(process: int) -> set[int]:
+    """The children of a process, except the one that tracks resources."""
+    files = Path(f"/proc/{process}/task").glob("*/children")
+    children = {int(child) for file in files for child in file.read_text().split()}
+    return {child for child in children if "resource" not in Path(f"/proc/{child}/cmdline").read_text()}
+
+
+# To start a process anew ("spawn") takes long: it imports torch again.
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
+def test_two_workers_write_the_bytes_of_one(
+    method: str,
+    settings: EmbedSettings,
+    tmp_path: Path,
+    short_chunks: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if method == "fork":
+        monkeypatch.setattr(multiprocessing, "get_context", lambda _: PROCESSES)
+    text = write_text(tmp_path / "text.txt", LINES * 3)
+    for workers in (1, 2):
+        embed_file(text, tmp_path / f"{workers}.hdf5", settings, workers=workers)
+    assert (tmp_path / "1.hdf5").read_bytes() == (tmp_path / "2.hdf5").read_bytes()
+
+
+@pytest.mark.slow
+def test_the_error_of_a_worker_is_raised(settings: EmbedSettings, text: Path, tmp_path: Path) -> None:
+    with pytest.raises(BiLmError, match=r"text\.txt, line 1: the sentence has 7 words"):
+        embed_file(text, tmp_path / "out.hdf5", replace(settings, max_words=3), workers=2)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads Linux's /proc")
+def test_workers_end_when_the_process_that_started_them_is_killed(
+    settings: EmbedSettings, tmp_path: Path, short_chunks: None
+) -> None:
+    text = write_text(tmp_path / "text.txt", LINES * 300)
+    process = PROCESSES.Process(target=embed_silently, args=(text, tmp_path / "out.hdf5", settings, 2))
+    process.start()
+    assert process.pid is not None
+    while not list(tmp_path.glob("out.hdf5.unfinished/*.npz")):
+        time.sleep(0.05)
+        assert process.is_alive()
+    workers = workers_of(process.pid)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    end = time.monotonic() + 60
+    while any(Path(f"/proc/{worker}/cmdline").exists() for worker in workers):
+        assert time.monotonic() < end, "workers are still there"
+        time.sleep(0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads Linux's /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_worker_ends_the_run_with_one_sentence_and_the_rest_goes_on(
+    number: signal.Signals, settings: EmbedSettings, tmp_path: Path, short_chunks: None
+) -> None:
+    text = write_text(tmp_path / "text.txt", LINES * 300)
+    output = tmp_path / "out.hdf5"
+    process = PROCESSES.Process(target=embed_silently, args=(text, output, settings, 2))
+    process.start()
+    assert process.pid is not None
+    while not list(tmp_path.glob("out.hdf5.unfinished/*.npz")):
+        time.sleep(0.05)
+    os.kill(min(workers_of(process.pid)), number)
+    process.join(20)
+    assert process.exitcode == 1
+    message = output.with_suffix(".log").read_text().splitlines()[-1]
+    assert f": a worker ended with {number.name}, perhaps for lack of memory; {output}.unfi" in message
+    assert embed_file(text, output, settings)
+
+
+RAW_TEXT = "  Don't stop, he  said. It's £3.50/kg!\t"
+
+
+def test_tokenized_text_is_split_at_white_space() -> None:
+    assert make_tokenizer("whitespace", "en")("a  b\tc\u3000d.") == ["a", "b", "c", "d."]
+    assert make_tokenizer("whitespace", "en")("") == []
+
+
+@pytest.mark.parametrize("language", ["en", "de", "xx"])
+def test_raw_text_is_split_by_the_rules_of_the_language(language: str) -> None:
+    expected = [token.text for token in spacy.blank(language)(RAW_TEXT) if token.text.strip()]
+    assert make_tokenizer("spacy", language)(RAW_TEXT) == expected
+    assert make_tokenizer("spacy", language)("") == []
+
+
+def test_the_memory_of_spacy_is_bounded_and_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SpacyRules, "max_new_words", 100)
+    loaded = []
+    load = SpacyRules._load
+    monkeypatch.setattr(SpacyRules, "_load", lambda rules: loaded.append(load(rules)) or loaded[-1])
+    tokenize = make_tokenizer("spacy", "en")
+    for number in range(100):
+        words = [f"word{number}", "is", "n't", f"other{number}", "."]
+        assert tokenize(f"word{number} isn't other{number}.") == words
+        language, at_first = loaded[-1]
+        assert len(language.vocab.strings) < at_first + 120
+    assert len(loaded) > 1
