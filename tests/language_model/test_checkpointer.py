@@ -57,11 +57,8 @@ def test_the_latest_checkpoints_are_kept_and_the_last_is_read(tmp_path: Path) ->
         "training_state_e1_b0.th",
     ]
     assert loaded(tmp_path) == (1, 0)
-
-
-def test_no_checkpoint_goes_with_another_whose_number_its_own_begins(tmp_path: Path) -> None:
-    saved(tmp_path, *((0, batches) for batches in range(1, 12)), keep_most_recent_by_count=10)
-    assert len(names(tmp_path)) == 20 and "model_state_e0_b10.th" in names(tmp_path)
+    saved(tmp_path, *((1, batches) for batches in range(1, 12)), keep_most_recent_by_count=10)
+    assert len(names(tmp_path)) == 20 and "model_state_e1_b10.th" in names(tmp_path)
 
 
 def test_a_checkpoint_without_one_of_its_files_is_not_there(tmp_path: Path) -> None:

@@ -164,13 +164,6 @@ def test_sums_over_a_text_give_its_perplexities() -> None:
     )
 
 
-def test_the_perplexity_of_a_sentence_is_that_of_a_text_with_it_alone() -> None:
-    (score,) = _scores(_text([[CHUNKS[0][2]]]), 1, 5, block_words=1)
-    sums = TextScores()
-    sums.add(score, np.zeros(9, dtype=bool))
-    assert score.perplexity == pytest.approx(sums.perplexities()["perplexity"])
-
-
 def test_words_come_with_whether_they_are_unknown() -> None:
     text = _text(CHUNKS)
     read = list(read_words(text))

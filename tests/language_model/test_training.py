@@ -10,7 +10,6 @@ import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Vocabulary
 from allennlp.models import Model, load_archive
 
 from elmo_plugin.bilm import BiLm
@@ -35,19 +34,6 @@ def test_a_bilm_is_trained_and_found_again_in_its_archive(
     (tmp_path / "run").rename(tmp_path / "tiny")
     monkeypatch.chdir(tmp_path)
     assert BiLm.from_pretrained(Path("tiny")).options == loaded.bilm.options, "not the model of this name"
-
-
-def test_recovery_with_another_vocabulary_is_refused(bilm_config: dict[str, Any], tmp_path: Path) -> None:
-    vocab, run = tmp_path / "vocabulary", tmp_path / "run"
-    Vocabulary.from_instances(make_loader(bilm_config).iter_instances()).save_to_files(str(vocab))
-    bilm_config["vocabulary"] = {"type": "from_files", "directory": str(vocab)}
-    bilm_config["trainer"]["num_epochs"] = 1
-    train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run)
-    train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
-    words = (vocab / "words.txt").read_text().splitlines()
-    (vocab / "words.txt").write_text("\n".join([words[0], *reversed(words[1:])]) + "\n")
-    with pytest.raises(ConfigurationError, match="the vocabulary has changed; put it back"):
-        train_model(Params(copy.deepcopy(bilm_config)), serialization_dir=run, recover=True)
 
 
 @pytest.mark.slow

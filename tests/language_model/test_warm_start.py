@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io import read_checkpoint
-from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
 from elmo_plugin.commands.export import export
-from elmo_plugin.language_model import BiLmLanguageModel
 from elmo_plugin.language_model.warm_start import adapt_softmax, take_options_from_weights
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
@@ -33,44 +32,24 @@ def _log_probabilities(weight: torch.Tensor, bias: torch.Tensor, hidden: torch.T
     return (hidden @ weight.double().t() + bias.double()).log_softmax(dim=1)
 
 
-@pytest.mark.parametrize("source", ["archive", "directory of a training", "directory of a pair", "pair"])
-def test_a_training_starts_from_any_source(source: str, tmp_path: Path) -> None:
+def test_a_training_starts_from_any_source(tmp_path: Path) -> None:
     bilm = random_bilm()
-    archive = write_training(tmp_path / "run", bilm)
-    export(str(archive), tmp_path / "exported")
-    initial = read_checkpoint(
-        {
-            "archive": str(archive),
-            "directory of a training": str(tmp_path / "run"),
-            "directory of a pair": str(tmp_path / "exported"),
-            "pair": {name: str(tmp_path / "exported" / file) for name, file in PAIR.items()},
-        }[source]
-    )
-    assert initial.options == bilm.options
-    weights = dict(initial.weights)
-    assert set(weights) == set(bilm.state_dict())
-    for name, tensor in bilm.state_dict().items():
-        assert torch.equal(weights[name], tensor)
     words = words_of(_vocabulary(COUNTS))
     expected = random_softmax(words)
-    assert initial.softmax is not None and initial.softmax.words == words
-    assert torch.equal(initial.softmax.weight, expected.weight)
-    assert torch.equal(initial.softmax.bias, expected.bias)
-
-
-PAIR = {"options": "options.json", "weights": "weights.hdf5"}
-
-
-def test_a_published_model_has_no_softmax(tmp_path: Path) -> None:
-    bilm = random_bilm()
-    bilm.options.to_file(tmp_path / "options.json")
-    write_weights(tmp_path / "weights.hdf5", bilm.state_dict(), bilm.options)
-    assert read_checkpoint(str(tmp_path)).softmax is None
-
-
-def test_what_is_no_bilm_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"model\.initial: biLM not found: absent"):
-        BiLmLanguageModel(_vocabulary(COUNTS), initial="absent")
+    archive = write_training(tmp_path / "run", bilm)
+    folder = tmp_path / "exported"
+    export(str(archive), folder)
+    pair = {"options": str(folder / "options.json"), "weights": str(folder / "weights.hdf5")}
+    for source in (str(archive), str(tmp_path / "run"), str(folder), pair):
+        initial = read_checkpoint(source)
+        assert initial.options == bilm.options
+        weights = dict(initial.weights)
+        assert set(weights) == set(bilm.state_dict())
+        for name, tensor in bilm.state_dict().items():
+            assert torch.equal(weights[name], tensor)
+        assert initial.softmax is not None and initial.softmax.words == words
+        assert torch.equal(initial.softmax.weight, expected.weight)
+        assert torch.equal(initial.softmax.bias, expected.bias)
 
 
 def test_the_softmax_for_the_same_words_is_the_same_in_their_new_order() -> None:

@@ -88,11 +88,6 @@ def test_a_batch_without_empty_places_has_no_empty_word() -> None:
     assert batch_arrays(window, window)["character_ids"].any(axis=1).all()
 
 
-def test_the_rows_of_all_processes_are_all_rows() -> None:
-    rows = [list(range(12))[StreamLayout(4, 1, process, 3).own] for process in range(3)]
-    assert list(chain.from_iterable(rows)) == list(range(StreamLayout(4, 1, 0, 3).rows))
-
-
 def _windows(
     text: IndexedCorpus, layout: StreamLayout, reverse: bool, first: int = 0, **order
 ) -> list[Window]:
