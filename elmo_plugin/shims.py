@@ -1,6 +1,6 @@
 """Repairs of AllenNLP 2.10.1 on a torch newer than the one it was written for.
 
-On AllenNLP's own torch the shims change nothing. `elmo_plugin.plugin` and `elmo_plugin.dropin` apply them;
+With AllenNLP's own torch the shims change nothing. `elmo_plugin.plugin` and `elmo_plugin.dropin` apply them;
 `docs/hardening.md` lists them.
 """
 
@@ -24,12 +24,7 @@ _ONLY_FOR_CHECKLIST = "allennlp.confidence_checks.task_checklists"  # a command 
 
 
 def restore_reduce_on_plateau() -> None:
-    """
-    Makes the scheduler `reduce_on_plateau` work where torch has dropped the argument `verbose`, by a
-    constructor with AllenNLP's own options except that argument.
-
-    Drop it when AllenNLP's constructor no longer passes `verbose`.
-    """
+    """Gives `reduce_on_plateau` a constructor that does not pass `verbose`, which torch has dropped."""
     if "verbose" in inspect.signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters:
         return
 
@@ -45,11 +40,8 @@ def restore_reduce_on_plateau() -> None:
 
 def allow_numpy_scalars_in_checkpoints() -> None:
     """
-    Lets `torch.load` read the numpy numbers that AllenNLP keeps in a training state (the cosine
-    scheduler's learning rates, metrics made with numpy), so that `allennlp train --recover` works where
-    `torch.load` refuses by default whatever is neither a tensor nor plain Python.
-
-    Drop it when AllenNLP's checkpoints hold no numpy number.
+    Lets `torch.load` read the numpy numbers in AllenNLP's training states (the cosine scheduler's learning
+    rates, metrics made with numpy), which newer versions refuse by default: `--recover` needs them.
     """
     if not hasattr(torch.serialization, "add_safe_globals"):
         return
@@ -60,12 +52,7 @@ def allow_numpy_scalars_in_checkpoints() -> None:
 
 
 def clip_sparse_gradients() -> None:
-    """
-    Makes AllenNLP's trainer clip the norm of sparse gradients (`"sparse": true` of an embedding) where torch
-    no longer can.
-
-    Drop it when torch can again.
-    """
+    """Makes AllenNLP's trainer clip the norm of sparse gradients, as of an embedding, if torch cannot."""
     parameter = torch.nn.Parameter(torch.ones(1, 1))
     parameter.grad = torch.ones(1, 1).to_sparse()
     try:
@@ -75,7 +62,7 @@ def clip_sparse_gradients() -> None:
 
 
 def _clip_sparse_and_dense(parameters: list[torch.nn.Parameter], max_norm: float) -> torch.Tensor:
-    """Clips the stored values of sparse gradients."""
+    """Clips dense gradients, and the values of sparse gradients."""
     gradients: list[Any] = []
     for parameter in parameters:
         gradient = parameter.grad
@@ -87,11 +74,7 @@ def _clip_sparse_and_dense(parameters: list[torch.nn.Parameter], max_norm: float
 
 
 def silence_cuda_amp_deprecation() -> None:
-    """
-    Hides the deprecation of `torch.cuda.amp` in AllenNLP's trainer only.
-
-    Drop it when AllenNLP's trainer uses `torch.amp`.
-    """
+    """Hides the deprecation warning of `torch.cuda.amp` in AllenNLP's trainer, and only there."""
     warnings.filterwarnings(
         "ignore",
         message=r"`torch\.cuda\.amp\.(autocast|GradScaler)\(args\.\.\.\)` is deprecated",
