@@ -124,12 +124,6 @@ def test_files_without_sentences_are_an_error(tmp_path: Path) -> None:
         run("score", "srl", tmp_path / "f.props", tmp_path / "f.props")
 
 
-def test_files_that_cannot_be_read_are_named(gold: Path, tmp_path: Path) -> None:
-    for absent in (tmp_path / "absent.props", tmp_path):
-        with pytest.raises(ConfigurationError, match=f"{re.escape(str(absent))}: "):
-            run("score", "srl", gold, absent)
-
-
 @pytest.mark.parametrize("arguments", [[], ["pos", "f.txt"], ["ner"]])
 def test_a_task_and_its_files_must_be_named(arguments: list[str]) -> None:
     with pytest.raises(SystemExit):

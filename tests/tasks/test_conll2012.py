@@ -41,10 +41,6 @@ def test_brackets_are_escaped_and_come_back(escaped: str, plain: str) -> None:
     assert (unescape_word(escaped), escape_word(plain)) == (plain, escaped)
 
 
-def test_both_quotation_marks_become_one() -> None:
-    assert unescape_word("``") == unescape_word("''") == '"'
-
-
 @pytest.mark.parametrize(
     ("escaped", "plain"), [("/.", "."), ("/?", "?"), ("1\\/2", "1/2"), ("\\*\\*", "**"), ("/", "/")]
 )

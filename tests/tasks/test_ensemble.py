@@ -101,18 +101,6 @@ def test_tags_are_the_best_and_the_loss_the_likelihood_by_mean_potentials() -> N
     torch.testing.assert_close(output["loss"], expected)
 
 
-def test_copies_of_a_tagger_are_the_tagger() -> None:
-    instances = instances_in("BIO")
-    member = taggers(instances, number=1)[0]
-    ensemble = Ensemble(member.vocab, [copy.deepcopy(member) for _ in range(3)]).eval()
-    tensors = tensors_of(instances, member.vocab)
-    expected, output = member(**tensors), ensemble(**tensors)
-    assert output["tags"] == expected["tags"]
-    torch.testing.assert_close(output["loss"], expected["loss"])
-    assert ensemble.get_metrics(reset=True) == member.get_metrics(reset=True)
-    assert ensemble.forward_on_instances(instances) == member.forward_on_instances(instances)
-
-
 def test_the_members_stay_as_they_are() -> None:
     instances = instances_in("BIO")
     members = taggers(instances, number=2)

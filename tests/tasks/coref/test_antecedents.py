@@ -126,12 +126,6 @@ def test_under_autocast_scores_and_gradients_are_near_those_of_float32(
         assert relative_error(one, other) < tolerance
 
 
-def test_a_second_derivative_is_refused() -> None:
-    inputs = [torch.randn(shape, requires_grad=True) for shape in ((4, 6), (3, 6), (5, 6))]
-    with pytest.raises(NotImplementedError, match="ProductLayer has no second derivatives"):
-        torch.autograd.grad(product_layer(*inputs).sum(), inputs, create_graph=True)
-
-
 def test_the_gradients_of_products_are_those_of_finite_differences() -> None:
     torch.manual_seed(0)
     shapes = [(4, 6), (3, 6), (5, 6)]

@@ -1,6 +1,5 @@
 """Documents as instances: their genre, their clusters, and what is refused."""
 
-import gzip
 from pathlib import Path
 
 import pytest
@@ -52,52 +51,3 @@ def test_no_genre_is_no_word_of_the_vocabulary() -> None:
 def test_a_pattern_without_a_group_is_refused(pattern: str) -> None:
     with pytest.raises(ConfigurationError, match="genre_pattern"):
         CorefReader(INDEXERS, genre_pattern=pattern)
-
-
-def test_folders_and_compressed_files_are_read(tmp_path: Path) -> None:
-    text = FIXTURE.read_bytes()
-    (tmp_path / "a" / "b").mkdir(parents=True)
-    (tmp_path / "a" / "b" / "x.gold_conll.gz").write_bytes(gzip.compress(text))
-    (tmp_path / "y.v4_gold_conll").write_bytes(text)
-    (tmp_path / "z.txt").write_text("not CoNLL")
-    assert len(list(CorefReader(INDEXERS).read(tmp_path))) == 6
-
-
-ROW = "a 0 {} w XX * - - - - * {}\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "this file has no documents"),
-        ("a 0 0 w XX * - - - - * -\n", "line 1: expected #begin document"),
-        ("#begin document (a); part 000\n#end document\n", "line 1: .* has no words"),
-        ("#begin document (a); part 000\n" + ROW.format(0, "-"), "line 1: .* has no #end document"),
-        ("#begin document (a); part 000\na 0 0 w XX *\n#end document\n", "line 2: expected 12 columns"),
-        (
-            "#begin document (a); part 000\n" + ROW.format(0, "(0") + ROW.format(1, "-") + "#end document\n",
-            "line 2: .* never closed",
-        ),
-        (
-            "#begin document (a); part 000\n" + ROW.format(0, "0)") + "#end document\n",
-            "line 2: .* none is open",
-        ),
-        (
-            "#begin document (a); part 000\n" + ROW.format(0, "((0)") + "#end document\n",
-            "line 2: .* not a coreference label",
-        ),
-    ],
-)
-def test_what_is_malformed_names_file_and_line(text: str, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "bad.gold_conll"
-    file.write_text(text)
-    with pytest.raises(ConfigurationError, match=f"bad.gold_conll.*{message}"):
-        list(CorefReader(INDEXERS).read(file))
-
-
-def test_a_sentence_of_two_thousand_words_is_read(tmp_path: Path) -> None:
-    rows = "".join(ROW.format(number, "-") for number in range(2000))
-    file = tmp_path / "long.gold_conll"
-    file.write_text(f"#begin document (a); part 000\n{rows}\n#end document\n")
-    (instance,) = CorefReader(INDEXERS).read(file)
-    assert len(instance["sentences"][0]) == 2000

@@ -32,25 +32,6 @@ def test_figures_are_those_of_the_counts() -> None:
     assert not found
 
 
-def test_the_coreference_score_is_the_mean_of_three() -> None:
-    metric = CorefConll()
-    metric(*DOCUMENTS[0])
-    found = metric.get_metric()
-    assert [found[f"muc_{figure}"] for figure in ("precision", "recall", "f1")] == [1, 1 / 2, 2 / 3]
-    for figure in ("precision", "recall", "f1"):
-        assert found[f"coref_{figure}"] == pytest.approx(
-            (found[f"muc_{figure}"] + found[f"bcub_{figure}"] + found[f"ceafe_{figure}"]) / 3
-        )
-    assert found["mention_f1"] == 1
-
-
-def test_a_reset_forgets() -> None:
-    metric = CorefConll()
-    metric(*DOCUMENTS[0])
-    assert metric.get_metric(reset=True)["coref_f1"] > 0
-    assert set(metric.get_metric().values()) == {0.0}
-
-
 def test_processes_sum_what_they_counted(tmp_path: Path) -> None:
     metric = CorefConll()
     for document in DOCUMENTS:

@@ -4,11 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance
+from allennlp.data import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from allennlp.data.tokenizers import Token
 
 from elmo_plugin.tasks.ner.dataset_reader import Conll2003Reader
 
@@ -67,12 +65,6 @@ def test_a_word_and_its_tag_are_enough(tmp_path: Path, text: str, encoding: str)
     assert second["tags"].labels == ["U-location"]
 
 
-def test_bioul_is_left_as_it_is(tmp_path: Path) -> None:
-    path = write(tmp_path, "Ada _ _ B-PER\nLovelace _ _ L-PER\nmet _ _ O\n")
-    (instance,) = reader(source_encoding="BIOUL").read(path)
-    assert instance["tags"].labels == ["B-PER", "L-PER", "O"]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -87,23 +79,15 @@ def test_layouts_that_mean_the_same(tmp_path: Path, text: str) -> None:
     assert [words_of(instance) for instance in reader().read(write(tmp_path, text))] == [["a", "b"], ["c"]]
 
 
-def test_a_word_may_hold_a_space_that_is_not_ascii(tmp_path: Path) -> None:
-    (instance,) = reader().read(write(tmp_path, "12\u00a0000 _ _ O\n"))
-    assert words_of(instance) == ["12\u00a0000"]
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", ": this file has no sentences"),
-        (b"\n\n-DOCSTART- -X- O O\n\n", ": this file has no sentences"),
         (b"a _ _ O\nb O\n", ", line 2: expected 4 columns .*, got 2"),
         (b"a O\nb _ _ O\n", ", line 2: expected 2 columns .word, entity tag., got 4"),
         (b"a I-PER\n", ", line 1: the tag .* in BIO; source_encoding: 'IOB1' reads this sentence"),
         (b"a U-PER\n", ", line 1: 'U-PER' is not a BIO tag; source_encoding: 'BIOUL' reads this sentence"),
-        (b"a b _ _ O\n", ", line 1: expected 4 columns .*, got 5"),
         (b"a _ _ O\n\nb _ _ O\nc _ _ I-PER\n", ", line 4: the tag 'I-PER' cannot be after 'O' in BIO"),
-        (b"-DOCSTART- -X- O O\n\na _ _ person\n", ", line 3: 'person' is not a BIO tag"),
         (b"a _ _ O\ncaf\xe9 _ _ O\n", ", line 2: not UTF-8 text"),
     ],
 )
@@ -121,16 +105,6 @@ def test_a_bad_file_is_an_error_that_names_file_and_line(
 def test_an_unknown_encoding_is_an_error_that_names_the_option(option: str) -> None:
     with pytest.raises(ConfigurationError, match=f"{option} is .*, not 'BMES'"):
         reader(**{option: "BMES"})
-
-
-def test_words_alone_make_an_instance_without_tags() -> None:
-    instance = reader().text_to_instance([Token("Hello")])
-    assert set(instance.fields) == {"tokens", "words"}
-
-
-def test_is_registered() -> None:
-    params = Params({"type": "ner_conll2003", "token_indexers": {"tokens": "single_id"}, "max_instances": 2})
-    assert len(list(DatasetReader.from_params(params).read(SENTENCES))) == 2
 
 
 @pytest.mark.parametrize(("part", "sentences"), [("train", 3394), ("dev", 1009), ("test", 1287)])

@@ -15,7 +15,7 @@ from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.ner import Conll2003Reader, NerBiLstmCrf
 from elmo_plugin.tasks.ner.tags import tags_to_spans, validate_tags
-from tests.tasks.small_models import fit, tensors_of, word_embedder
+from tests.tasks.small_models import tensors_of, word_embedder
 
 REPOSITORY = Path(__file__).parents[3]
 SENTENCES = REPOSITORY / "tests" / "fixtures" / "ner" / "sentences.txt"
@@ -72,21 +72,6 @@ def test_the_loss_is_the_negative_log_likelihood_of_the_tags_among_all_sequences
     torch.testing.assert_close(model(**tensors)["loss"], expected)
 
 
-@ENCODINGS
-def test_learns_the_training_sentences_and_measures_them(encoding: str) -> None:
-    instances = instances_in(encoding)
-    vocab = Vocabulary.from_instances(instances)
-    model = tagger(vocab, encoding)
-    tensors = tensors_of(instances, vocab)
-    fit(model, tensors, learning_rate=0.1)
-    model(**tensors)
-    metrics = model.get_metrics(reset=True)
-    assert metrics["accuracy"] == 1.0
-    for name in ("precision", "recall", "f1-measure"):
-        for kind in (f"{name}-overall", f"_{name}-PER", f"_{name}-LOC"):
-            assert metrics[kind] == pytest.approx(1.0), kind
-
-
 def test_entities_of_types_that_training_lacks_are_missed_and_have_no_part_in_the_loss() -> None:
     with_places = instances_in("BIOUL")
     reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
@@ -130,16 +115,6 @@ def test_in_training_nothing_is_decoded() -> None:
     model = tagger(vocab, "BIOUL")
     output = model.make_output_human_readable(model(**tensors_of(instances, vocab)))
     assert set(output) == {"words", "loss"} and model.get_metrics() == {}
-
-
-def test_the_batch_does_not_change_a_sentence() -> None:
-    instances = instances_in("BIOUL")
-    vocab = Vocabulary.from_instances(instances)
-    model = tagger(vocab, "BIOUL", dropout=0.5).eval()
-    together = model(**tensors_of(instances, vocab))
-    alone = [model(**tensors_of([instance], vocab)) for instance in instances]
-    assert together["tags"] == [output["tags"][0] for output in alone]
-    torch.testing.assert_close(together["loss"], torch.stack([output["loss"] for output in alone]).sum())
 
 
 @pytest.mark.parametrize(("encoding", "other"), [("BIO", "BIOUL"), ("BIOUL", "BIO")])

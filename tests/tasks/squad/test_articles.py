@@ -1,6 +1,5 @@
 """SQuAD's JSON: its paragraphs and answers, and what is refused."""
 
-import gzip
 import json
 import logging
 from pathlib import Path
@@ -33,37 +32,25 @@ def test_paragraphs_have_their_questions_with_all_answers() -> None:
     assert second.text == third.text
 
 
-def test_a_compressed_file_is_read(tmp_path: Path) -> None:
-    (tmp_path / "x.json.gz").write_bytes(gzip.compress(FIXTURE.read_bytes()))
-    texts = [each.text for each in read_squad(tmp_path / "x.json.gz")]
-    assert texts == [each.text for each in read_squad(FIXTURE)]
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("{\n'data'", "x.json, line 2: not JSON"),
         ([], r"x.json: expected a JSON object, got \[\]"),
         ({}, 'x.json: expected a list as "data", got null'),
-        ({"data": "x"}, 'x.json: expected a list as "data", got "x"'),
         ({"data": [{"paragraphs": []}]}, 'article 1: expected text as "title"'),
-        ({"data": [{"title": "Rain"}]}, 'Rain: expected a list as "paragraphs"'),
         (
             {"data": [{"title": "Rain", "paragraphs": [3]}]},
             "Rain, paragraph 1: expected a JSON object, got 3",
         ),
         (squad(" "), "Rain, paragraph 1: the paragraph is empty"),
-        (squad(question=3), 'Rain, paragraph 1, question q1: expected text as "question", got 3'),
         (squad(question=" "), "question q1: the question is empty"),
         (squad(answers=[{"text": "rained"}]), 'question q1: expected a number as "answer_start"'),
-        (squad(answers=[{"text": "rained", "answer_start": True}]), '"answer_start", got true'),
-        (squad(answers=[{"text": " ", "answer_start": 2}]), "question q1: an answer is empty"),
         (squad(answers=[{"text": "snowed", "answer_start": 3}]), "q1: .* it is nowhere in the paragraph"),
         (
             squad(answers=[{"text": "rained", "answer_start": 4}]),
             "'rained' is not at .* 4, .* 'ained.'; repair",
         ),
-        (squad(answers=[{"text": "rained", "answer_start": -7}]), "'rained' is not at"),
         (squad(is_impossible=True, answers=[]), "question q1: SQuAD 2.0's unanswerable questions"),
     ],
 )

@@ -89,24 +89,6 @@ def test_what_is_at_padding_changes_nothing(texts: tuple[Tensor, ...]) -> None:
         assert one.equal(other)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_under_autocast_attention_is_near_that_of_float32(
-    texts: tuple[Tensor, ...], dtype: torch.dtype
-) -> None:
-    paragraph, question, p_mask, q_mask = (
-        each.float() if each.is_floating_point() else each for each in texts
-    )
-    biattention, self_attention = TrilinearBiattention(DIM), TrilinearSelfAttention(DIM)
-    for module, arguments in (
-        (biattention, (paragraph, question, p_mask, q_mask)),
-        (self_attention, (paragraph, p_mask)),
-    ):
-        expected = module(*arguments)[p_mask]
-        with torch.autocast("cpu", dtype):
-            found = module(*arguments)[p_mask]
-        torch.testing.assert_close(found, expected, rtol=0.05, atol=0.05, check_dtype=False)
-
-
 def test_a_word_that_is_alone_attends_to_nothing() -> None:
     word = torch.randn(1, 2, DIM)
     found = TrilinearSelfAttention(DIM)(word, torch.tensor([[True, False]]))[0, 0]

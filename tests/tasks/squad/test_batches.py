@@ -11,7 +11,6 @@ from allennlp.data.samplers import BatchSampler
 from allennlp.data.tokenizers import Token
 
 from elmo_plugin.tasks.squad import Question, TokenizedParagraph
-from tests.experiments.configs import evaluate
 
 BATCH_SIZE = 4
 
@@ -66,10 +65,3 @@ def test_each_question_is_in_one_batch_and_without_noise_the_shortest_come_first
 def test_batches_differ_from_epoch_to_epoch(instances: list[Instance]) -> None:
     one, other = ({frozenset(batch) for batch in batches_of(instances)} for _ in range(2))
     assert one != other
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"), [("", "bucket"), (", by_paragraph=true", "bucket_by_paragraph")]
-)
-def test_a_configuration_asks_for_them_by_one_word(options: str, expected: str) -> None:
-    assert evaluate(f"squad(data='x'{options})")["data_loader"]["batch_sampler"]["type"] == expected

@@ -23,14 +23,6 @@ def predictor() -> SquadPredictor:
     return SquadPredictor(model_of(instances), reader)
 
 
-def test_a_prediction_has_the_best_answer_and_others(predictor: SquadPredictor) -> None:
-    output = predictor.predict(PASSAGE, "When was it founded?")
-    assert list(output) == ["id", "answer", "characters", "probability", "others"]
-    assert PASSAGE[slice(*output["characters"])] == output["answer"]
-    assert len(output["others"]) == 4
-    assert all(output["probability"] >= other["probability"] for other in output["others"])
-
-
 def test_a_batch_is_predicted_like_each_alone(predictor: SquadPredictor) -> None:
     inputs = [
         {"passage": PASSAGE, "question": "When?", "id": "x"},

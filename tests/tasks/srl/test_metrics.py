@@ -10,7 +10,7 @@ from allennlp.training.metrics import Metric
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.srl.metrics import SrlCounts, SrlF1, SrlScores, join_continuations
+from elmo_plugin.tasks.srl.metrics import SrlCounts, SrlF1, SrlScores
 from elmo_plugin.tasks.srl.spans import Argument, arguments_to_tags, tags_to_arguments
 from tests.tasks.two_processes import figures_in_two_processes
 
@@ -108,33 +108,6 @@ def test_random_damage_counts_as_srl_eval_counts_it(propositions: list) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("roles", "joined"),
-    [
-        ("A0 C-A0", [("A0", ((0, 1), (1, 2)))]),
-        ("A0 A1 C-A0 C-A1", [("A0", ((0, 1), (2, 3))), ("A1", ((1, 2), (3, 4)))]),
-        ("A0 A0 C-A0", [("A0", ((0, 1),)), ("A0", ((1, 2), (2, 3)))]),
-        ("C-A0 A0", [("A0", ((0, 1),)), ("A0", ((1, 2),))]),
-        ("C-A0 C-A0", [("A0", ((0, 1), (1, 2)))]),
-        ("A0 C-C-A0 C-A0", [("A0", ((0, 1), (2, 3))), ("C-A0", ((1, 2),))]),
-        ("V R-A0 C-V", [("V", ((0, 1), (2, 3))), ("R-A0", ((1, 2),))]),
-    ],
-)
-def test_a_continuation_belongs_to_the_last_of_its_role_and_stands_for_it_without_one(
-    roles: str, joined: list
-) -> None:
-    arguments = [Argument(role, start, start + 1) for start, role in enumerate(roles.split())]
-    assert join_continuations(reversed(arguments)) == joined
-
-
-def test_v_is_counted_as_a_role_but_not_overall() -> None:
-    scores = SrlScores()
-    scores.add([Argument("V", 0, 1), Argument("A0", 1, 2)], [Argument("A0", 1, 2)], "verb")
-    assert scores.overall() == scores.kind_counts()["verb"] == SrlCounts(1, 0, 0)
-    assert list(scores.role_counts().items()) == [("A0", (1, 0, 0)), ("V", (0, 0, 1))]
-    assert scores.perfect == 1
-
-
 def test_where_there_is_nothing_figures_are_zero() -> None:
     assert (
         SrlCounts(0, 0, 0).figures()
@@ -186,13 +159,6 @@ def test_a_kind_scores_as_if_it_were_alone(propositions: list) -> None:
         for name, value in alone.get_metric().items():
             if name.endswith("-overall"):
                 assert figures.get(name.replace("overall", f"kind-{kind}"), 0.0) == value
-
-
-def test_a_reset_forgets() -> None:
-    metric = SrlF1()
-    metric([["B-A0", "B-V"]], [["B-A0", "B-V"]])
-    assert metric.get_metric(reset=True)["f1-measure-A0"] == 1.0
-    assert metric.get_metric().keys() == {"precision-overall", "recall-overall", "f1-measure-overall"}
 
 
 def test_predictions_that_do_not_belong_to_the_gold_tags_are_refused() -> None:

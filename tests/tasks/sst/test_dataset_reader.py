@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance
+from allennlp.data import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from allennlp.data.tokenizers import Token
 from nltk.tree import Tree
 
 from elmo_plugin.tasks.sst.dataset_reader import SstTreesReader
@@ -51,19 +49,6 @@ def test_binary_labels_leave_out_what_is_neutral() -> None:
         ("It is n't funny .", "negative"),
         ("Dull , and utterly worthless .", "negative"),
         ("Charming !", "positive"),
-    ]
-
-
-def test_phrases_of_some_length_are_instances_too_and_all_sentences() -> None:
-    assert read(TREES, min_phrase_length=4) == [
-        SENTENCES[0],
-        SENTENCES[1],
-        ("is n't funny .", "negative"),
-        SENTENCES[2],
-        ("( writer/actor ) speaks .", "neutral"),
-        SENTENCES[3],
-        ("and utterly worthless .", "very negative"),
-        SENTENCES[4],
     ]
 
 
@@ -109,20 +94,6 @@ def test_a_bad_file_is_an_error_that_names_file_and_line(
 def test_phrases_have_a_word_at_least(length: int) -> None:
     with pytest.raises(ConfigurationError, match=f"min_phrase_length is 1 or more, not {length}"):
         reader(min_phrase_length=length)
-
-
-def test_words_alone_make_an_instance_without_a_label() -> None:
-    assert set(reader().text_to_instance([Token("Hello")]).fields) == {"tokens", "words"}
-
-
-@pytest.mark.parametrize(("length", "instances"), [(None, 5), (4, 8)])
-def test_is_registered(length: int | None, instances: int) -> None:
-    params = {
-        "type": "sst_trees",
-        "token_indexers": {"tokens": "single_id"},
-        "min_phrase_length": length,
-    }
-    assert len(list(DatasetReader.from_params(Params(params)).read(TREES))) == instances
 
 
 @pytest.mark.parametrize(

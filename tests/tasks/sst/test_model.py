@@ -113,17 +113,6 @@ def test_the_loss_is_the_negative_log_probability_of_the_label() -> None:
     torch.testing.assert_close(output["loss"], -right.log().mean())
 
 
-def test_accuracy_is_the_share_of_right_labels() -> None:
-    data = instances()
-    vocab = Vocabulary.from_instances(data)
-    model = classifier(vocab).eval()
-    right = [
-        instance["label"].label == output["label"]
-        for instance, output in zip(data, model.forward_on_instances(data), strict=True)
-    ]
-    assert model.get_metrics(reset=True) == {"accuracy": pytest.approx(sum(right) / len(right))}
-
-
 @pytest.mark.parametrize(
     "options",
     [{"classifier": CLASSIFIER}, {"maxout": Lazy(Maxout, num_layers=2, output_dims=10, pool_sizes=3)}],

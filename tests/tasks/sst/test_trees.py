@@ -49,10 +49,6 @@ def test_phrases_are_the_subtrees_that_nltk_reads_whatever_the_layout(tree: Tree
     assert read_phrases(text, "here") == subtrees
 
 
-def test_the_sentence_is_the_first_phrase() -> None:
-    assert read_phrases("(3 (2 Not) (1 bad))", "here") == [(3, ["Not", "bad"]), (2, ["Not"]), (1, ["bad"])]
-
-
 def test_words_are_spelled_plainly() -> None:
     escaped = r"-LRB- -RRB- -LSB- -RSB- -LCB- -RCB- `` '' and\/or \*\*\* 's -lrb"
     tree = f"(2 {' '.join(f'(2 {word})' for word in escaped.split())})"
@@ -68,21 +64,13 @@ def test_only_ascii_spaces_divide() -> None:
     ("tree", "message"),
     [
         ("(2 (2 a) (2 b)", "brackets are not balanced, 1 are never closed"),
-        ("(2 (2 a) (2", "brackets are not balanced, 2 are never closed"),
         ("(2 (2 a) (2 b)))", r"brackets are not balanced at '\)'"),
         ("(2 a) (2 b)", r"brackets are not balanced at '\(2'"),
         ("(2 a) b", "brackets are not balanced at 'b'"),
-        ("good", "brackets are not balanced at 'good'"),
-        ("a 2)", "brackets are not balanced at 'a'"),
         ("(2)", "brackets without a word in them"),
-        ("(2 (2 a) (2))", "brackets without a word in them"),
         ("(2 a b)", "the word 'a' has no brackets of its own"),
-        ("(2 a (3 b))", "the word 'a' has no brackets of its own"),
         ("(2 (3 b) a)", "the word 'a' has no brackets of its own"),
         ("(5 a)", "a label is a number from 0 to 4, not '5'"),
-        ("(-1 a)", "a label is a number from 0 to 4, not '-1'"),
-        ("(2 (good))", "a label is a number from 0 to 4, not 'good'"),
-        ("((2 a) (2 b))", "a label is a number from 0 to 4, not ''"),
         ("(\u0663 a)", "a label is a number from 0 to 4, not '\u0663'"),
         ("()", "a label is a number from 0 to 4, not ''"),
     ],
