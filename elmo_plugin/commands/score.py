@@ -1,4 +1,4 @@
-"""`elmo score`: scores the output of any system as the official scorer of its task does."""
+"""`elmo score`: scores the output of any system like the official scorer of its task."""
 
 import argparse
 from collections.abc import Callable
@@ -12,46 +12,42 @@ from elmo_plugin.tasks.srl import score_props
 
 
 class Scorer(NamedTuple):
-    """
-    score: from the files to the lines to be printed and the figures for `--json`
-    about: for `--help`
-    files: the names of the files, and what `--help` says about them
-    """
+    """A function from files to lines to print and figures for `--json`, and the texts of `--help`."""
 
     score: Callable[..., tuple[list[str], dict[str, Any]]]
     about: str
-    files: dict[str, str]
+    files: dict[str, str]  # by their names
 
 
 SCORERS = {
     "coref": Scorer(
         score_coref,
-        "Clusters of mentions, as the reference scorer of CoNLL-2012 (v8.01) scores them.",
+        "Clusters of mentions, scored like the reference scorer of CoNLL-2012 (v8.01).",
         {
-            "KEY": "the right clusters, in CoNLL-2012's format (plain, .gz or .zst)",
-            "RESPONSE": "those of a system, for the same documents",
+            "KEY": "the gold clusters, in CoNLL-2012's format (plain, .gz or .zst)",
+            "RESPONSE": "the clusters of a system, for the same documents",
         },
     ),
     "squad": Scorer(
         score_squad,
-        "Answers, as the official script of SQuAD 1.1 scores them.",
+        "Answers, scored like the official script of SQuAD 1.1.",
         {
-            "DATA": "the questions with the right answers, in SQuAD 1.1's JSON (plain, .gz or .zst)",
+            "DATA": "the questions with their answers, in SQuAD 1.1's JSON (plain, .gz or .zst)",
             "PREDICTIONS": 'a JSON object with the answer to each question, {"id": "answer"}',
         },
     ),
     "srl": Scorer(
         score_props,
-        "Propositions, as the CoNLL-2005 shared task's srl-eval.pl scores them.",
+        "Propositions, scored like the CoNLL-2005 shared task's srl-eval.pl.",
         {
-            "GOLD": "the right propositions, in CoNLL-2005's props format (plain, .gz or .zst)",
-            "SYSTEM": "those of a system, for the same sentences",
+            "GOLD": "the gold propositions, in CoNLL-2005's props format (plain, .gz or .zst)",
+            "SYSTEM": "the propositions of a system, for the same sentences",
         },
     ),
     "ner": Scorer(
         score_tagged,
-        "Named entities or chunks, as conlleval.pl scores them.",
-        {"TAGGED": "a word a line, the gold tag and the system's tag in the last two columns"},
+        "Named entities or chunks, scored like conlleval.pl.",
+        {"TAGGED": "one word per line, the gold tag and the system's tag in the last two columns"},
     ),
 }
 
@@ -59,10 +55,10 @@ SCORERS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     tasks = parser.add_subparsers(title="Tasks", metavar="TASK", dest="task", required=True)
     for task, scorer in SCORERS.items():
-        of_task = tasks.add_parser(task, description=scorer.about, help=scorer.about)
+        task_parser = tasks.add_parser(task, description=scorer.about, help=scorer.about)
         for name, about in scorer.files.items():
-            of_task.add_argument(name.lower(), metavar=name, help=about)
-        add_json(of_task)
+            task_parser.add_argument(name.lower(), metavar=name, help=about)
+        add_json(task_parser)
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -73,7 +69,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 COMMAND = Command(
-    description="Score the output of a system as the official scorer of its task does, without it.",
+    description="Score the output of a system like the official scorer of its task, without it.",
     add_arguments=add_arguments,
     run=run,
 )

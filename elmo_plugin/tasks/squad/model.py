@@ -20,12 +20,7 @@ from elmo_plugin.tasks.squad.articles import Question
 from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
 from elmo_plugin.tasks.squad.dataset_reader import SquadReader
 from elmo_plugin.tasks.squad.metrics import SquadEmAndF1
-from elmo_plugin.tasks.squad.spans import (
-    BoundaryLogits,
-    average_boundary_logits,
-    best_answers,
-    span_loss,
-)
+from elmo_plugin.tasks.squad.spans import BoundaryLogits, average_boundary_logits, best_answers, span_loss
 from elmo_plugin.tasks.task_model import TaskModel
 
 

@@ -6,13 +6,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from elmo_plugin.tasks.coref.clusters import Mention
-from elmo_plugin.tasks.coref.spans import (
-    Spans,
-    best_crossing,
-    best_spans,
-    shift_to_ends,
-    spans_in_sentences,
-)
+from elmo_plugin.tasks.coref.spans import Spans, best_crossing, best_spans, shift_to_ends, spans_in_sentences
 
 
 def cross(one: tuple[int, int], other: tuple[int, int]) -> bool:
