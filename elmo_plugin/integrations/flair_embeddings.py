@@ -1,6 +1,6 @@
 """flair's embeddings of words, by ELMo."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import flair
@@ -8,12 +8,12 @@ import torch
 from flair.data import Sentence
 from flair.embeddings.base import TokenEmbeddings, register_embeddings
 
-from elmo_plugin.bilm import BiLmError
-from elmo_plugin.integrations.word_vectors import ALL, MEAN, WordVectors
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, Layers
+from elmo_plugin.integrations.word_vectors import WordVectors
 
-# What flair's own class calls models and layers, and what they are called here.
+# Names of models and layers in flair's own class, and here.
 _MODELS = {"large": "original-5.5b", "5.5B": "original-5.5b", "pt": "portuguese"}
-_MODES = {"all": ALL, "top": "top", "average": MEAN}
+_MODES = {"all": "all", "top": "top", "average": "mean"}
 
 
 @register_embeddings
@@ -28,10 +28,8 @@ class ElmoEmbeddings(TokenEmbeddings):
 
     bilm : `str | Mapping[str, str]`, optional (default = `"tiny"`)
         See `BiLm.from_pretrained`.
-    layers : `str | int`, optional (default = `"mean"`)
-        "mean", "top", "token" or the number of a layer, see `WordVectors`; "all" concatenates them.
-    mixing_weights : `Sequence[float] | None`, optional (default = `None`)
-        See `WordVectors`.
+    layers : `str | int | Sequence[float]`, optional (default = `"mean"`)
+        See `WordVectors`; "all" concatenates the layers.
     precision : `str`, optional (default = `"float32"`)
         See `BiLm`.
 
@@ -41,53 +39,58 @@ class ElmoEmbeddings(TokenEmbeddings):
     def __init__(
         self,
         bilm: str | Mapping[str, str] = "tiny",
-        layers: str | int = MEAN,
-        mixing_weights: Sequence[float] | None = None,
+        layers: Layers = "mean",
         precision: str = "float32",
     ) -> None:
         super().__init__()
-        self._use(WordVectors(bilm, layers, mixing_weights, precision))
+        self._use(WordVectors(bilm, layers, precision))
 
     @property
     def embedding_length(self) -> int:
         return self.word_vectors.num_features
 
     def to_params(self) -> dict[str, Any]:
-        """Returns what flair stores with a model: the settings and the biLM itself, with a checksum."""
-        return {"name": self.name, "content": self.word_vectors.to_bytes()}
+        """Returns what flair stores with a model: the settings and the biLM itself."""
+        vectors, bilm = self.word_vectors, self.word_vectors.bilm
+        return {
+            "name": self.name,
+            "layers": vectors.layers,
+            "precision": vectors.precision,
+            "options": bilm.options.to_dict(),
+            "weights": {name: weight.cpu() for name, weight in bilm.state_dict().items()},
+        }
 
     @classmethod
     def from_params(cls, params: dict[str, Any]) -> "ElmoEmbeddings":
-        """
-        Restores the embeddings from what `to_params` returned, without the biLM's source. Raises `BiLmError`
-        if it is damaged.
-        """
+        """Restores the embeddings from what `to_params` returned, without the biLM's source."""
+        options, precision = BiLmOptions.from_dict(params["options"]), params["precision"]
+        word_vectors = WordVectors(params["name"], params["layers"], precision)
+        word_vectors.bilm = BiLm.from_weights(options, params["weights"].items(), precision)
         embeddings = cls.__new__(cls)
         TokenEmbeddings.__init__(embeddings)
-        embeddings._use(WordVectors.restore(params["content"]))
-        embeddings.name = params["name"]
+        embeddings._use(word_vectors)
         return embeddings
 
     def _use(self, word_vectors: WordVectors) -> None:
         word_vectors.bilm.to(flair.device)
         self.word_vectors = word_vectors
-        self.name = f"elmo-{word_vectors.layers}-{word_vectors.digest()}"
+        self.name = f"elmo-{word_vectors.digest()}"
         self.static_embeddings = True
 
     def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:
         words = [[token.text for token in sentence] for sentence in sentences]
         for sentence, vectors in zip(sentences, self.word_vectors.embed(words), strict=True):
-            of_words = torch.from_numpy(vectors).to(flair.device)
-            if self.word_vectors.layers == ALL:
-                of_words = of_words.movedim(0, 1).flatten(1)  # Shape: (words, num_layers * dim)
-            for token, vector in zip(sentence, of_words, strict=True):
+            rows = torch.from_numpy(vectors).to(flair.device)
+            if rows.dim() == 3:
+                rows = rows.movedim(0, 1).flatten(1)  # Shape: (words, num_layers * dim)
+            for token, vector in zip(sentence, rows, strict=True):
                 token.set_embedding(self.name, vector)
 
 
 @register_embeddings
 class ELMoEmbeddings(ElmoEmbeddings):
     """
-    Takes the arguments of flair's own class of this name, which needs AllenNLP 0.9, and has its defaults.
+    Takes the arguments of flair's own class of this name, which needs AllenNLP 0.9, with its defaults.
 
     # Parameters
 
@@ -99,7 +102,7 @@ class ELMoEmbeddings(ElmoEmbeddings):
     embedding_mode : `str`, optional (default = `"all"`)
         "all" concatenates the layers; "top" is the top layer, "average" their mean.
 
-    Raises `BiLmError` for another `embedding_mode`, and where the biLM cannot be loaded.
+    Raises `BiLmError` for another `embedding_mode`, and if the biLM cannot be loaded.
     """
 
     def __init__(
@@ -110,7 +113,7 @@ class ELMoEmbeddings(ElmoEmbeddings):
         embedding_mode: str = "all",
     ) -> None:
         if embedding_mode not in _MODES:
-            raise BiLmError(f"embedding_mode is one of {', '.join(_MODES)}, not {embedding_mode!r}")
+            raise BiLmError(f"embedding_mode: expected {', '.join(_MODES)}, got {embedding_mode!r}")
         bilm: str | dict[str, str] = _MODELS.get(model, model)
         if options_file and weight_file:
             bilm = {"options": str(options_file), "weights": str(weight_file)}

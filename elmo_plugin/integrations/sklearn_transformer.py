@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from elmo_plugin.bilm import BiLmError
-from elmo_plugin.integrations.word_vectors import MEAN, WordVectors
+from elmo_plugin.bilm import BiLmError, Layers
+from elmo_plugin.integrations.word_vectors import WordVectors
 
 _POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "mean": lambda vectors: vectors.mean(axis=-2),
@@ -28,22 +28,20 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     bilm : `str | Mapping[str, str]`, optional (default = `"tiny"`)
         See `BiLm.from_pretrained`.
-    layers : `str | int`, optional (default = `"mean"`)
-        "mean", "top", "token" or the number of a layer, see `WordVectors`; "all" concatenates them.
-    mixing_weights : `Sequence[float] | None`, optional (default = `None`)
-        See `WordVectors`.
+    layers : `str | int | Sequence[float]`, optional (default = `"mean"`)
+        See `WordVectors`; "all" concatenates the layers.
     precision : `str`, optional (default = `"float32"`)
         See `BiLm`.
     batch_size : `int`, optional (default = `256`)
         The number of sentences that are embedded at once.
     pooling : `str`, optional (default = `"mean"`)
-        What a sentence has of its words' vectors: the "mean", the largest number of each feature ("max"), or
-        the vector of the "first" word.
+        How the vectors of a sentence's words become one: their "mean", their "max" in each feature, or the
+        vector of the "first" word.
     tokenizer : `Callable | None`, optional (default = `None`)
         A function from a text to its words, such as `str.split`; the sentences are then texts. By default
         they are lists of words.
     device : `str`, optional (default = `"cpu"`)
-        Where the biLM computes: a device of torch's, such as "cuda".
+        The device of torch on which the biLM computes, such as "cuda".
     """
 
     word_vectors_: WordVectors
@@ -51,8 +49,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def __init__(
         self,
         bilm: str | Mapping[str, str] = "tiny",
-        layers: str | int = MEAN,
-        mixing_weights: Sequence[float] | None = None,
+        layers: Layers = "mean",
         precision: str = "float32",
         batch_size: int = 256,
         pooling: str = "mean",
@@ -61,7 +58,6 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ) -> None:
         self.bilm = bilm
         self.layers = layers
-        self.mixing_weights = mixing_weights
         self.precision = precision
         self.batch_size = batch_size
         self.pooling = pooling
@@ -69,38 +65,37 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.device = device
 
     def fit(self, X: Iterable[Sequence[str] | str], y: Any = None) -> "ElmoVectorizer":
-        """
-        Loads the biLM; `X` and `y` are ignored. Raises `BiLmError`, a `ValueError`, if a parameter is wrong.
-        """
+        """Loads the biLM; `X` and `y` are ignored. Raises `BiLmError` if a parameter is wrong."""
         self._check()
-        self.word_vectors_ = WordVectors(self.bilm, self.layers, self.mixing_weights, self.precision)
+        self.word_vectors_ = WordVectors(self.bilm, self.layers, self.precision)
         self.word_vectors_.to(self.device)
         self._n_features_out = self.word_vectors_.num_features
         return self
 
     def transform(self, X: Iterable[Sequence[str] | str]) -> np.ndarray:
         """
-        # Parameters
+        Returns the vectors of sentences, shape (sentences, features), float32. They are lists of words, or
+        texts if there is a tokenizer.
 
-        X : `Iterable[Sequence[str] | str]`
-            The words of each sentence; with a tokenizer its text.
-
-        # Returns
-
-        `np.ndarray`
-            Shape (sentences, features), float32.
-
-        Raises `BiLmError` if a sentence is not a list of words, or there is no such device.
+        Raises `BiLmError` if a sentence is not a list of words, or the device does not exist.
         """
         check_is_fitted(self)
         self._check()
         self.word_vectors_.to(self.device)  # a pickle's biLM is on the CPU
-        texts: Iterable[Any] = X
-        rest = iter(texts if self.tokenizer is None else map(self.tokenizer, texts))
+        if isinstance(X, str):
+            raise BiLmError("expected several sentences, got one text: put it into a list")
+        rest = map(self._words, X)
         rows = [np.empty((0, self._n_features_out), np.float32)]
         while sentences := list(islice(rest, self.batch_size)):
             rows.append(np.stack([self._pooled(each) for each in self.word_vectors_.embed(sentences)]))
         return np.concatenate(rows)
+
+    def _words(self, sentence: Any) -> Sequence[str]:
+        if self.tokenizer is not None:
+            return self.tokenizer(sentence)
+        if isinstance(sentence, str):
+            raise BiLmError(f"expected a list of words, got {sentence!r}: for texts set tokenizer=str.split")
+        return sentence
 
     def _pooled(self, vectors: np.ndarray) -> np.ndarray:
         """Returns the vector of a sentence. Shape of `vectors`: (..., words, dim)."""
@@ -110,9 +105,9 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _check(self) -> None:
         if self.batch_size < 1:
-            raise BiLmError(f"batch_size must be at least 1, not {self.batch_size}")
+            raise BiLmError(f"batch_size must be at least 1, got {self.batch_size}")
         if self.pooling not in _POOLINGS:
-            raise BiLmError(f"pooling is one of {', '.join(_POOLINGS)}, not {self.pooling!r}")
+            raise BiLmError(f"pooling: expected {', '.join(_POOLINGS)}, got {self.pooling!r}")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import srsly
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
 from thinc.util import get_torch_default_device
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.integrations.spacy_vectors import set_hooks, store_vectors
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     default_config={
         "bilm": "tiny",
         "layers": "mean",
-        "mixing_weights": None,
         "vectors": False,
         "precision": "float32",
     },
@@ -33,8 +32,7 @@ def make_elmo(
     nlp: Language,
     name: str,
     bilm: str | dict[str, str],
-    layers: int | str,
-    mixing_weights: list[float] | None,
+    layers: int | str | list[float],
     vectors: bool,
     precision: str,
 ) -> "ElmoComponent":
@@ -45,12 +43,12 @@ def make_elmo(
     """
     from elmo_plugin.integrations.word_vectors import WordVectors
 
-    return ElmoComponent(WordVectors(bilm, layers, mixing_weights, precision), vectors)
+    return ElmoComponent(WordVectors(bilm, layers, precision), vectors)
 
 
 class ElmoComponent:
     """
-    Embeds the tokens of a document, white space included. Each sentence is embedded by itself if there are
+    Embeds the tokens of a document, white space included. Each sentence is embedded separately if there are
     sentence boundaries at this point of the pipeline (from a parser or a sentencizer); otherwise the document
     is one sentence.
 
@@ -71,7 +69,7 @@ class ElmoComponent:
 
     def __init__(self, word_vectors: "WordVectors", vectors: bool = False) -> None:
         if vectors and word_vectors.layers == "all":
-            raise BiLmError('a word has one vector: vectors does not go with layers "all"')
+            raise BiLmError('vectors cannot be combined with layers "all": a word has one vector')
         self.word_vectors = word_vectors
         self.vectors = vectors
 
@@ -86,23 +84,17 @@ class ElmoComponent:
             yield from docs
 
     def to_bytes(self, *, exclude: Sequence[str] = ()) -> bytes:
-        return self.word_vectors.to_bytes()
+        return bilm_to_bytes(self.word_vectors)
 
     def from_bytes(self, content: bytes, *, exclude: Sequence[str] = ()) -> "ElmoComponent":
-        self.word_vectors.from_bytes(content)
+        bilm_from_bytes(self.word_vectors, content)
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> None:
-        with atomic_write(path) as temporary:
-            temporary.write_bytes(self.to_bytes())
+        Path(path).write_bytes(self.to_bytes())
 
     def from_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> "ElmoComponent":
-        """Raises `BiLmError`, naming the file, if it is missing or damaged, or has NaN in it."""
-        content = read_bytes(path, str(path))
-        try:
-            return self.from_bytes(content)
-        except BiLmError as error:
-            raise BiLmError(f"{path}: {error}") from None
+        return self.from_bytes(Path(path).read_bytes())
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
         sentences = [_sentences(doc) for doc in docs]
@@ -112,17 +104,39 @@ class ElmoComponent:
                 set_hooks(doc)
 
 
+def bilm_to_bytes(word_vectors: "WordVectors") -> bytes:
+    """Stores the biLM in msgpack, as spaCy stores all else."""
+    from safetensors.torch import save
+
+    bilm = word_vectors.bilm
+    weights = {name: weight.cpu().contiguous() for name, weight in bilm.state_dict().items()}
+    return srsly.msgpack_dumps({"options": bilm.options.to_dict(), "weights": save(weights)})
+
+
+def bilm_from_bytes(word_vectors: "WordVectors", content: bytes) -> None:
+    """Uses the biLM that `bilm_to_bytes` stored. Raises `BiLmError` if it has NaN or infinite numbers."""
+    from safetensors.torch import load
+
+    from elmo_plugin.bilm import BiLm, BiLmOptions
+    from elmo_plugin.common.formats.torch_files import check_all_finite
+
+    stored = srsly.msgpack_loads(content)
+    weights = load(stored["weights"])
+    check_all_finite(weights.items(), "the stored biLM")
+    options = BiLmOptions.from_dict(stored["options"])
+    word_vectors.bilm = BiLm.from_weights(options, weights.items(), word_vectors.precision)
+
+
 def embed_sentences(
     word_vectors: "WordVectors", sentences: Sequence[Sequence[Sequence[str]]]
 ) -> list[np.ndarray]:
     """
-    Returns the vectors of the words of each document, which are given as lists of sentences, see
-    `WordVectors.embed`. A document has at least one sentence, which may be empty. The biLM computes where
-    spaCy does: on the GPU after `spacy.require_gpu()`.
+    Returns the vectors of the words of each document (a list of one or more sentences, which may be empty),
+    see `WordVectors.embed`. The biLM computes where spaCy does: on the GPU after `spacy.require_gpu()`.
     """
     word_vectors.to(str(get_torch_default_device()))
-    vectors = iter(word_vectors.embed([sentence for of_doc in sentences for sentence in of_doc]))
-    return [np.concatenate([next(vectors) for _ in of_doc], axis=-2) for of_doc in sentences]
+    vectors = iter(word_vectors.embed([sentence for document in sentences for sentence in document]))
+    return [np.concatenate([next(vectors) for _ in document], axis=-2) for document in sentences]
 
 
 def _sentences(doc: Doc) -> list[list[str]]:

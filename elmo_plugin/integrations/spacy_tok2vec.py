@@ -11,8 +11,8 @@ from thinc.shims import Shim
 from thinc.types import Floats2d, Floats3d
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.integrations.spacy_component import embed_sentences
-from elmo_plugin.integrations.word_vectors import ALL, WordVectors
+from elmo_plugin.integrations.spacy_component import bilm_from_bytes, bilm_to_bytes, embed_sentences
+from elmo_plugin.integrations.word_vectors import WordVectors
 
 Layers = list[Floats3d]  # Shape of each: (num_layers, words, dim)
 
@@ -27,8 +27,8 @@ def build_tok2vec_elmo(
     split_sentences: bool = False,
 ) -> Model[list[Doc], list[Floats2d]]:
     """
-    Builds a `tok2vec`, or the `embed` of one, for spaCy's configurations: a learned mix of the layers of a
-    frozen biLM, dropout and a maxout layer.
+    Builds a `tok2vec`, or its `embed`, for spaCy's configurations: a learned mix of the layers of a frozen
+    biLM, dropout and a maxout layer.
 
     # Parameters
 
@@ -45,7 +45,7 @@ def build_tok2vec_elmo(
         Whether the biLM reads each document sentence by sentence, as spaCy's `Sentencizer` splits it, or as
         one sentence. Boundaries that a pipeline has set are ignored, because there are none in training.
     """
-    word_vectors = WordVectors(bilm, ALL, precision=precision)
+    word_vectors = WordVectors(bilm, "all", precision)
     mixed: Model = chain(
         bilm_layers(word_vectors, split_sentences=split_sentences), scalar_mix(), Dropout(dropout)
     )
@@ -88,10 +88,10 @@ class BiLmShim(Shim):
     """Lets thinc store the biLM, and move it to a GPU."""
 
     def to_bytes(self) -> bytes:
-        return self._model.to_bytes()
+        return bilm_to_bytes(self._model)
 
     def from_bytes(self, data: bytes) -> "BiLmShim":
-        self._model.from_bytes(data)
+        bilm_from_bytes(self._model, data)
         return self
 
     def to_device(self, device_type: str, device_id: int) -> None:
@@ -131,14 +131,14 @@ def _mix_forward(
     xp, gamma = ops.xp, model.get_param("gamma")
     weights = ops.softmax(ops.asarray([model.get_param("weights")]))[0]
     if not xp.isfinite(weights * gamma).all():
-        raise BiLmError("the learned mix of ELMo's layers has NaN or an infinite number in it")
+        raise BiLmError("the learned mix of ELMo's layers contains NaN or an infinite number")
     sums = [xp.tensordot(weights, layers, axes=1) for layers in X]
 
     def backprop(dY: list[Floats2d]) -> Layers:
-        d_gamma = sum(float((of_doc * d).sum()) for of_doc, d in zip(sums, dY, strict=True))
+        d_gamma = sum(float((document * d).sum()) for document, d in zip(sums, dY, strict=True))
         d_weights = gamma * sum(xp.tensordot(layers, d, axes=2) for layers, d in zip(X, dY, strict=True))
         model.inc_grad("gamma", ops.asarray1f([d_gamma]))
         model.inc_grad("weights", weights * (d_weights - (weights * d_weights).sum()))
         return []  # the biLM is frozen
 
-    return [gamma * of_doc for of_doc in sums], backprop
+    return [gamma * document for document in sums], backprop

@@ -10,13 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.common.formats.torch_files import load_plain
-from elmo_plugin.integrations.word_vectors import WordVectors
 from tests.bilm.manylangs.model_folder import SENTENCES, write_model
 from tests.hostile.material import Material, damaged, loads_right, random_of, times
 from tests.hostile.outcomes import Outcomes
@@ -168,22 +166,6 @@ def test_models_of_manylangs(tmp_path: Path, outcomes: Outcomes) -> None:
                 config.write_text(json.dumps(changed))
                 outcomes.run(f"{config.name}: {section}.{key}={value!r}", look, tmp_path / "run", names)
         config.write_text(json.dumps(whole))
-
-
-def test_what_other_libraries_store(material: Material, outcomes: Outcomes) -> None:
-    """spaCy, flair and scikit-learn store the same bytes, with a checksum."""
-    words = [["The", "cat", "sat"], ["Dogs"]]
-    vectors = WordVectors(material.pair)
-    content, expected = vectors.to_bytes(), vectors.embed(words)
-
-    def look(changed: bytes) -> None:
-        found = WordVectors.restore(changed).embed(words)
-        assert all(map(np.array_equal, found, expected)), "other vectors"
-
-    generator = random_of(62)
-    for case in times(200):
-        look_here = partial(look, damaged(content, generator))
-        outcomes.call(f"stored {case}", look_here, ["stored", "biLM", "checksum"])
 
 
 def test_plain_values_of_torch(outcomes: Outcomes) -> None:

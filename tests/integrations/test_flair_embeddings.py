@@ -52,7 +52,7 @@ def test_several_are_stacked_and_pooled(pair: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"layers": "top"}, {"mixing_weights": [1, 0, 3]}, {"precision": "bfloat16"}], ids=str
+    "settings", [{}, {"layers": "top"}, {"layers": [0.25, 0, 0.75]}, {"precision": "bfloat16"}], ids=str
 )
 def test_a_sentence_has_the_vectors_of_each_setting_and_biLM(
     settings: dict[str, Any], pair: dict[str, str], tmp_path: Path
@@ -82,7 +82,7 @@ def test_the_same_embeddings_have_the_same_name_wherever_the_biLM_is(
 
 
 def test_what_flair_stores_needs_no_other_file(pair: dict[str, str]) -> None:
-    embeddings = ElmoEmbeddings(pair, mixing_weights=[1, 2, 1])
+    embeddings = ElmoEmbeddings(pair, layers=[0.25, 0.5, 0.25])
     expected = embedded(embeddings)
     stored = embeddings.save_embeddings(use_state_dict=False)
     for file in pair.values():
@@ -153,7 +153,7 @@ def test_flairs_arguments_have_flairs_defaults(
     for model in ("original", "small", "medium", "large", "5.5B", "pt", "portuguese", "pubmed"):
         ELMoEmbeddings(model, embedding_mode="top")
     assert {(name in MODELS, layers) for name, layers in asked} == {(True, "top")}
-    with pytest.raises(BiLmError, match="embedding_mode is one of all, top, average, not 'mean'"):
+    with pytest.raises(BiLmError, match="embedding_mode: expected all, top, average, got 'mean'"):
         ELMoEmbeddings(embedding_mode="mean")
 
 

@@ -117,12 +117,16 @@ def test_a_pickle_has_the_biLM(pair: dict[str, str]) -> None:
 
 def test_what_is_no_list_of_words_is_named(pair: dict[str, str]) -> None:
     fitted = ElmoVectorizer(pair).fit(SENTENCES)
-    for wrong in ("The play ended.", [1, 2]):
-        with pytest.raises(BiLmError, match="a sentence is a list of words"):
-            fitted.transform([wrong])
+    for wrong, message in (
+        ("The play ended.", "expected several sentences, got one text"),
+        (["The play ended."], "expected a list of words, got 'The play ended.': for texts set tokenizer"),
+        ([[1, 2]], "a sentence is a list of words"),
+    ):
+        with pytest.raises(BiLmError, match=message):
+            fitted.transform(wrong)
     with pytest.raises(BiLmError, match="batch_size must be at least 1"):
         ElmoVectorizer(pair, batch_size=0).fit(SENTENCES)
-    with pytest.raises(BiLmError, match="pooling is one of mean, max, first, not 'min'"):
+    with pytest.raises(BiLmError, match="pooling: expected mean, max, first, got 'min'"):
         ElmoVectorizer(pair, pooling="min").fit(SENTENCES)
 
 

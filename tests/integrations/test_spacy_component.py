@@ -84,7 +84,7 @@ def test_layers_are_chosen_in_the_configuration(pair: dict[str, str]) -> None:
     every = pipeline(pair, layers="all")(TEXTS[1])._.elmo
     assert every.shape == (3, 2, 12)
     np.testing.assert_array_equal(np.stack(alone), every)
-    mixed = pipeline(pair, mixing_weights=[3, 1, 0])(TEXTS[1])._.elmo
+    mixed = pipeline(pair, layers=[0.75, 0.25, 0.0])(TEXTS[1])._.elmo
     np.testing.assert_allclose(mixed, 0.75 * every[0] + 0.25 * every[1], atol=1e-6)
 
 
@@ -122,6 +122,14 @@ def test_a_stored_pipeline_has_its_biLM(way: str, pair: dict[str, str], tmp_path
         loaded = spacy.blank("en").from_config(config)
         loaded.from_bytes(content)
     np.testing.assert_array_equal(loaded(TEXTS[0])._.elmo, expected)
+
+
+def test_stored_numbers_are_finite(pair: dict[str, str]) -> None:
+    component = pipeline(pair).get_pipe("elmo")
+    with torch.no_grad():
+        next(component.word_vectors.bilm.parameters()).view(-1)[0] = torch.nan
+    with pytest.raises(BiLmError, match=r"the stored biLM: the tensor .* has NaN"):
+        component.from_bytes(component.to_bytes())
 
 
 def test_a_document_keeps_its_vectors_through_bytes(pair: dict[str, str]) -> None:
@@ -207,7 +215,7 @@ def test_an_empty_span_has_zeros(pair: dict[str, str]) -> None:
 
 
 def test_wrong_settings_are_named(pair: dict[str, str]) -> None:
-    with pytest.raises(BiLmError, match='vectors does not go with layers "all"'):
+    with pytest.raises(BiLmError, match='vectors cannot be combined with layers "all"'):
         pipeline(pair, layers="all", vectors=True)
     with pytest.raises(BiLmError, match="biLM not found: huge"):
         spacy.blank("en").add_pipe("elmo", config={"bilm": "huge"})(spacy.blank("en")("Hello"))
