@@ -49,7 +49,7 @@ def table(models: Sequence[tuple[str, Sequence[Mix]]]) -> str:
 def _read(archive: str) -> list[Mix]:
     mixes = read_mixes(read_state(archive))
     if not mixes:
-        raise BiLmError(f"archive {archive}: its model has no ELMo of elmo_plugin")
+        raise BiLmError(f"archive {archive}: expected a model with ELMo")
     return mixes
 
 

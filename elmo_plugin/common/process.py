@@ -10,6 +10,7 @@ import ctypes
 import os
 import sys
 import threading
+from typing import Any
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt, of its malloc.h
 
@@ -44,15 +45,6 @@ class ForkSafeLock:
         self._locks[os.getpid()].release()
 
 
-def trim_heap() -> None:
-    """
-    Gives freed memory back to the system once. Taking it again costs time, so call it after larger steps. It
-    costs less time than `use_mmap_for_large_blocks`, and lets the memory grow in between.
-    """
-    if (library := _glibc()) is not None:
-        library.malloc_trim(0)
-
-
 def use_mmap_for_large_blocks() -> None:
     """
     Takes blocks of a megabyte or more from the system, and gives them back when they are freed, for the rest
@@ -71,11 +63,7 @@ def keep_freed_memory() -> None:
 
 
 def _set(options: dict[int, int]) -> None:
-    if (library := _glibc()) is not None:
+    library: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
+    if hasattr(library, "gnu_get_libc_version"):
         for option, size in options.items():
             library.mallopt(option, size)
-
-
-def _glibc() -> ctypes.CDLL | None:
-    library = ctypes.CDLL(None) if sys.platform == "linux" else None
-    return library if hasattr(library, "gnu_get_libc_version") else None

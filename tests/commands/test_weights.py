@@ -70,5 +70,5 @@ def test_mistakes_are_reported(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="no-such: there is no such file"):
         run_command("weights", "no-such")
     bilm = write_training(tmp_path / "bilm", random_bilm())
-    with pytest.raises(ConfigurationError, match="its model has no ELMo"):
+    with pytest.raises(ConfigurationError, match="expected a model with ELMo"):
         run_command("weights", bilm)
