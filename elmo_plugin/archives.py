@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
-from elmo_plugin.common.downloads import fetch, is_address
+from elmo_plugin.common.downloads import fetch, is_url
 from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -212,7 +212,7 @@ def _is_importable(value: str) -> bool:
 def _is_file(key: str, value: str) -> bool:
     """Returns whether `value` is a path or a URL, not a name of something else."""
     path = PureWindowsPath(value)  # splits at / also
-    if is_address(value) or path.anchor or value.startswith("~") or ".." in path.parts:
+    if is_url(value) or path.anchor or value.startswith("~") or ".." in path.parts:
         return True
     looks_like_one = len(path.parts) > 1 or path.suffix or _NAMES_A_FILE.search(key)
     return bool(looks_like_one) and "\0" not in value and Path(value).exists()

@@ -27,7 +27,7 @@ from allennlp.predictors import Predictor
 from elmo_plugin import batch_to_ids
 from elmo_plugin.allennlp_api import indexer, token_embedder
 from elmo_plugin.bilm.io import sources
-from elmo_plugin.bilm.io.pretrained import MODELS
+from elmo_plugin.bilm.io.sources import MODELS
 from elmo_plugin.bilm.io.training_archive import load_plain
 from tests.allennlp_api.conftest import write_bilm
 from tests.allennlp_elmo import allennlps_own_afterwards, dropin, predictions, tagger_config, train

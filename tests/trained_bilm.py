@@ -9,7 +9,7 @@ from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
-from elmo_plugin.common.formats.json_tensor import json_to_tensor
+from elmo_plugin.common.formats.torch_files import json_to_tensor
 from tests.small_bilm import small_options
 
 COUNTS = {"the": 9, "<S>": 8, "</S>": 8, "cat": 5, "Wörterbuch": 4, "辞書": 3, "sat": 2}

@@ -13,7 +13,8 @@ from elmo_plugin.allennlp_api.elmo import Elmo
 from elmo_plugin.allennlp_api.elmo_bilm import CACHED_WORDS
 from elmo_plugin.allennlp_api.names import CHARACTERS, from_allennlp, published_options
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
-from elmo_plugin.bilm.io import MODELS, fetch
+from elmo_plugin.bilm.io import MODELS
+from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.embedding import find_bilms, stored_state
 from elmo_plugin.embedding.cache import RegisteredCache

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from elmo_plugin.common.files import write_json
-from elmo_plugin.common.outputs import Output, check_outputs, named_files
+from elmo_plugin.common.outputs import check_outputs
 
 WITHOUT_ALLENNLP = {
     "new": "Write a project that trains a model of a task with ELMo.",
@@ -62,7 +62,7 @@ class Command(NamedTuple):
     def execute(self, args: argparse.Namespace) -> None:
         """Checks the outputs, runs the command, and writes `--json`."""
         inputs = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
-        check_outputs([Output("output", path) for path in self.outputs(args)], named_files(inputs))
+        check_outputs(self.outputs(args), inputs)
         content = self.run(args)
         if content is not None and args.json:
             write_json(args.json, content)

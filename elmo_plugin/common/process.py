@@ -1,9 +1,8 @@
 """
-A process: its standard streams, its locks, and what its C library does with freed memory.
+A process: its standard streams, its locks, and how glibc treats freed memory.
 
-The functions for memory need glibc; elsewhere they do nothing. By default glibc keeps freed blocks of up to
-32 MB for later ones. The tensors of batches, which are of many sizes, then leave gaps between small blocks: a
-process that embeds for hours grows by hundreds of megabytes.
+By default glibc keeps freed blocks of up to 32 MB. Tensors of many sizes then leave gaps between small
+blocks, and a process that embeds for hours grows by hundreds of megabytes. Without glibc nothing changes.
 """
 
 import ctypes
@@ -17,8 +16,8 @@ _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's
 
 def open_missing_streams() -> None:
     """
-    Opens the null device in place of each closed standard stream, for which Python has `None`. Otherwise the
-    next file that is opened would get the stream's number, and whatever a library prints would go into it.
+    Opens the null device in place of each closed standard stream. Otherwise the next file that is opened gets
+    the stream's number, and whatever a library prints goes into it.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
@@ -31,8 +30,8 @@ def open_missing_streams() -> None:
 
 class ForkSafeLock:
     """
-    A lock for the threads of one process, with `with`. A forked child finds it free, even where a thread that
-    the child does not have held it in the parent. What it guards must be valid at any moment.
+    A lock for the threads of one process. A forked child finds it free even if a thread of the parent held
+    it, so what it guards must be valid at any moment.
     """
 
     def __init__(self) -> None:
@@ -46,18 +45,14 @@ class ForkSafeLock:
 
 
 def use_mmap_for_large_blocks() -> None:
-    """
-    Takes blocks of a megabyte or more from the system, and gives them back when they are freed, for the rest
-    of the process. A process that had embedded 700,000 words held 956 MB and grew; with this it holds 780 and
-    does not.
-    """
+    """Makes the process return blocks of a megabyte or more to the system as soon as they are freed."""
     _set({_MMAP_THRESHOLD: 2**20})
 
 
 def keep_freed_memory() -> None:
     """
-    Keeps all freed memory in the process, for its next arrays: the system would have to fill each page with
-    zeros again. Training on a CPU takes a tenth less time, or even less.
+    Keeps all freed memory for the next arrays, because the system fills each new page with zeros. Training on
+    a CPU takes a tenth less time.
     """
     _set({_TRIM_THRESHOLD: 2**31 - 1, _TOP_PAD: 2**26, _MMAP_THRESHOLD: 2**30})
 

@@ -27,14 +27,8 @@ def is_quiet() -> bool:
 
 def progress_bar(as_lines: bool | None = None, **options: Any) -> tqdm:
     """
-    Returns a bar of tqdm.
-
-    # Parameters
-
-    as_lines : `bool | None`, optional (default = `None`)
-        Whether to print a new line every two seconds; `None` does so if standard error is not a terminal.
-    options
-        Those of `tqdm`.
+    Returns a bar of tqdm with these `options`. It prints a new line every two seconds if `as_lines`, by
+    default if standard error is not a terminal.
     """
     options["disable"] = options.get("disable") or is_quiet()
     if as_lines is None:

@@ -16,9 +16,8 @@ def provenance() -> dict[str, str]:
 
 def commit(folder: Path = PACKAGE) -> str:
     """
-    Returns the last commit that changed a folder, by default that of the package, or the experiments next to
-    it, with `-changed` after it if files have changed since. It is empty if git does not know the folder, as
-    that of an installed wheel.
+    Returns the last commit that changed a folder or the experiments next to it, followed by `-changed` if
+    files have changed since; an empty string if git does not know the folder (an installed wheel).
     """
     try:
         if not (last := _git(folder, "log", "-1", "--format=%h", "--", ".")):
@@ -36,7 +35,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def processor() -> str:
-    """Returns the processor's name, family, model and widest vectors, as far as Linux's /proc tells."""
+    """Returns the processor's name, family, model and widest vectors, as reported by /proc/cpuinfo."""
     path = Path("/proc/cpuinfo")
     if not path.exists():
         return platform.processor()

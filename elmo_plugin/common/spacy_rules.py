@@ -11,21 +11,13 @@ if TYPE_CHECKING:
 
 class SpacyRules:
     """
-    The rules of a language, which need no trained model. spaCy stores each new word for ever, so the rules
-    are loaded again after many. Several threads may use them.
-
-    # Parameters
-
-    language : `str`
-        The code of the language.
-    pipes : `str`
-        The names of spaCy's components that follow the tokenizer, such as "sentencizer".
-
-    Raises `BiLmError` if spaCy is not installed, or has no rules for the language.
+    The tokenizer of a language, followed by `pipes`, such as "sentencizer"; no trained model is needed. spaCy
+    stores each new word for ever, so the rules are loaded again after many. Threads may share them. Raises
+    `BiLmError` if spaCy is not installed, or has no rules for the language.
     """
 
     max_new_words = 100_000
-    """After which the rules are loaded again, in 0.2 seconds. This many words take about 50 MB."""
+    """After them the rules are loaded again, in 0.2 seconds. This many words take about 50 MB."""
 
     def __init__(self, language: str, *pipes: str) -> None:
         self._language, self._pipes = language, pipes

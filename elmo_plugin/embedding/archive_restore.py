@@ -9,8 +9,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, check_weights
-from elmo_plugin.common.formats.json_tensor import json_from_tensor, json_to_tensor
-from elmo_plugin.common.formats.torch_files import load_plain
+from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor, load_plain
 
 EXTRA_STATE = "_extra_state"  # torch's name for what a module stores besides its tensors
 BILM = "_elmo.bilm."  # where a token embedder has its biLM

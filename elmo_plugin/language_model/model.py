@@ -23,7 +23,7 @@ from elmo_plugin.bilm import BiLm, BiLmOptions, VocabularySoftmax, pack
 from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.bilm.lstm import BiLmState, LstmState, map_state
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.formats.json_tensor import json_to_tensor
+from elmo_plugin.common.formats.torch_files import json_to_tensor
 from elmo_plugin.language_model.evaluation import perplexity
 from elmo_plugin.language_model.warm_start import adapt_softmax, take_options_from_weights
 from elmo_plugin.training import bfloat16_autocast

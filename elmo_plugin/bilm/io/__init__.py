@@ -8,16 +8,16 @@ from elmo_plugin.bilm.io.allennlp_layout import (
     split_highway,
     swap_gates,
 )
-from elmo_plugin.bilm.io.digest import weights_digest
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, UNKNOWN_WORDS, SoftmaxWeights, write_weights
-from elmo_plugin.bilm.io.pretrained import MODELS, fetch
 from elmo_plugin.bilm.io.readme import Card
 from elmo_plugin.bilm.io.sources import (
+    MODELS,
     OPTIONS_NAME,
     WEIGHTS_NAME,
     Checkpoint,
     Source,
     read_checkpoint,
+    weights_digest,
     write_card,
     write_files,
 )
@@ -46,7 +46,6 @@ __all__ = [
     "TensorMapping",
     "bias_from_allennlp",
     "check_weights",
-    "fetch",
     "highway_mappings",
     "lstm_mappings",
     "options_from_state",

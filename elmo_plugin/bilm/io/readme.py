@@ -1,4 +1,4 @@
-"""The `README.md` of a folder with a biLM, as model hubs show it."""
+"""The model card of a folder with a biLM, `README.md`, as model hubs show it."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from elmo_plugin.bilm.options import BiLmOptions
 CARD_NAME = "README.md"
 
 _CARD = """---
-{metadata}library_name: elmo_plugin
+{card.metadata}library_name: elmo_plugin
 pipeline_tag: feature-extraction
 tags:
 - elmo
@@ -24,8 +24,8 @@ A bidirectional language model (biLM) in the layout of published ELMo models
 
 |  |  |
 | --- | --- |
-| LSTMs | {n_layers} layers of {dim:,} cells in each direction, projected to {projection_dim:,} |
-| token layer | {n_filters:,} character filters, {n_highway} highway layers |
+| LSTMs | {lstm.n_layers} layers of {lstm.dim:,} cells per direction, projected to {lstm.projection_dim:,} |
+| token layer | {cnn.n_filters:,} character filters, {cnn.n_highway} highway layers |
 | vectors | {num_layers} layers of {output_dim:,} |
 | parameters of the biLM | {parameters:,} |
 | numbers in the file | {dtype} |
@@ -36,18 +36,18 @@ A bidirectional language model (biLM) in the layout of published ELMo models
 ```python
 from elmo_plugin.bilm import BiLm
 
-bilm = BiLm.from_pretrained("{address}")  # where this folder is: a path, or its address on a hub
+bilm = BiLm.from_pretrained("hf://USER/{title}")  # where this folder is: a path, or its address on a hub
 vectors = bilm.embed([["The", "play", "."], ["Hello"]])  # per sentence: (layers, words, {output_dim})
 ```
 
-This needs elmo_plugin with its extra `download`. In a configuration of AllenNLP: `bilm: '{address}'`. Other
-implementations of ELMo read the two files, too.
+This needs elmo_plugin with its extra `download`. In a configuration of AllenNLP: `bilm: 'hf://USER/{title}'`.
+Other implementations of ELMo also read the two files.
 
-{training}"""
+{card.training}"""
 _UNKNOWN = """## Training data, figures, licence
 
-Complete this before publishing: the text that the model was trained on, its perplexity on text that it has
-not seen, and the licence of its weights; `license` and `language` at the top, too.
+Complete this before publishing: the training text, the perplexity on unseen text, and the licence of the
+weights; also `license` and `language` at the top.
 """
 
 
@@ -63,9 +63,8 @@ class Card(NamedTuple):
 
 def read_card(folder: Path) -> Card | None:
     """
-    Returns what the `README.md` of a biLM's folder says about its training and licence; `None` if there is
-    none that begins with the licence and language. Links to other files of the folder, which a copy lacks,
-    become text.
+    Reads what the model card of a folder says about training and licence; `None` unless it begins with the
+    licence and language. Links to other files of the folder, which a copy lacks, become text.
     """
     try:
         text = (folder / CARD_NAME).read_text(encoding="utf-8")
@@ -89,39 +88,15 @@ def model_card(
     vocabulary_size: int | None,
     card: Card | None = None,
 ) -> str:
-    """
-    Returns the text of a model card.
-
-    # Parameters
-
-    title : `str`
-        The name of the model.
-    options : `BiLmOptions`
-        Its sizes; it reads characters as published models do.
-    parameters : `int`
-        How many numbers the biLM has.
-    dtype : `str`
-        In which they are stored.
-    vocabulary_size : `int | None`
-        The number of words of the softmax, if that is stored with it.
-    card : `Card | None`
-        That of the biLM's source.
-    """
-    known = card or Card()
-    cnn, lstm = options.char_cnn, options.lstm
+    """Returns the text of a model card, with what the `card` of the biLM's source says."""
     return _CARD.format(
-        metadata=known.metadata,
-        training=known.training,
         title=title,
-        address=f"hf://USER/{title}",
-        n_layers=lstm.n_layers,
-        dim=lstm.dim,
-        projection_dim=lstm.projection_dim,
-        n_filters=cnn.n_filters,
-        n_highway=cnn.n_highway,
-        num_layers=lstm.n_layers + 1,
-        output_dim=2 * lstm.projection_dim,
+        cnn=options.char_cnn,
+        lstm=options.lstm,
+        num_layers=options.lstm.n_layers + 1,
+        output_dim=2 * options.lstm.projection_dim,
         parameters=parameters,
         dtype=dtype,
         softmax=f"{vocabulary_size:,} words" if vocabulary_size else "none",
+        card=card or Card(),
     )

@@ -1,11 +1,14 @@
-"""The sources of a biLM, in the order in which they are tried: a name, a path, a URL, the hub."""
+"""Where a biLM comes from, in order: a name, a path, a URL, the Hugging Face Hub; and writing its files."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.io.hdf5_weights import (
@@ -16,29 +19,53 @@ from elmo_plugin.bilm.io.hdf5_weights import (
     read_weights,
     write_weights,
 )
-from elmo_plugin.bilm.io.pretrained import MODELS, fetch
 from elmo_plugin.bilm.io.readme import CARD_NAME, Card, model_card, read_card
 from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, read_archive
 from elmo_plugin.bilm.manylangs.folder import is_model_folder, read_folder
 from elmo_plugin.bilm.options import BiLmOptions
+from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, atomic_write_all, remove_leftovers
+from elmo_plugin.common.outputs import refuse_folder
 
-OPTIONS_NAME = "options.json"
-WEIGHTS_NAME = "weights.hdf5"
+OPTIONS_NAME, WEIGHTS_NAME = "options.json", "weights.hdf5"
 
 Source = str | Path | Mapping[str, str]
 
+_BUNDLED = Path(__file__).parent.parent / "models"
+_PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
+_DIGEST_VERSION = b"elmo_plugin 1"  # raise it if the same biLM gives other numbers
+
+
+def _bundled(name: str) -> tuple[str, str]:
+    return str(_BUNDLED / name / OPTIONS_NAME), str(_BUNDLED / name / WEIGHTS_NAME)
+
+
+def _published(stem: str, weights: str = "weights") -> tuple[str, str]:
+    return f"{_PUBLISHED}/{stem}_options.json", f"{_PUBLISHED}/{stem}_{weights}.hdf5"
+
+
+MODELS: dict[str, tuple[str, str]] = {
+    "tiny": _bundled("tiny"),
+    "base": _bundled("base"),
+    "small": _published("2x1024_128_2048cnn_1xhighway/elmo_2x1024_128_2048cnn_1xhighway"),
+    "medium": _published("2x2048_256_2048cnn_1xhighway/elmo_2x2048_256_2048cnn_1xhighway"),
+    "original": _published("2x4096_512_2048cnn_2xhighway/elmo_2x4096_512_2048cnn_2xhighway"),
+    "original-5.5b": _published("2x4096_512_2048cnn_2xhighway_5.5B/elmo_2x4096_512_2048cnn_2xhighway_5.5B"),
+    "pubmed": _published("contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway", "weights_PubMed_only"),
+    "portuguese": _published("contributed/pt/elmo_pt"),
+}
+"""The options and weights of each name, in this package or to be downloaded once."""
 
 
 class Checkpoint(NamedTuple):
     """
     options: the sizes
-    weights: names and tensors for `BiLm.load_weights`; they may be read only while they are iterated over
-    softmax: what the biLM was trained with, where it is stored with it and was asked for
+    weights: names and tensors for `BiLm.load_weights`, which may be read only while they are iterated over
+    softmax: what the biLM was trained with, if it is stored and was asked for
     dtype: one of `DTYPES`, in which it is stored
-    card: what the model card next to it says
+    card: what its model card says
     """
 
     options: BiLmOptions
@@ -50,64 +77,81 @@ class Checkpoint(NamedTuple):
 
 def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     """
-    Reads a stored biLM.
-
-    # Parameters
-
-    source : `str | Path | Mapping[str, str]`
-        A name of `MODELS`, the path or URL of a training archive, the directory of a training, of a published
-        pair of files (one `*options.json`, one `*weights.hdf5`) or of a model of ELMoForManyLangs, or
-        `{"options": ..., "weights": ...}` with a pair of paths or URLs. A `Path` is never a name.
-    with_softmax : `bool`
-        Whether the softmax is read, too.
-
-    Raises `BiLmError` where the source is not a usable model.
+    Reads a stored biLM: a name of `MODELS`; the path or URL of a training archive, of the directory of a
+    training, of a pair of files (one `*options.json`, one `*weights.hdf5`) or of a model of ELMoForManyLangs;
+    USER/MODEL on the Hugging Face Hub; or `{"options": …, "weights": …}` with two paths or URLs. A `Path` is
+    always a path. Raises `BiLmError` if it is not found or cannot be used.
     """
-    found = _locate(source)
-    if isinstance(found, Path):
-        if is_model_folder(found):
-            options, weights = read_folder(found)
-            return Checkpoint(options, weights.items())
-        options, weights, softmax = read_archive(found, with_softmax=with_softmax)
-        return Checkpoint(options, weights.items(), softmax)
-    options_file, weights_file = found
-    options = BiLmOptions.from_file(options_file)
-    check_weights_file(weights_file, options)
-    softmax = read_softmax(weights_file, options) if with_softmax else None
-    stored = read_weights(weights_file, options)
-    return Checkpoint(options, stored, softmax, read_dtype(weights_file), read_card(options_file.parent))
+    found = _find(source)
+    if isinstance(found, tuple):
+        options_file, weights_file = found
+        options = BiLmOptions.from_file(options_file)
+        check_weights_file(weights_file, options)
+        softmax = read_softmax(weights_file, options) if with_softmax else None
+        stored = read_weights(weights_file, options)
+        return Checkpoint(options, stored, softmax, read_dtype(weights_file), read_card(options_file.parent))
+    if is_model_folder(found):
+        options, weights = read_folder(found)
+        return Checkpoint(options, weights.items())
+    options, weights, softmax = read_archive(found, with_softmax=with_softmax)
+    return Checkpoint(options, weights.items(), softmax)
+
+
+def _find(source: Source) -> Path | tuple[Path, Path]:
+    """Returns an archive or the folder of a model, or an options and a weight file."""
+    if isinstance(source, Mapping) and set(source) == {"options", "weights"}:
+        return fetch(source["options"]), fetch(source["weights"])
+    if not isinstance(source, str | Path):
+        raise BiLmError(f'expected a name, a path, a URL or {{"options": …, "weights": …}}, got {source!r}')
+    if isinstance(source, str) and source in MODELS:
+        options, weights = MODELS[source]
+        return fetch(options), fetch(weights)
+    path = fetch(source)
+    if not path.exists():
+        path = _find_on_hub(source, path)
+    if not path.is_dir() or (path / CONFIG_NAME).is_file() or is_model_folder(path):
+        return path
+    # Published files often have the model's name before the names here.
+    pair = [list(path.glob(f"*{name}")) for name in (OPTIONS_NAME, WEIGHTS_NAME)]
+    if [len(files) for files in pair] != [1, 1]:
+        raise BiLmError(
+            f"directory {path}: expected {CONFIG_NAME}, or one *{OPTIONS_NAME} and one *{WEIGHTS_NAME}"
+        )
+    return pair[0][0], pair[1][0]
+
+
+def _find_on_hub(source: str | Path, path: Path) -> Path:
+    """Downloads USER/MODEL, unless USER is a folder here, so that a mistyped path needs no network."""
+    if isinstance(source, Path):
+        raise BiLmError(f"biLM not found: {source}")
+    message = f"biLM not found: {source} is neither a name nor a path"
+    if _HUB_ID.fullmatch(source) and not path.parent.exists():
+        try:
+            return fetch(f"hf://{source}")
+        except BiLmError as error:
+            raise BiLmError(f"{message}, and {error}") from None
+    if nearest := get_close_matches(source, MODELS, n=1):
+        message += f"; did you mean {nearest[0]!r}?"
+    elif re.fullmatch(r"[\w-]+", source):
+        message += f"; the names are {', '.join(MODELS)}"
+    raise BiLmError(message)
 
 
 def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]:
     """
-    Writes a biLM as the two files of published ELMo models: both of them or neither. If a kill replaces only
-    one of them, they are refused together.
-
-    # Parameters
-
-    folder : `str | Path`
-        Where `options.json` and `weights.hdf5` are written. It is created if necessary.
-    checkpoint : `Checkpoint`
-        The biLM.
-
-    # Returns
-
-    `Path`, `Path`
-        The options and the weights.
-
-    Raises `BiLmError` if the weights are damaged or cannot be written, and `OSError` if the files cannot.
+    Writes a biLM as the two files of published models, and returns their paths. If a kill replaces only one
+    of them, they are refused together. Raises `BiLmError` if the weights are damaged or cannot be written,
+    and `OSError` if the files cannot.
     """
     files = Path(folder) / OPTIONS_NAME, Path(folder) / WEIGHTS_NAME
     for file in files:
-        if file.is_dir():
-            raise BiLmError(f"{file} is a directory, where a file is to be written")
+        refuse_folder(file)
         remove_leftovers(folder, file.name)
     with atomic_write_all(files) as (options_file, weights_file):
         checkpoint.options.to_file(options_file)
         options, weights, softmax, dtype, _ = checkpoint
-        state = dict(weights)
         try:
-            write_weights(weights_file, state, options, dtype, softmax)
+            write_weights(weights_file, dict(weights), options, dtype, softmax)
         except BiLmError as error:
             raise BiLmError(f"weight file {files[1]}: {error}") from None
     return files
@@ -115,8 +159,8 @@ def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]
 
 def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
     """
-    Writes a model card next to the files of a biLM, whose weights are read; one that is there stays. What the
-    card of its source says about training data and licence is kept.
+    Writes a model card next to the files of a biLM, whose weights are read, unless there is one. It keeps
+    what the card of its source says about training data and licence.
     """
     path = Path(folder) / CARD_NAME
     if path.exists():
@@ -129,37 +173,11 @@ def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def _locate(source: Source) -> Path | tuple[Path, Path]:
-    """Returns an archive or the folder of a model, or an options and a weight file."""
-    if isinstance(source, Mapping) and set(source) == {"options", "weights"}:
-        return fetch(source["options"]), fetch(source["weights"])
-    if not isinstance(source, str | Path):
-        raise BiLmError(
-            f'a biLM is given by name, by archive, or as {{"options": …, "weights": …}}, not as {source!r}'
-        )
-    if isinstance(source, str) and source in MODELS:
-        options, weights = MODELS[source]
-        return fetch(options), fetch(weights)
-    path = fetch(source)
-    if not path.exists() and isinstance(source, str) and _HUB_ID.fullmatch(source):
-        try:
-            path = fetch(f"hf://{source}")
-        except BiLmError as error:
-            raise BiLmError(f"biLM not found: {source} is neither a name nor a path, and {error}") from None
-    if not path.exists():
-        nearest = get_close_matches(str(source), MODELS, n=1)
-        hint = f"did you mean {nearest[0]!r}?" if nearest else f"the names are {', '.join(MODELS)}"
-        raise BiLmError(f"biLM not found: {source} is neither a name nor a path; {hint}")
-    is_pair = path.is_dir() and not (path / CONFIG_NAME).is_file() and not is_model_folder(path)
-    return _pair_in(path) if is_pair else path
-
-
-def _pair_in(folder: Path) -> tuple[Path, Path]:
-    """Finds the two files; published ones often have the model's name before the names here."""
-    options, weights = (list(folder.glob(f"*{name}")) for name in (OPTIONS_NAME, WEIGHTS_NAME))
-    if len(options) != 1 or len(weights) != 1:
-        raise BiLmError(
-            f"directory {folder}: has neither the {CONFIG_NAME} of a training, "
-            f"nor one *{OPTIONS_NAME} and one *{WEIGHTS_NAME}"
-        )
-    return options[0], weights[0]
+def weights_digest(options: BiLmOptions, precision: str, tensors: Iterable[tuple[str, Tensor]]) -> bytes:
+    """Returns 32 bytes that identify a biLM: its sizes, its precision, and the bytes of its weights."""
+    digest = blake2b(digest_size=32, person=_DIGEST_VERSION)
+    digest.update(json.dumps([options.to_dict(), precision], sort_keys=True).encode())
+    for name, tensor in tensors:
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+    return digest.digest()

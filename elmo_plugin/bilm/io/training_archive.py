@@ -18,12 +18,11 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.archives import read_members
 from elmo_plugin.common.formats.json_files import parse_json
-from elmo_plugin.common.formats.json_tensor import json_from_tensor
-from elmo_plugin.common.formats.torch_files import check_all_finite, load_plain
+from elmo_plugin.common.formats.torch_files import check_all_finite, json_from_tensor, load_plain
 
 CONFIG_NAME = "config.json"
 WEIGHTS_NAMES = ("weights.th", "best.th")  # in an archive, in a serialization directory
-PREFIX = "bilm."
+_PREFIX = "bilm."
 _VOCABULARY = "vocabulary"
 
 ArchivedBiLm = tuple[BiLmOptions, dict[str, Tensor], SoftmaxWeights | None]
@@ -31,82 +30,42 @@ ArchivedBiLm = tuple[BiLmOptions, dict[str, Tensor], SoftmaxWeights | None]
 
 def read_archive(path: str | Path, with_softmax: bool = True) -> ArchivedBiLm:
     """
-    # Parameters
-
-    path : `str | Path`
-        A `model.tar.gz`, or the serialization directory of a training.
-    with_softmax : `bool`
-        Whether the softmax is read, too.
-
-    # Returns
-
-    `BiLmOptions`, `dict[str, Tensor]`
-        The sizes, and the weights for `BiLm.load_state_dict`.
-    `SoftmaxWeights | None`
-        The softmax that the biLM was trained with: its words are from the archive's vocabulary, in the
-        vocabulary's numbering. `None` where the archive has no softmax.
-
-    Raises `BiLmError` where this is not the archive of a `bilm` model, and where the vocabulary is missing or
-    not of the size of the softmax.
+    Reads the sizes, the weights for `BiLm.load_state_dict`, and the softmax, if it is stored and wanted, from
+    a `model.tar.gz` or the serialization directory of a training. Raises `BiLmError` if this is not the
+    archive of a `bilm` model, or its parts do not match.
     """
     name = _name(path)
     files = _read(path, lambda file: file == CONFIG_NAME or (with_softmax and file.startswith(_VOCABULARY)))
-    config, state = _config(files, name), _state(files, path)
+    config, state = _config(files, name), _state(files, name)
     sizes = BiLmOptions.from_dict(options_from_state(state, name), name)
     if options := config["model"].get("options"):
-        of_config = f"{name}, model.options"
-        if BiLmOptions.from_dict(_object(options, of_config), of_config) != sizes:
+        place = f"{name}, model.options"
+        if BiLmOptions.from_dict(_object(options, place), place) != sizes:
             raise BiLmError(f"{name}: the options in its {CONFIG_NAME} are not those of its weights")
-    weights = {key.removeprefix(PREFIX): state[key] for key in state if key.startswith(PREFIX)}
+    weights = {key.removeprefix(_PREFIX): state[key] for key in state if key.startswith(_PREFIX)}
     check_weights(weights, sizes, name)
     return sizes, weights, _softmax(files, config, state, sizes, name) if with_softmax else None
 
 
-def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -> None:
+def read_state(path: str | Path) -> dict[str, Any]:
     """
-    Raises `BiLmError`, beginning with `name`, where these are not all the weights of a biLM of these sizes,
-    or where a number in them is NaN or infinite.
+    Reads the weights of any model from an archive or a serialization directory, on the CPU. Raises
+    `BiLmError` if there are none, or they are damaged.
     """
-    with torch.device("meta"):  # takes no memory, whatever the sizes
-        expected = BiLmNetwork(options).state_dict()
-    for tensor, values in expected.items():
-        if not isinstance(weights.get(tensor), Tensor):
-            raise BiLmError(f"{name}: the tensor {tensor} is missing, which the options ask for")
-        found, shape = tuple(weights[tensor].shape), tuple(values.shape)
-        if found != shape:
-            raise BiLmError(
-                f"{name}: the tensor {tensor} has the shape {found}, but the options ask for {shape}"
-            )
-    for tensor in weights:
-        if tensor not in expected:
-            raise BiLmError(f"{name}: has {tensor}, which the options do not ask for")
-    check_all_finite(weights.items(), name)
+    return _state(_read(path, lambda file: False), _name(path))
 
 
 def replace_weights(
     source: str | Path, output: str | Path, weights: Mapping[str, Tensor], softmax: SoftmaxWeights
 ) -> None:
-    """
-    Writes a copy of an archive with new weights, which have the same names and sizes.
-
-    # Parameters
-
-    source : `str | Path`
-        A `model.tar.gz`.
-    output : `str | Path`
-        The archive to be written.
-    weights : `Mapping[str, Tensor]`
-        Those of the biLM, as `read_archive` gives them.
-    softmax : `SoftmaxWeights`
-        Over the same words.
-    """
+    """Writes a copy of a `model.tar.gz` with new weights and a new softmax, of the same names and sizes."""
     files = read_members(source, lambda name: True)
-    state = _state(files, source)
-    state |= {f"{PREFIX}{name}": tensor for name, tensor in weights.items()}
+    state = _state(files, _name(source))
+    state |= {f"{_PREFIX}{name}": tensor for name, tensor in weights.items()}
     state |= {"softmax.weight": softmax.weight, "softmax.bias": softmax.bias}
     content = io.BytesIO()
     torch.save(state, content)
-    files[_weights_name(files, source)] = content.getvalue()
+    files[next(name for name in WEIGHTS_NAMES if name in files)] = content.getvalue()
     with (
         atomic_write(output) as temporary,
         tarfile.open(temporary, "w:gz", compresslevel=1) as archive,
@@ -117,6 +76,33 @@ def replace_weights(
             archive.addfile(member, io.BytesIO(file))
 
 
+def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
+    """Returns the options that a `bilm` model stores with its weights. Errors call the weights `name`."""
+    if "_extra_state" not in state:
+        raise BiLmError(f"{name}: the options of the biLM are missing in its weights")
+    place = f"{name}, the options in its weights"
+    return _object(_object(json_from_tensor(state["_extra_state"], place), place).get("options"), place)
+
+
+def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -> None:
+    """
+    Raises `BiLmError`, beginning with `name`, unless these are all the weights of a biLM of these sizes,
+    without NaN or infinite numbers.
+    """
+    with torch.device("meta"):  # takes no memory, whatever the sizes
+        expected = BiLmNetwork(options).state_dict()
+    for tensor, values in expected.items():
+        if not isinstance(weights.get(tensor), Tensor):
+            raise BiLmError(f"{name}: the tensor {tensor} is missing, which the options ask for")
+        found, shape = tuple(weights[tensor].shape), tuple(values.shape)
+        if found != shape:
+            raise BiLmError(f"{name}: the tensor {tensor} has the shape {found}, expected {shape}")
+    for tensor in weights:
+        if tensor not in expected:
+            raise BiLmError(f"{name}: unexpected tensor {tensor}")
+    check_all_finite(weights.items(), name)
+
+
 def _softmax(
     files: Mapping[str, bytes],
     config: dict[str, Any],
@@ -124,6 +110,7 @@ def _softmax(
     options: BiLmOptions,
     name: str,
 ) -> SoftmaxWeights | None:
+    """Returns the softmax with the words of the archive's vocabulary, in its numbering."""
     if "softmax.weight" not in state:
         return None
     file = f"{_VOCABULARY}/{config['model'].get('namespace', 'words')}.txt"
@@ -144,27 +131,6 @@ def _softmax(
     return SoftmaxWeights(weight.float(), bias.float(), words)
 
 
-def read_state(path: str | Path) -> dict[str, Any]:
-    """
-    Reads the weights of any model from an archive or a serialization directory, on the CPU.
-
-    Raises `BiLmError` where there are none, or they are damaged.
-    """
-    return _state(_read(path, lambda file: False), path)
-
-
-def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
-    """
-    Returns the options that a `bilm` model stores with its weights, as torch's extra state.
-
-    Raises `BiLmError`, which calls the weights `name`.
-    """
-    if "_extra_state" not in state:
-        raise BiLmError(f"{name}: its weights do not have the options of the biLM with them")
-    what = f"{name}, the options in its weights"
-    return _object(_object(json_from_tensor(state["_extra_state"], what), what).get("options"), what)
-
-
 def _read(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
     """Reads the weights, and other wanted files, of an archive or a directory."""
     if not Path(path).is_dir():
@@ -181,29 +147,24 @@ def _name(path: str | Path) -> str:
     return f"{'directory' if Path(path).is_dir() else 'archive'} {path}"
 
 
-def _weights_name(files: Mapping[str, bytes], path: str | Path) -> str:
-    for name in WEIGHTS_NAMES:
-        if name in files:
-            return name
-    raise BiLmError(f"{_name(path)}: has no {' or '.join(WEIGHTS_NAMES)}")
-
-
-def _state(files: Mapping[str, bytes], path: str | Path) -> dict[str, Any]:
-    name = _weights_name(files, path)
-    state = load_plain(files[name], _name(path))
+def _state(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
+    file = next((file for file in WEIGHTS_NAMES if file in files), None)
+    if file is None:
+        raise BiLmError(f"{name}: has no {' or '.join(WEIGHTS_NAMES)}")
+    state = load_plain(files[file], name)
     if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
-        raise BiLmError(f"{_name(path)}: its {name} holds no tensors with names")
+        raise BiLmError(f"{name}: its {file} holds no tensors with names")
     return state
 
 
 def _config(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     if CONFIG_NAME not in files:
         raise BiLmError(f"{name}: has no {CONFIG_NAME}")
-    file = f"{name}, its {CONFIG_NAME}"
-    config = _object(parse_json(files[CONFIG_NAME], file), file)
+    place = f"{name}, its {CONFIG_NAME}"
+    config = _object(parse_json(files[CONFIG_NAME], place), place)
     model_type = _object(config.get("model", {}), f"{name}, model").get("type")
     if model_type != "bilm":
-        raise BiLmError(f"{name}: its model is not a `bilm`, but {model_type!r}")
+        raise BiLmError(f"{name}: expected a model of type 'bilm', got {model_type!r}")
     return config
 
 
@@ -214,7 +175,7 @@ def _object(content: Any, name: str) -> dict[str, Any]:
 
 
 def _read_words(content: bytes, name: str) -> list[str]:
-    """The words of a vocabulary file of AllenNLP, one a line."""
+    """Returns the words of a vocabulary file of AllenNLP, which has one word per line."""
     try:
         lines = re.split(r"\r?\n", content.decode("utf-8"))
     except UnicodeDecodeError as error:

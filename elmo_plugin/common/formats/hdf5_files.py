@@ -2,7 +2,6 @@
 
 import io
 import math
-import os
 import signal
 import threading
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,6 @@ from elmo_plugin.common.files import checksum, reason
 
 MAX_BYTES = 2**27  # that a dataset of a small file may take
 MAX_RATIO = 100  # of a dataset's size to that of a larger file; numbers of a model have about 1.1
-_PAGE = 2**16
 _CHECKSUM = "crc32"  # an attribute of each dataset that was written by `write_dataset`
 
 
@@ -46,16 +44,10 @@ def open_hdf5(path: str | Path, name: str) -> Iterator[h5py.File]:
 class DeferringFile(io.FileIO):
     """
     A file on which writing never fails: the first error is stored in `error`, and what is written from then
-    on is kept in memory, where it can be read. HDF5 crashes with a segmentation fault when it cannot write,
-    as on a full disk, and when it then reads something other than it wrote.
+    on is dropped. HDF5 crashes with a segmentation fault if a write fails.
     """
 
     error: OSError | None = None
-
-    def __init__(self, path: str | Path) -> None:
-        super().__init__(path, "w+")
-        self._pages: dict[int, bytearray] = {}  # that could not be written, by their numbers
-        self._end = 0  # of what could not be written
 
     def write(self, data: Any) -> int:
         rest = memoryview(data).cast("B")
@@ -65,27 +57,7 @@ class DeferringFile(io.FileIO):
                 rest = rest[super().write(rest) :]
         except OSError as error:
             self.error = error
-        for page, start, part in self._parts(rest):
-            self._pages.setdefault(page, bytearray(_PAGE))[start : start + len(part)] = part
-            self._end = max(self._end, page * _PAGE + start + len(part))
         return size
-
-    def readinto(self, buffer: Any) -> int:
-        target = memoryview(buffer).cast("B")
-        if self.error is None:
-            return super().readinto(target)
-        place = self.tell()
-        of_file = super().readinto(target) or 0
-        target[of_file:] = bytes(len(target) - of_file)
-        super().seek(place)
-        for page, start, part in self._parts(target):
-            if page in self._pages:
-                part[:] = self._pages[page][start : start + len(part)]
-        return len(target)
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        place = super().seek(offset, whence)
-        return super().seek(max(place, self._end)) if whence == os.SEEK_END else place
 
     def truncate(self, size: int | None = None) -> int:
         try:
@@ -94,20 +66,12 @@ class DeferringFile(io.FileIO):
             self.error = self.error or error
             return size or 0
 
-    def _parts(self, data: memoryview) -> Iterator[tuple[int, int, memoryview]]:
-        """Cuts data at the current position by pages. Yields the page, the start in it, and the part."""
-        while data:
-            page, start = divmod(self.tell(), _PAGE)
-            part, data = data[: _PAGE - start], data[_PAGE - start :]
-            yield page, start, part
-            super().seek(page * _PAGE + start + len(part))
-
 
 @contextmanager
 def _defer_signals(target: DeferringFile) -> Iterator[None]:
     """
-    Makes Ctrl-C and SIGTERM end the writing as a full disk does, and raises them at the end. HDF5 would
-    replace an exception that is raised while it calls the file with an error of its own.
+    Makes Ctrl-C and SIGTERM end the writing as a full disk does, and raises them at the end. HDF5 crashes if
+    an exception is raised while it calls the file.
     """
     came: list[int] = []
 
@@ -115,15 +79,13 @@ def _defer_signals(target: DeferringFile) -> Iterator[None]:
         came.append(number)
         target.error = target.error or InterruptedError("stopped by a signal")
 
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     is_main = threading.current_thread() is threading.main_thread()  # other threads are not interrupted
-    raising = {number: handler for number, handler in handlers.items() if is_main and callable(handler)}
-    for number in raising:
-        signal.signal(number, stop)
+    numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+    handlers = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield
     finally:
-        for number, handler in raising.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
         if came:
             signal.raise_signal(came[0])
@@ -133,10 +95,9 @@ def _defer_signals(target: DeferringFile) -> Iterator[None]:
 def new_hdf5(path: str | Path, **options: Any) -> Iterator[tuple[h5py.File, DeferringFile]]:
     """
     Creates a file with these `options` of `h5py.File`. Yields it and the file below it, whose `error` says
-    early that it cannot be written, or that Ctrl-C or SIGTERM came. Raises that `OSError`, or what the signal
-    raises, at the end.
+    early that it cannot be written, or that Ctrl-C or SIGTERM came. Raises that at the end.
     """
-    with DeferringFile(path) as target, _defer_signals(target):
+    with DeferringFile(path, "w+") as target, _defer_signals(target):
         try:
             with h5py.File(target, "w", **options) as file:
                 yield file, target
@@ -163,8 +124,8 @@ def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
 def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
     Returns the dataset of this name, if there is one. Raises `BiLmError` if it does not hold floating-point
-    numbers; if some of them are not in this file, since HDF5 reads zeros for what was never written or is in
-    another file that is missing; or if they would take far more memory than the file.
+    numbers, or numbers that are not in this file (HDF5 reads zeros for them), or takes far more memory than
+    the file.
     """
     dataset = _find(file, name)
     if dataset is not None and dataset.dtype.kind != "f":
@@ -205,7 +166,7 @@ def _find(file: h5py.File, name: str) -> h5py.Dataset | None:
         raise BiLmError(f"the dataset {name} is in another file")
     if dataset.nbytes > max(MAX_BYTES, MAX_RATIO * file.file.id.get_filesize()):
         size = f"{dataset.nbytes / 1e9:.1f} GB"
-        raise BiLmError(f"the dataset {name} is compressed to far less than its {size}, as numbers never are")
+        raise BiLmError(f"the dataset {name} has a suspicious compression ratio ({size} uncompressed)")
     if dataset.size:
         if dataset.chunks is None:
             is_complete = dataset.id.get_storage_size() >= dataset.nbytes

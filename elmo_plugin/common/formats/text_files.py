@@ -14,16 +14,15 @@ from elmo_plugin.common.files import reason
 
 _CHUNK = 1 << 17
 _BOM = b"\xef\xbb\xbf"  # of UTF-8; some editors write it
-_NOT_TEXT = {  # the first bytes of other kinds of files
-    b"BZh": "is compressed by bzip2: compress it by gzip or zstd, or not at all",
-    b"\xfd7zXZ\x00": "is compressed by xz: compress it by gzip or zstd, or not at all",
-    b"PK\x03\x04": "is a zip archive, not text",
-    b"\x1f\x8b": "is compressed by gzip, but its name does not end in .gz",
-    b"\x28\xb5\x2f\xfd": "is compressed by zstd, but its name does not end in .zst",
-    b"\x89HDF": "is an HDF5 file, not text",
-    b"%PDF-": "is a PDF file, not text",
-    b"\xff\xfe": "is text in UTF-16: save it in UTF-8",
-    b"\xfe\xff": "is text in UTF-16: save it in UTF-8",
+_NOT_TEXT = {
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"PK\x03\x04": "zip",
+    b"\x1f\x8b": "gzip without .gz",
+    b"\x28\xb5\x2f\xfd": "zstd without .zst",
+    b"\x89HDF": "HDF5",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
 }
 
 
@@ -34,20 +33,14 @@ def compression(path: str) -> str:
 
 def read_lines(path: str) -> Iterator[bytes]:
     """
-    Yields the lines of a file with their line feeds, without a byte order mark.
-
-    # Parameters
-
-    path : `str`
-        A path or URL. A file whose name ends in `.gz` or `.zst` is decompressed.
-
-    Raises `BiLmError` if the file cannot be read or decompressed, or is not text.
+    Yields the lines of a file or URL with their line feeds, without a byte order mark. A name in `.gz` or
+    `.zst` is decompressed. Raises `BiLmError` if the file cannot be read or decompressed, or is not text.
     """
     kind = compression(path)
     opener = gzip.open if kind == ".gz" else open
     try:
         with opener(fetch(path), "rb") as file:
-            yield from text_lines(_zstd_lines(file) if kind == ".zst" else file, path)
+            yield from _text_lines(_zstd_lines(file) if kind == ".zst" else file, path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise BiLmError(f"{path}: not a whole gzip file ({error})") from None
     except zstandard.ZstdError as error:
@@ -63,23 +56,19 @@ def standard_input_lines() -> Iterator[bytes]:
     if sys.stdin is None:
         raise BiLmError("standard input: it is closed")
     is_empty = True
-    for line in text_lines(sys.stdin.buffer, "standard input"):
+    for line in _text_lines(sys.stdin.buffer, "standard input"):
         is_empty = False
         yield line
     if is_empty:
         raise BiLmError("the standard input is empty")
 
 
-def text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """
-    Yields lines without the byte order mark before the first. Raises `BiLmError`, which calls their source
-    `name`, if they are not text.
-    """
+def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
     rest = iter(lines)
     for first in rest:
-        for magic, what in _NOT_TEXT.items():
+        for magic, kind in _NOT_TEXT.items():
             if first.startswith(magic):
-                raise BiLmError(f"{name} {what}")
+                raise BiLmError(f"{name}: expected text in UTF-8, plain or in .gz or .zst, got {kind}")
         yield first.removeprefix(_BOM)
         yield from rest
 

@@ -1,6 +1,7 @@
 """Files of torch, `.th` or `.pkl`: read with checks and without running code, and written completely."""
 
 import io
+import json
 import os
 import re
 import zipfile
@@ -14,24 +15,17 @@ from torch import Tensor
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import atomic_write, reason
 from elmo_plugin.common.formats.archives import MAX_BYTES, MAX_RATIO
+from elmo_plugin.common.formats.json_files import parse_json
 
 _TORCH = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:2])
 
 
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     """
-    Reads what `torch.save` wrote onto the CPU: tensors and plain values only, so that no code is run.
-    Compares the checksums, which torch writes with each tensor but does not read.
-
-    # Parameters
-
-    file : `str | PathLike | bytes`
-        A path, or the content of a file.
-    name : `str`
-        What error messages begin with.
-
-    Raises `BiLmError` if the file is missing or damaged, contains something else, or tensors that are sparse,
-    quantized, of 8-bit floating point or far larger than the file.
+    Reads what `torch.save` wrote (a path, or its content) onto the CPU: tensors and plain values only, so no
+    code is run. Compares the checksums, which torch writes but does not read. Raises `BiLmError`, beginning
+    with `name`, if it is missing or damaged, or has anything else, or tensors that are sparse, quantized, of
+    8-bit floating point or far larger than the file.
     """
     check_tensors(file, name)
     try:
@@ -47,7 +41,6 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
 def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     """
     Compares the checksums in a file of torch, at about 2 GB a second. Files of torch before 1.6 have none.
-
     Raises `BiLmError`, beginning with `name`, if the file is missing or damaged.
     """
     opened = _opened(file)
@@ -85,9 +78,8 @@ def check_before_load(file: str | os.PathLike[str], name: str) -> None:
 
 def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
     """
-    Writes what `torch.save` can write.
-
-    Raises `OSError` with the file and the reason if it cannot be written; an old file at `path` stays.
+    Calls `torch.save`, completely or not at all. Raises `OSError` with the file and the reason if it cannot
+    be written.
     """
     try:
         with atomic_write(path) as temporary, open(temporary, "wb") as file:
@@ -122,6 +114,22 @@ def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None
     """Calls `check_finite` for each tensor of a model, with the names of the file and the tensor."""
     for tensor, values in tensors:
         check_finite(f"{name}: the tensor {tensor}" if name else f"the tensor {tensor}", values)
+
+
+def json_to_tensor(content: Any) -> Tensor:
+    """
+    Returns the UTF-8 bytes of JSON text, shape (bytes,). They are float32, which represents them exactly,
+    because tools for weights, such as `allennlp diff`, compute with all tensors.
+    """
+    return torch.frombuffer(bytearray(json.dumps(content).encode()), dtype=torch.uint8).float()
+
+
+def json_from_tensor(tensor: Tensor, name: str) -> Any:
+    """Undoes `json_to_tensor`. Raises `BiLmError`, beginning with `name`, if the tensor is damaged."""
+    content = tensor.to("cpu", torch.uint8) if isinstance(tensor, Tensor) else None
+    if content is None or not torch.equal(content.double(), tensor.cpu().double()):
+        raise BiLmError(f"{name}: it is damaged")
+    return parse_json(content.numpy().tobytes(), name)
 
 
 def _tensors_in(content: Any) -> Iterator[Tensor]:
@@ -159,7 +167,7 @@ def _size(file: str | os.PathLike[str] | bytes) -> int:
 
 
 def _os_error(error: BaseException | None) -> OSError | None:
-    """Returns the system's error behind `error`: torch may raise another while it handles that of a write."""
+    """Returns the system's error behind `error`: torch may raise another while it handles one."""
     while error is not None and not isinstance(error, OSError):
         error = error.__context__
     return error

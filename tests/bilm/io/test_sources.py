@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.common.formats.json_tensor import json_to_tensor
+from elmo_plugin.common.formats.torch_files import json_to_tensor
 from tests.bilm.conftest import BiLmMaker
 from tests.payload import Payload
 from tests.small_bilm import write_pair
@@ -73,13 +73,13 @@ def test_a_directory_with_one_pair_of_published_files_is_loaded(
         Path(files[name]).rename(tmp_path / file)
     assert _same(BiLm.from_pretrained(str(tmp_path)), make_bilm())
     (tmp_path / "other_options.json").touch()
-    with pytest.raises(BiLmError, match=r"has neither the config\.json of a training, nor one \*options"):
+    with pytest.raises(BiLmError, match=r"expected config\.json, or one \*options"):
         BiLm.from_pretrained(str(tmp_path))
 
 
 def test_an_archive_of_another_model_is_refused(make_bilm: BiLmMaker, tmp_path: Path) -> None:
     _write_training(tmp_path, make_bilm(), type="ner_bilstm_crf")
-    with pytest.raises(BiLmError, match="its model is not a `bilm`, but 'ner_bilstm_crf'"):
+    with pytest.raises(BiLmError, match="expected a model of type 'bilm', got 'ner_bilstm_crf'"):
         BiLm.from_pretrained(str(tmp_path))
 
 
@@ -119,8 +119,8 @@ def test_an_archive_cannot_run_code(make_bilm: BiLmMaker, tmp_path: Path) -> Non
     [
         ("tinny", "biLM not found: tinny is neither a name nor a path; did you mean 'tiny'?"),
         ("x", "biLM not found: x is neither a name nor a path; the names are tiny, base, .*"),
-        ({"options": "x"}, "a biLM is given by name, by archive, or as"),
-        (5, "a biLM is given by name, by archive, or as .* not as 5"),
+        ({"options": "x"}, "expected a name, a path, a URL or .*, got"),
+        (5, "expected a name, a path, a URL or .*, got 5"),
     ],
 )
 def test_what_names_no_bilm_is_refused(source: object, message: str) -> None:

@@ -78,7 +78,7 @@ def test_weights_without_the_options_are_refused(run: Path) -> None:
     state = torch.load(run / "best.th")
     del state["_extra_state"]
     torch.save(state, run / "best.th")
-    with pytest.raises(BiLmError, match=r"directory .*run: its weights do not have the options of the biLM"):
+    with pytest.raises(BiLmError, match=r"directory .*run: the options of the biLM are missing"):
         read_archive(run)
 
 

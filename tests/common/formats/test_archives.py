@@ -1,10 +1,7 @@
 """What comes out of an archive is what was put into it, below the folder, or nothing."""
 
-import bz2
-import errno
 import gzip
 import io
-import lzma
 import tarfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -45,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "a" / "b"
 
 
-@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
 def test_files_come_out_as_they_were_put_in(
     compress: Callable[[bytes], bytes], tmp_path: Path, folder: Path
 ) -> None:
@@ -73,13 +70,12 @@ def test_files_come_out_as_they_were_put_in(
         [member("link", kind=tarfile.SYMTYPE, link=".."), member("link/out", b"x")],
         [member("link", kind=tarfile.SYMTYPE, link="/tmp"), member("link/elmo_plugin_out", b"x")],
         [member("link", kind=tarfile.LNKTYPE, link="/etc/hostname")],
-        [member("link", kind=tarfile.SYMTYPE, link="later"), member("later", b"x")],
         [member("pipe", kind=tarfile.FIFOTYPE)],
         [member("device", kind=tarfile.CHRTYPE)],
     ],
     ids=[
         "up", "in-and-up", "root", "up-on-windows", "root-on-windows", "drive", "link", "link-to-root",
-        "hard-link", "link-forward", "pipe", "device",
+        "hard-link", "pipe", "device",
     ],
 )  # fmt: skip
 def test_nothing_is_written_outside_the_folder(members: list[Member], tmp_path: Path, folder: Path) -> None:
@@ -93,25 +89,10 @@ def test_nothing_is_written_outside_the_folder(members: list[Member], tmp_path: 
     assert not any(file.is_symlink() for file in folder.rglob("*"))
 
 
-def test_a_link_to_a_file_before_it_becomes_a_copy(tmp_path: Path, folder: Path) -> None:
-    hard = member("best.th", kind=tarfile.LNKTYPE, link="weights.th")
-    soft = member("vocabulary/more.txt", kind=tarfile.SYMTYPE, link="words.txt")
+def test_no_flipped_byte_and_no_cut_goes_unnoticed(tmp_path: Path) -> None:
+    content = gzip.compress(tar(PLAIN))
     path = tmp_path / "model.tar.gz"
-    path.write_bytes(gzip.compress(tar([*PLAIN, hard, soft])))
-    unpack(path, folder)
-    assert (folder / "best.th").read_bytes() == (folder / "weights.th").read_bytes()
-    assert (folder / "vocabulary" / "more.txt").read_bytes() == b"the\n" * 5000
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
-def test_no_flipped_byte_and_no_cut_goes_unnoticed(
-    compress: Callable[[bytes], bytes], tmp_path: Path
-) -> None:
-    content = compress(tar(PLAIN))
-    path = tmp_path / "model.tar.gz"
-    start = 10 if compress is gzip.compress else 0  # the time and the system are in the header of gzip
-    step = max(len(content) // 50, 1)
-    for place in range(start, len(content), step):
+    for place in range(10, len(content), len(content) // 50):  # after the time and the system
         damaged = bytearray(content)
         damaged[place] ^= 16
         for kind in (bytes(damaged), content[:place]):
@@ -152,14 +133,10 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(
     path.write_bytes(gzip.compress(tar([member("zeros", bytes(2 * 10**6))])))
     with pytest.raises(BiLmError, match="unpacks to more than"):
         unpack(path, folder)
-    links = [member(f"link {number}", kind=tarfile.LNKTYPE, link="zeros") for number in range(3)]
-    path.write_bytes(gzip.compress(tar([member("zeros", bytes(300_000)), *links])))
-    with pytest.raises(BiLmError, match="unpacks to more than"):
-        unpack(path, folder)
     with pytest.raises(BiLmError, match="unpacks to more than"):
         read_members(path, lambda name: True)
     path.write_bytes(gzip.compress(tar([member("file", b"x")]) + bytes(2 * 10**6)))
-    with pytest.raises(BiLmError, match="continues after its end"):
+    with pytest.raises(BiLmError, match="unpacks to more than"):
         read_members(path, lambda name: True)
     long_name = member("n" * (archives._MAX_HEADER + 1), b"")
     path.write_bytes(gzip.compress(tar([long_name])))
@@ -176,22 +153,9 @@ def test_what_is_no_archive_is_named(content: bytes, tmp_path: Path) -> None:
         read_members(tmp_path / "gone.tar.gz", lambda name: True)
 
 
-@pytest.mark.parametrize("function", ["open", "mkdir"])
-def test_a_full_disk_is_not_blamed_on_the_archive(
-    function: str, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*arguments: object, **options: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
+def test_what_cannot_be_written_is_not_blamed_on_the_archive(tmp_path: Path, folder: Path) -> None:
     path = tmp_path / "a.tar"
     path.write_bytes(tar(PLAIN))
-    with (
-        monkeypatch.context() as patch,
-        pytest.raises(OSError, match=f"archive {path}: could not unpack it into {folder}: the disk is full"),
-    ):
-        if function == "open":
-            read = path.open
-            patch.setattr(archives, "open", lambda _, mode: read(mode) if mode == "rb" else fail(), False)
-        else:
-            patch.setattr(Path, "mkdir", fail)
+    (folder / "weights.th").mkdir(parents=True)
+    with pytest.raises(BiLmError, match=f"archive {path}: cannot be read or unpacked .Is a directory"):
         unpack(path, folder)

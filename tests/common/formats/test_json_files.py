@@ -32,7 +32,7 @@ def test_json_comes_back(content: Any, ascii_only: bool) -> None:
         ('{\n"a": }', r"a.json, line 2: not JSON \(Expecting value at column 6\)"),
         (b"\xff\xfe", "a.json: not JSON .*utf-8"),
         ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
-        ("9" * 5000, "it has 5,000 digits"),
+        ("9" * 5000, "value has 5000 digits"),
         ("[1e999]", "the number 1e999 is too large"),
         ("[NaN]", "NaN is not a number of JSON"),
         ("[-Infinity]", "-Infinity is not a number of JSON"),

@@ -3,12 +3,20 @@
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.formats.torch_files import check_finite, check_tensors, load_plain, save_tensors
+from elmo_plugin.common.formats.torch_files import (
+    check_finite,
+    check_tensors,
+    json_from_tensor,
+    json_to_tensor,
+    load_plain,
+    save_tensors,
+)
 from tests.payload import Payload
 
 STATE = {"a": torch.arange(1000.0), "b": {"c": torch.ones(3, 2, dtype=torch.int64)}, "d": [1, "two", None]}
@@ -103,3 +111,17 @@ def test_what_has_no_such_numbers_passes() -> None:
         check_finite("a", values)
     with pytest.raises(BiLmError, match="a has complex numbers"):
         check_finite("a", torch.ones(1, dtype=torch.complex64))
+
+
+CONTENT = {"source": "naïve/日本.json", "options": {"dim": 4096, "clip": None}, "layers": [0, 1, 2]}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.uint8])
+def test_what_was_stored_is_read_whatever_type_its_numbers_have_taken(dtype: torch.dtype) -> None:
+    assert json_from_tensor(json_to_tensor(CONTENT).to(dtype), "it") == CONTENT
+
+
+@pytest.mark.parametrize("stored", [torch.zeros(3), torch.tensor([0.5]), torch.tensor([float("nan")]), "{}"])
+def test_what_is_no_json_is_refused(stored: Any) -> None:
+    with pytest.raises(BiLmError, match=r"^the state of x"):
+        json_from_tensor(stored, "the state of x")
