@@ -63,17 +63,6 @@ def test_the_state_is_reset_in_the_way_of_scripts_for_allennlp(files: Files) -> 
     assert_same(elmo(ids), first)
 
 
-@pytest.mark.parametrize("options", ALTERNATIVES[:3], ids=str)
-def test_nested_sentences_are_the_sentences_one_by_one(files: Files, options: dict[str, Any]) -> None:
-    elmo = Elmo(*files, 2, **options).eval()
-    ids = batch_to_ids(SENTENCES)
-    flat, nested = elmo(ids), elmo(ids.view(2, 1, 2, *ids.shape[1:]))
-    time = flat["mask"].size(1)
-    assert nested["mask"].shape == (2, 1, 2, time)
-    for one, other in zip(nested["elmo_representations"], flat["elmo_representations"], strict=True):
-        assert torch.equal(one, other.view(2, 1, 2, time, -1))
-
-
 def test_nested_sentences_have_the_vectors_of_allennlp(files: Files) -> None:
     ids = batch_to_ids(SENTENCES).view(2, 2, 6, 50)
     ours, theirs = (kind(*files, 2).eval() for kind in (Elmo, peer.Elmo))
@@ -95,16 +84,6 @@ def test_words_by_their_numbers_have_the_vectors_of_allennlp(files: Files, words
     nested = ids.view(2, 2, *ids.shape[1:]), word_inputs.view(2, 2, -1)
     theirs._elmo_lstm._elmo_lstm.reset_states()
     assert_same(ours(*nested), theirs(*nested))
-
-
-def test_words_by_their_numbers_have_the_vectors_of_their_characters(files: Files) -> None:
-    elmo, ids = Elmo(*files, vocab_to_cache=WORDS).eval(), batch_to_ids(SENTENCES)
-    assert_same(elmo(ids, numbers(SENTENCES, WORDS)), elmo(ids))
-
-
-def test_words_beyond_the_vocabulary_are_read_from_their_characters(files: Files) -> None:
-    elmo, ids = Elmo(*files, vocab_to_cache=WORDS[:5]).eval(), batch_to_ids(SENTENCES)
-    assert_same(elmo(ids, numbers(SENTENCES, WORDS)), elmo(ids))
 
 
 def test_numbers_without_a_vocabulary_are_not_used_and_said_so(
@@ -145,11 +124,6 @@ def test_a_frozen_bilm_gets_no_gradient_and_the_mixes_do(files: Files) -> None:
     sum(elmo(batch_to_ids(SENTENCES))["elmo_representations"]).sum().backward()
     for name, parameter in elmo.named_parameters():
         assert (parameter.grad is None) == name.startswith("_elmo_lstm"), name
-
-
-def test_given_mixing_parameters_are_not_trained(files: Files) -> None:
-    elmo = Elmo(*files, 2, scalar_mix_parameters=[1, 2, 3])
-    assert not any(parameter.requires_grad for parameter in elmo.parameters())
 
 
 def test_dropout_is_that_of_allennlp(files: Files) -> None:
@@ -212,11 +186,6 @@ def test_exactly_one_bilm_must_be_given(files: Files) -> None:
     ):
         with pytest.raises(BiLmError, match="needs either options_file and weight_file, or bilm, or module"):
             Elmo(**options)
-
-
-def test_what_does_not_fit_is_refused(files: Files) -> None:
-    with pytest.raises(BiLmError, match="scalar mix parameters: expected 3"):
-        Elmo(*files, scalar_mix_parameters=[1, 2])
 
 
 def test_the_published_activations_are_those_of_the_top_layer(shared: Path) -> None:

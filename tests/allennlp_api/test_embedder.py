@@ -39,17 +39,6 @@ def test_each_sentence_has_the_activations_that_allennlp_computes_for_it_alone(f
             np.testing.assert_allclose(actual, expected, atol=1e-5)
 
 
-def test_a_sentence_and_many_sentences_have_the_vectors_of_a_batch(files: Files) -> None:
-    embedder = ElmoEmbedder(*files)
-    batch = embedder.embed_batch(SENTENCES)
-    for size in (1, 3, 64):
-        for actual, expected in zip(embedder.embed_sentences(SENTENCES, size), batch, strict=True):
-            np.testing.assert_allclose(actual, expected, atol=1e-6)
-    for sentence, expected in zip(SENTENCES, batch, strict=True):
-        np.testing.assert_allclose(embedder.embed_sentence(sentence), expected, atol=1e-6)
-    assert embedder.embed_batch([]) == []
-
-
 def test_text_is_not_taken_for_words(files: Files) -> None:
     embedder = ElmoEmbedder(*files)
     for embed, text in (

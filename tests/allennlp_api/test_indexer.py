@@ -28,13 +28,6 @@ def test_ids_are_those_of_allennlp(words: list[str]) -> None:
             assert torch.equal(ids, tensor(theirs, words, length).view(length, 50))
 
 
-def test_indices_are_lists_of_ids_as_allennlp_gives_them() -> None:
-    for options in ({}, {"tokens_to_add": TO_ADD}):
-        ours, theirs = ElmoCharactersIndexer(**options), ELMoTokenCharactersIndexer(**options)
-        tokens = [Token(word) for word in ("play", "<S>", "[MASK]", "Ā")]
-        assert ours.tokens_to_indices(tokens, Vocabulary()) == theirs.tokens_to_indices(tokens, Vocabulary())
-
-
 def test_the_occurrences_of_a_word_share_their_ids() -> None:
     indexed = ElmoCharactersIndexer().tokens_to_indices([Token("play"), Token("play")], Vocabulary())
     assert indexed["elmo_tokens"][0] is indexed["elmo_tokens"][1]

@@ -74,13 +74,6 @@ def test_a_sentence_has_the_vectors_of_each_setting_and_biLM(
     assert ElmoEmbeddings.from_params(embeddings.to_params()).name == embeddings.name
 
 
-def test_the_same_embeddings_have_the_same_name_wherever_the_biLM_is(
-    pair: dict[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / "copy").mkdir()
-    assert ElmoEmbeddings(pair).name == ElmoEmbeddings(write_pair(loud_bilm(), tmp_path / "copy")).name
-
-
 def test_what_flair_stores_needs_no_other_file(pair: dict[str, str]) -> None:
     embeddings = ElmoEmbeddings(pair, layers=[0.25, 0.5, 0.25])
     expected = embedded(embeddings)
@@ -108,11 +101,6 @@ def test_a_tagger_is_stored_with_its_biLM(pair: dict[str, str], tmp_path: Path) 
     assert [token.get_label("pos").value for token in again] == [
         token.get_label("pos").value for token in sentence
     ]
-
-
-def test_a_wrong_name_is_named_at_once() -> None:
-    with pytest.raises(BiLmError, match="biLM not found: huge"):
-        ElmoEmbeddings("huge")
 
 
 def vectors_of(embeddings: Any) -> torch.Tensor:

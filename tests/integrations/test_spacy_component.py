@@ -210,10 +210,6 @@ def test_a_document_that_is_read_again_has_the_vectors_of_its_new_words(pair: di
     np.testing.assert_allclose(part._.elmo, embed(pair, ["New York", "."]), atol=1e-5)
 
 
-def test_an_empty_span_has_zeros(pair: dict[str, str]) -> None:
-    np.testing.assert_array_equal(pipeline(pair, vectors=True)(TEXTS[0])[1:1].vector, np.zeros(12))
-
-
 def test_wrong_settings_are_named(pair: dict[str, str]) -> None:
     with pytest.raises(BiLmError, match='vectors cannot be combined with layers "all"'):
         pipeline(pair, layers="all", vectors=True)

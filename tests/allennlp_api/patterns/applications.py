@@ -21,10 +21,6 @@ def a_sentence_as_an_array(library: Library, place: Place) -> Any:
     return library.ElmoEmbedder(*place.files).embed_sentence(SENTENCES[0])
 
 
-def a_batch_as_arrays(library: Library, place: Place) -> Any:
-    return library.ElmoEmbedder(options_file=place.options, weight_file=place.weights).embed_batch(RAGGED)
-
-
 def many_sentences_as_arrays(library: Library, place: Place) -> Any:
     return list(library.ElmoEmbedder(*place.files, cuda_device=-1).embed_sentences(RAGGED, batch_size=2))
 
@@ -121,7 +117,3 @@ def a_tagger_that_is_trained_and_saved(library: Library, place: Place) -> Any:
 def paths_in_the_home_directory(library: Library, place: Place) -> Any:
     assert Path("~/options.json").expanduser() == Path(place.options)
     return library.Elmo("~/options.json", "~/weights.hdf5", 1, dropout=0)(IDS)
-
-
-def paths_that_are_no_strings(library: Library, place: Place) -> Any:
-    return library.Elmo(Path(place.options), Path(place.weights), 1, dropout=0)(IDS)

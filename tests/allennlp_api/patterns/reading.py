@@ -5,12 +5,7 @@ from typing import Any
 import torch
 from allennlp.nn.util import remove_sentence_boundaries
 
-from tests.allennlp_api.patterns import IDS, RAGGED, SENTENCES, Library, Place
-
-
-def two_representations(library: Library, place: Place) -> Any:
-    elmo = library.Elmo(*place.files, 2, dropout=0)
-    return elmo(library.batch_to_ids(RAGGED))
+from tests.allennlp_api.patterns import IDS, RAGGED, Library, Place
 
 
 def arguments_by_name(library: Library, place: Place) -> Any:
@@ -44,37 +39,6 @@ def sizes_for_other_layers(library: Library, place: Place) -> Any:
     return [elmo.get_output_dim(), bilm.num_layers, lstm.hidden_size, lstm.cell_size, lstm.num_layers]
 
 
-def one_layer_alone(library: Library, place: Place) -> Any:
-    return [
-        library.Elmo(*place.files, 1, dropout=0, scalar_mix_parameters=values)(IDS)["elmo_representations"]
-        for values in ([1, -9e10, -9e10], [-9e10, 1, -9e10], [-9e10, -9e10, 1])
-    ]
-
-
-def sentence_boundaries(library: Library, place: Place) -> Any:
-    return library.Elmo(*place.files, 1, dropout=0, keep_sentence_boundaries=True)(IDS)
-
-
-def layer_normalization(library: Library, place: Place) -> Any:
-    return library.Elmo(*place.files, 1, dropout=0, do_layer_norm=True)(IDS)
-
-
-def documents_of_sentences(library: Library, place: Place) -> Any:
-    documents = torch.stack([IDS, IDS.flip(0)], dim=1)  # Shape: (3, 2, 4, 50)
-    return library.Elmo(*place.files, 1, dropout=0)(documents)
-
-
-def words_by_number(library: Library, place: Place) -> Any:
-    words = ["@@PADDING@@", "@@UNKNOWN@@", *dict.fromkeys(word for words in SENTENCES for word in words)]
-    elmo = library.Elmo(*place.files, 1, dropout=0, vocab_to_cache=words)
-    numbers = torch.tensor([[words.index(word) for word in sentence] for sentence in SENTENCES])
-    return elmo(IDS, numbers)
-
-
-def layers_of_the_bilm(library: Library, place: Place) -> Any:
-    return library.Elmo(*place.files, 1)._elmo_lstm(IDS)
-
-
 def layers_that_a_mix_is_called_with(library: Library, place: Place) -> Any:
     elmo = library.Elmo(*place.files, 1)
     output = elmo._elmo_lstm(IDS)
@@ -103,21 +67,6 @@ def no_state_from_batch_to_batch(library: Library, place: Place) -> Any:
     elmo = library.Elmo(*place.files, 1, dropout=0)
     elmo._elmo_lstm._elmo_lstm.stateful = False
     return [elmo(IDS)["elmo_representations"] for _ in range(2)]
-
-
-def the_state_is_reset(library: Library, place: Place) -> Any:
-    elmo = library.Elmo(*place.files, 1, dropout=0)
-    outputs = []
-    for _ in range(2):
-        elmo._elmo_lstm._elmo_lstm.reset_states()
-        outputs.append(elmo(IDS)["elmo_representations"])
-    return outputs
-
-
-def dropout_that_is_drawn_alike(library: Library, place: Place) -> Any:
-    elmo = library.Elmo(*place.files, 2, dropout=0.5).train()
-    torch.manual_seed(1)
-    return elmo(IDS)["elmo_representations"]
 
 
 def a_hook_sees_the_output(library: Library, place: Place) -> Any:

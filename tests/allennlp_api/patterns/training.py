@@ -1,8 +1,5 @@
 """Trained, saved, copied and overwritten: what public code does to the parameters of `Elmo`."""
 
-import copy
-import io
-import pickle
 from typing import Any
 
 import torch
@@ -27,14 +24,6 @@ def trained(elmo: nn.Module, learning_rate: float = 0.01) -> dict[str, torch.Ten
 
 def vectors(elmo: nn.Module) -> Any:
     return elmo.eval()(IDS)["elmo_representations"]
-
-
-def the_mix_is_trained(library: Library, place: Place) -> Any:
-    return trained(library.Elmo(*place.files, 2, dropout=0))
-
-
-def the_bilm_is_trained(library: Library, place: Place) -> Any:
-    return trained(library.Elmo(*place.files, 1, requires_grad=True, dropout=0), 1e-4)
 
 
 def unfrozen_after_construction(library: Library, place: Place) -> Any:
@@ -85,14 +74,6 @@ def mixing_weights_are_set(library: Library, place: Place) -> Any:
     return vectors(elmo)
 
 
-def saved_and_loaded(library: Library, place: Place) -> Any:
-    elmo, file = library.Elmo(*place.files, 2, dropout=0), place.folder / "elmo.pt"
-    torch.save(trained(elmo), file)
-    other = library.Elmo(*place.files, 2, dropout=0)
-    other.load_state_dict(torch.load(file))
-    return vectors(other)
-
-
 def a_part_is_loaded(library: Library, place: Place) -> Any:
     elmo = library.Elmo(*place.files, 1, dropout=0)
     state = {name: 0.5 * tensor for name, tensor in elmo.state_dict().items() if "backward" in name}
@@ -108,18 +89,3 @@ def a_moving_average(library: Library, place: Place) -> Any:
         parameter.data = 0.9 * shadow[name] + 0.1 * parameter.data
     elmo._elmo_lstm._elmo_lstm.reset_states()
     return vectors(elmo)
-
-
-def a_deep_copy(library: Library, place: Place) -> Any:
-    elmo = library.Elmo(*place.files, 1, dropout=0)
-    copied = copy.deepcopy(elmo)
-    for parameter in elmo.parameters():
-        parameter.data.zero_()
-    return vectors(copied)
-
-
-def a_pickled_module(library: Library, place: Place) -> Any:
-    elmo, buffer = library.Elmo(*place.files, 1, dropout=0), io.BytesIO()
-    torch.save(elmo, buffer)
-    buffer.seek(0)
-    return vectors(torch.load(buffer, weights_only=False)), vectors(pickle.loads(pickle.dumps(elmo)))
