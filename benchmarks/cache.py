@@ -178,7 +178,7 @@ def measure_ner(args: argparse.Namespace, folder: str) -> dict[str, Any]:
 
 def ner_config(args: argparse.Namespace, folder: str, cache: dict[str, str] | None) -> Params:
     options, weights = map(str, model_files(Path(folder)))
-    elmo = "model.contextual_encoder.text_field_embedder.token_embedders.elmo"
+    elmo = "model.contextual_encoder.elmo"
     overrides = {
         "train_data_path": str(args.data / "train.txt"),
         "validation_data_path": str(args.data / "dev.txt"),

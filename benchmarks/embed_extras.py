@@ -75,15 +75,14 @@ def measure_placements(args: argparse.Namespace) -> dict[str, Any]:
     training, the biLM is not.
     """
     sentences = read_sentences()[: SENTENCES[args.size]]
-    shared = load(args)
-    models = [[ElmoRepresentations(load(args))], [ElmoRepresentations(shared), ElmoRepresentations(shared)]]
+    models = [ElmoRepresentations(load(args), num_mixes) for num_mixes in (1, 2)]
+    batches = character_ids(sentences, args.batch_size)
     rounds = []
     for _ in range(args.rounds + 1):
         one_and_two = []
-        for placements in models:
-            placements[0].bilm.clear_word_cache()
-            batches = character_ids(sentences, args.batch_size)
-            one_and_two.append(seconds(partial(place, placements, batches)))
+        for elmo in models:
+            elmo.bilm.clear_word_cache()
+            one_and_two.append(seconds(partial(run, elmo, batches)))
         rounds.append(one_and_two)
     ones, twos = zip(*rounds[1:], strict=True)
     ratios = [two / one for one, two in rounds[1:]]
@@ -98,7 +97,6 @@ def measure_placements(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def character_ids(sentences: Sentences, batch_size: int) -> list[torch.Tensor]:
-    """New tensors at each call: what an earlier round gave is not known for them."""
     starts = range(0, len(sentences), batch_size)
     return [
         torch.from_numpy(sentences_to_character_ids(sentences[start : start + batch_size]))
@@ -106,10 +104,9 @@ def character_ids(sentences: Sentences, batch_size: int) -> list[torch.Tensor]:
     ]
 
 
-def place(placements: list[ElmoRepresentations], batches: list[torch.Tensor]) -> None:
+def run(elmo: ElmoRepresentations, batches: list[torch.Tensor]) -> None:
     for batch in batches:
-        for elmo in placements:
-            elmo(batch)
+        elmo(batch)
 
 
 def measure_long(args: argparse.Namespace) -> dict[str, Any]:

@@ -59,10 +59,9 @@ def read_config(name: str, bilm: dict[str, str]) -> dict[str, Any]:
     path = REPOSITORY / "training_config" / f"{TASKS[name].config}.jsonnet"
     config = Params.from_file(path, ext_vars=ext_vars).as_dict(quiet=True)
     config["model"].pop("regularizer", None)
-    config["model"]["contextual_encoder"].pop("output_elmo", None)
-    embedders = embedders_of(config)
-    del embedders["tokens"]["pretrained_file"]
-    embedders["elmo"]["bilm"] = bilm
+    elmo_of(config).pop("output", None)
+    elmo_of(config)["bilm"] = bilm
+    del embedders_of(config)["tokens"]["pretrained_file"]
     if name == "ner":
         config["dataset_reader"]["source_encoding"] = "BIO"  # of the example data
     return config
@@ -70,6 +69,10 @@ def read_config(name: str, bilm: dict[str, str]) -> dict[str, Any]:
 
 def embedders_of(config: dict[str, Any]) -> dict[str, Any]:
     return config["model"]["contextual_encoder"]["text_field_embedder"]["token_embedders"]
+
+
+def elmo_of(config: dict[str, Any]) -> dict[str, Any]:
+    return config["model"]["contextual_encoder"]["elmo"]
 
 
 def read_material(name: str, config: dict[str, Any], data: Path, count: int) -> Material:

@@ -11,7 +11,7 @@ from allennlp.data.token_indexers import (
     TokenCharactersIndexer,
 )
 from peer_instances import Indexers, asked, classified, document, tagged
-from task_material import embedders_of
+from task_material import elmo_of, embedders_of
 
 from elmo_plugin.bilm import BiLmOptions
 
@@ -38,8 +38,9 @@ def peer_config(name: str, config: Config) -> Config:
     peer = PEERS[name]
     import_module(f"allennlp_models.{peer.module}")  # here: our memory is measured without it
     ours = embedders_of(config)
-    options = BiLmOptions.from_file(ours["elmo"]["bilm"]["options"])
-    embedders = {"tokens": ours["tokens"], "elmo": elmo(ours["elmo"], "elmo_token_embedder")}
+    our_elmo = elmo_of(config)
+    options = BiLmOptions.from_file(our_elmo["bilm"]["options"])
+    embedders = {"tokens": ours["tokens"], "elmo": elmo(our_elmo, "elmo_token_embedder")}
     dim = ours["tokens"]["embedding_dim"] + 2 * options.lstm.projection_dim
     if "token_characters" in ours:
         embedders["token_characters"] = characters(ours["token_characters"])
@@ -47,7 +48,7 @@ def peer_config(name: str, config: Config) -> Config:
     model = peer.config(config["model"], dim)
     if name == "sst":  # `bcn` has ELMo next to the embedder
         del embedders["elmo"]
-        model |= {"elmo": elmo(ours["elmo"]), "use_input_elmo": True}
+        model |= {"elmo": elmo(our_elmo), "use_input_elmo": True}
     return {"text_field_embedder": {"token_embedders": embedders}, **model}
 
 
@@ -71,8 +72,8 @@ def elmo(ours: Config, kind: str | None = None) -> Config:
         **({"type": kind} if kind else {"num_output_representations": 1}),
         "options_file": ours["bilm"]["options"],
         "weight_file": ours["bilm"]["weights"],
-        "do_layer_norm": ours.get("layer_norm", False),
-        "dropout": ours["dropout"],
+        "do_layer_norm": ours["input"]["layer_norm"],
+        "dropout": ours["input"]["dropout"],
     }
 
 
@@ -189,7 +190,7 @@ def squad_config(ours: Config, dim: int) -> Config:
         "matrix_attention": {**attention, "tensor_1_dim": 2 * hidden, "tensor_2_dim": 2 * hidden},
         "modeling_layer": gru(8 * hidden, num_layers=2),
         "span_end_encoder": gru(14 * hidden),
-        "dropout": ours["dropout"],
+        "dropout": ours["input"]["dropout"],
     }
 
 

@@ -28,7 +28,7 @@ from allennlp.nn.util import get_text_field_mask, move_to_device
 from allennlp.training.optimizers import Optimizer
 from machine import MEGABYTE, device_name, finish, in_fresh_process, peak_memory
 from material import SIZES, model_files, write_model
-from task_material import DATA, TASKS, embedders_of, read_config, read_material
+from task_material import DATA, TASKS, elmo_of, read_config, read_material
 from task_peers import PEERS, peer_config, peer_instance
 
 from elmo_plugin.common.files import write_json
@@ -123,7 +123,7 @@ def load(name: str, task: str, args: argparse.Namespace, folder: Path) -> Subjec
     config = read_config(task, {"options": str(options), "weights": str(weights)})
     material = read_material(task, config, args.data, args.batches)
     if name in ("cached", "bfloat16"):
-        embedders_of(config)["elmo"]["cache"] = {"type": "memory"}
+        elmo_of(config)["cache"] = {"type": "memory"}
     torch.manual_seed(0)
     model_config = peer_config(task, config) if name == "peer" else config["model"]
     model = Model.from_params(Params(model_config), vocab=material.vocab).to(args.device)

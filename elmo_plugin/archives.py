@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PureWindowsPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from elmo_plugin.bilm import BiLmError
+from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
 from elmo_plugin.common.downloads import fetch, is_url
 from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.torch_files import check_before_load
-from elmo_plugin.embedding import ElmoRepresentations, ScalarMix, read_mixes
+from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_mixes
 
 if TYPE_CHECKING:
     from allennlp.models import Archive
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 _CONFIG = "config.json"
 # Loading a model makes nothing from these parts of its configuration.
 _ONLY_FOR_TRAINING = {"train_data_path", "validation_data_path", "test_data_path", "trainer", "distributed"}
-_LOADED_FROM_WEIGHTS = {"bilm", "options_file", "weight_file"}  # see `embedding.archive_restore`
+_LOADED_FROM_WEIGHTS = {"bilm", "options_file", "weight_file"}  # see `embedding.archive`
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
 _TRUST = "use --trust (trust=True) if you trust this archive"
 _NAMES_A_FILE = re.compile("path|file|dir|folder|archive|model|weights|ur[il]|source")
@@ -40,13 +40,13 @@ _NAMES_A_FILE = re.compile("path|file|dir|folder|archive|model|weights|ur[il]|so
 class TrainedMix(NamedTuple):
     """
     placement: as in `Mix`
-    elmo: the biLM, its layers, and whether they are normalized
-    scalar_mix: their weights
+    bilm: the biLM
+    mix: of its layers
     """
 
     placement: str
-    elmo: ElmoRepresentations
-    scalar_mix: ScalarMix
+    bilm: BiLm
+    mix: LayerMix
 
 
 def import_all_plugins(subject: str) -> None:
@@ -149,9 +149,8 @@ def load_mixes(archive: str | Path) -> list[TrainedMix]:
     if not read_mixes(read_state(archive)):
         raise BiLmError(f"archive {archive}: expected a model with ELMo")
     model = load_archive(archive).model
-    modules = (module for _, module in model.named_modules(remove_duplicate=False))
-    elmos = (module for module in modules if isinstance(module, ElmoRepresentations))
-    pairs = [(elmo, mix) for elmo in elmos for mix in elmo.mixes.modules() if isinstance(mix, ScalarMix)]
+    elmos = (module for module in model.modules() if isinstance(module, ElmoRepresentations))
+    pairs = [(elmo.bilm, cast(LayerMix, mix)) for elmo in elmos for mix in elmo.mixes.values()]
     mixes = read_mixes(model.state_dict())
     return [TrainedMix(mix.placement, *pair) for mix, pair in zip(mixes, pairs, strict=True)]
 

@@ -31,7 +31,7 @@ from elmo_plugin.tasks import PennTreebankTokenizer
 from elmo_plugin.tasks.ner import Conll2003Reader
 
 PARTS = ("train", "dev")
-BILM = "model.contextual_encoder.text_field_embedder.token_embedders.elmo.bilm"
+BILM = "model.contextual_encoder.elmo.bilm"
 Sentences = Iterable[list[str]]
 FIGURES = (
     "perplexity",

@@ -209,7 +209,7 @@ def test_overrides_of_the_caller_may_name_anything(training: Path) -> None:
 
 def test_a_cache_is_neither_written_nor_read(training: Path, tmp_path: Path) -> None:
     cache = {"type": "sqlite", "path": str(tmp_path / "cache")}
-    keys = "model__contextual_encoder__text_field_embedder__token_embedders__elmo__cache"
+    keys = "model__contextual_encoder__elmo__cache"
     path = changed(training, tmp_path, with_config(**{keys: cache}))
     load_predictor(path).predict_json({"words": ["Ada"]})
     assert not (tmp_path / "cache").exists()

@@ -18,10 +18,10 @@ def tagger_config(
     bilm: str | dict[str, str], placements: Sequence[str] = ("input", "output"), **options: Any
 ) -> dict[str, Any]:
     """A configuration of `ner_bilstm_crf` with ELMo and small sizes."""
-    elmo = {"type": "elmo", "bilm": bilm, **options}
-    embedders: dict[str, Any] = {"tokens": {"type": "embedding", "embedding_dim": 3}}
-    if "input" in placements:
-        embedders["elmo"] = elmo
+    of_a_mix = {"layers", "layer_norm", "dropout", "mixing_weights"}
+    mix = {name: options[name] for name in options if name in of_a_mix}
+    mixes = {placement: dict(mix) for placement in placements}
+    shared = {name: options[name] for name in options if name not in of_a_mix}
     return {
         "dataset_reader": {
             "type": "ner_conll2003",
@@ -32,9 +32,11 @@ def tagger_config(
         "model": {
             "type": "ner_bilstm_crf",
             "contextual_encoder": {
-                "text_field_embedder": {"token_embedders": embedders},
+                "text_field_embedder": {
+                    "token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 3}}
+                },
                 "encoder": {"type": "variational_bilstm", "hidden_sizes": [4]},
-                **({"output_elmo": elmo} if "output" in placements else {}),
+                **({"elmo": {"bilm": bilm, **shared, **mixes}} if placements else {}),
             },
         },
         "data_loader": {"batch_size": 2},

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.allennlp_api.names import from_allennlp, mappings, parameter_names, to_allennlp
+from elmo_plugin.allennlp_api.session import BiLmSession
 from elmo_plugin.bilm import (
     BiLm,
     BiLmError,
@@ -17,7 +18,6 @@ from elmo_plugin.bilm import (
     sentences_to_character_ids,
 )
 from elmo_plugin.bilm.io import Source
-from elmo_plugin.embedding import BiLmSession
 
 CACHED_WORDS = "_word_embedding.weight"
 _BILM = "bilm."

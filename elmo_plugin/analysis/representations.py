@@ -55,12 +55,12 @@ def layer_representations(bilm: BiLm, archives: Sequence[str | Path] = ()) -> Re
     combinations = {layer_name(number): Combination(number) for number in range(bilm.num_layers)}
     combinations["mean"] = Combination("mean")
     for archive in archives:
-        for placement, elmo, scalar_mix in load_mixes(archive):
-            if elmo.bilm.options != bilm.options or not weights_equal(bilm, elmo.bilm.state_dict()):
+        for placement, its_bilm, mix in load_mixes(archive):
+            if its_bilm.options != bilm.options or not weights_equal(bilm, its_bilm.state_dict()):
                 raise BiLmError(f"archive {archive}: its ELMo at {placement} has another biLM, or trained it")
-            learned = dict(zip(elmo.layer_numbers, scalar_mix.normalized_weights().tolist(), strict=True))
+            learned = dict(zip(mix.layer_numbers, mix.scalar_mix.normalized_weights().tolist(), strict=True))
             weights = [learned.get(number, 0.0) for number in range(bilm.num_layers)]
-            combinations[f"{archive}, {placement}"] = Combination(weights, elmo.layer_norm)
+            combinations[f"{archive}, {placement}"] = Combination(weights, mix.layer_norm)
     return Representations(bilm.embed, combinations)
 
 

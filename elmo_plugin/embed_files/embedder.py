@@ -27,7 +27,6 @@ from elmo_plugin.common.process import use_mmap_for_large_blocks
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.embed_files.chunks import Chunk, has_chunk, write_chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
-from elmo_plugin.embedding import chosen_layers
 
 CHUNK_VECTOR_BYTES = 2**27  # for all layers of a chunk, about
 _BYTES_PER_WORD = 4  # of text, the space after it included; more in most languages
@@ -70,17 +69,14 @@ class Embedder:
     def __init__(self, settings: EmbedSettings, device: torch.device | str = "cpu") -> None:
         self._settings = settings
         self._tokenize = make_tokenizer(settings.tokenizer, settings.language)
-        self._select: Callable[[Tensor], Tensor]
         if settings.layers == "mix":
-            _, elmo, scalar_mix = load_mix(str(settings.bilm), settings.placement)
-            scalar_mix.requires_grad_(False).to(device)
-            self._bilm = elmo.bilm.float().eval().requires_grad_(False).to(device)
+            _, bilm, mix = load_mix(str(settings.bilm), settings.placement)
+            mix.eval().requires_grad_(False).to(device)
+            self._bilm = bilm.float().eval().requires_grad_(False).to(device)
             self._bilm.precision = settings.precision
-            weights = {name: tensor.tolist() for name, tensor in scalar_mix.state_dict().items()}
-            self._mix_description = f"{elmo.layer_numbers} {elmo.layer_norm} {weights}"
-            self._select = lambda layers: scalar_mix(
-                chosen_layers(layers, elmo.layer_numbers, elmo.layer_norm)
-            )
+            weights = {name: tensor.tolist() for name, tensor in mix.state_dict().items()}
+            self._mix_description = f"{mix.layer_numbers} {mix.layer_norm} {weights}"
+            self._select: Callable[[Tensor], Tensor] = mix
         else:
             self._bilm = BiLm.from_pretrained(settings.bilm, settings.precision).to(device)
             self._mix_description = ""

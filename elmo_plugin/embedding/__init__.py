@@ -1,29 +1,33 @@
 """ELMo's mix of biLM layers: in plain torch, and as AllenNLP's token indexer and token embedder."""
 
-from elmo_plugin.embedding.archive_restore import EXTRA_STATE, EmbedderMetadata, find_bilms, stored_state
-from elmo_plugin.embedding.mixing_weights import Mix, layer_name, read_mixes
-from elmo_plugin.embedding.representations import (
-    ElmoOutput,
-    ElmoRepresentations,
-    chosen_layers,
-    share_frozen_bilms,
-)
-from elmo_plugin.embedding.scalar_mix import ScalarMix, weighted_sum
-from elmo_plugin.embedding.session import BiLmSession
+from typing import TYPE_CHECKING, Any
+
+from elmo_plugin.embedding.archive import Mix, find_bilms, layer_name, read_mixes, stored_state
+from elmo_plugin.embedding.representations import ElmoOutput, ElmoRepresentations
+from elmo_plugin.embedding.scalar_mix import LayerMix, ScalarMix, weighted_sum
+
+if TYPE_CHECKING:
+    from elmo_plugin.embedding.contextual_elmo import ContextualElmo
 
 __all__ = [
-    "EXTRA_STATE",
-    "BiLmSession",
+    "ContextualElmo",
     "ElmoOutput",
     "ElmoRepresentations",
-    "EmbedderMetadata",
+    "LayerMix",
     "Mix",
     "ScalarMix",
-    "chosen_layers",
     "find_bilms",
     "layer_name",
     "read_mixes",
-    "share_frozen_bilms",
     "stored_state",
     "weighted_sum",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports AllenNLP for models of AllenNLP alone."""
+    if name == "ContextualElmo":
+        from elmo_plugin.embedding.contextual_elmo import ContextualElmo
+
+        return ContextualElmo
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,15 +1,14 @@
 """ELMo in plain torch: a biLM, and one or more learned mixes of its layers."""
 
 import copy
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmError, Cache, Dropout, weights_equal
-from elmo_plugin.embedding.scalar_mix import ScalarMix
-from elmo_plugin.embedding.session import BiLmSession
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmState, Cache, get_precision, layer_numbers
+from elmo_plugin.bilm.lstm import map_state
+from elmo_plugin.embedding.scalar_mix import LayerMix
 
 
 class ElmoOutput(NamedTuple):
@@ -27,16 +26,15 @@ class ElmoRepresentations(nn.Module):
     ELMo representations (Peters et al., 2018, section 3.2): each is a `ScalarMix` of the biLM's layers,
     followed by dropout. The biLM runs once for all of them.
 
-    The biLM is trained if, and only if, its parameters require gradients (`requires_grad_`). Several
-    `ElmoRepresentations` may have the same biLM: while it is frozen, it runs once for the same batch. The
-    caller's biLM is never changed: if `requires_grad` differs from it, this trains or freezes a copy.
+    The biLM is trained if, and only if, its parameters require gradients (`requires_grad_`). The caller's
+    biLM is never changed: if `requires_grad` differs from it, this trains or freezes a copy.
 
     # Parameters
 
     bilm : `BiLm`
         The language model.
-    num_output_representations : `int`
-        The number of mixes, each with its own weights: one for each place where ELMo enters a task model.
+    num_mixes : `int`
+        The number of representations, each with its own weights, such as one for each place in a model.
     layers : `str | int | Sequence[int]`
         Which layers are mixed: `"all"`, `"top"`, `"token"`, a layer's number or a list of numbers. Layer 0 is
         the token layer. A single layer is only scaled by `gamma`.
@@ -46,19 +44,19 @@ class ElmoRepresentations(nn.Module):
         depend on the rest of its batch.
     dropout : `float`
         The rate of dropout on the representations, in training.
+    mixing_weights : `Sequence[float] | None`
+        Fixed weights of the mixed layers (see `ScalarMix`), with a fixed `gamma` of 1; `None` to learn both.
     requires_grad : `bool | None`
         Whether the biLM is trained with the task; `None` leaves it as it is. biLMs are loaded frozen.
     stateful : `bool`
         Whether the LSTMs continue, row by row, from their state after the last batch, as in published
         implementations, instead of starting from zero. Gradients do not flow into earlier batches. The state
         is not in the `state_dict`, and copies of the module start without it.
-    mixing_weights : `Sequence[float] | None`
-        Fixed weights of the mixed layers (see `ScalarMix`), with a fixed `gamma` of 1; `None` to learn both.
     precision : `str | None`
         The precision of the frozen biLM: "float32", "bfloat16" or "int8"; `None` for the biLM's own. A biLM
         that is trained computes in "float32".
     cache : `Cache | None`
-        Stores the layers of sentences between batches and epochs, such as an `ActivationCache` (see
+        Stores the layers of sentences between batches and epochs, such as a `MemoryCache` (see
         `docs/cache.md`). The biLM must be frozen and not stateful.
     max_batch_tokens : `int | None`
         The size of the chunks in which a frozen biLM computes a batch; `None` for the biLM's own.
@@ -70,37 +68,37 @@ class ElmoRepresentations(nn.Module):
     def __init__(
         self,
         bilm: BiLm,
-        num_output_representations: int = 1,
+        num_mixes: int = 1,
         *,
         layers: str | int | Sequence[int] = "all",
         layer_norm: bool = False,
         dropout: float = 0.5,
+        mixing_weights: Sequence[float] | None = None,
         requires_grad: bool | None = None,
         stateful: bool = False,
-        mixing_weights: Sequence[float] | None = None,
         precision: str | None = None,
         cache: Cache | None = None,
         max_batch_tokens: int | None = None,
     ) -> None:
         super().__init__()
         if not isinstance(bilm, BiLm):
-            raise BiLmError(f"expected a BiLm, such as BiLm.from_pretrained('tiny'), not {bilm!r}")
+            raise BiLmError(f"expected a BiLm, such as BiLm.from_pretrained('tiny'), got {bilm!r}")
         if requires_grad is not None and requires_grad != bilm.is_trainable:
             bilm = copy.deepcopy(bilm).requires_grad_(requires_grad)
-        self.session = BiLmSession(stateful, precision, cache, max_batch_tokens)
-        self.session.check(bilm)
+        if cache is not None and (bilm.is_trainable or stateful):
+            raise BiLmError("a cache requires a frozen (requires_grad is false), stateless biLM")
+        precision_name = get_precision(precision or bilm.precision).name
+        if bilm.is_trainable and precision_name != "float32":
+            raise BiLmError(f"a biLM is fine-tuned in float32, not in {precision_name}")
         self.bilm = bilm
-        self.borrows_bilm = False  # from another placement, see `share_frozen_bilms`
-        self.layer_numbers = _layer_numbers(layers, bilm.num_layers)
-        self.layer_norm = layer_norm
-        self.mixes = nn.ModuleList(
-            nn.Sequential(
-                OrderedDict(
-                    scalar_mix=ScalarMix(len(self.layer_numbers), mixing_weights is None, mixing_weights),
-                    dropout=Dropout(dropout),
-                )
-            )
-            for _ in range(num_output_representations)
+        self.stateful = stateful
+        self.precision = precision
+        self.cache = cache
+        self.max_batch_tokens = max_batch_tokens
+        self._state: BiLmState | None = None
+        numbers = layer_numbers(layers, bilm.num_layers)
+        self.mixes = nn.ModuleDict(
+            {str(i): LayerMix(numbers, layer_norm, dropout, mixing_weights) for i in range(num_mixes)}
         )
 
     @property
@@ -117,78 +115,33 @@ class ElmoRepresentations(nn.Module):
         # Returns
 
         `ElmoOutput`
-            On the device of `character_ids`, with zeros at padding.
+            With zeros at padding.
         """
-        layers, mask, _ = self.session.run(self.bilm, character_ids)
-        layers = chosen_layers(layers, self.layer_numbers, self.layer_norm)
-        return ElmoOutput([mix(layers) for mix in self.mixes], mask)
+        layers, mask = self.run_bilm(character_ids)
+        return ElmoOutput([mix(layers) for mix in self.mixes.values()], mask)
+
+    def run_bilm(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask."""
+        if self.cache is not None:
+            output = self.bilm.forward_cached(
+                character_ids, self.precision, self.max_batch_tokens, self.cache
+            )
+        else:
+            weight = self.bilm.token_encoder.projection.weight
+            output = self.bilm(
+                character_ids,
+                self._state and map_state(lambda part: part.to(weight), self._state),
+                keep_state=self.stateful,
+                precision=self.precision,
+                max_batch_tokens=self.max_batch_tokens,
+            )
+            self._state = map_state(Tensor.detach, output.state) if self.stateful else None
+        return output.layers, output.mask
 
     def reset_state(self) -> None:
         """Makes a stateful biLM start the next batch from zero."""
-        self.session.reset_state()
+        self._state = None
 
-
-def share_frozen_bilms(module: nn.Module) -> None:
-    """
-    Replaces equal frozen biLMs in a model by one of them, so that it is in memory once and runs once for a
-    batch. A model that is being built, such as a `ContextualEncoder` with two placements or an ensemble,
-    calls this for its own parts: no other model is changed.
-    """
-    kept: list[BiLm] = []
-    for elmo in module.modules():
-        if isinstance(elmo, ElmoRepresentations) and not elmo.bilm.is_trainable:
-            own = elmo.bilm
-            elmo.bilm = next((bilm for bilm in kept if bilm is own or _are_equal(bilm, own)), own)
-            elmo.borrows_bilm = elmo.bilm in kept
-            if not elmo.borrows_bilm:
-                kept.append(own)
-
-
-def _are_equal(one: BiLm, other: BiLm) -> bool:
-    """Returns whether both have the same weights and settings."""
-    kinds = [
-        (type(bilm), bilm.options, bilm.precision, bilm.max_batch_tokens, bilm.recurrence)
-        for bilm in (one, other)
-    ]
-    dtypes = [bilm.token_encoder.projection.weight.dtype for bilm in (one, other)]
-    return kinds[0] == kinds[1] and dtypes[0] == dtypes[1] and weights_equal(one, other.state_dict())
-
-
-def chosen_layers(layers: Tensor, layer_numbers: list[int], layer_norm: bool) -> Tensor:
-    """
-    Returns the layers that a `ScalarMix` weighs.
-
-    # Parameters
-
-    layers : `Tensor`
-        All layers, shape (num_layers, ..., dim).
-    layer_numbers : `list[int]`
-        Which of them are mixed.
-    layer_norm : `bool`
-        Whether each vector is normalized.
-
-    # Returns
-
-    `Tensor`
-        Shape (mixed layers, ..., dim).
-    """
-    if layer_numbers != list(range(len(layers))):
-        layers = layers[layer_numbers]
-    return nn.functional.layer_norm(layers, layers.shape[-1:]) if layer_norm else layers
-
-
-def _layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[int]:
-    if layers == "all":
-        return list(range(num_layers))
-    if layers == "top":
-        return [num_layers - 1]
-    if layers == "token":
-        return [0]
-    numbers: list[Any] = list(layers) if isinstance(layers, list | tuple) else [layers]
-    valid = all(type(number) is int and 0 <= number < num_layers for number in numbers)
-    if not valid or not numbers or len(set(numbers)) < len(numbers):
-        raise BiLmError(
-            f'layers must be "all", "top", "token", a layer from 0 to {num_layers - 1} or a list of '
-            f"different such layers, not {layers!r}"
-        )
-    return numbers
+    def __getstate__(self) -> dict[str, Any]:
+        """Leaves out the state: copies start from zero."""
+        return {**self.__dict__, "_state": None}

@@ -12,6 +12,13 @@ local are_layers(value) =
   then std.length(value) > 0 && std.all([is_layer(layer) for layer in value])
   else std.member(['all', 'top', 'token'], value) || is_layer(value);
 local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
+local mixing_weights_of(placement) = 'contextual_encoder\\.elmo\\.mixes\\.%s\\.scalar_mix\\.weights' % placement;
+local penalties(placements) = [
+  [mixing_weights_of(name), { type: 'l2', alpha: placements[name].lambda }]
+  for name in std.objectFields(placements)
+  if placements[name].lambda > 0
+];
+local is_penalty(entry) = std.member([mixing_weights_of('input'), mixing_weights_of('output')], entry[0]);
 {
   // The configuration without ELMo.
   none:: {},
@@ -41,40 +48,15 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
     cache=null,
     max_characters_per_token=null
   )::
-    local indexer = {
-      type: 'elmo',
-      [if max_characters_per_token != null then 'max_characters_per_token']: max_characters_per_token,
-    };
-    local embedder = {
-      type: 'elmo',
-      bilm: bilm,
+    // What the model has once, and what each placement has.
+    local shared = { bilm: bilm, requires_grad: requires_grad, precision: precision, cache: cache };
+    local mix = {
       layers: layers,
       layer_norm: layer_norm,
       dropout: dropout,
       [if mixing_weights != null then 'mixing_weights']: mixing_weights,
-      requires_grad: requires_grad,
-      precision: precision,
-      [if cache != null then 'cache']: cache,
     };
-    // What each placement adds to the contextual encoder, and the module that then has its mixing weights.
-    local places = {
-      input: {
-        config: { text_field_embedder+: { token_embedders+: { elmo: embedder } } },
-        module: 'text_field_embedder\\.token_embedder_elmo',
-      },
-      output: { config: { output_elmo: embedder }, module: 'output_elmo' },
-    };
-    local penalty(module) = [
-      'contextual_encoder\\.%s\\..*scalar_mix\\.weights' % module,
-      { type: 'l2', alpha: lambda },
-    ];
-    local add(placement) =
-      local part = places[placement];
-      {
-        model+: { contextual_encoder+: part.config }
-                + if lambda > 0 then { regularizer+: { regexes+: [penalty(part.module)] } } else {},
-      };
-    assert std.isArray(placements) && std.all([std.objectHas(places, name) for name in placements]) :
+    assert std.isArray(placements) && std.all([std.member(['input', 'output'], name) for name in placements]) :
            "elmo.at: placements are a list of 'input' and 'output', not " + shown(placements);
     assert std.length(std.set(placements)) == std.length(placements) :
            'elmo.at: each placement is named once, not ' + shown(placements);
@@ -89,11 +71,26 @@ local shown(value) = std.strReplace(std.manifestJsonEx(value, ''), '\n', '');
     assert std.isNumber(dropout) && dropout >= 0 && dropout < 1 :
            'elmo.at: dropout is a rate from 0 to 1, not ' + shown(dropout);
     assert cache == null || !requires_grad : 'elmo.at: a biLM that is trained (requires_grad) can have no cache';
-    std.foldl(
-      function(config, placement) config + add(placement),
-      placements,
-      if std.length(placements) > 0
-      then { dataset_reader+: { token_indexers+: { elmo+: indexer } } }
-      else {}
-    ),
+    if placements == [] then {} else {
+      local config = self,
+
+      // The options of each placement that the model has once, and its lambda, as last added.
+      elmo_placements+:: { [name]: { shared: shared, lambda: lambda } for name in placements },
+      local placed = [config.elmo_placements[name] for name in std.objectFields(config.elmo_placements)],
+      assert std.all([placement.shared == placed[0].shared for placement in placed]) :
+             'elmo.at: all placements of a model have the same bilm, requires_grad, precision and cache, not '
+             + shown([placement.shared for placement in placed]),
+
+      dataset_reader+: { token_indexers+: { elmo+: {
+        type: 'elmo',
+        [if max_characters_per_token != null then 'max_characters_per_token']: max_characters_per_token,
+      } } },
+      model+: {
+        contextual_encoder+: { elmo+: shared { [name]: mix for name in placements } },
+        [if lambda > 0 then 'regularizer']+: {
+          local others = if 'regexes' in super then super.regexes else [],
+          regexes: [entry for entry in others if !is_penalty(entry)] + penalties(config.elmo_placements),
+        },
+      },
+    },
 }

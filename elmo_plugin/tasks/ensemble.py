@@ -10,7 +10,6 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
-from elmo_plugin.embedding import share_frozen_bilms
 from elmo_plugin.tasks.task_model import TaskModel, in_float32
 
 
@@ -41,7 +40,6 @@ class Ensemble(Model):
         if not isinstance(members[0], TaskModel):
             raise ConfigurationError(f"ensemble: members must be task models, but {names} is not one")
         self.members = torch.nn.ModuleList(members)
-        share_frozen_bilms(self.members)
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns the output of the first member for the average of the logits."""

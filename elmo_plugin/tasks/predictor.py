@@ -39,8 +39,8 @@ class TaskPredictor(Predictor):
         if type(self._max_words) is not int or self._max_words < 1:
             raise ConfigurationError(f"max_words of a predictor is at least 1, not {max_words!r}")
         for module in model.modules():
-            if isinstance(module, ElmoRepresentations) and isinstance(module.session.cache, MemoryCache):
-                module.session.cache = None
+            if isinstance(module, ElmoRepresentations) and isinstance(module.cache, MemoryCache):
+                module.cache = None
 
     @overrides
     def predict_json(self, inputs: JsonDict) -> JsonDict:

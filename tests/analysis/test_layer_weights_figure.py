@@ -10,7 +10,7 @@ import pytest
 from elmo_plugin.analysis.layer_weights_figure import draw_mixes
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.plotting import save_figure
-from elmo_plugin.embedding.mixing_weights import Mix
+from elmo_plugin.embedding import Mix
 
 MODELS = [
     ("ner", [Mix("input", [0, 1, 2], [0.2, 0.5, 0.3], 1.0), Mix("output", [2], [1.0], 2.0)]),

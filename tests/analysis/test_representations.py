@@ -36,7 +36,7 @@ def test_a_mix_gives_the_vectors_of_its_model(options: dict[str, Any], tmp_path:
     model = load_archive(archive).model.eval()
     (elmo,) = (module for module in model.modules() if isinstance(module, ElmoRepresentations))
     own = elmo(torch.from_numpy(sentences_to_character_ids([WORDS], 50))).representations[0][0]
-    torch.testing.assert_close(mixed * elmo.mixes[0].scalar_mix.gamma, own, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(mixed * elmo.mixes["input"].scalar_mix.gamma, own, atol=1e-5, rtol=1e-5)
 
 
 def test_a_mix_of_another_bilm_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.models import Model, load_archive
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.embedding.mixing_weights import read_mixes
+from elmo_plugin.embedding import read_mixes
 from elmo_plugin.tasks.ensemble import Ensemble
 from tests.commands.run import run
 from tests.trained_tagger import SENTENCES
@@ -61,18 +61,19 @@ def test_predicts_with_the_predictor_of_the_task(
     assert [output["tags"] for output in predictions] == [output["tags"] for output in expected]
 
 
-def test_the_bilm_of_all_members_is_in_the_archive_and_in_memory_once_and_runs_once(ensemble: Path) -> None:
+def test_each_member_has_its_own_bilm_which_runs_once(ensemble: Path) -> None:
     archive = load_archive(ensemble)
     model = archive.model.eval()
-    (bilm,) = {module for module in model.modules() if isinstance(module, BiLm)}
-    runs: list[None] = []
-    bilm.register_forward_hook(lambda *_: runs.append(None))
+    runs: list[BiLm] = []
+    bilms = [module for module in model.modules() if isinstance(module, BiLm)]
+    for bilm in bilms:
+        bilm.register_forward_hook(lambda module, *_: runs.append(module))
     model.forward_on_instances(list(archive.dataset_reader.read(SENTENCES)))
-    assert len(runs) == 1
+    assert len(bilms) == 2 and runs == bilms
     names = [mix.placement for mix in read_mixes(model.state_dict())]
     assert names == [
-        "members.0.contextual_encoder.text_field_embedder.token_embedder_elmo",
-        "members.1.contextual_encoder.text_field_embedder.token_embedder_elmo",
+        "members.0.contextual_encoder.elmo.mixes.input",
+        "members.1.contextual_encoder.elmo.mixes.input",
         "output",
     ]
 

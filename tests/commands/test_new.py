@@ -28,7 +28,7 @@ def commands(project: Path) -> list[str]:
 def test_a_project_has_what_its_readme_names_and_imports_nothing_from_outside(project: Path) -> None:
     train, evaluate, predict = map(shlex.split, commands(project))
     config = Params.from_file(project / train[2]).as_dict(quiet=True)
-    assert config["model"]["contextual_encoder"]["text_field_embedder"]["token_embedders"]["elmo"]
+    assert config["model"]["contextual_encoder"]["elmo"]["input"]
     data = [config["train_data_path"], config["validation_data_path"]]
     assert evaluate[3] == data[1] and all((project / file).is_file() for file in [*data, predict[3]])
     library = {file.name: file.read_bytes() for file in (project / "lib").iterdir()}

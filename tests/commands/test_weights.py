@@ -9,7 +9,7 @@ import torch
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.commands.weights import table
-from elmo_plugin.embedding.mixing_weights import Mix, read_mixes
+from elmo_plugin.embedding import Mix, read_mixes
 from tests.commands.run import run as run_command
 from tests.trained_bilm import random_bilm, write_training
 

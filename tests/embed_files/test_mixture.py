@@ -23,14 +23,12 @@ def trained(bilm: dict[str, str], folder: Path, **options: Any) -> Model:
     return model.eval()
 
 
-def representations(elmo: ElmoRepresentations, lines: list[str]) -> list[np.ndarray]:
-    """Of each line by itself."""
-    vectors = []
-    for line in lines:
-        ids = torch.from_numpy(sentences_to_character_ids([line.split()]))
-        with torch.no_grad():
-            vectors.append(elmo(ids).representations[0][0].numpy())
-    return vectors
+def representations(elmo: ElmoRepresentations, lines: list[str]) -> list[list[np.ndarray]]:
+    """Returns the vectors of each line by itself, for each placement."""
+    character_ids = [torch.from_numpy(sentences_to_character_ids([line.split()])) for line in lines]
+    with torch.no_grad():
+        outputs = [elmo(ids).representations for ids in character_ids]
+    return [[vectors[0].numpy() for vectors in placement] for placement in zip(*outputs, strict=True)]
 
 
 @pytest.mark.slow
@@ -41,15 +39,15 @@ def test_the_vectors_are_those_that_the_model_feeds_to_its_layers(
     options: dict[str, Any], bilm_files: dict[str, str], text: Path, tmp_path: Path
 ) -> None:
     model = trained(bilm_files, tmp_path / "run", **options)
-    elmos = [module for module in model.modules() if isinstance(module, ElmoRepresentations)]
+    (elmo,) = (module for module in model.modules() if isinstance(module, ElmoRepresentations))
     found = {}
     for placement in ("input", "output"):
         settings = EmbedSettings(str(tmp_path / "run" / "model.tar.gz"), "mix", placement)
         embed_file(text, tmp_path / f"{placement}.hdf5", settings)
         found[placement] = vectors_in(tmp_path / f"{placement}.hdf5")
-    for elmo, vectors in zip(elmos, found.values(), strict=True):
-        for one, expected in zip(vectors, representations(elmo, LINES), strict=True):
-            np.testing.assert_allclose(one, expected, atol=1e-5)
+    for placement, expected in zip(found.values(), representations(elmo, LINES), strict=True):
+        for line, expected_line in zip(placement, expected, strict=True):
+            np.testing.assert_allclose(line, expected_line, atol=1e-5)
     assert not np.allclose(found["input"][0], found["output"][0], atol=1e-3), "they have learned differently"
 
 

@@ -193,7 +193,7 @@ def test_placements_share_a_run_and_later_epochs_need_none(
     layers = bilm(ids(0, 1)).layers
     for _ in range(2):
         for elmo in elmos:
-            expected = layers[elmo.layer_numbers].mean(dim=0)
+            expected = layers[elmo.mixes["0"].layer_numbers].mean(dim=0)
             assert_near(elmo(ids(0, 1)).representations[0], expected)
     assert read == [[0, 1]] * 2
 
@@ -233,9 +233,9 @@ def test_a_bilm_that_is_released_later_is_run_each_time(
 def test_only_a_frozen_and_stateless_bilm_may_have_a_cache(
     options: dict[str, bool], bilm: BiLm, bilm_files: dict[str, str]
 ) -> None:
-    with pytest.raises(BiLmError, match="a cache is for a biLM that is frozen"):
+    with pytest.raises(BiLmError, match="a cache requires a frozen"):
         ElmoRepresentations(bilm, cache=MemoryCache(), **options)
-    with pytest.raises(ConfigurationError, match="a cache is for a biLM that is frozen"):
+    with pytest.raises(ConfigurationError, match="a cache requires a frozen"):
         ElmoTokenEmbedder(bilm_files, cache=MemoryCache(), **options)
 
 
@@ -269,7 +269,7 @@ def test_a_configuration_names_the_cache_of_an_embedder(
     if kind == "sqlite":
         cache["path"] = str(tmp_path / "cache")
     embedder = ElmoTokenEmbedder.from_params(Params({"bilm": bilm_files, "cache": cache}))
-    assert isinstance(embedder._elmo.session.cache, RegisteredCache.by_name(kind))
+    assert isinstance(embedder._elmo.cache, RegisteredCache.by_name(kind))
     before = embedder.eval()(ids(0, 1))
     assert torch.equal(embedder(ids(1, 0)), before[[1, 0]])
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLm, BiLmOutput
 from elmo_plugin.embedding.cache import sqlite_store
 from tests.commands.run import run
-from tests.embedding.test_archive_restore import predictions
+from tests.embedding.test_archive import predictions
 from tests.trained_bilm import random_bilm, write_training
 from tests.trained_tagger import SENTENCES, tagger_config, train
 

@@ -17,7 +17,7 @@ import elmo_plugin.plugin  # noqa: F401 (registers the command)
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands.export import export
 from tests.bilm.manylangs.model_folder import Recomputation, write_model
-from tests.embedding.test_archive_restore import (
+from tests.embedding.test_archive import (
     assert_same_predictions,
     predictions,
     predictions_of_archive,
@@ -46,9 +46,9 @@ def test_an_archive_predicts_the_same_without_the_folder(
     config = config_of(folder, requires_grad=requires_grad)
     before = BiLm.from_pretrained(str(folder)).state_dict()
     model = train(config, tmp_path / "run")
-    embedder = model.contextual_encoder.text_field_embedder.token_embedder_elmo
+    bilm = model.contextual_encoder.elmo.bilm
     assert requires_grad != all(
-        torch.equal(values, before[name]) for name, values in embedder._elmo.bilm.state_dict().items()
+        torch.equal(values, before[name]) for name, values in bilm.state_dict().items()
     )
     expected = predictions(model, config)
     shutil.rmtree(folder)

@@ -1,5 +1,6 @@
 import copy
 import pickle
+from typing import Any
 
 import pytest
 import torch
@@ -43,7 +44,7 @@ def test_untouched_weights_give_the_mean_of_the_layers(bilm: BiLm) -> None:
 )
 def test_layers_choose_what_is_mixed(bilm: BiLm, layers: str | int | list[int], numbers: list[int]) -> None:
     elmo = ElmoRepresentations(bilm, layers=layers).eval()
-    assert elmo.mixes[0].scalar_mix.weights.shape == (len(numbers),)
+    assert elmo.mixes["0"].scalar_mix.weights.shape == (len(numbers),)
     activations = bilm(ids(SENTENCES)).layers
     expected = torch.stack([activations[number] for number in numbers]).mean(dim=0)
     torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], expected)
@@ -57,17 +58,17 @@ def test_layers_that_the_bilm_does_not_have_are_refused(bilm: BiLm, layers: obje
 
 def test_the_name_of_a_bilm_is_refused_with_what_to_write_instead() -> None:
     with pytest.raises(
-        BiLmError, match=r"expected a BiLm, such as BiLm.from_pretrained\('tiny'\), not 'tiny'"
+        BiLmError, match=r"expected a BiLm, such as BiLm.from_pretrained\('tiny'\), got 'tiny'"
     ):
         ElmoRepresentations("tiny")  # type: ignore[arg-type]
 
 
 def test_representations_have_weights_of_their_own_and_share_one_run_of_the_bilm(bilm: BiLm) -> None:
-    elmo = ElmoRepresentations(bilm, num_output_representations=2).eval()
+    elmo = ElmoRepresentations(bilm, num_mixes=2).eval()
     runs: list[object] = []
     bilm.register_forward_hook(lambda *_: runs.append(None))
     with torch.no_grad():
-        elmo.mixes[1].scalar_mix.gamma.fill_(3.0)
+        elmo.mixes["1"].scalar_mix.gamma.fill_(3.0)
     first, second = elmo(ids(SENTENCES)).representations
     torch.testing.assert_close(second, 3 * first)
     assert len(runs) == 1
@@ -149,6 +150,80 @@ def test_a_bilm_that_is_released_later_gets_the_gradients_of_one_that_always_was
     assert not released.requires_grad_(False)(ids(SENTENCES)).representations[0].requires_grad
 
 
+@pytest.mark.parametrize("trained_first", [True, False])
+def test_one_elmo_trains_a_copy_of_the_bilm_that_another_only_runs(bilm: BiLm, trained_first: bool) -> None:
+    elmos = [
+        ElmoRepresentations(bilm, requires_grad=trained, dropout=0)
+        for trained in (trained_first, not trained_first)
+    ]
+    trained, frozen = elmos if trained_first else elmos[::-1]
+    assert frozen.bilm is bilm and trained.bilm is not bilm
+    expected = frozen(ids(SENTENCES)).representations[0]
+    for _ in range(2):
+        trained(ids(SENTENCES)).representations[0].sum().backward()
+        torch.optim.SGD(trained.bilm.parameters(), lr=0.1).step()
+        assert torch.equal(frozen(ids(SENTENCES)).representations[0], expected)
+    assert not torch.allclose(trained(ids(SENTENCES)).representations[0], expected, atol=1e-3)
+
+
+def test_elmos_never_change_the_callers_bilm(bilm: BiLm) -> None:
+    bilm.eval()
+    bilm.max_batch_tokens = 7
+
+    def settings() -> tuple[Any, ...]:
+        released = [parameter.requires_grad for parameter in bilm.parameters()]
+        return released, bilm.training, bilm.precision, bilm.recurrence, bilm.max_batch_tokens
+
+    before, weights = settings(), copy.deepcopy(bilm.state_dict())
+    for options in ({}, {"requires_grad": True}, {"requires_grad": False, "precision": "float32"}):
+        ElmoRepresentations(bilm, max_batch_tokens=3, **options)(ids(SENTENCES))
+        assert settings() == before
+    bilm.requires_grad_(True)
+    before = settings()
+    for options in ({}, {"requires_grad": False}, {"requires_grad": False, "precision": "bfloat16"}):
+        assert ElmoRepresentations(bilm, max_batch_tokens=3, **options).bilm.is_trainable == (not options)
+        assert settings() == before
+    assert all(torch.equal(values, weights[name]) for name, values in bilm.state_dict().items())
+
+
+def test_each_elmo_has_its_own_precision(bilm: BiLm, rough: str) -> None:
+    plain, rounded = ElmoRepresentations(bilm), ElmoRepresentations(bilm, precision=rough)
+    (expected,) = plain.eval()(ids(SENTENCES)).representations
+    (other,) = rounded.eval()(ids(SENTENCES)).representations
+    assert not torch.allclose(other, expected, atol=1e-2)
+    assert torch.equal(plain(ids(SENTENCES)).representations[0], expected)
+    bilm.precision = rough
+    assert torch.equal(plain(ids(SENTENCES)).representations[0], other)
+
+
+def test_each_elmo_has_its_own_chunks(bilm: BiLm, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[float | None] = []
+    forward = BiLm.forward
+
+    def note(self: BiLm, *args: Any, **kwargs: Any) -> Any:
+        sizes.append(kwargs["max_batch_tokens"])
+        return forward(self, *args, **kwargs)
+
+    monkeypatch.setattr(BiLm, "forward", note)
+    whole, halved = (ElmoRepresentations(bilm, max_batch_tokens=size).eval() for size in (None, 6))
+    assert_near(vectors(halved, SENTENCES), vectors(whole, SENTENCES))
+    assert sizes == [6, None]
+
+
+def test_impossible_precisions_are_refused(bilm: BiLm) -> None:
+    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'float16'"):
+        ElmoRepresentations(bilm, precision="float16")
+    with pytest.raises(BiLmError, match="a biLM is fine-tuned in float32, not in int8"):
+        ElmoRepresentations(bilm, precision="int8", requires_grad=True)
+
+
+def test_a_bilm_of_another_type_than_the_mix_is_understood(bilm: BiLm) -> None:
+    elmo = ElmoRepresentations(bilm).eval()
+    (expected,) = elmo(ids(SENTENCES)).representations
+    bilm.double()
+    torch.testing.assert_close(elmo(ids(SENTENCES)).representations[0], expected)
+
+
 def test_autocast_does_not_round_the_mix(bilm: BiLm) -> None:
     outcomes = []
     for enabled in (False, True):
@@ -225,11 +300,11 @@ def test_gradients_do_not_reach_back_into_earlier_batches(bilm: BiLm) -> None:
 
 
 def test_state_dict_brings_back_the_same_vectors(bilm: BiLm) -> None:
-    elmo = ElmoRepresentations(bilm, num_output_representations=2).eval()
+    elmo = ElmoRepresentations(bilm, num_mixes=2).eval()
     with torch.no_grad():
-        elmo.mixes[0].scalar_mix.weights.copy_(torch.tensor([1.0, -1.0, 0.5]))
+        elmo.mixes["0"].scalar_mix.weights.copy_(torch.tensor([1.0, -1.0, 0.5]))
     other = BiLm(bilm.options).requires_grad_(False)
-    restored = ElmoRepresentations(other, num_output_representations=2).eval()
+    restored = ElmoRepresentations(other, num_mixes=2).eval()
     restored.load_state_dict(elmo.state_dict())
     torch.testing.assert_close(
         restored(ids(SENTENCES)).representations, elmo(ids(SENTENCES)).representations, atol=0, rtol=0

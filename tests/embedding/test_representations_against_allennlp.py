@@ -26,7 +26,7 @@ def agree(files: dict[str, str], batches: list[list[list[str]]], roundings: floa
     theirs = peer.Elmo(files["options"], files["weights"], 1, scalar_mix_parameters=PRE_SOFTMAX).eval()
     ours = ElmoRepresentations(
         BiLm.from_pretrained(files),
-        num_output_representations=1,
+        num_mixes=1,
         stateful=True,
         mixing_weights=torch.tensor(PRE_SOFTMAX).softmax(dim=0).tolist(),
     ).eval()
@@ -53,7 +53,7 @@ def test_stateful_equals_allennlp_with_batches_of_changing_size(bilm_files: dict
 def test_first_batch_with_equal_weights_equals_allennlp(bilm_files: dict[str, str]) -> None:
     character_ids = batch_to_ids([["The", "play", "."], ["naïve", "日本語"]])
     theirs = peer.Elmo(bilm_files["options"], bilm_files["weights"], 2).eval()(character_ids)
-    ours = ElmoRepresentations(BiLm.from_pretrained(bilm_files), num_output_representations=2).eval()(
+    ours = ElmoRepresentations(BiLm.from_pretrained(bilm_files), num_mixes=2).eval()(
         character_ids
     )
     for actual, expected in zip(ours.representations, theirs["elmo_representations"], strict=True):

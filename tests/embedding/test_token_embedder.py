@@ -1,4 +1,5 @@
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from allennlp.data.fields.text_field import TextFieldTensors
 from allennlp.data.token_indexers import ELMoTokenCharactersIndexer, SingleIdTokenIndexer
 from allennlp.modules import TextFieldEmbedder, TokenEmbedder
 from allennlp.nn.regularizers import L2Regularizer, RegularizerApplicator
+from torch import nn
 
 from elmo_plugin.embedding.indexer import ElmoTokenIndexer
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
@@ -130,6 +132,10 @@ def test_options_that_do_not_fit_the_bilm_are_configuration_errors(bilm_files: d
         embedder(bilm_files, layers=3)
     with pytest.raises(ConfigurationError, match="mixing weights must be 2 numbers"):
         embedder(bilm_files, layers=[0, 1], mixing_weights=[1.0])
+    with pytest.raises(ConfigurationError, match="one of float32, bfloat16, int8, not 'float16'"):
+        embedder(bilm_files, precision="float16")
+    with pytest.raises(ConfigurationError, match="a biLM is fine-tuned in float32, not in int8"):
+        embedder(bilm_files, precision="int8", requires_grad=True)
 
 
 def test_ids_with_another_number_of_characters_are_a_configuration_error(bilm_files: dict[str, str]) -> None:
@@ -143,3 +149,22 @@ def test_ids_with_another_number_of_characters_are_a_configuration_error(bilm_fi
 def test_padding_before_a_word_is_a_configuration_error(bilm_files: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError, match="padding must come after the words"):
         embedder(bilm_files)(elmo_tokens(SENTENCES).flip(1))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda embedder: embedder.train(),
+        lambda embedder: embedder.requires_grad_(True),
+        lambda embedder: embedder.double(),
+        lambda embedder: nn.init.zeros_(embedder._elmo.bilm.token_encoder.projection.weight),
+    ],
+)
+def test_two_embedders_of_one_source_share_nothing(
+    bilm_files: dict[str, str], change: Callable[[TokenEmbedder], object]
+) -> None:
+    one, other = (embedder(bilm_files, dropout=0).eval() for _ in range(2))
+    expected = one(elmo_tokens(SENTENCES))
+    change(other)
+    assert torch.equal(one(elmo_tokens(SENTENCES)), expected)
+    assert not one._elmo.bilm.is_trainable

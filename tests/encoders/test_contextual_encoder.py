@@ -10,34 +10,33 @@ import torch
 from allennlp.common import Lazy, Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import TextFieldTensors, Vocabulary
-from allennlp.modules import Embedding, FeedForward, Seq2SeqEncoder, TextFieldEmbedder, TokenEmbedder
+from allennlp.modules import Embedding, FeedForward, Seq2SeqEncoder, TextFieldEmbedder
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
+from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from tests.close import assert_near
 from tests.small_bilm import small_options, write_pair
 
-WORD_DIM, ELMO_DIM, CELLS = 6, 4, 3
+WORD_DIM, ELMO_DIM, CELLS = 6, 12, 3
 BILSTM = Lazy(VariationalBiLstm, hidden_sizes=[CELLS])
 
 
-class SumOfCharacters(TokenEmbedder):
-    """In ELMo's place: each vector is the sum of the word's character ids, `ELMO_DIM` times."""
-
-    def get_output_dim(self) -> int:
-        return ELMO_DIM
-
-    def forward(self, elmo_tokens: Tensor) -> Tensor:
-        return elmo_tokens.sum(dim=-1, keepdim=True).float().expand(-1, -1, ELMO_DIM)
+@pytest.fixture
+def bilm_files(tmp_path: Path) -> dict[str, str]:
+    torch.manual_seed(0)
+    return write_pair(BiLm(BiLmOptions.from_dict(small_options())), tmp_path)
 
 
-def embedder(elmo: bool = False) -> TextFieldEmbedder:
-    embedders: dict[str, TokenEmbedder] = {"tokens": Embedding(WORD_DIM, 10)}
-    return BasicTextFieldEmbedder(embedders | ({"elmo": SumOfCharacters()} if elmo else {}))
+def embedder() -> TextFieldEmbedder:
+    return BasicTextFieldEmbedder({"tokens": Embedding(WORD_DIM, 10)})
+
+
+def elmo_at(bilm_files: dict[str, str], *placements: str) -> ContextualElmo:
+    return ContextualElmo(bilm_files, **{name: ElmoPlacement(dropout=0) for name in placements})
 
 
 def text(elmo: bool = True) -> TextFieldTensors:
@@ -45,6 +44,11 @@ def text(elmo: bool = True) -> TextFieldTensors:
     words = torch.tensor([[2, 3, 4], [5, 0, 0]])
     characters = words.unsqueeze(-1).expand(-1, -1, 50).short()
     return {"tokens": {"tokens": words}} | ({"elmo": {"elmo_tokens": characters}} if elmo else {})
+
+
+def elmo_vectors(encoder: ContextualEncoder, placement: str, tokens: TextFieldTensors) -> Tensor:
+    layers, _ = encoder.elmo.run_bilm(tokens["elmo"]["elmo_tokens"])
+    return encoder.elmo.mixes[placement](layers)
 
 
 def test_words_that_nothing_embeds_are_an_error() -> None:
@@ -71,83 +75,67 @@ def test_without_an_encoder_the_embedding_is_the_encoding() -> None:
     torch.testing.assert_close(encoded, encoder.text_field_embedder(text(elmo=False)))
 
 
-def test_input_elmo_enters_the_encoder() -> None:
-    encoder = ContextualEncoder(embedder(elmo=True), BILSTM)
-    encoded, _ = encoder(text())
-    assert encoder.encoder.get_input_dim() == WORD_DIM + ELMO_DIM
+def test_input_elmo_stands_before_the_words_and_enters_the_encoder(bilm_files: dict[str, str]) -> None:
+    encoder = ContextualEncoder(embedder(), BILSTM, elmo=elmo_at(bilm_files, "input"))
+    encoded, embedded, mask = encoder.encode_and_embed(text())
+    assert (mask == MASK).all()
+    assert encoder.encoder.get_input_dim() == encoder.get_embedding_dim() == WORD_DIM + ELMO_DIM
+    words = encoder.text_field_embedder(text(elmo=False))
+    torch.testing.assert_close(embedded, torch.cat([elmo_vectors(encoder, "input", text()), words], dim=-1))
+    torch.testing.assert_close(encoded, encoder.encoder(embedded, MASK))
     assert encoded.shape[-1] == encoder.get_output_dim() == 2 * CELLS
 
 
-@pytest.mark.parametrize("at_input", [False, True])
-def test_output_elmo_stands_behind_the_encoding(at_input: bool) -> None:
+@pytest.mark.parametrize("others", [[], ["input"]], ids=str)
+def test_output_elmo_stands_behind_the_encoding(bilm_files: dict[str, str], others: list[str]) -> None:
     torch.manual_seed(0)
-    plain = ContextualEncoder(embedder(at_input), BILSTM)
+    plain = ContextualEncoder(embedder(), BILSTM, elmo=elmo_at(bilm_files, *others) if others else None)
     torch.manual_seed(0)
-    encoder = ContextualEncoder(embedder(at_input), BILSTM, output_elmo=SumOfCharacters())
-    encoded, mask = encoder(text())
-    assert (mask == MASK).all()
+    encoder = ContextualEncoder(embedder(), BILSTM, elmo=elmo_at(bilm_files, "output", *others))
+    encoded, _ = encoder(text())
     assert encoded.shape[-1] == encoder.get_output_dim() == 2 * CELLS + ELMO_DIM
-    torch.testing.assert_close(encoded[..., : 2 * CELLS], plain(text(elmo=at_input))[0])
-    torch.testing.assert_close(encoded[..., 2 * CELLS :], SumOfCharacters()(**text()["elmo"]))
+    torch.testing.assert_close(encoded[..., : 2 * CELLS], plain(text(elmo=bool(others)))[0])
+    torch.testing.assert_close(encoded[..., 2 * CELLS :], elmo_vectors(encoder, "output", text()))
 
 
-def test_output_elmo_may_read_an_indexer_of_another_name() -> None:
-    encoder = ContextualEncoder(
-        embedder(), BILSTM, output_elmo=SumOfCharacters(), output_elmo_indexer="characters"
-    )
-    tokens = text()
-    encoded, _ = encoder({"tokens": tokens["tokens"], "characters": tokens["elmo"]})
-    assert encoded.shape == (2, 3, 2 * CELLS + ELMO_DIM)
-
-
-def test_output_elmo_without_its_indexer_is_an_error_that_names_it() -> None:
-    encoder = ContextualEncoder(embedder(), BILSTM, output_elmo=SumOfCharacters())
-    with pytest.raises(ConfigurationError, match=r"indexer named 'elmo', but .* has tokens"):
+def test_elmo_without_its_indexer_is_an_error_that_names_it(bilm_files: dict[str, str]) -> None:
+    encoder = ContextualEncoder(embedder(), BILSTM, elmo=elmo_at(bilm_files, "output"))
+    with pytest.raises(ConfigurationError, match=r"indexer 'elmo' of type 'elmo', but .* has tokens"):
         encoder(text(elmo=False))
 
 
-def test_elmo_may_be_all_there_is() -> None:
-    encoder = ContextualEncoder(BasicTextFieldEmbedder({"elmo": SumOfCharacters()}), BILSTM)
-    _, mask = encoder({"elmo": text()["elmo"]})
+def test_elmo_may_be_all_there_is(bilm_files: dict[str, str]) -> None:
+    encoder = ContextualEncoder(BasicTextFieldEmbedder({}), BILSTM, elmo=elmo_at(bilm_files, "input"))
+    _, embedded, mask = encoder.encode_and_embed({"elmo": text()["elmo"]})
     assert (mask == MASK).all()
+    torch.testing.assert_close(embedded, elmo_vectors(encoder, "input", text()))
 
 
-@pytest.fixture
-def bilm_files(tmp_path: Path) -> dict[str, str]:
-    torch.manual_seed(0)
-    bilm = BiLm(BiLmOptions.from_dict(small_options()))
-    return write_pair(bilm, tmp_path)
+def test_elmo_at_the_output_alone_embeds_no_words(bilm_files: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError, match="nothing embeds the words"):
+        ContextualEncoder(BasicTextFieldEmbedder({}), BILSTM, elmo=elmo_at(bilm_files, "output"))
+
+
+def test_elmo_without_a_placement_is_an_error(bilm_files: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError, match="expected a placement"):
+        elmo_at(bilm_files)
 
 
 def with_both_placements(bilm_files: dict[str, str]) -> tuple[ContextualEncoder, BiLm]:
-    embedders = {"tokens": Embedding(WORD_DIM, 10), "elmo": ElmoTokenEmbedder(bilm_files)}
-    encoder = ContextualEncoder(
-        BasicTextFieldEmbedder(embedders), BILSTM, output_elmo=ElmoTokenEmbedder(bilm_files)
-    )
-    return encoder.eval(), embedders["elmo"]._elmo.bilm
+    elmo = elmo_at(bilm_files, "input", "output")
+    return ContextualEncoder(embedder(), BILSTM, elmo=elmo).eval(), elmo.bilm
 
 
-@pytest.mark.parametrize(
-    ("options", "reads"), [({}, 1), ({"requires_grad": True}, 2), ({"precision": "int8"}, 2)]
-)
-def test_a_configuration_with_two_placements_reads_an_equal_frozen_bilm_once(
-    bilm_files: dict[str, str], monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], reads: int
-) -> None:
-    loaded: list[BiLm] = []
-    load = BiLm.from_pretrained
-    monkeypatch.setattr(BiLm, "from_pretrained", lambda *args: loaded.append(load(*args)) or loaded[-1])
-    elmo = {"type": "elmo", "bilm": bilm_files}
-    config = {
-        "text_field_embedder": {"token_embedders": {"elmo": elmo}},
-        "output_elmo": {**elmo, **options},
-    }
+def test_a_configuration_gives_each_placement_its_own_mix_of_one_bilm(bilm_files: dict[str, str]) -> None:
+    elmo = {"bilm": bilm_files, "input": {"layers": [2, 0], "dropout": 0.1}, "output": {"layer_norm": True}}
+    config = {"text_field_embedder": {"token_embedders": {}}, "elmo": elmo}
     encoders = [ContextualEncoder.from_params(Params(copy.deepcopy(config))) for _ in range(2)]
-    assert len(loaded) == 2 * reads, "two encoders share nothing"
     for encoder in encoders:
-        own = encoder.text_field_embedder.token_embedder_elmo._elmo.bilm
-        assert not own.is_trainable
-        assert (encoder.output_elmo._elmo.bilm is own) == (reads == 1)
-        assert encoder.output_elmo._elmo.bilm.is_trainable == ("requires_grad" in options)
+        assert len([module for module in encoder.modules() if isinstance(module, BiLm)]) == 1
+        at_input, at_output = encoder.elmo.mixes.values()
+        assert (at_input.layer_numbers, at_input.layer_norm, at_input.dropout.p) == ([2, 0], False, 0.1)
+        assert (at_output.layer_numbers, at_output.layer_norm, at_output.dropout.p) == ([0, 1, 2], True, 0.5)
+    assert encoders[0].elmo.bilm is not encoders[1].elmo.bilm
 
 
 def text_of_other_words() -> TextFieldTensors:
@@ -178,10 +166,8 @@ def test_text_fields_encoded_together_are_as_each_alone(bilm_files: dict[str, st
 @pytest.fixture
 def encoder_with_features(bilm_files: dict[str, str]) -> ContextualEncoder:
     """With ELMo at both placements, and features of two numbers."""
-    embedders = {"tokens": Embedding(WORD_DIM, 10), "elmo": ElmoTokenEmbedder(bilm_files)}
-    output_elmo = ElmoTokenEmbedder(bilm_files)
-    embedder = BasicTextFieldEmbedder(embedders)
-    return ContextualEncoder(embedder, BILSTM, output_elmo=output_elmo, feature_dim=2).eval()
+    elmo = elmo_at(bilm_files, "input", "output")
+    return ContextualEncoder(embedder(), BILSTM, elmo=elmo, feature_dim=2).eval()
 
 
 def random_text(*shape: int) -> TextFieldTensors:
@@ -237,18 +223,19 @@ def test_texts_with_wrapping_dimensions_are_encoded_as_each_alone(
 
 def test_the_embedded_words_come_with_their_encoding(encoder_with_features: ContextualEncoder) -> None:
     text, features = random_text(2, 3, 4), torch.randn(2, 3, 4, 2)
-    encoder = encoder_with_features.eval()
+    encoder = encoder_with_features
     encoded, embedded, mask = encoder.encode_and_embed(text, features, num_wrapping_dims=1)
     torch.testing.assert_close((encoded, mask), encoder(text, features, num_wrapping_dims=1))
-    expected = encoder.text_field_embedder(text, num_wrapping_dims=1)
-    torch.testing.assert_close(embedded, expected)
+    words = {"tokens": text["tokens"]}
+    expected = encoder.text_field_embedder(words, num_wrapping_dims=1)
+    torch.testing.assert_close(embedded[..., -WORD_DIM:], expected)
     assert embedded.size(-1) == encoder.get_embedding_dim()
 
 
 def test_features_of_wrapped_texts_have_a_shape_that_is_checked(
     encoder_with_features: ContextualEncoder,
 ) -> None:
-    with pytest.raises(ConfigurationError, match=r"shape \(2, 3, 4, 2\), but they have \(6, 4, 2\)"):
+    with pytest.raises(ConfigurationError, match=r"shape \(2, 3, 4, 2\), got \(6, 4, 2\)"):
         encoder_with_features(random_text(2, 3, 4), torch.randn(6, 4, 2), num_wrapping_dims=1)
 
 
@@ -256,7 +243,7 @@ def test_a_document_may_be_one_text_of_thousands_of_words(encoder_with_features:
     document = random_text(1, 2000)
     encoded, mask = encoder_with_features(document, torch.zeros(1, 2000, 2))
     assert mask.all() and encoded.isfinite().all()
-    assert_near(encoded[..., 2 * CELLS :], encoder_with_features.output_elmo(**document["elmo"]))
+    assert_near(encoded[..., 2 * CELLS :], elmo_vectors(encoder_with_features, "output", document))
 
 
 def test_dropout_drops_the_same_values_of_all_words_of_a_sentence() -> None:
@@ -298,13 +285,13 @@ def test_features_without_an_encoder_stand_beside_the_embedding() -> None:
 
 @pytest.mark.parametrize(
     ("feature_dim", "features", "found"),
-    [(2, None, "there are none"), (2, torch.ones(2, 3), "they have"), (0, torch.ones(2, 3, 1), "they have")],
+    [(2, None, "none"), (2, torch.ones(2, 3), r"\(2, 3\)"), (0, torch.ones(2, 3, 1), r"\(2, 3, 1\)")],
 )
 def test_features_of_another_shape_are_an_error(
     feature_dim: int, features: Tensor | None, found: str
 ) -> None:
     encoder = ContextualEncoder(embedder(), BILSTM, feature_dim=feature_dim)
-    with pytest.raises(ConfigurationError, match=rf"shape \(2, 3, {feature_dim}\), but {found}"):
+    with pytest.raises(ConfigurationError, match=rf"shape \(2, 3, {feature_dim}\), got {found}"):
         encoder(text(elmo=False), features)
 
 

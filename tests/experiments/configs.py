@@ -42,10 +42,10 @@ VARIABLES = {
 }
 
 EMBEDDERS = "model.contextual_encoder.text_field_embedder.token_embedders"
-INPUT = f"{EMBEDDERS}.elmo"
-OUTPUT = "model.contextual_encoder.output_elmo"
-INPUT_WEIGHTS = "contextual_encoder\\.text_field_embedder\\.token_embedder_elmo\\..*scalar_mix\\.weights"
-OUTPUT_WEIGHTS = "contextual_encoder\\.output_elmo\\..*scalar_mix\\.weights"
+ELMO = "model.contextual_encoder.elmo"
+INPUT, OUTPUT = f"{ELMO}.input", f"{ELMO}.output"
+INPUT_WEIGHTS = "contextual_encoder\\.elmo\\.mixes\\.input\\.scalar_mix\\.weights"
+OUTPUT_WEIGHTS = "contextual_encoder\\.elmo\\.mixes\\.output\\.scalar_mix\\.weights"
 
 
 @functools.cache

@@ -8,6 +8,7 @@ import torch
 
 from tests.experiments.configs import (
     DATA,
+    ELMO,
     EMBEDDERS,
     INPUT,
     INPUT_WEIGHTS,
@@ -25,20 +26,17 @@ def added_by(mixin: str) -> dict[str, Any]:
     """Returns the values by which a configuration with `mixin` differs from that without it."""
     baseline, config = flat(evaluate("ner(data='data')")), flat(evaluate(f"ner(data='data') + {mixin}"))
     assert baseline.keys() <= config.keys()
-    return {path: value for path, value in config.items() if baseline.get(path) != value}
+    return {path: value for path, value in config.items() if baseline.get(path, "") != value}
 
 
-def embedder_at(path: str, **changes: Any) -> dict[str, Any]:
-    values = {
-        "type": "elmo",
-        "bilm": "tiny",
-        "layers": "all",
-        "layer_norm": False,
-        "dropout": 0.5,
-        "requires_grad": False,
-        "precision": "float32",
-    }
+def placed(path: str, **changes: Any) -> dict[str, Any]:
+    values = {"layers": "all", "layer_norm": False, "dropout": 0.5}
     return {f"{path}.{key}": value for key, value in (values | changes).items()}
+
+
+def shared(**changes: Any) -> dict[str, Any]:
+    values = {"bilm": "tiny", "requires_grad": False, "precision": "float32", "cache": None}
+    return INDEXER | {f"{ELMO}.{key}": value for key, value in (values | changes).items()}
 
 
 INDEXER = {"dataset_reader.token_indexers.elmo.type": "elmo"}
@@ -48,24 +46,24 @@ INDEXER = {"dataset_reader.token_indexers.elmo.type": "elmo"}
     ("placements", "paths"),
     [("['input']", [INPUT]), ("['output']", [OUTPUT]), ("['input', 'output']", [INPUT, OUTPUT]), ("[]", [])],
 )
-def test_a_placement_adds_the_indexer_and_its_embedder_and_nothing_else(
+def test_a_placement_adds_the_indexer_the_bilm_and_its_mix_and_nothing_else(
     placements: str, paths: list[str]
 ) -> None:
-    expected = INDEXER if paths else {}
+    expected = shared() if paths else {}
     for path in paths:
-        expected = expected | embedder_at(path)
+        expected = expected | placed(path)
     assert added_by(f"elmo.at({placements}, bilm='tiny')") == expected
 
 
-def test_options_of_a_placement_reach_its_embedder() -> None:
+def test_options_reach_the_bilm_and_the_placement() -> None:
     options = "bilm='original', dropout=0.1, layers=[0, 1], layer_norm=true"
     for option, changes in (
         ("requires_grad=true", {"requires_grad": True}),
         ("precision='int8'", {"precision": "int8"}),
     ):
-        assert added_by(f"elmo.at(['output'], {options}, {option})") == INDEXER | embedder_at(
-            OUTPUT, bilm="original", dropout=0.1, layers=[0, 1], layer_norm=True, **changes
-        )
+        mix = placed(OUTPUT, dropout=0.1, layers=[0, 1], layer_norm=True)
+        added = added_by(f"elmo.at(['output'], {options}, {option})")
+        assert added == shared(bilm="original", **changes) | mix
 
 
 def test_lambda_is_a_penalty_next_to_those_of_the_task() -> None:
@@ -88,25 +86,44 @@ def test_each_placement_may_have_options_of_its_own() -> None:
         [INPUT_WEIGHTS, {"type": "l2", "alpha": 0.1}],
         [OUTPUT_WEIGHTS, {"type": "l2", "alpha": 0.001}],
     ]
-    embedders = embedder_at(INPUT) | embedder_at(OUTPUT, layers="top")
-    assert added == INDEXER | embedders | {"model.regularizer.regexes": penalties}
+    mixes = placed(INPUT) | placed(OUTPUT, layers="top")
+    assert added == shared() | mixes | {"model.regularizer.regexes": penalties}
+
+
+@pytest.mark.parametrize("strength", [0.5, 0])
+def test_a_placement_that_is_added_again_replaces_the_earlier_one(strength: float) -> None:
+    first = "elmo.at(['input'], bilm='base', lambda=0.1, mixing_weights=null, cache={ type: 'memory' })"
+    own = "{ model+: { regularizer+: { regexes+: [['.*crf.*', { type: 'l2', alpha: 1 }]] } } }"
+    added = added_by(f"{first} + {own} + elmo.at(['input'], bilm='tiny', layers='top', lambda={strength})")
+    penalties = [[".*crf.*", {"type": "l2", "alpha": 1}]]
+    penalties += [[INPUT_WEIGHTS, {"type": "l2", "alpha": strength}]] if strength else []
+    expected = shared() | placed(INPUT, layers="top")
+    assert sorted(added.pop("model.regularizer.regexes")) == sorted(penalties)
+    assert added == expected
+
+
+def test_placements_with_different_bilms_are_an_error() -> None:
+    with pytest.raises(RuntimeError, match="all placements of a model have the same bilm"):
+        evaluate("ner(data='d') + elmo.at(['input'], bilm='tiny') + elmo.at(['output'], bilm='base')")
 
 
 def test_mixing_weights_may_be_given() -> None:
     mixing_weights = "elmo.at(['input'], bilm='tiny', mixing_weights=[0.2, 0.8, 0])"
-    assert added_by(mixing_weights) == INDEXER | embedder_at(INPUT, mixing_weights=[0.2, 0.8, 0])
+    assert added_by(mixing_weights) == shared() | placed(INPUT, mixing_weights=[0.2, 0.8, 0])
 
 
-def test_a_cache_is_that_of_every_placement() -> None:
+def test_a_cache_serves_all_placements() -> None:
     at = "elmo.at(['input', 'output'], bilm='tiny', cache={type: 'sqlite', path: 'here', max_gb: 5})"
-    cache = {"cache.type": "sqlite", "cache.path": "here", "cache.max_gb": 5}
-    assert added_by(at) == INDEXER | embedder_at(INPUT, **cache) | embedder_at(OUTPUT, **cache)
+    expected = shared() | placed(INPUT) | placed(OUTPUT)
+    del expected[f"{ELMO}.cache"]
+    cache = {"type": "sqlite", "path": "here", "max_gb": 5}
+    assert added_by(at) == expected | flat(cache, f"{ELMO}.cache")
 
 
 def test_the_slots_of_a_word_reach_the_indexer_whichever_placement_names_them() -> None:
     slots = {f"{next(iter(INDEXER)).rpartition('.')[0]}.max_characters_per_token": 194}
     both = "elmo.at(['input'], bilm='ja'%s) + elmo.at(['output'], bilm='ja'%s)"
-    expected = INDEXER | slots | embedder_at(INPUT, bilm="ja") | embedder_at(OUTPUT, bilm="ja")
+    expected = shared(bilm="ja") | slots | placed(INPUT) | placed(OUTPUT)
     for placements in ((", max_characters_per_token=194", ""), ("", ", max_characters_per_token=194")):
         assert added_by(both % placements) == expected
 
@@ -169,7 +186,7 @@ def test_without_words_nothing_is_left_of_them() -> None:
     config = flat(evaluate("ner(data='data') + words.none() + elmo.at(['input'], bilm='tiny')"))
     assert not [path for path in config if path.startswith((WORDS, WORD_INDEXER))]
     assert [path for path in config if path.startswith("vocabulary.")] == ["vocabulary.type"]
-    assert config[f"{INPUT}.bilm"] == "tiny"
+    assert config[f"{ELMO}.bilm"] == "tiny"
 
 
 @pytest.mark.parametrize("last", ["words.learned(30)", "words.glove('glove.txt')", "words.none()"])
@@ -194,10 +211,8 @@ def test_an_experiment_may_be_overridden_from_the_command_line() -> None:
 
 @pytest.mark.parametrize("cache", [{"type": "memory"}, {"type": "sqlite", "path": "here"}], ids=str)
 def test_an_experiment_may_be_given_a_cache_from_the_command_line(cache: dict[str, str]) -> None:
-    overrides = {f"{INPUT}.cache": cache}
-    config = read_config("experiments/ner_elmo.jsonnet", json.dumps(overrides))
-    embedder = config["model"]["contextual_encoder"]["text_field_embedder"]
-    assert embedder["token_embedders"]["elmo"]["cache"] == cache
+    config = read_config("experiments/ner_elmo.jsonnet", json.dumps({f"{ELMO}.cache": cache}))
+    assert config["model"]["contextual_encoder"]["elmo"]["cache"] == cache
 
 
 @pytest.mark.parametrize("length", ["null", "1", "4"])
@@ -248,7 +263,7 @@ PAPER = {
         "model.dropout": 0.5,
         f"{EMBEDDERS}.tokens.embedding_dim": 300,
         f"{EMBEDDERS}.tokens.trainable": False,
-        **{f"{path}.bilm": "original" for path in (INPUT, OUTPUT)},
+        f"{ELMO}.bilm": "original",
         **{f"{path}.layers": "all" for path in (INPUT, OUTPUT)},
         **{f"{path}.layer_norm": True for path in (INPUT, OUTPUT)},
         **{f"{path}.dropout": 0 for path in (INPUT, OUTPUT)},
@@ -269,7 +284,7 @@ PAPER = {
         "model.classifier.activations": "relu",
         f"{EMBEDDERS}.tokens.embedding_dim": 300,
         f"{EMBEDDERS}.tokens.trainable": False,
-        **{f"{path}.bilm": "original" for path in (INPUT, OUTPUT)},
+        f"{ELMO}.bilm": "original",
         **{f"{path}.layers": "all" for path in (INPUT, OUTPUT)},
         **{f"{path}.dropout": 0.5 for path in (INPUT, OUTPUT)},
         "data_loader.batch_sampler.batch_size": 100,
@@ -285,9 +300,9 @@ PAPER = {
         f"{EMBEDDERS}.token_characters.embedding.embedding_dim": 8,
         f"{EMBEDDERS}.token_characters.num_filters": 50,
         f"{EMBEDDERS}.token_characters.widths": [3, 4, 5],
-        f"{INPUT}.bilm": "original",
+        f"{ELMO}.bilm": "original",
         f"{INPUT}.dropout": 0.5,
-        f"{OUTPUT}.bilm": None,
+        f"{OUTPUT}.layers": None,
         "model.contextual_encoder.encoder.hidden_sizes": [200],
         "model.contextual_encoder.encoder.dropout": 0,
         "model.contextual_encoder.encoder.recurrent_dropout": 0.2,
@@ -321,7 +336,7 @@ PAPER = {
         f"{EMBEDDERS}.token_characters.num_filters": 100,
         f"{EMBEDDERS}.token_characters.widths": [5],
         f"{EMBEDDERS}.token_characters.dropout": 0.2,
-        **{f"{path}.bilm": "original" for path in (INPUT, OUTPUT)},
+        f"{ELMO}.bilm": "original",
         "model.contextual_encoder.encoder.hidden_size": 90,
         "model.self_attention_encoder.hidden_size": 90,
         "model.attention_projection.hidden_dims": 180,
@@ -344,8 +359,8 @@ PAPER = {
         f"{EMBEDDERS}.tokens.embedding_dim": 100,
         f"{EMBEDDERS}.tokens.pretrained_file": "word_vectors",
         f"{EMBEDDERS}.tokens.trainable": True,
-        f"{INPUT}.bilm": "original",
-        f"{OUTPUT}.bilm": None,
+        f"{ELMO}.bilm": "original",
+        f"{OUTPUT}.layers": None,
         f"{INPUT}.dropout": 0.1,
         "model.predicate_dim": 100,
         "model.initializer.regexes": [["tag_projection\\.weight", {"type": "orthogonal"}]],

@@ -23,7 +23,7 @@ from allennlp.modules.seq2seq_encoders import LstmSeq2SeqEncoder
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from allennlp.nn import Activation
 
-from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
+from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
 
@@ -48,12 +48,12 @@ NAMES = {
 
 def our_model(vocab: Vocabulary, elmo_at: str | None, maxout: bool) -> SstBcn:
     embedders = {"tokens": Embedding(WORD_DIM, vocab.get_vocab_size("tokens"))}
-    elmo = ElmoTokenEmbedder({"options": OPTIONS, "weights": WEIGHTS}, dropout=0.0)
+    files = {"options": OPTIONS, "weights": WEIGHTS}
     bilstm = Lazy(LstmSeq2SeqEncoder, hidden_size=CELLS, bidirectional=True)
     encoder = ContextualEncoder(
-        BasicTextFieldEmbedder(embedders | ({"elmo": elmo} if elmo_at == "input" else {})),
+        BasicTextFieldEmbedder(embedders),
         bilstm,
-        output_elmo=elmo if elmo_at == "output" else None,
+        elmo=ContextualElmo(files, **{elmo_at: ElmoPlacement(dropout=0.0)}) if elmo_at else None,
         feedforward=Lazy(FeedForward, num_layers=1, hidden_dims=HIDDEN, activations=RELU),
     )
     feedforward = Lazy(FeedForward, num_layers=2, hidden_dims=HIDDEN, activations=RELU)
@@ -110,7 +110,7 @@ def copy_weights(ours: SstBcn, theirs: Model, elmo_at: str | None) -> None:
         first = "_pre_encode_feedforward._linear_layers.0.weight"
         elmo, words = weights[first].split([ELMO_DIM, WORD_DIM], dim=1)
         weights[first] = torch.cat([words, elmo], dim=1)
-        mix = ours.contextual_encoder.text_field_embedder.token_embedder_elmo._elmo.mixes[0].scalar_mix
+        mix = ours.contextual_encoder.elmo.mixes["input"].scalar_mix
         weights["_elmo.scalar_mix_0.gamma"] = mix.gamma.view(1)
         for layer, weight in enumerate(mix.weights):
             weights[f"_elmo.scalar_mix_0.scalar_parameters.{layer}"] = weight.view(1)

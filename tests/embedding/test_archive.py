@@ -50,8 +50,9 @@ class OwnModel(Model):
 
 
 def own_config(bilm: str) -> dict[str, Any]:
-    config = tagger_config(bilm, ["input"])
+    config = tagger_config(bilm, [])
     embedder = config["model"]["contextual_encoder"]["text_field_embedder"]
+    embedder["token_embedders"]["elmo"] = {"type": "elmo", "bilm": bilm}
     return config | {"model": {"type": "test_archived_own", "embedder": embedder}}
 
 

@@ -1,0 +1,141 @@
+"""What a trained model says about its ELMo: the biLM, its layers, and the weight of each layer."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
+from elmo_plugin.bilm.io import WEIGHTS_NAMES, check_weights
+from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor, load_plain
+
+EXTRA_STATE = "_extra_state"  # torch's name for what a module stores besides its tensors
+_WEIGHTS = ".scalar_mix.weights"
+_WHAT = "what is stored with the weights of ELMo"
+
+
+class ElmoMetadata(NamedTuple):
+    """
+    Describes a `ContextualElmo`; stored with its weights.
+
+    source: the biLM's name in the configuration
+    options: the biLM's sizes, as in `options.json`
+    layers: for each placement, the numbers of the layers that are mixed
+    """
+
+    source: str | dict[str, str]
+    options: dict[str, Any]
+    layers: dict[str, list[int]]
+
+    def to_tensor(self) -> Tensor:
+        return json_to_tensor(self._asdict())
+
+    @classmethod
+    def from_tensor(cls, content: Tensor) -> "ElmoMetadata":
+        """Reads what `to_tensor` returned. Raises `BiLmError` if it is something else."""
+        metadata = json_from_tensor(content, _WHAT)
+        if not isinstance(metadata, dict) or set(metadata) != set(cls._fields):
+            raise BiLmError(f"{_WHAT}: expected {', '.join(cls._fields)}, got {metadata!r}")
+        layers = metadata["layers"]
+        numbers = list(layers.values()) if isinstance(layers, dict) else [None]
+        if not all(isinstance(each, list) and all(map(_is_layer, each)) for each in numbers):
+            raise BiLmError(f"{_WHAT}: expected lists of layers, got {layers!r}")
+        return cls(**metadata)
+
+
+def archived_bilm(
+    folder: str | PathLike[str] | None, source: str | dict[str, str], precision: str
+) -> BiLm | None:
+    """
+    Makes the biLM of a trained model from the model's weights, in `folder`; `source` is its name in the
+    configuration. Returns `None` if the folder has no weights (the training begins), or none of this biLM.
+    """
+    state = stored_state(folder)
+    for elmo, weights in find_bilms(state, EXTRA_STATE, "bilm."):
+        metadata = ElmoMetadata.from_tensor(state[elmo + EXTRA_STATE]) if weights else None
+        if metadata is not None and metadata.source == source:
+            options = BiLmOptions.from_dict(metadata.options, elmo + EXTRA_STATE)
+            check_weights(weights, options, f"{elmo}bilm")
+            return BiLm.from_weights(options, weights.items(), precision)
+    return None
+
+
+def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any]:
+    """Reads the weights of a trained model. They are empty if the folder has no weights, or damaged ones."""
+    files = [Path(folder) / name for name in WEIGHTS_NAMES] if folder is not None else []
+    file = next(filter(Path.is_file, files), None)
+    try:
+        return {} if file is None else load_plain(file, name=str(file))
+    except BiLmError:  # AllenNLP, which reads the file next, reports it
+        return {}
+
+
+def find_bilms(state: Mapping[str, Any], marker: str, path: str) -> Iterator[tuple[str, dict[str, Tensor]]]:
+    """
+    Finds the modules with a biLM in a `state_dict`, by an entry of each whose name ends in `marker`. Yields
+    the prefix of the module, and the weights of the biLM, which begin with `path` in it.
+    """
+    for name in state:
+        if name.endswith(marker):
+            module = name.removesuffix(marker)
+            start = module + path
+            yield module, {key.removeprefix(start): state[key] for key in state if key.startswith(start)}
+
+
+class Mix(NamedTuple):
+    """
+    How one placement of ELMo mixes the layers of its biLM.
+
+    placement: "input" or "output"; the name of the module if it is neither, or if there are several of it
+    layers: the numbers of the layers that are mixed; 0 is the token layer
+    normalized_weights: the weight of each of them after the softmax
+    gamma: the factor of the whole
+    """
+
+    placement: str
+    layers: list[int]
+    normalized_weights: list[float]
+    gamma: float
+
+
+def read_mixes(state: Mapping[str, Any]) -> list[Mix]:
+    """
+    Reads the mixes from the `state_dict` of a model, in its order. An `ElmoRepresentations` by itself stores
+    no layer numbers: its layers are counted from 0.
+    """
+    modules = [name.removesuffix(_WEIGHTS) for name in state if name.endswith(_WEIGHTS)]
+    counts = Counter(map(_placement, modules))
+    mixes = []
+    for module in modules:
+        weights = state[module + _WEIGHTS]
+        elmo, _, name = module.rpartition(".mixes.")
+        metadata = state.get(f"{elmo}.{EXTRA_STATE}")
+        mixes.append(
+            Mix(
+                _placement(module) if counts[_placement(module)] == 1 else module,
+                list(range(len(weights)))
+                if metadata is None
+                else ElmoMetadata.from_tensor(metadata).layers[name],
+                torch.softmax(weights.double(), dim=0).tolist(),
+                float(state[f"{module}.scalar_mix.gamma"]),
+            )
+        )
+    return mixes
+
+
+def layer_name(number: int) -> str:
+    """Returns the usual name of the layer with this number."""
+    return f"LSTM {number}" if number else "token"
+
+
+def _placement(module: str) -> str:
+    name = module.rpartition(".")[2]
+    return name if name in ("input", "output") else module
+
+
+def _is_layer(number: object) -> bool:
+    return type(number) is int and number >= 0

@@ -1,0 +1,148 @@
+"""The one ELMo module of a model, as configurations and archives have it."""
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, cast
+
+import torch
+from allennlp.common import FromParams
+from allennlp.common.checks import ConfigurationError
+from overrides import overrides
+from torch import Tensor
+
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, layer_numbers
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.torch_files import check_all_finite
+from elmo_plugin.embedding.archive import ElmoMetadata, archived_bilm
+from elmo_plugin.embedding.cache import RegisteredCache
+from elmo_plugin.embedding.representations import ElmoRepresentations
+from elmo_plugin.embedding.scalar_mix import LayerMix
+
+
+class ElmoPlacement(FromParams):
+    """
+    How ELMo enters a model at one place.
+
+    # Parameters
+
+    layers : `str | int | list[int]`, optional (default = `"all"`)
+        "all", "top" or "token", a layer's number, or a list of such numbers; 0 is the token layer.
+    layer_norm : `bool`, optional (default = `False`)
+        Whether each vector is normalized over its own features before mixing.
+    dropout : `float`, optional (default = `0.5`)
+        The rate of dropout on the mixed vectors.
+    mixing_weights : `list[float]`, optional (default = `None`)
+        Fixed weights of the mixed layers, such as `[0.2, 0.5, 0.3]`, of sum 1. They are learned if not given.
+    """
+
+    def __init__(
+        self,
+        layers: str | int | list[int] = "all",
+        layer_norm: bool = False,
+        dropout: float = 0.5,
+        mixing_weights: list[float] | None = None,
+    ) -> None:
+        self.layers = layers
+        self.layer_norm = layer_norm
+        self.dropout = dropout
+        self.mixing_weights = mixing_weights
+
+    def mix(self, num_layers: int) -> LayerMix:
+        """Returns the module for a biLM with this many layers."""
+        numbers = layer_numbers(self.layers, num_layers)
+        return LayerMix(numbers, self.layer_norm, self.dropout, self.mixing_weights)
+
+
+class ContextualElmo(ElmoRepresentations, FromParams):
+    """
+    One biLM, which runs once for a batch, and a mix of its layers for each placement of ELMo: `input` is
+    [x ; ELMo] before the encoder, `output` is [h ; ELMo] after it (Peters et al., 2018, section 3.3). The
+    parameters to regularize are `….mixes.input.scalar_mix.weights` and `….mixes.output.scalar_mix.weights`.
+
+    An archive needs no other file and no network: the biLM is made from the archive's weights, with which its
+    sizes are stored.
+
+    # Parameters
+
+    bilm : `str | dict[str, str]`
+        The name of a pretrained biLM ("tiny", …), an archive that was trained with this package, the folder
+        of a model of ELMoForManyLangs, or `{"options": …, "weights": …}` with the paths or URLs of a model in
+        the published layout.
+    input, output : `ElmoPlacement`, optional (default = `None`)
+        The mix of each placement.
+    requires_grad : `bool`, optional (default = `False`)
+        Whether the biLM is trained with the task.
+    stateful : `bool`, optional (default = `False`)
+        Whether the biLM's state is carried from batch to batch, as in published implementations.
+    precision : `str`, optional (default = `"float32"`)
+        The precision of a frozen biLM: "float32", "bfloat16" or "int8", see `docs/precision.md`.
+    max_batch_tokens : `int`, optional (default = `8192`)
+        A batch with more tokens than this, padding included, is computed by a frozen biLM in chunks, which
+        bounds the memory and does not change the vectors.
+    cache : `RegisteredCache`, optional (default = `None`)
+        Stores the output of a frozen biLM, so that it computes each sentence once: in all epochs, or in all
+        trainings. See `docs/cache.md`.
+    serialization_dir : `str`, optional (default = `None`)
+        Given by AllenNLP, not by a configuration. If the weights of a trained model are there, and contain
+        this biLM, it is made from them.
+
+    Raises `ConfigurationError` if `bilm` is not a usable model, or the other parameters do not fit it.
+    """
+
+    def __init__(
+        self,
+        bilm: str | dict[str, str],
+        *,
+        input: ElmoPlacement = None,
+        output: ElmoPlacement = None,
+        requires_grad: bool = False,
+        stateful: bool = False,
+        precision: str = "float32",
+        max_batch_tokens: int = MAX_BATCH_TOKENS,
+        cache: RegisteredCache = None,
+        serialization_dir: str | PathLike[str] | None = None,
+    ) -> None:
+        if max_batch_tokens < 1:
+            raise ConfigurationError(f"max_batch_tokens must be at least 1, not {max_batch_tokens}")
+        if input is None and output is None:
+            raise ConfigurationError("elmo: expected a placement: input, output or both")
+        with as_configuration_error():
+            archived = archived_bilm(serialization_dir, bilm, precision)
+            loaded = archived or BiLm.from_pretrained(bilm, precision)
+            super().__init__(
+                loaded.requires_grad_(requires_grad),
+                num_mixes=0,
+                stateful=stateful,
+                cache=cache,
+                max_batch_tokens=max_batch_tokens,
+            )
+            for name, placement in (("input", input), ("output", output)):
+                if placement is not None:
+                    self.mixes[name] = placement.mix(loaded.num_layers)
+        self._source = bilm
+
+    @overrides
+    def run_bilm(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
+        expected = self.bilm.options.char_cnn.max_characters_per_token
+        if character_ids.size(-1) != expected:
+            raise ConfigurationError(
+                f"the biLM reads {expected} characters per token, but the token indexer gave "
+                f"{character_ids.size(-1)}: give the indexer max_characters_per_token {expected}"
+            )
+        with as_configuration_error():
+            return super().run_bilm(character_ids)
+
+    @overrides
+    def get_extra_state(self) -> torch.Tensor:
+        """Returns what is stored with the weights, for `archived_bilm` and `read_mixes`."""
+        layers = {name: cast(LayerMix, mix).layer_numbers for name, mix in self.mixes.items()}
+        return ElmoMetadata(self._source, self.bilm.options.to_dict(), layers).to_tensor()
+
+    @overrides
+    def set_extra_state(self, state: Any) -> None:
+        """Does nothing: `archived_bilm` has read the state to make the biLM."""
+
+    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any) -> None:
+        with as_configuration_error():
+            check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
+        super()._load_from_state_dict(state_dict, prefix, *args)

@@ -1,0 +1,70 @@
+"""The mixes that are read from the weights of a model."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from elmo_plugin.embedding import ElmoRepresentations, Mix, layer_name, read_mixes
+from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
+from elmo_plugin.embedding.scalar_mix import ScalarMix
+from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
+from tests.small_bilm import small_options
+from tests.trained_bilm import random_bilm
+
+
+def set_mix(mix: nn.Module, weights: list[float], gamma: float) -> None:
+    assert isinstance(mix, ScalarMix)
+    with torch.no_grad():
+        mix.weights.copy_(torch.tensor(weights).log() + 5)  # what is added to all has no effect
+        mix.gamma.fill_(gamma)
+
+
+def assert_is(mix: Mix, placement: str, layers: list[int], weights: list[float], gamma: float) -> None:
+    assert (mix.placement, mix.layers) == (placement, layers)
+    assert mix.normalized_weights == pytest.approx(weights, rel=1e-5)
+    assert mix.gamma == pytest.approx(gamma)
+    assert math.fsum(mix.normalized_weights) == pytest.approx(1)
+
+
+def test_both_placements_are_read_with_the_layers_that_they_mix(bilm_files: dict[str, str]) -> None:
+    elmo = ContextualElmo(bilm_files, input=ElmoPlacement(), output=ElmoPlacement(layers=[2, 0]))
+    set_mix(elmo.mixes["input"].scalar_mix, [0.2, 0.5, 0.3], 1.5)
+    set_mix(elmo.mixes["output"].scalar_mix, [0.9, 0.1], -2.0)
+    model = nn.ModuleDict({"contextual_encoder": nn.ModuleDict({"elmo": elmo})})
+    at_input, at_output = read_mixes(model.state_dict())
+    assert_is(at_input, "input", [0, 1, 2], [0.2, 0.5, 0.3], 1.5)
+    assert_is(at_output, "output", [2, 0], [0.9, 0.1], -2.0)
+
+
+def test_placements_of_the_same_kind_are_told_apart_by_the_names_of_their_modules(
+    bilm_files: dict[str, str],
+) -> None:
+    model = nn.ModuleDict(
+        {
+            "one": ElmoTokenEmbedder(bilm_files),
+            "top": ElmoTokenEmbedder(bilm_files, layers="top"),
+            "elmo": ContextualElmo(bilm_files, output=ElmoPlacement()),
+        }
+    )
+    mixes = read_mixes(model.state_dict())
+    names = ["one._elmo.mixes.input", "top._elmo.mixes.input", "output"]
+    assert [mix.placement for mix in mixes] == names
+    assert mixes[1].layers == [2]
+
+
+def test_the_mixes_of_an_elmo_in_plain_torch_are_numbered() -> None:
+    model = nn.ModuleDict({"elmo": ElmoRepresentations(random_bilm(), num_mixes=2)})
+    mixes = read_mixes(model.state_dict())
+    assert [mix.placement for mix in mixes] == ["elmo.mixes.0", "elmo.mixes.1"]
+    assert_is(mixes[1], "elmo.mixes.1", [0, 1, 2], [1 / 3] * 3, 1.0)
+
+
+def test_a_model_without_elmo_has_no_mixes() -> None:
+    assert read_mixes(nn.Linear(2, 3).state_dict()) == []
+
+
+def test_layers_have_their_usual_names() -> None:
+    number_of_layers = small_options()["lstm"]["n_layers"] + 1
+    assert [layer_name(number) for number in range(number_of_layers)] == ["token", "LSTM 1", "LSTM 2"]
