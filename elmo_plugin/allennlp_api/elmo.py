@@ -193,7 +193,7 @@ class Elmo(nn.Module):
             output = bilm(inputs, word_inputs)
             return list(output["activations"]), output["mask"], True
         boundaries = self._keep_sentence_boundaries or any(mix.do_layer_norm for mix in mixes)
-        layers, mask, _ = bilm.run(inputs, word_inputs, boundaries=boundaries)
+        layers, mask = bilm.run(inputs, word_inputs, boundaries=boundaries)
         return layers, mask, boundaries
 
 

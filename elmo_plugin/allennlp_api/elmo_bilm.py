@@ -8,19 +8,18 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.allennlp_api.names import from_allennlp, mappings, parameter_names, to_allennlp
-from elmo_plugin.allennlp_api.session import BiLmSession
 from elmo_plugin.bilm import (
     BiLm,
     BiLmError,
-    BiLmOutput,
     Cache,
     get_precision,
     sentences_to_character_ids,
 )
 from elmo_plugin.bilm.io import Source
+from elmo_plugin.embedding import ElmoRepresentations
 
 CACHED_WORDS = "_word_embedding.weight"
-_BILM = "bilm."
+_BILM = "elmo.bilm."
 _TOLERANCE = 1e-4  # between vectors of words that two implementations have computed
 _NO_TRAINED_WORDS = "vocab_to_cache cannot be combined with a trained biLM or trained vectors of words"
 
@@ -49,9 +48,7 @@ class ElmoBiLm(nn.Module):
     ) -> None:
         super().__init__()
         mappings(bilm.options)  # raises if the biLM does not read bytes
-        self.session = BiLmSession(stateful, cache=cache)
-        self.session.check(bilm)
-        self.bilm = bilm
+        self.elmo = ElmoRepresentations(bilm, 0, stateful=stateful, cache=cache)
         self.num_layers = bilm.num_layers
         self.weight_file = weight_file
         self.register_buffer("_vocabulary", None, persistent=False)
@@ -83,6 +80,10 @@ class ElmoBiLm(nn.Module):
         weight_file = str(source["weights"]) if isinstance(source, Mapping) else None
         return cls(bilm.requires_grad_(requires_grad), weight_file=weight_file, **options)
 
+    @property
+    def bilm(self) -> BiLm:
+        return self.elmo.bilm
+
     def get_output_dim(self) -> int:
         return self.bilm.output_dim
 
@@ -104,14 +105,14 @@ class ElmoBiLm(nn.Module):
         Returns `activations`, a list with a tensor of shape (batch, time + 2, output_dim) for each layer, and
         `mask`, shape (batch, time + 2), both with the sentence boundaries.
         """
-        layers, mask, _ = self.run(inputs, word_inputs, boundaries=True)
+        layers, mask = self.run(inputs, word_inputs, boundaries=True)
         return {"activations": list(layers), "mask": mask}
 
     def run(
         self, inputs: Tensor, word_inputs: Tensor | None = None, *, boundaries: bool = False
-    ) -> BiLmOutput:
+    ) -> tuple[Tensor, Tensor]:
         """
-        Returns all layers, which must not be changed in place.
+        Returns all layers, shape (num_layers, batch, time, output_dim), and the mask.
 
         `inputs` are character ids, shape (batch, time, characters). Positive `word_inputs`, shape (batch,
         time), replace the characters of cached words; 0 is padding, greater numbers keep the characters.
@@ -123,7 +124,7 @@ class ElmoBiLm(nn.Module):
             last = len(vocabulary) - 1
             words = vocabulary[word_inputs.clamp(max=last)].to(inputs.dtype)
             inputs = torch.where(word_inputs[..., None] > last, inputs, words) * (word_inputs > 0)[..., None]
-        return self.session.run(self.bilm, inputs, boundaries=boundaries)
+        return self.elmo.run_bilm(inputs, boundaries)
 
     def named_modules(
         self, memo: set[nn.Module] | None = None, prefix: str = "", remove_duplicate: bool = True
@@ -219,15 +220,15 @@ class _ElmoLstm(_Part):
 
     @property
     def stateful(self) -> bool:
-        return self.elmo_bilm.session.stateful
+        return self.elmo_bilm.elmo.stateful
 
     @stateful.setter
     def stateful(self, stateful: bool) -> None:
-        self.elmo_bilm.session.stateful = stateful
+        self.elmo_bilm.elmo.stateful = stateful
 
     def reset_states(self) -> None:
         """Starts the next batch from zero."""
-        self.elmo_bilm.session.reset_state()
+        self.elmo_bilm.elmo.reset_state()
 
     input_size = hidden_size = property(lambda self: self.elmo_bilm.bilm.options.lstm.projection_dim)
     cell_size = property(lambda self: self.elmo_bilm.bilm.options.lstm.dim)

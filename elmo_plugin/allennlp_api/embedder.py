@@ -94,7 +94,7 @@ class ElmoEmbedder:
         at padding, and the mask, shape (batch, time).
         """
         with torch.no_grad():
-            layers, mask, _ = self.elmo_bilm.run(batch_to_ids(batch).to(self.bilm.boundaries.device))
+            layers, mask = self.elmo_bilm.run(batch_to_ids(batch).to(self.bilm.boundaries.device))
         return layers.transpose(0, 1).clone(), mask
 
     def embed_sentence(self, sentence: Sequence[Word]) -> np.ndarray:

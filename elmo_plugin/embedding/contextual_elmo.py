@@ -122,7 +122,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         self._source = bilm
 
     @overrides
-    def run_bilm(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
+    def run_bilm(self, character_ids: Tensor, boundaries: bool = False) -> tuple[Tensor, Tensor]:
         expected = self.bilm.options.char_cnn.max_characters_per_token
         if character_ids.size(-1) != expected:
             raise ConfigurationError(
@@ -130,7 +130,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
                 f"{character_ids.size(-1)}: give the indexer max_characters_per_token {expected}"
             )
         with as_configuration_error():
-            return super().run_bilm(character_ids)
+            return super().run_bilm(character_ids, boundaries)
 
     @overrides
     def get_extra_state(self) -> torch.Tensor:

@@ -120,9 +120,12 @@ class ElmoRepresentations(nn.Module):
         layers, mask = self.run_bilm(character_ids)
         return ElmoOutput([mix(layers) for mix in self.mixes.values()], mask)
 
-    def run_bilm(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask."""
-        if self.cache is not None:
+    def run_bilm(self, character_ids: Tensor, boundaries: bool = False) -> tuple[Tensor, Tensor]:
+        """
+        Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask, with the
+        sentence boundaries if requested. A cache does not store these.
+        """
+        if self.cache is not None and not boundaries:
             output = self.bilm.forward_cached(
                 character_ids, self.precision, self.max_batch_tokens, self.cache
             )
@@ -132,6 +135,7 @@ class ElmoRepresentations(nn.Module):
                 character_ids,
                 self._state and map_state(lambda part: part.to(weight), self._state),
                 keep_state=self.stateful,
+                boundaries=boundaries,
                 precision=self.precision,
                 max_batch_tokens=self.max_batch_tokens,
             )
