@@ -20,7 +20,7 @@ from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.torch_files import check_before_load
-from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_mixes
+from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weights
 
 if TYPE_CHECKING:
     from allennlp.models import Archive
@@ -39,7 +39,7 @@ _NAMES_A_FILE = re.compile("path|file|dir|folder|archive|model|weights|ur[il]|so
 
 class TrainedMix(NamedTuple):
     """
-    placement: as in `Mix`
+    placement: as in `LayerWeights`
     bilm: the biLM
     mix: of its layers
     """
@@ -141,17 +141,17 @@ def load_predictor(
 
 def load_mixes(archive: str | Path) -> list[TrainedMix]:
     """
-    Loads a trained model on the CPU, and returns its mixes in the order of `read_mixes`.
+    Loads a trained model on the CPU, and returns its mixes in the order of `read_layer_weights`.
 
     Raises `BiLmError` as `load_archive` does, or if the model has no weights of ELMo.
     """
     import_all_plugins("the mixture of a trained model")
-    if not read_mixes(read_state(archive)):
+    if not read_layer_weights(read_state(archive)):
         raise BiLmError(f"archive {archive}: expected a model with ELMo")
     model = load_archive(archive).model
     elmos = (module for module in model.modules() if isinstance(module, ElmoRepresentations))
     pairs = [(elmo.bilm, cast(LayerMix, mix)) for elmo in elmos for mix in elmo.mixes.values()]
-    mixes = read_mixes(model.state_dict())
+    mixes = read_layer_weights(model.state_dict())
     return [TrainedMix(mix.placement, *pair) for mix, pair in zip(mixes, pairs, strict=True)]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elmo_plugin.common.plotting import new_figure
-from elmo_plugin.embedding import Mix, layer_name
+from elmo_plugin.embedding import LayerWeights, layer_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,23 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 
-def draw_mixes(models: Sequence[tuple[str, Sequence[Mix]]]) -> "Figure":
+def draw_layer_weights(models: Sequence[tuple[str, Sequence[LayerWeights]]]) -> "Figure":
     """
-    Draws a panel for each placement of ELMo.
-
-    # Parameters
-
-    models : `Sequence[tuple[str, Sequence[Mix]]]`
-        The name of each model and its mixes.
-
-    # Returns
-
-    `Figure`
-        In each panel a column for each model and a row for each layer, the token layer at the bottom.
-
-    Raises `BiLmError` if matplotlib is not installed.
+    Draws a panel for each placement of ELMo, with a column for each model, by its name, and a row for each
+    layer, the token layer at the bottom. Raises `BiLmError` if matplotlib is not installed.
     """
-    columns: dict[str, list[tuple[str, Mix]]] = {}  # of each placement
+    columns: dict[str, list[tuple[str, LayerWeights]]] = {}  # by placement
     for name, mixes in models:
         for mix in mixes:
             columns.setdefault(mix.placement, []).append((name, mix))
@@ -45,7 +34,7 @@ def draw_mixes(models: Sequence[tuple[str, Sequence[Mix]]]) -> "Figure":
     return figure
 
 
-def _draw_panel(panel: "Axes", columns: Sequence[tuple[str, Mix]], num_layers: int) -> "AxesImage":
+def _draw_panel(panel: "Axes", columns: Sequence[tuple[str, LayerWeights]], num_layers: int) -> "AxesImage":
     weights = np.full((num_layers, len(columns)), np.nan)
     for column, (_, mix) in enumerate(columns):
         for layer, weight in zip(mix.layers, mix.normalized_weights, strict=True):

@@ -4,13 +4,13 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from elmo_plugin.analysis.layer_weights_figure import draw_mixes
+from elmo_plugin.analysis.layer_weights_figure import draw_layer_weights
 from elmo_plugin.archives import archive_name
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import read_state
 from elmo_plugin.commands.command import Command, OutputPath, add_json
 from elmo_plugin.common.plotting import check_plot, save_figure
-from elmo_plugin.embedding import Mix, layer_name, read_mixes
+from elmo_plugin.embedding import LayerWeights, layer_name, read_layer_weights
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,11 +28,11 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     models = [(archive, _read(archive)) for archive in args.archives]
     print(table(models))
     if args.output is not None:
-        save_figure(draw_mixes([(archive_name(name), mixes) for name, mixes in models]), args.output)
+        save_figure(draw_layer_weights([(archive_name(name), mixes) for name, mixes in models]), args.output)
     return [{"archive": name, **mix._asdict()} for name, mixes in models for mix in mixes]
 
 
-def table(models: Sequence[tuple[str, Sequence[Mix]]]) -> str:
+def table(models: Sequence[tuple[str, Sequence[LayerWeights]]]) -> str:
     """Returns a header, and a line for each mix of each named model."""
     layers = sorted({layer for _, mixes in models for mix in mixes for layer in mix.layers})
     rows = [["archive", "placement", "gamma", *map(layer_name, layers)]]
@@ -46,8 +46,8 @@ def table(models: Sequence[tuple[str, Sequence[Mix]]]) -> str:
     return "\n".join(lines)
 
 
-def _read(archive: str) -> list[Mix]:
-    mixes = read_mixes(read_state(archive))
+def _read(archive: str) -> list[LayerWeights]:
+    mixes = read_layer_weights(read_state(archive))
     if not mixes:
         raise BiLmError(f"archive {archive}: expected a model with ELMo")
     return mixes

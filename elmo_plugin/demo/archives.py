@@ -14,7 +14,7 @@ from elmo_plugin.archives import archive_name, load_archive
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.tasks import MAX_CHARACTERS, TASKS, Tab, Task
 from elmo_plugin.demo.views import Bar, Bars, views
-from elmo_plugin.embedding import layer_name, read_mixes
+from elmo_plugin.embedding import layer_name, read_layer_weights
 
 
 class LoadedArchive:
@@ -28,7 +28,7 @@ class LoadedArchive:
         self.name = archive_name(path)
         self.mixes = [
             Bars(mix.placement, list(map(Bar, map(layer_name, mix.layers), mix.normalized_weights)))
-            for mix in read_mixes(predictor._model.state_dict())
+            for mix in read_layer_weights(predictor._model.state_dict())
         ]
         self._lock = threading.Lock()
 

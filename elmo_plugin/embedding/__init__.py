@@ -2,7 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.embedding.archive import Mix, find_bilms, layer_name, read_mixes, stored_state
+from elmo_plugin.embedding.archive import (
+    LayerWeights,
+    find_bilms,
+    layer_name,
+    read_layer_weights,
+    stored_state,
+)
 from elmo_plugin.embedding.representations import ElmoOutput, ElmoRepresentations
 from elmo_plugin.embedding.scalar_mix import LayerMix, ScalarMix, weighted_sum
 
@@ -14,11 +20,11 @@ __all__ = [
     "ElmoOutput",
     "ElmoRepresentations",
     "LayerMix",
-    "Mix",
+    "LayerWeights",
     "ScalarMix",
     "find_bilms",
     "layer_name",
-    "read_mixes",
+    "read_layer_weights",
     "stored_state",
     "weighted_sum",
 ]

@@ -86,7 +86,7 @@ def find_bilms(state: Mapping[str, Any], marker: str, path: str) -> Iterator[tup
             yield module, {key.removeprefix(start): state[key] for key in state if key.startswith(start)}
 
 
-class Mix(NamedTuple):
+class LayerWeights(NamedTuple):
     """
     How one placement of ELMo mixes the layers of its biLM.
 
@@ -102,7 +102,7 @@ class Mix(NamedTuple):
     gamma: float
 
 
-def read_mixes(state: Mapping[str, Any]) -> list[Mix]:
+def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
     """
     Reads the mixes from the `state_dict` of a model, in its order. An `ElmoRepresentations` by itself stores
     no layer numbers: its layers are counted from 0.
@@ -115,7 +115,7 @@ def read_mixes(state: Mapping[str, Any]) -> list[Mix]:
         elmo, _, name = module.rpartition(".mixes.")
         metadata = state.get(f"{elmo}.{EXTRA_STATE}")
         mixes.append(
-            Mix(
+            LayerWeights(
                 _placement(module) if counts[_placement(module)] == 1 else module,
                 list(range(len(weights)))
                 if metadata is None

@@ -134,7 +134,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
     @overrides
     def get_extra_state(self) -> torch.Tensor:
-        """Returns what is stored with the weights, for `archived_bilm` and `read_mixes`."""
+        """Returns what is stored with the weights, for `archived_bilm` and `read_layer_weights`."""
         layers = {name: cast(LayerMix, mix).layer_numbers for name, mix in self.mixes.items()}
         return ElmoMetadata(self._source, self.bilm.options.to_dict(), layers).to_tensor()
 

@@ -8,7 +8,7 @@ from allennlp.training.callbacks.log_writer import LogWriterCallback
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
-from elmo_plugin.embedding import Mix, layer_name, read_mixes
+from elmo_plugin.embedding import LayerWeights, layer_name, read_layer_weights
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class ElmoWeightsCallback(TrainerCallback):
     ) -> None:
         if not is_primary:
             return
-        for mix in _read_mixes(trainer):
+        for mix in _read_layer_weights(trainer):
             weights = zip(map(layer_name, mix.layers), mix.normalized_weights, strict=True)
             scalars = {"gamma": mix.gamma, **dict(weights)}
             line = ", ".join(f"{name} {value:.3f}" for name, value in scalars.items())
@@ -47,13 +47,13 @@ class ElmoWeightsCallback(TrainerCallback):
                     callback.log_scalars(named, log_prefix="train", epoch=epoch)
 
 
-def _read_mixes(trainer: GradientDescentTrainer) -> list[Mix]:
+def _read_layer_weights(trainer: GradientDescentTrainer) -> list[LayerWeights]:
     """Reads the mixes of the weights that an archive would have now."""
     average = trainer._moving_average
     if average is None:
-        return read_mixes(trainer.model.state_dict())
+        return read_layer_weights(trainer.model.state_dict())
     average.assign_average_value()
     try:
-        return read_mixes(trainer.model.state_dict())
+        return read_layer_weights(trainer.model.state_dict())
     finally:
         average.restore()

@@ -7,20 +7,23 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from elmo_plugin.analysis.layer_weights_figure import draw_mixes
+from elmo_plugin.analysis.layer_weights_figure import draw_layer_weights
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.plotting import save_figure
-from elmo_plugin.embedding import Mix
+from elmo_plugin.embedding import LayerWeights
 
 MODELS = [
-    ("ner", [Mix("input", [0, 1, 2], [0.2, 0.5, 0.3], 1.0), Mix("output", [2], [1.0], 2.0)]),
-    ("snli", [Mix("input", [0, 2], [0.25, 0.75], 1.0)]),
+    (
+        "ner",
+        [LayerWeights("input", [0, 1, 2], [0.2, 0.5, 0.3], 1.0), LayerWeights("output", [2], [1.0], 2.0)],
+    ),
+    ("snli", [LayerWeights("input", [0, 2], [0.25, 0.75], 1.0)]),
 ]
 
 
 def test_each_placement_is_a_panel_of_models_and_layers() -> None:
     pytest.importorskip("matplotlib")
-    into, out = draw_mixes(MODELS).axes[:2]
+    into, out = draw_layer_weights(MODELS).axes[:2]
     assert (into.get_title(), out.get_title()) == ("input", "output")
     assert [label.get_text() for label in into.get_xticklabels()] == ["ner", "snli"]
     assert [label.get_text() for label in out.get_xticklabels()] == ["ner"]
@@ -34,7 +37,7 @@ def test_each_placement_is_a_panel_of_models_and_layers() -> None:
 def test_is_written_as_png_and_svg(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     for ending in (".png", ".svg"):
-        save_figure(draw_mixes(MODELS), tmp_path / f"figure{ending}")
+        save_figure(draw_layer_weights(MODELS), tmp_path / f"figure{ending}")
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert ElementTree.parse(tmp_path / "figure.svg").getroot().tag.endswith("svg")
 
@@ -42,4 +45,4 @@ def test_is_written_as_png_and_svg(tmp_path: Path) -> None:
 def test_without_matplotlib_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(BiLmError, match=r"install elmo_plugin\[figures\]"):
-        draw_mixes(MODELS)
+        draw_layer_weights(MODELS)

@@ -11,7 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.models import Model, load_archive
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.embedding import read_mixes
+from elmo_plugin.embedding import read_layer_weights
 from elmo_plugin.tasks.ensemble import Ensemble
 from tests.commands.run import run
 from tests.trained_tagger import SENTENCES
@@ -70,7 +70,7 @@ def test_each_member_has_its_own_bilm_which_runs_once(ensemble: Path) -> None:
         bilm.register_forward_hook(lambda module, *_: runs.append(module))
     model.forward_on_instances(list(archive.dataset_reader.read(SENTENCES)))
     assert len(bilms) == 2 and runs == bilms
-    names = [mix.placement for mix in read_mixes(model.state_dict())]
+    names = [mix.placement for mix in read_layer_weights(model.state_dict())]
     assert names == [
         "members.0.contextual_encoder.elmo.mixes.input",
         "members.1.contextual_encoder.elmo.mixes.input",

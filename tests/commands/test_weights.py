@@ -9,7 +9,7 @@ import torch
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.commands.weights import table
-from elmo_plugin.embedding import Mix, read_mixes
+from elmo_plugin.embedding import LayerWeights, read_layer_weights
 from tests.commands.run import run as run_command
 from tests.trained_bilm import random_bilm, write_training
 
@@ -25,7 +25,7 @@ def test_prints_and_writes_what_the_archives_have(
 ) -> None:
     archive, file = run / "model.tar.gz", tmp_path / "weights.json"
     run_command("weights", archive, run, "--json", file)
-    mixes = read_mixes(torch.load(run / "best.th"))
+    mixes = read_layer_weights(torch.load(run / "best.th"))
     assert [mix.placement for mix in mixes] == ["input", "output"]
     assert capsys.readouterr().out == table([(str(archive), mixes), (str(run), mixes)]) + "\n"
     assert json.loads(file.read_text()) == [
@@ -43,8 +43,8 @@ def test_prints_and_writes_what_the_archives_have(
 
 def test_the_table_has_a_column_for_each_layer() -> None:
     models = [
-        ("a.tar.gz", [Mix("input", [0, 1, 2], [0.2, 0.5, 0.3], 1.0)]),
-        ("longer.tar.gz", [Mix("output", [2], [1.0], -10.25)]),
+        ("a.tar.gz", [LayerWeights("input", [0, 1, 2], [0.2, 0.5, 0.3], 1.0)]),
+        ("longer.tar.gz", [LayerWeights("output", [2], [1.0], -10.25)]),
     ]
     assert table(models).splitlines() == [
         "archive        placement  gamma    token  LSTM 1  LSTM 2",

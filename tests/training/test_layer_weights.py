@@ -8,7 +8,7 @@ import pytest
 import torch
 from tensorboardX.proto.event_pb2 import Event
 
-from elmo_plugin.embedding import read_mixes
+from elmo_plugin.embedding import read_layer_weights
 from elmo_plugin.training import layer_weights  # noqa: F401 (registers it)
 from tests.trained_bilm import random_bilm, write_training
 from tests.trained_tagger import tagger_config, train
@@ -41,7 +41,7 @@ def test_weights_and_gamma_are_logged_each_epoch(tmp_path: Path) -> None:
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     logged = scalars_logged(tmp_path / "run" / "log" / "train")
     assert metrics["best_epoch"] == 1, "so that the model is that of the last epoch"
-    for mix in read_mixes(model.state_dict()):
+    for mix in read_layer_weights(model.state_dict()):
         prefix = f"elmo_{mix.placement}"
         names = [f"{prefix}_{name}" for name in ("gamma", "token", "LSTM_1", "LSTM_2")]
         assert [metrics[name] for name in names] == [mix.gamma, *mix.normalized_weights]
@@ -59,7 +59,7 @@ def test_with_a_moving_average_the_weights_are_those_of_the_archive(tmp_path: Pa
     torch.testing.assert_close(state, expected, rtol=0, atol=0)  # the training is the same
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert metrics["best_epoch"] == 1, "so that the model is that of the last epoch"
-    (mix,) = read_mixes(state)
+    (mix,) = read_layer_weights(state)
     names = ["gamma", "token", "LSTM_1", "LSTM_2"]
     assert [metrics[f"elmo_input_{name}"] for name in names] == [mix.gamma, *mix.normalized_weights]
 

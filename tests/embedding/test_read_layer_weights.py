@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from elmo_plugin.embedding import ElmoRepresentations, Mix, layer_name, read_mixes
+from elmo_plugin.embedding import ElmoRepresentations, LayerWeights, layer_name, read_layer_weights
 from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
 from elmo_plugin.embedding.scalar_mix import ScalarMix
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
@@ -21,7 +21,9 @@ def set_mix(mix: nn.Module, weights: list[float], gamma: float) -> None:
         mix.gamma.fill_(gamma)
 
 
-def assert_is(mix: Mix, placement: str, layers: list[int], weights: list[float], gamma: float) -> None:
+def assert_is(
+    mix: LayerWeights, placement: str, layers: list[int], weights: list[float], gamma: float
+) -> None:
     assert (mix.placement, mix.layers) == (placement, layers)
     assert mix.normalized_weights == pytest.approx(weights, rel=1e-5)
     assert mix.gamma == pytest.approx(gamma)
@@ -33,7 +35,7 @@ def test_both_placements_are_read_with_the_layers_that_they_mix(bilm_files: dict
     set_mix(elmo.mixes["input"].scalar_mix, [0.2, 0.5, 0.3], 1.5)
     set_mix(elmo.mixes["output"].scalar_mix, [0.9, 0.1], -2.0)
     model = nn.ModuleDict({"contextual_encoder": nn.ModuleDict({"elmo": elmo})})
-    at_input, at_output = read_mixes(model.state_dict())
+    at_input, at_output = read_layer_weights(model.state_dict())
     assert_is(at_input, "input", [0, 1, 2], [0.2, 0.5, 0.3], 1.5)
     assert_is(at_output, "output", [2, 0], [0.9, 0.1], -2.0)
 
@@ -48,7 +50,7 @@ def test_placements_of_the_same_kind_are_told_apart_by_the_names_of_their_module
             "elmo": ContextualElmo(bilm_files, output=ElmoPlacement()),
         }
     )
-    mixes = read_mixes(model.state_dict())
+    mixes = read_layer_weights(model.state_dict())
     names = ["one._elmo.mixes.input", "top._elmo.mixes.input", "output"]
     assert [mix.placement for mix in mixes] == names
     assert mixes[1].layers == [2]
@@ -56,13 +58,13 @@ def test_placements_of_the_same_kind_are_told_apart_by_the_names_of_their_module
 
 def test_the_mixes_of_an_elmo_in_plain_torch_are_numbered() -> None:
     model = nn.ModuleDict({"elmo": ElmoRepresentations(random_bilm(), num_mixes=2)})
-    mixes = read_mixes(model.state_dict())
+    mixes = read_layer_weights(model.state_dict())
     assert [mix.placement for mix in mixes] == ["elmo.mixes.0", "elmo.mixes.1"]
     assert_is(mixes[1], "elmo.mixes.1", [0, 1, 2], [1 / 3] * 3, 1.0)
 
 
 def test_a_model_without_elmo_has_no_mixes() -> None:
-    assert read_mixes(nn.Linear(2, 3).state_dict()) == []
+    assert read_layer_weights(nn.Linear(2, 3).state_dict()) == []
 
 
 def test_layers_have_their_usual_names() -> None:
