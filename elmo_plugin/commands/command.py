@@ -68,11 +68,11 @@ class Command(NamedTuple):
             write_json(args.json, content)
 
     def how_to_resume(self, args: argparse.Namespace) -> str:
-        """Says what a stopped run has kept."""
+        """Says what a stopped run has kept; empty if that is nothing."""
         path = self.resume_path and self.resume_path(args)
         if path and path.exists():
             return f"{path} keeps what was done; the same command resumes it"
-        return "nothing was written"
+        return ""
 
 
 def load_command(name: str) -> Command:
@@ -84,6 +84,12 @@ def load_command(name: str) -> Command:
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Adds `--json`, for what `Command.run` returns."""
     parser.add_argument("--json", type=OutputPath, metavar="FILE", help="what is printed, as JSON")
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """Adds `--trust`, see `load_archive`."""
+    about = "let archives name any class by its module, which is run, and any file"
+    parser.add_argument("--trust", action="store_true", help=about)
 
 
 def positive_int(text: str) -> int:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from elmo_plugin.commands.command import BILM_HELP, Command, positive_int
+from elmo_plugin.commands.command import BILM_HELP, Command, add_trust, positive_int
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.tasks import MAX_CHARACTERS
 
@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--open", action="store_true", help="open the page in a browser")
     about = f"the maximum length of a text (default: {MAX_CHARACTERS})"
     add("--max-characters", type=positive_int, default=MAX_CHARACTERS, metavar="N", help=about)
+    add_trust(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -24,7 +25,7 @@ def run(args: argparse.Namespace) -> None:
         from elmo_plugin.demo.server import show_page
     except ModuleNotFoundError as error:
         raise BiLmError(f"this needs {error.name}: pip install 'elmo_plugin[demo]'") from None
-    show_page(args.archives, args.bilm, args.host, args.port, args.open, args.max_characters)
+    show_page(args.archives, args.bilm, args.host, args.port, args.open, args.max_characters, args.trust)
 
 
 COMMAND = Command(

@@ -7,11 +7,12 @@ from typing import Any
 from allennlp.common import Params
 from allennlp.common.meta import META_NAME, Meta
 from allennlp.common.params import remove_keys_from_params
-from allennlp.models import Archive, archive_model, load_archive
+from allennlp.models import Archive, archive_model
 from allennlp.models.archival import CONFIG_NAME
 
+from elmo_plugin.archives import load_archive
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.commands.command import Command, OutputPath
+from elmo_plugin.commands.command import Command, OutputPath, add_trust
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.tasks import Ensemble
@@ -21,13 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("archives", nargs="+", metavar="ARCHIVE", help="the model.tar.gz of each training")
     add("-o", "--output", type=OutputPath, required=True, help="the archive that is written")
+    add_trust(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     archives = args.archives
     if len(archives) < 2:
         raise BiLmError(f"elmo-ensemble takes two archives or more, but was given {archives[0]}")
-    loaded = [load_archive(archive) for archive in archives]
+    loaded = [load_archive(archive, trust=args.trust) for archive in archives]
     for path, archive in zip(archives[1:], loaded[1:], strict=True):
         _check_same(archives[0], loaded[0], path, archive)
     ensemble = Ensemble(loaded[0].model.vocab, [archive.model for archive in loaded])

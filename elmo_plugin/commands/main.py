@@ -101,12 +101,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with stop:
             command.execute(args)
     except BaseException as error:
+        hint = command.how_to_resume(args)
         if stop.number or isinstance(error, KeyboardInterrupt):  # some libraries turn it into another error
             # On a line of its own: a terminal shows ^C where the cursor was, as in a progress bar.
-            print(f"\nelmo {name}: stopped; {command.how_to_resume(args)}", file=sys.stderr)
+            print(f"\nelmo {name}: stopped; {hint or 'nothing was written'}", file=sys.stderr)
             sys.exit(128 + (stop.number or signal.SIGINT))
+        if isinstance(error, OSError):  # such as a full disk, or a worker that was killed
+            sys.exit(f"elmo {name}: {error}{hint and f'; {hint}'}")
         checks = sys.modules.get("allennlp.common.checks")
-        if isinstance(error, (BiLmError, OSError, *([checks.ConfigurationError] if checks else []))):
+        if isinstance(error, (BiLmError, *([checks.ConfigurationError] if checks else []))):
             sys.exit(f"elmo {name}: {error}")
         raise
     finally:

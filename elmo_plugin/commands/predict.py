@@ -7,11 +7,11 @@ from typing import cast
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance
-from allennlp.models import load_archive
 from allennlp.predictors import Predictor
 
+from elmo_plugin.archives import load_predictor
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.commands.command import Command, OutputPath, positive_int
+from elmo_plugin.commands.command import Command, OutputPath, add_trust, positive_int
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.demo.terminal import show_predictions
@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "the archive of the tagger that finds the predicates of sentences, for semantic roles"
     add("--predicates", metavar="ARCHIVE", help=about)
     add("--json", action="store_true", help="print what allennlp predict writes")
+    add_trust(parser)
 
     add = parser.add_argument_group("all questions of a file").add_argument
     about = "TEXT is a file of questions, in SQuAD 1.1's JSON (plain, .gz or .zst)"
@@ -43,16 +44,18 @@ def run(args: argparse.Namespace) -> None:
     if args.squad != bool(args.output) or (args.squad and len(args.texts) > 1):
         raise BiLmError("--squad needs one file as TEXT, and -o FILE; other predictions are printed")
     if args.squad:
-        answer_file(args.archive, args.texts[0], args.output, args.batch_size, args.cuda_device)
+        predictor = load_predictor(args.archive, cuda_device=args.cuda_device, trust=args.trust)
+        answer_file(predictor, args.texts[0], args.output, args.batch_size)
     else:
-        show_predictions(args.archive, args.texts, predicates=args.predicates, as_json=args.json)
+        show_predictions(
+            args.archive, args.texts, predicates=args.predicates, as_json=args.json, trust=args.trust
+        )
 
 
-def answer_file(archive: str, data: str, output: str, batch_size: int, cuda_device: int) -> None:
+def answer_file(predictor: Predictor, data: str, output: str, batch_size: int) -> None:
     """Writes the answer to each question by its id. Reports and skips questions that cannot be read."""
-    predictor = Predictor.from_archive(load_archive(archive, cuda_device=cuda_device))
     if not isinstance(predictor, SquadPredictor):
-        raise BiLmError(f"{archive}: expected a model of SQuAD, got one of another task")
+        raise BiLmError("--squad: expected a model of SQuAD, got one of another task")
     instances, skipped = _read_questions(data, predictor)
     for reason in skipped:
         print(f"skipped: {reason}", file=sys.stderr)

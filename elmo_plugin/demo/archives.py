@@ -101,20 +101,20 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
     return {**result, "model": archive, "parts": [], "json": text, "python": archive.python(inputs)}
 
 
-def task_tabs(paths: Sequence[str], max_characters: int) -> list[TaskTab]:
+def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) -> list[TaskTab]:
     """Returns a tab for each task of these archives."""
     by_task: dict[str, list[LoadedArchive]] = {}
-    for archive in load_archives(paths):
+    for archive in load_archives(paths, trust):
         by_task.setdefault(archive.task.name, []).append(archive)
     return [TaskTab(archives, max_characters) for archives in by_task.values()]
 
 
-def load_archives(paths: Sequence[str]) -> list[LoadedArchive]:
+def load_archives(paths: Sequence[str], trust: bool = False) -> list[LoadedArchive]:
     """
     Loads trained models on the CPU. A tagger of predicates among models of semantic roles finds the
     predicates for them. Raises `BiLmError` if a model cannot be loaded.
     """
-    models = {path: load_archive(path) for path in paths}
+    models = {path: load_archive(path, trust=trust) for path in paths}
     tasks = {path: task_of(archive.model, path) for path, archive in models.items()}
     names = [task.name for task in tasks.values()]
     taggers = [path for path in models if tasks[path].name == "srl_predicates" and "srl" in names]

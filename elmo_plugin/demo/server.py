@@ -23,7 +23,13 @@ MAX_REQUEST_BYTES = 1 << 20  # longer ones are refused before they are read
 
 
 def show_page(
-    archives: Sequence[str], bilm: str | None, host: str, port: int, opens_browser: bool, max_characters: int
+    archives: Sequence[str],
+    bilm: str | None,
+    host: str,
+    port: int,
+    opens_browser: bool,
+    max_characters: int,
+    trust: bool = False,
 ) -> None:
     """
     Serves the tabs of trained models and of a biLM until Ctrl-C, and prints the address. The port 0 is any
@@ -39,7 +45,7 @@ def show_page(
         import_all_plugins("a trained model")
         from elmo_plugin.demo.archives import task_tabs
 
-        tabs += task_tabs(archives, max_characters)
+        tabs += task_tabs(archives, max_characters, trust)
     tabs += [BiLmTab(bilm, max_characters)] if bilm else []
     address = address_of(opened, host)
     print(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)

@@ -20,7 +20,12 @@ _WIDTH = 30  # of the bar of probability 1
 
 
 def show_predictions(
-    path: str, texts: Sequence[str], *, predicates: str | None = None, as_json: bool = False
+    path: str,
+    texts: Sequence[str],
+    *,
+    predicates: str | None = None,
+    as_json: bool = False,
+    trust: bool = False,
 ) -> None:
     """
     Prints a model's predictions, or the JSON that `allennlp predict` writes. `predicates` is the archive of
@@ -29,7 +34,7 @@ def show_predictions(
     `texts` are the texts that the task reads, or one JSON object; or "-" for lines of standard input, each a
     text or a JSON object. Raises `BiLmError` if the model cannot be loaded, or an input cannot be used.
     """
-    loaded = load_archives([path, *([predicates] if predicates else [])])
+    loaded = load_archives([path, *([predicates] if predicates else [])], trust)
     archive = loaded[0]
     if predicates and (len(loaded) > 1 or archive.tagger != predicates):
         raise BiLmError(f"--predicates {predicates}: is not a tagger of predicates, or {path} needs none")

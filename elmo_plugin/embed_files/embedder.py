@@ -175,8 +175,7 @@ def embed_chunks(
     except BrokenProcessPool:
         pool.shutdown()
         raise ChildProcessError(
-            f"a worker ended with {_exit_status(workers.values())}, perhaps for lack of memory; {folder} "
-            "keeps what was done; the same command, or one with fewer --workers, resumes it"
+            f"a worker ended with {_exit_status(workers.values())}, perhaps for lack of memory"
         ) from None
     except BaseException:
         for worker in list(workers.values()):

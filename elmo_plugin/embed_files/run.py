@@ -13,12 +13,11 @@ from typing import Any
 import torch
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.files import NO_ROOM, atomic_write, reason
+from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.common.outputs import is_special, refuse_folder, target_of
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.embed_files.chunks import (
-    STANDARD_INPUT,
     Chunk,
     check_description,
     chunk_path,
@@ -81,7 +80,7 @@ def embed_file(
     with other arguments; `OSError` if it cannot be written; `ChildProcessError` if a worker was killed.
     """
     source, output = str(source), Path(output)
-    output_format = _check_files(source, output, output_format)
+    output_format = _format_of(output, output_format)
     check_settings(settings, output_format)
     devices = _devices(workers, cuda_devices)
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
@@ -93,47 +92,35 @@ def embed_file(
         chunks = map(check_keys, chunks)
     size = Path(source).stat().st_size if Path(source).is_file() and not compression(source) else None
     options = {"total": size, "disable": not show_progress, "unit": "B", "unit_scale": True, "smoothing": 0}
-    try:
-        with (
-            atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
-            unfinished_chunks(file, description) as folder,
-        ):
-            if file.exists():
-                _check_finished(file, output_format, description, chunks, digest)
-                return False
-            paths, words, start = [], 0, time.monotonic()
-            with progress_bar(progress_as_lines, desc="embedding", **options) as bar:
-                for chunk, new_words in embed_chunks(chunks, folder, embedder, settings, devices):
-                    paths.append(chunk_path(folder, chunk.number))
-                    if new_words is None and not bar.disable:
-                        bar.initial += chunk.num_bytes  # does not count for the speed
-                    words += new_words or 0
-                    bar.set_postfix_str(f"{words / (time.monotonic() - start):,.0f} tokens/s", refresh=False)
-                    bar.update(chunk.num_bytes)
-            description |= {"text": digest.hexdigest()}
-            with atomic_write(folder / file.name) as temporary:
-                write = OUTPUT_FORMATS[output_format].write
-                write(temporary, paths, settings, embedder.row_shape, description)
-            os.replace(folder / file.name, file)
-    except OSError as error:
-        if error.errno not in NO_ROOM:
-            raise
-        message = f"could not write {output}: {reason(error)}; free some space and start again to continue"
-        raise OSError(error.errno, message) from error
+    with (
+        atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
+        unfinished_chunks(file, description) as folder,
+    ):
+        if file.exists():
+            _check_finished(file, output_format, description, chunks, digest)
+            return False
+        paths, words, start = [], 0, time.monotonic()
+        with progress_bar(progress_as_lines, desc="embedding", **options) as bar:
+            for chunk, new_words in embed_chunks(chunks, folder, embedder, settings, devices):
+                paths.append(chunk_path(folder, chunk.number))
+                if new_words is None and not bar.disable:
+                    bar.initial += chunk.num_bytes  # does not count for the speed
+                words += new_words or 0
+                bar.set_postfix_str(f"{words / (time.monotonic() - start):,.0f} tokens/s", refresh=False)
+                bar.update(chunk.num_bytes)
+        description |= {"text": digest.hexdigest()}
+        with atomic_write(folder / file.name) as temporary:
+            OUTPUT_FORMATS[output_format].write(temporary, paths, settings, embedder.row_shape, description)
+        os.replace(folder / file.name, file)
     return True
 
 
-def _check_files(source: str, output: Path, output_format: str | None) -> str:
-    """Returns the format. Raises `BiLmError` if there is no text, or the output cannot be a file."""
+def _format_of(output: Path, output_format: str | None) -> str:
     formats = {suffix: name for name, each in OUTPUT_FORMATS.items() for suffix in each.suffixes}
     output_format = output_format or formats.get(output.suffix)
     if output_format is None:
         raise BiLmError(f"{output}: unknown extension; pass --format or use {', '.join(formats)}")
     check_choice("format", output_format, OUTPUT_FORMATS)
-    if source != STANDARD_INPUT and "://" not in source and not Path(source).exists():
-        raise BiLmError(f"text not found: {source}")
-    if Path(source).is_dir():
-        raise BiLmError(f"{source} is a directory; name a file")
     refuse_folder(output)
     return output_format
 

@@ -1,7 +1,5 @@
 """The command, in the layouts of the one that AllenNLP had, against AllenNLP's own ELMo."""
 
-import gzip
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -99,18 +97,6 @@ def test_the_layouts_are_those_of_the_old_command_with_allennlps_numbers(
             np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
-def test_standard_input_and_a_compressed_file_have_the_vectors_of_the_plain_one(
-    files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    embed(monkeypatch, text, tmp_path / "plain.hdf5", "--all", *files.arguments)
-    (tmp_path / "text.txt.gz").write_bytes(gzip.compress(text.read_bytes()))
-    embed(monkeypatch, tmp_path / "text.txt.gz", tmp_path / "gz.hdf5", "--all", *files.arguments)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.read_bytes())))
-    embed(monkeypatch, "-", tmp_path / "stdin.hdf5", "--all", *files.arguments)
-    plain = (tmp_path / "plain.hdf5").read_bytes()
-    assert (tmp_path / "gz.hdf5").read_bytes() == (tmp_path / "stdin.hdf5").read_bytes() == plain
-
-
 def test_sentence_keys_and_no_sentences(
     files: Files, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,12 +175,6 @@ def test_arguments_that_do_not_go_together_are_named(
     with pytest.raises(ConfigurationError, match=message):
         embed(monkeypatch, text, tmp_path / "out.hdf5", *arguments)
     assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
-
-
-@pytest.mark.parametrize("layouts", [[], ["--all", "--top"]])
-def test_one_layout_is_named(layouts: list[str], text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(SystemExit):
-        embed(monkeypatch, text, "out.hdf5", "--bilm", "tiny", *layouts)
 
 
 @pytest.mark.slow

@@ -167,7 +167,7 @@ def _content(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
 def test_where_there_is_no_room_the_earlier_export_stays(share: float, archive: Path, earlier: Path) -> None:
     before = _content(earlier)
     export(archive, earlier.parent / "room")
@@ -191,30 +191,6 @@ def test_what_a_kill_between_the_two_files_leaves_does_not_load(archive: Path, e
         _load(earlier)
     export(archive, earlier)
     _load(earlier)
-
-
-@pytest.mark.slow
-def test_a_flipped_byte_of_an_export_is_noticed(archive: Path, tmp_path: Path) -> None:
-    export(archive, tmp_path / "out")
-    file = tmp_path / "out" / "weights.hdf5"
-    content = file.read_bytes()
-    expected = _load(tmp_path / "out").state_dict()
-    generator = np.random.default_rng(5)
-    noticed = 0
-    for place in generator.integers(0, len(content), 60).tolist():
-        damaged = bytearray(content)
-        damaged[place] ^= 1 << int(generator.integers(8))
-        file.write_bytes(bytes(damaged))
-        try:
-            found = _load(tmp_path / "out").state_dict()
-            softmax = read_softmax(file, random_bilm().options)
-        except BiLmError as error:
-            assert str(error).startswith(f"weight file {file}: ")
-            noticed += 1
-        else:
-            assert all(torch.equal(found[name], expected[name]) for name in expected)
-            assert softmax is None or len(softmax.words) == 9
-    assert noticed > 20
 
 
 def test_a_folder_for_a_hub_has_a_card_that_says_what_is_in_it(archive: Path, tmp_path: Path) -> None:

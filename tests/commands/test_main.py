@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import re
 import signal
 import subprocess
@@ -84,7 +85,7 @@ def test_a_mistake_is_one_sentence_of_elmo_and_an_error_of_allennlp(tmp_path: Pa
         run_in_allennlp("export", "huge", tmp_path)
 
 
-def test_ctrl_c_reports_what_a_command_has_kept(
+def test_ctrl_c_and_errors_of_the_system_report_what_a_command_has_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupt(*_: object, **__: object) -> None:
@@ -101,6 +102,9 @@ def test_ctrl_c_reports_what_a_command_has_kept(
     with pytest.raises(SystemExit, match=f"^{128 + signal.SIGINT}$"):
         main(arguments)
     assert capsys.readouterr().err == f"\nelmo embed: stopped; {kept}\n"
+    monkeypatch.setattr(embed, "embed_file", lambda *_, **__: os.close(-1))
+    with pytest.raises(SystemExit, match=rf"^elmo embed: .*Bad file descriptor; {kept}$"):
+        main(arguments)
 
 
 def test_a_command_that_needs_allennlp_says_so_if_it_is_missing(

@@ -1,6 +1,7 @@
 """`elmo predict --squad`: the answers to a file of SQuAD, as the official script reads them."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,15 @@ def test_a_file_of_questions_needs_an_output_and_other_texts_have_none(arguments
 def test_options_may_be_between_the_archive_and_the_texts(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"absent\.tar\.gz"):
         run("predict", tmp_path / "absent.tar.gz", "--json", "text")
+
+
+@pytest.mark.parametrize("command", ["predict", "ensemble"])
+def test_only_trusted_archives_run_code(command: str, tagger_archives: list[Path], tmp_path: Path) -> None:
+    shutil.copytree(tagger_archives[0].parent, tmp_path / "run")
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    config["dataset_reader"]["type"] = "elmo_plugin.tasks.ner.dataset_reader.Conll2003Reader"
+    (tmp_path / "run" / "config.json").write_text(json.dumps(config))
+    arguments = ["a b"] if command == "predict" else [tmp_path / "run", "-o", tmp_path / "both.tar.gz"]
+    with pytest.raises(ConfigurationError, match="use --trust"):
+        run(command, tmp_path / "run", *arguments)
+    run(command, tmp_path / "run", *arguments, "--trust")

@@ -216,8 +216,6 @@ def test_what_was_begun_goes_on_to_the_same_bytes(
     [
         ({"layers": "top"}, "layers was all, not top"),
         ({"dtype": "float16"}, "dtype was float32, not float16"),
-        ({"batch_size": 7}, "batch size was 64, not 7"),
-        ({"threads": 2}, "threads was 1, not 2"),
         ({"bilm": "tiny"}, "bilm was"),
     ],
 )
@@ -295,7 +293,7 @@ def test_a_full_disk_is_named_and_room_is_all_that_is_needed(
         kind = OUTPUT_FORMATS[name.removeprefix("out.")]
         full = kind._replace(write=lambda path, *rest: kind.write(FULL, *rest))
         patch.setitem(OUTPUT_FORMATS, name.removeprefix("out."), full)
-        with pytest.raises(OSError, match=rf"could not write .*{name}: the disk is full; free some space"):
+        with pytest.raises(OSError, match=rf"could not write .*{name}: the disk is full"):
             embed_file(text, tmp_path / name, settings)
     assert names(tmp_path) == ["bilm", f"{name}.unfinished", "text.txt"]
     assert embed_file(text, tmp_path / name, settings)
@@ -350,7 +348,7 @@ def test_wrong_settings_are_named(
 
 def test_wrong_files_and_numbers_are_named(settings: EmbedSettings, text: Path, tmp_path: Path) -> None:
     wrong: list[tuple[str, Path, Path, dict[str, Any]]] = [
-        ("text not found: .*absent", tmp_path / "absent", tmp_path / "out.hdf5", {}),
+        ("absent: there is no such file", tmp_path / "absent", tmp_path / "out.hdf5", {}),
         ("is a directory", text, tmp_path / "bilm", {"output_format": "hdf5"}),
         ("out: unknown extension; pass --format or use .hdf5", text, tmp_path / "out", {}),
         ("workers: expected 1 to", text, tmp_path / "out.hdf5", {"workers": 0}),
