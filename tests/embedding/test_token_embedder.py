@@ -117,7 +117,7 @@ def test_lambda_is_allennlps_regularizer_on_the_mixing_weights(bilm_files: dict[
     [
         ("no such model", "no such model"),
         ({"options": "here/options.json", "weights": "here/weights.hdf5"}, "here/options.json"),
-        ({"options": "here/options.json"}, "by name, by archive, or as"),
+        ({"options": "here/options.json"}, "expected a name, a path, a URL or"),
     ],
 )
 def test_a_bilm_that_cannot_be_loaded_is_a_configuration_error(

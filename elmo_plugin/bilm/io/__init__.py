@@ -2,11 +2,8 @@
 
 from elmo_plugin.bilm.io.allennlp_layout import (
     TensorMapping,
-    bias_from_allennlp,
     highway_mappings,
     lstm_mappings,
-    split_highway,
-    swap_gates,
 )
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, UNKNOWN_WORDS, SoftmaxWeights, write_weights
 from elmo_plugin.bilm.io.readme import Card
@@ -44,7 +41,6 @@ __all__ = [
     "SoftmaxWeights",
     "Source",
     "TensorMapping",
-    "bias_from_allennlp",
     "check_weights",
     "highway_mappings",
     "lstm_mappings",
@@ -53,8 +49,6 @@ __all__ = [
     "read_checkpoint",
     "read_state",
     "replace_weights",
-    "split_highway",
-    "swap_gates",
     "weights_digest",
     "write_card",
     "write_files",

@@ -77,32 +77,10 @@ def stop(server: ThreadingHTTPServer) -> None:
     server.server_close()
 
 
-def test_names_are_those_of_the_bundled_and_the_published_models() -> None:
-    published = ["small", "medium", "original", "original-5.5b", "pubmed", "portuguese"]
-    assert list(MODELS) == ["tiny", "base", *published]
-    folder = "https://allennlp.s3.amazonaws.com/models/elmo"
-    assert MODELS["pubmed"] == (
-        f"{folder}/contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway_options.json",
-        f"{folder}/contributed/pubmed/elmo_2x4096_512_2048cnn_2xhighway_weights_PubMed_only.hdf5",
-    )
-    assert MODELS["portuguese"] == (
-        f"{folder}/contributed/pt/elmo_pt_options.json",
-        f"{folder}/contributed/pt/elmo_pt_weights.hdf5",
-    )
-
-
-def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BiLmError, match=r"biLM not found: big is .*; the names are tiny, base, small"):
-        BiLm.from_pretrained("big")
-
-
-def test_a_path_is_the_file_itself(tmp_path: Path) -> None:
-    assert fetch(tmp_path / "absent") == tmp_path / "absent" and fetch("model.tar.gz") == Path("model.tar.gz")
-
-
 def test_a_tilde_is_the_users_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert fetch("~/elmo/options.json") == tmp_path / "elmo" / "options.json"
+    assert fetch(tmp_path / "absent") == tmp_path / "absent" and fetch("model.tar.gz") == Path("model.tar.gz")
 
 
 def test_a_model_is_downloaded_once_and_then_needs_no_network(
@@ -111,8 +89,13 @@ def test_a_model_is_downloaded_once_and_then_needs_no_network(
     expected = bilm.embed([["the", "cat"]])[0]
     assert torch.equal(BiLm.from_pretrained(named).embed([["the", "cat"]])[0], expected)
     assert f"downloading {MODELS[named][0]}\n" in capfd.readouterr().err
+    from cached_path import cached_path  # AllenNLP calls it with its cache directory
+
     stop(server)
     options, weights = MODELS[named]
+    assert [fetch(url) for url in MODELS[named]] == [
+        cached_path(url, cache_dir=cache) for url in MODELS[named]
+    ]
     for again in (
         BiLm.from_pretrained(named),
         BiLm.from_pretrained({"options": options, "weights": weights}),
@@ -121,16 +104,6 @@ def test_a_model_is_downloaded_once_and_then_needs_no_network(
         assert torch.equal(again.embed([["the", "cat"]])[0], expected)
     assert "downloading" not in capfd.readouterr().err
     assert cache == download_directory() and not list(cache.glob("*.tmp"))
-
-
-def test_the_cache_is_allennlps(named: str, bilm: BiLm, server: ThreadingHTTPServer, cache: Path) -> None:
-    """AllenNLP calls this function with its cache directory."""
-    from cached_path import cached_path
-
-    options, weights = (cached_path(url, cache_dir=cache) for url in MODELS[named])
-    stop(server)
-    assert [fetch(url) for url in MODELS[named]] == [options, weights]
-    assert BiLm.from_pretrained(named).options == bilm.options
 
 
 def test_without_a_network_the_address_is_named_and_what_to_do(
@@ -160,10 +133,6 @@ def test_bundled_bilms_need_no_download(name: str, dim: int, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "cached_path", None)
     bilm = BiLm.from_pretrained(name)
     assert (bilm.num_layers, bilm.output_dim) == (3, dim)
-
-
-def test_without_cached_path_only_urls_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cached_path", None)
     with pytest.raises(BiLmError, match=r"options.json \(install elmo_plugin\[download\]\)"):
         BiLm.from_pretrained("small")
 

@@ -7,8 +7,9 @@ import pytest
 import torch
 from allennlp.data import Vocabulary
 
-from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.io.training_archive import read_archive
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
+from elmo_plugin.bilm.io.training_archive import check_weights, read_archive
+from tests.small_bilm import small_options
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
 
@@ -86,3 +87,18 @@ def test_a_configuration_that_is_no_json_is_named(run: Path) -> None:
     (run / "config.json").write_text("{")
     with pytest.raises(BiLmError, match=r"directory .*run, its config\.json, line 1: not JSON"):
         read_archive(run)
+
+
+def test_weights_that_do_not_fit_are_named() -> None:
+    options = BiLmOptions.from_dict(small_options())
+    weights = BiLm(options).state_dict()
+    name = "forward_lm.layers.0.bias"
+    for changed, message in (
+        ({key: weights[key] for key in weights if key != name}, f"the tensor {name} is missing"),
+        ({**weights, name: torch.zeros(3)}, rf"the tensor {name} has the shape \(3,\)"),
+        ({**weights, "more": torch.zeros(3)}, "unexpected tensor more"),
+        ({**weights, name: weights[name] / 0}, f"the tensor {name} has .* in it"),
+        ({**weights, name: "text"}, f"the tensor {name} is missing"),
+    ):
+        with pytest.raises(BiLmError, match=f"archive a: {message}"):
+            check_weights(changed, options, "archive a")

@@ -63,25 +63,11 @@ def test_gradients_reach_all_weights(folder: Path) -> None:
         assert parameter.grad is not None and parameter.grad.any(), name
 
 
-def test_a_file_that_changed_is_read_again(folder: Path) -> None:
-    first = BiLm.from_pretrained(str(folder))
-    lexicon = folder / "word.dic"
-    lexicon.write_text(lexicon.read_text(encoding="utf-8").replace("dog", "cat"), encoding="utf-8")
-    second = BiLm.from_pretrained(str(folder))
-    layers = [bilm.embed([["dog"]])[0] for bilm in (first, second)]
-    assert not torch.equal(*layers)
-
-
 def test_it_survives_pickling_without_its_folder(folder: Path) -> None:
     bilm = BiLm.from_pretrained(str(folder))
     content = pickle.dumps(bilm)
     for vectors in zip(pickle.loads(content).embed(SENTENCES), bilm.embed(SENTENCES), strict=True):
         assert torch.equal(*vectors)
-
-
-def test_it_is_loaded_as_a_class_method_too(folder: Path) -> None:
-    bilm = BiLm.from_pretrained(folder, precision="int8")
-    assert bilm.precision == "int8" and bilm.options == BiLm.from_pretrained(str(folder)).options
 
 
 def test_words_with_the_slots_of_other_models_are_refused(folder: Path) -> None:

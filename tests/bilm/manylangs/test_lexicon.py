@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.characters import PADDING, word_to_character_ids
+from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.bilm.manylangs.folder import read_lexicon
 from elmo_plugin.bilm.manylangs.token_encoder import LexiconLookup
 from elmo_plugin.bilm.options import LexiconCnnOptions
@@ -44,8 +44,6 @@ def test_a_token_that_is_white_space_is_the_ideographic_space(token: str, tmp_pa
     ("content", "message"),
     [
         ("<oov>\t0\na b\n", r"lexicon .*word\.dic, line 2: expected token<TAB>row, got 'a b'"),
-        ("<oov>\t0\na\t-1\n", "line 2: expected token"),
-        ("<oov>\t0\n\na\t1\n", "line 2: expected token"),
         ("<oov>\t0\na\t1\t2\n", "line 2: expected token"),
         ("", "line 1: expected token"),
         ("a\t0\n", r"lexicon .*word\.dic: <oov> is missing"),
@@ -68,11 +66,6 @@ def test_a_lexicon_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> None
 @given(st.text(max_size=60), st.integers(3, 50))
 def test_a_words_bytes_are_turned_back_into_its_first_characters(word: str, slots: int) -> None:
     assert lookup(slots).words(ids_of(word, slots=slots)) == [word[: slots - 2]]
-
-
-def test_a_row_without_a_word_is_the_empty_word() -> None:
-    nothing = torch.zeros(1, 34, dtype=torch.int16)
-    assert lookup().words(torch.cat([nothing, ids_of(""), nothing + PADDING])) == ["", "", ""]
 
 
 def test_words_are_looked_up_as_they_are_cut() -> None:

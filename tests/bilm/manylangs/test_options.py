@@ -12,14 +12,7 @@ from tests.bilm.manylangs.model_folder import ONLY_CHARACTERS, ONLY_WORDS, netwo
 
 
 @pytest.mark.parametrize(
-    "config_path",
-    [
-        "net.json",
-        "configs/net.json",
-        "/users/somebody/net.json",
-        "C:\\models\\net.json",
-        "../configs/net.json",
-    ],
+    "config_path", ["net.json", "/users/somebody/net.json", "C:\\models\\net.json", "../configs/net.json"]
 )
 def test_the_network_is_found_by_its_name_in_the_folder_or_beside_it(
     config_path: str, tmp_path: Path
@@ -31,14 +24,6 @@ def test_the_network_is_found_by_its_name_in_the_folder_or_beside_it(
     (tmp_path / "configs").mkdir()
     (folder / "net.json").rename(tmp_path / "configs" / "net.json")
     assert read_options(folder) == options
-
-
-def test_the_network_is_found_where_the_path_says(tmp_path: Path) -> None:
-    folder = write_model(tmp_path / "model", config_path="net.json")
-    elsewhere = tmp_path / "elsewhere.json"
-    (folder / "net.json").rename(elsewhere)
-    (folder / "config.json").write_text(json.dumps({"config_path": str(elsewhere)}))
-    assert read_options(folder).lstm.dim == 7
 
 
 def test_the_network_of_the_released_models_need_not_be_there(tmp_path: Path) -> None:
@@ -88,14 +73,10 @@ def test_a_missing_file_is_named(file: str, tmp_path: Path) -> None:
     ("config", "message"),
     [
         (network({"name": "lstm"}), r"net\.json: token_embedder\.name: expected 'cnn', got 'lstm'"),
-        (network(encoder={"name": "lstm"}), "encoder.name: expected 'elmo', got 'lstm'"),
-        ({"encoder": network()["encoder"]}, r"net\.json: the key 'token_embedder' is missing"),
         ([], r"net\.json: the key 'encoder' is missing"),
         (network({"char_dim": 0, "word_dim": 0}), "needs characters or words, but it has none"),
         (network({"filters": [[11, 2]]}), "a width beyond the 10 character slots"),
         (network({"filters": [3]}), r"net\.json: not the options of a biLM"),
-        (network({"activation": "gelu"}), r"token_embedder\.activation must be one of"),
-        (network({"word_dim": "x"}), "word_dim must be a whole number of at least 1, not 'x'"),
         (network(encoder={"n_layers": 0}), r"lstm\.n_layers must be a whole number of at least 1"),
     ],
 )
@@ -105,14 +86,6 @@ def test_a_network_of_another_kind_is_refused_with_the_file(
     folder = write_model(tmp_path / "model", config_path="net.json")
     (folder / "net.json").write_text(json.dumps(config))
     with pytest.raises(BiLmError, match=message):
-        read_options(folder)
-
-
-@pytest.mark.parametrize("content", ["{", "[]", "{}"])
-def test_a_damaged_config_is_refused_by_name(content: str, tmp_path: Path) -> None:
-    folder = write_model(tmp_path / "model")
-    (folder / "config.json").write_text(content)
-    with pytest.raises(BiLmError, match=r"file .*/config\.json(, line 1)?: (not JSON|the key 'config_path')"):
         read_options(folder)
 
 

@@ -28,13 +28,6 @@ def change(path: Path, change_state: Callable[[dict[str, Any]], Any]) -> None:
     torch.save(state, path)
 
 
-@pytest.mark.parametrize("legacy", [True, False])
-def test_all_formats_of_torch_are_read(legacy: bool, tmp_path: Path) -> None:
-    options, weights = read_folder(write_model(tmp_path / "model", legacy_pickle=legacy))
-    assert weights.keys() == BiLm(options).state_dict().keys()
-    assert (tmp_path / "model" / "encoder.pkl").read_bytes().startswith(b"PK") != legacy
-
-
 @pytest.mark.parametrize("file", FILES)
 def test_a_missing_file_is_named(file: str, folder: Path) -> None:
     (folder / file).unlink()
