@@ -1,10 +1,6 @@
 """Files that biLMs are read from and written to, and the ladder of sources that a biLM can come from."""
 
-from elmo_plugin.bilm.io.allennlp_layout import (
-    TensorMapping,
-    highway_mappings,
-    lstm_mappings,
-)
+from elmo_plugin.bilm.io.allennlp_layout import TensorMapping, highway_mappings, lstm_mappings
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, UNKNOWN_WORDS, SoftmaxWeights, write_weights
 from elmo_plugin.bilm.io.readme import Card
 from elmo_plugin.bilm.io.sources import (
