@@ -126,7 +126,7 @@ def read_batches(args: argparse.Namespace) -> list[Tensor]:
 
 
 def read_through(cache: ActivationCache, bilm: BiLm, batch: Tensor) -> BiLmOutput:
-    compute, digest = partial(bilm, keep_state=False), bilm.digest()
+    compute, digest = bilm, bilm.digest()
     return cache.run(compute, digest, batch, bilm.num_layers, bilm.output_dim)
 
 

@@ -57,7 +57,7 @@ def steps(folder: Path, sentences: Sentences, device: str) -> dict[str, Any]:
     by_length = sorted(sentences, key=len)
     batches = [by_length[start : start + 256] for start in range(0, len(by_length), 256)]
     ids = [torch.from_numpy(sentences_to_character_ids(batch)).to(device) for batch in batches]
-    layers = [bilm(each, keep_state=False).layers.mean(dim=0) for each in ids[:8]]
+    layers = [bilm(each).layers.mean(dim=0) for each in ids[:8]]
     on_host = np.concatenate([each.flatten(0, 1).cpu().numpy() for each in layers])
     tokens = sum(map(len, sentences))
     copied = sum(each.shape[0] * each.shape[1] for each in layers)
@@ -70,7 +70,7 @@ def steps(folder: Path, sentences: Sentences, device: str) -> dict[str, Any]:
     def compute() -> None:
         bilm.clear_word_cache()
         for each in ids:
-            bilm(each, keep_state=False).layers.mean(dim=0)
+            bilm(each).layers.mean(dim=0)
 
     def write() -> None:
         with h5py.File(folder / "rows.hdf5", "w") as file:

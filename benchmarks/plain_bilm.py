@@ -9,8 +9,7 @@ import torch
 from material import Sentences, options_of
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmState, VocabularySoftmax, pack, word_to_character_ids
-from elmo_plugin.bilm.lstm import map_state
+from elmo_plugin.bilm import BiLm, LstmState, VocabularySoftmax, map_state, pack, word_to_character_ids
 
 
 class PlainBiLm(nn.Module):
@@ -31,7 +30,7 @@ class PlainBiLm(nn.Module):
         self.bilm = BiLm(options, dropout=0.1)
         self.softmax = VocabularySoftmax(num_words, options.lstm.projection_dim)
         self._num_negatives, self._is_autocast = num_negatives, precision == "bfloat16"
-        self._state: BiLmState | None = None
+        self._state: LstmState | None = None
 
     def forward(self, character_ids: Tensor, types: Tensor, targets: Tensor) -> dict[str, Tensor]:
         """
@@ -45,13 +44,13 @@ class PlainBiLm(nn.Module):
             Shape (directions, batch, time), the words of the streams, and the numbers of those that follow.
         """
         with torch.autocast(types.device.type, torch.bfloat16, enabled=self._is_autocast):
-            output = self.bilm.run_packed(
+            output = self.bilm.forward_packed(
                 character_ids,
                 types.transpose(1, 2).flatten(1).unbind(),
                 pack(torch.full((types.size(1),), types.size(2)), types.device),
-                state=self._state,
+                self._state,
+                keep_state=True,
                 dropout=self.training,
-                are_distinct=True,
             )
             self._state = map_state(Tensor.detach, output.state)
             hidden = torch.cat(output.layers[-1])

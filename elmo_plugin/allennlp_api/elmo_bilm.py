@@ -248,7 +248,7 @@ class _TokenEmbedder(_Part):
 
     def __call__(self, inputs: Tensor) -> dict[str, Tensor]:
         """Returns `token_embedding`, (batch, time + 2, output_dim), and `mask`, (batch, time + 2)."""
-        layers, mask, _ = self.elmo_bilm.bilm(inputs, keep_state=False, boundaries=True)
+        layers, mask, _ = self.elmo_bilm.bilm(inputs, boundaries=True)
         return {"token_embedding": layers[0, ..., : self.output_dim], "mask": mask}
 
 

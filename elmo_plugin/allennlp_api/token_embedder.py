@@ -139,7 +139,7 @@ def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm
 
 
 def _bilm_from(weights: dict[str, torch.Tensor], options: BiLmOptions) -> BiLm:
-    return BiLm.from_weights(options, from_allennlp(weights, options).items())
+    return BiLm(options, weights=from_allennlp(weights, options).items())
 
 
 def _is_published(options_file: str) -> bool:

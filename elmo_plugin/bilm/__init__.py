@@ -1,6 +1,16 @@
 """The bidirectional language model: plain torch, numpy and h5py, usable with no AllenNLP installed."""
 
-from elmo_plugin.bilm.bilm import MAX_BATCH_TOKENS, BiLm
+from elmo_plugin.bilm.autograd import Dropout, first_derivative_only
+from elmo_plugin.bilm.batching import (
+    Packing,
+    add_boundaries,
+    encode_unique_rows,
+    pack,
+    rows_before,
+    rows_in_reverse,
+    split_by_tokens,
+)
+from elmo_plugin.bilm.char_maxima import convolve_by_length
 from elmo_plugin.bilm.characters import (
     BEGIN_SENTENCE_TOKEN,
     BEGIN_WORD,
@@ -13,8 +23,6 @@ from elmo_plugin.bilm.characters import (
     sentences_to_character_ids,
     word_to_character_ids,
 )
-from elmo_plugin.bilm.dropout import Dropout
-from elmo_plugin.bilm.gradients import first_derivative_only
 from elmo_plugin.bilm.layers import (
     LAYER_NAMES,
     Layers,
@@ -23,13 +31,13 @@ from elmo_plugin.bilm.layers import (
     mixing_weights,
     select_layers,
 )
-from elmo_plugin.bilm.lstm.state import BiLmState
-from elmo_plugin.bilm.network import weights_equal
+from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, LstmWeights, map_state
+from elmo_plugin.bilm.model import MAX_BATCH_TOKENS, BiLm, BiLmOutput, Cache, weights_equal
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
-from elmo_plugin.bilm.packing import Packing, pack, rows_before, rows_in_reverse, split_by_tokens
 from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, has_bfloat16, multiply
-from elmo_plugin.bilm.sentences import BiLmOutput, Cache, add_boundaries
 from elmo_plugin.bilm.softmax import VocabularySoftmax
+from elmo_plugin.bilm.text import EncodedText
+from elmo_plugin.bilm.token_encoder import TokenEncoder
 from elmo_plugin.common.errors import BiLmError
 
 __all__ = [
@@ -47,22 +55,29 @@ __all__ = [
     "BiLmError",
     "BiLmOptions",
     "BiLmOutput",
-    "BiLmState",
     "Cache",
     "CharCnnOptions",
     "Dropout",
+    "EncodedText",
     "Layers",
+    "LstmLayer",
     "LstmOptions",
+    "LstmState",
+    "LstmWeights",
     "Packing",
+    "TokenEncoder",
     "VocabularySoftmax",
     "add_boundaries",
     "autocast_dtype",
     "check_layers",
     "check_words",
+    "convolve_by_length",
+    "encode_unique_rows",
     "first_derivative_only",
     "get_precision",
     "has_bfloat16",
     "layer_numbers",
+    "map_state",
     "mixing_weights",
     "multiply",
     "pack",

@@ -6,6 +6,7 @@ of slots; every id is one more than in the scheme's own numbering, so that 0 is 
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import repeat
 
 import numpy as np
 
@@ -28,18 +29,11 @@ _SPECIAL_TOKENS = {BEGIN_SENTENCE_TOKEN: BEGIN_SENTENCE, END_SENTENCE_TOKEN: END
 @lru_cache(maxsize=1 << 17)
 def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TOKEN) -> np.ndarray:
     """
-    # Parameters
+    Returns the ids of a word, shape (max_characters,), int16, read-only because all uses of the word share
+    it.
 
-    word : `str`
-        Any text. Its UTF-8 bytes beyond `max_characters - 2` are dropped, as the published models do.
-        `<S>` and `</S>` stand for the sentence boundaries.
-    max_characters : `int`
-        The number of slots, `max_characters_per_token` of the model's options.
-
-    # Returns
-
-    `numpy.ndarray`
-        Shape (max_characters,), int16, read-only: it is shared by all uses of the word.
+    UTF-8 bytes beyond `max_characters - 2` are dropped, as the published models do. `<S>` and `</S>` stand
+    for the sentence boundaries.
     """
     if word in _SPECIAL_TOKENS:
         inside = [_SPECIAL_TOKENS[word]]
@@ -52,27 +46,26 @@ def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TO
 
 
 def check_words(sentence: Sequence[str]) -> None:
-    """Raises `BiLmError` for text, which is not split into words here, and for other than text as a word."""
-    if isinstance(sentence, str) or not all(isinstance(word, str) for word in sentence):
-        shown = f"{sentence!r:.80}"
-        raise BiLmError(f"a sentence is a list of words, such as ['The', 'play'], not {shown}")
+    """Raises `BiLmError` if `sentence` is a string or contains non-strings."""
+    if isinstance(sentence, str) or not all(map(isinstance, sentence, repeat(str))):
+        raise BiLmError(
+            f"a sentence is a list of words, such as ['The', 'play'], not {sentence!r:.80}: "
+            "split it, or use BiLm.encode"
+        )
 
 
 def sentences_to_character_ids(
     sentences: Sequence[Sequence[str]], max_characters: int = MAX_CHARACTERS_PER_TOKEN
 ) -> np.ndarray:
     """
-    # Returns
+    Returns shape (sentences, words of the longest sentence, max_characters), int16, zeros after a sentence's
+    end. Sentence boundaries are not included: the biLM adds them.
 
-    `numpy.ndarray`
-        Shape (sentences, words of the longest sentence, max_characters), int16, zeros after a sentence's
-        end. Sentence boundaries are not in it: the biLM adds them.
-
-    Raises `BiLmError` where a sentence is text, not a list of words.
+    Raises `BiLmError` if a sentence is not a list of words.
     """
     for sentence in sentences:
         check_words(sentence)
-    longest = max((len(sentence) for sentence in sentences), default=0)
+    longest = max(map(len, sentences), default=0)
     ids = np.zeros((len(sentences), longest, max_characters), dtype=np.int16)
     for row, sentence in enumerate(sentences):
         for column, word in enumerate(sentence):

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import Function
 
-from elmo_plugin.bilm.gradients import first_derivative_only
+from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.precision import autocast_dtype, pack_for_training
 from elmo_plugin.common.errors import BiLmError
 
-# How many logits are in memory at a time, and how many of these are turned into powers at a time: on a CPU as
-# many as fit into the cache of a core.
+# The number of logits in memory at a time, and of those that are exponentiated at a time: on a CPU as many as
+# fit into the cache of a core.
 LOGITS_AT_A_TIME = defaultdict(lambda: 1 << 26, cpu=1 << 21)
 LOGITS_IN_CACHE = defaultdict(lambda: 1 << 26, cpu=1 << 18)
 
@@ -24,13 +24,6 @@ class VocabularySoftmax(nn.Module):
 
     Losses and their gradients are computed for some tokens at a time: the logits of all tokens are never in
     memory at once, however large the vocabulary.
-
-    # Parameters
-
-    num_words : `int`
-        The size of the vocabulary.
-    dim : `int`
-        The size of the hidden states.
     """
 
     def __init__(self, num_words: int, dim: int) -> None:
@@ -43,27 +36,15 @@ class VocabularySoftmax(nn.Module):
         self, hidden: Tensor, targets: Tensor, token_weights: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """
-        The full softmax.
+        Computes the full softmax of hidden states, shape (tokens, dim), for the words `targets`, shape
+        (tokens,).
 
-        # Parameters
-
-        hidden : `Tensor`
-            Shape (tokens, dim).
-        targets : `Tensor`
-            Shape (tokens,), the number of each token's word.
-        token_weights : `Tensor`, optional
-            Shape (tokens,), the weight of each token in the loss; by default all have the same.
-
-        # Returns
-
-        `Tensor`
-            The loss, `sum(token_weights * losses)`. It alone has a gradient.
-        `Tensor`
-            Shape (tokens,), the losses: `-log p(target | hidden)` in nats.
+        Returns the loss, `sum(token_weights * losses)`, by default the mean, which alone has a gradient; and
+        the losses, `-log p(target | hidden)` in nats, shape (tokens,).
         """
-        every = torch.ones_like(targets, dtype=torch.bool)
-        of_targets = nn.functional.embedding(targets, self.weight), self.bias[targets]
-        return self._loss(hidden, token_weights, self.weight, self.bias, *of_targets, every)
+        target_weight, target_bias = nn.functional.embedding(targets, self.weight), self.bias[targets]
+        candidates = (self.weight, self.bias, target_weight, target_bias, torch.ones_like(targets).bool())
+        return self._loss(hidden, token_weights, *candidates)
 
     def sampled(
         self,
@@ -74,23 +55,10 @@ class VocabularySoftmax(nn.Module):
         generator: torch.Generator | None = None,
     ) -> tuple[Tensor, Tensor]:
         """
-        The sampled softmax of Jean et al. (2015): each target against one sample of other words, drawn by
-        frequency rank, with logits corrected by the logarithm of how often a word is expected in the sample.
-        Its value is a loss to train on and no likelihood: no perplexity follows from it.
-
-        # Parameters
-
-        hidden, targets, token_weights : `Tensor`
-            As for the full softmax.
-        num_negatives : `int`
-            The number of distinct words in the sample. With all words it is the full softmax.
-        generator : `torch.Generator`, optional
-            What the sample is drawn from, on the device of `targets`; by default torch's random state.
-
-        # Returns
-
-        `tuple[Tensor, Tensor]`
-            The loss and the losses, as of the full softmax.
+        Computes the sampled softmax of Jean et al. (2015), see `forward`: each target against one sample of
+        `num_negatives` distinct words, drawn by frequency rank on the device of `targets`, with logits
+        corrected by the logarithm of the expected count of a word in the sample. The loss is not a
+        likelihood: no perplexity follows from it.
         """
         negatives, tries = sample_log_uniform(num_negatives, len(self.weight), targets.device, generator)
         return self.sampled_with(negatives, tries, hidden, targets, token_weights)
@@ -103,7 +71,7 @@ class VocabularySoftmax(nn.Module):
         targets: Tensor,
         token_weights: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """`sampled` against a given sample: what `sample_log_uniform` returns."""
+        """Computes `sampled` against a sample that `sample_log_uniform` returned."""
         words = torch.cat([negatives, targets])
         sizes = [len(negatives), len(targets)]
         weight, target_weight = nn.functional.embedding(words, self.weight).split(sizes)
@@ -117,7 +85,7 @@ class VocabularySoftmax(nn.Module):
     def _loss(
         self, hidden: Tensor, token_weights: Tensor | None, *candidates: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """`_Loss` against these candidates; without weights, each token has the same."""
+        """Computes `_Loss` against these candidates; without weights, each token has the same."""
         if token_weights is None:
             token_weights = self.weight.new_full((len(hidden),), 1 / max(len(hidden), 1))
         return _Loss.apply(hidden, *candidates, token_weights, torch.is_grad_enabled())
@@ -126,9 +94,8 @@ class VocabularySoftmax(nn.Module):
 class _Loss(Function):
     """
     `log(sum over the candidates and the target of exp(logit)) - logit of the target` for each token, and the
-    weighted sum of these losses.
-
-    A target that is a candidate, too ("accidental hit"), counts once: its logit is the same in both roles.
+    weighted sum of these losses. A target that is also a candidate ("accidental hit") counts once: its logit
+    is the same in both roles.
     """
 
     @staticmethod
@@ -144,20 +111,9 @@ class _Loss(Function):
         is_grad_enabled: bool,
     ) -> tuple[Tensor, Tensor]:
         """
-        # Parameters
-
-        hidden : `Tensor`
-            Shape (tokens, dim).
-        weight, bias : `Tensor`
-            Shapes (candidates, dim) and (candidates,).
-        target_weight, target_bias : `Tensor`
-            Shapes (tokens, dim) and (tokens,).
-        is_candidate : `Tensor`
-            Shape (tokens,), whether the target is one of the candidates.
-        token_weights : `Tensor`
-            Shape (tokens,).
-        is_grad_enabled : `bool`
-            Whether it is where this function is applied; inside it, it never is.
+        Takes hidden states, shape (tokens, dim), the weight and bias of candidates, shapes (candidates, dim)
+        and (candidates,), and of targets, shapes (tokens, dim) and (tokens,), and whether each target is one
+        of the candidates. Gradients are always disabled here: `is_grad_enabled` tells about the caller.
         """
         dtype = autocast_dtype(weight)
         with torch.autocast(weight.device.type, enabled=False):
@@ -170,16 +126,16 @@ class _Loss(Function):
             ctx.scale = max(len(hidden), 1)
             scaled_weights = token_weights * ctx.scale
             product = pack_for_training(weight, dtype)
-            for tokens in _some_at_a_time(len(hidden), len(weight), LOGITS_AT_A_TIME[weight.device.type]):
+            for tokens in _row_slices(len(hidden), len(weight), LOGITS_AT_A_TIME[weight.device.type]):
                 logits = product(hidden[tokens])
-                greatest, total = _powers_(logits, bias)
-                of_target = target_logits[tokens]
-                total = torch.where(is_candidate[tokens], total, torch.logaddexp(total, of_target))
-                losses[tokens] = total - of_target
+                greatest, total = _exp_logits_(logits, bias)
+                target = target_logits[tokens]
+                total = torch.where(is_candidate[tokens], total, torch.logaddexp(total, target))
+                losses[tokens] = total - target
                 if gradient is not None:
                     gradient.add(tokens, logits, scaled_weights[tokens] * torch.exp(greatest - total))
         if gradient is not None:
-            # A target outside of the candidates has a part in the sum, of exp(-loss).
+            # A target outside the candidates adds exp(-loss) to the sum.
             d_target = torch.where(is_candidate, -1.0, torch.expm1(-losses)).mul_(scaled_weights)
             d_hidden = gradient.d_hidden.addcmul_(d_target[:, None], target_weight)
             ctx.save_for_backward(
@@ -196,7 +152,7 @@ class _Loss(Function):
 
 
 class _Gradient:
-    """The gradient of the loss by the logits of candidates, passed on to what these were made from."""
+    """The gradient of the loss by the logits of candidates, propagated to hidden states, weight and bias."""
 
     def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> None:
         self._hidden, self._dtype = hidden, dtype
@@ -205,39 +161,35 @@ class _Gradient:
         self.d_weight = torch.zeros_like(weight)
         self.d_bias = torch.zeros_like(bias)
 
-    def add(self, tokens: slice, powers: Tensor, factors: Tensor) -> None:
+    def add(self, tokens: slice, exp_logits: Tensor, factors: Tensor) -> None:
         """
-        # Parameters
-
-        powers : `Tensor`
-            Shape (some tokens, candidates): the probabilities of the candidates, up to a factor.
-        factors : `Tensor`
-            Shape (some tokens,): this factor, times the weight of the token.
+        Adds some tokens: the probabilities of the candidates up to a factor, shape (tokens, candidates), and
+        this factor times the weight of the token, shape (tokens,).
         """
         factors = factors[:, None]
-        torch.mul(self._back(powers), factors, out=self.d_hidden[tokens])
+        torch.mul(self._back(exp_logits), factors, out=self.d_hidden[tokens])
         hidden = self._hidden[tokens] * factors
-        self.d_weight += powers.t() @ hidden.to(self._dtype)
-        self.d_bias += (factors.to(self._dtype).t() @ powers).squeeze(0)
+        self.d_weight += exp_logits.t() @ hidden.to(self._dtype)
+        self.d_bias += (factors.to(self._dtype).t() @ exp_logits).squeeze(0)
 
 
-def _powers_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
+def _exp_logits_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
     """
     Turns logits without bias, shape (tokens, candidates), in place into `exp(logit + bias - greatest)`;
     returns the greatest logit of each token, and the logarithm of its sum of `exp(logit + bias)`.
     """
     greatest, total = (bias.new_empty(len(logits)) for _ in range(2))
     tokens, candidates = logits.shape
-    for rows in _some_at_a_time(tokens, candidates, LOGITS_IN_CACHE[logits.device.type]):
-        powers = logits[rows].to(bias.dtype).add_(bias)
-        torch.amax(powers, dim=1, out=greatest[rows])
-        torch.sum(powers.sub_(greatest[rows, None]).exp_(), dim=1, out=total[rows])
-        if powers.dtype != logits.dtype:
-            logits[rows] = powers
+    for rows in _row_slices(tokens, candidates, LOGITS_IN_CACHE[logits.device.type]):
+        exp_logits = logits[rows].to(bias.dtype).add_(bias)
+        torch.amax(exp_logits, dim=1, out=greatest[rows])
+        torch.sum(exp_logits.sub_(greatest[rows, None]).exp_(), dim=1, out=total[rows])
+        if exp_logits.dtype != logits.dtype:
+            logits[rows] = exp_logits
     return greatest, total.log_().add_(greatest)
 
 
-def _some_at_a_time(tokens: int, candidates: int, logits: int) -> list[slice]:
+def _row_slices(tokens: int, candidates: int, logits: int) -> list[slice]:
     rows = max(1, logits // candidates)
     return [slice(start, start + rows) for start in range(0, tokens, rows)]
 
@@ -249,23 +201,16 @@ def sample_log_uniform(
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
     """
-    The first `num_samples` distinct words of draws by Zipf's law, `p(k) = log((k + 2) / (k + 1)) /
-    log(num_words + 1)` for rank k from 0. Uses the generator, or torch's random state of the device, and does
-    not wait for it.
+    Draws the first `num_samples` distinct words by Zipf's law, `p(k) = log((k + 2) / (k + 1)) /
+    log(num_words + 1)` for rank k from 0, without waiting for the device.
 
-    The draws are thought of as a Poisson process, one draw per unit of time on average: then each word comes
-    for the first time at an exponentially distributed time of its own, and the words that come first are
-    found at once.
+    The draws are a Poisson process, one draw per unit of time on average: then each word comes for the first
+    time at its own exponentially distributed time, and the words that come first are found at once.
 
-    # Returns
+    Returns distinct ranks, shape (num_samples,), and the number of draws: the time at which the next word
+    would have come, infinite if all words were drawn.
 
-    `Tensor`
-        Shape (num_samples,), distinct ranks.
-    `Tensor`
-        The number of draws that it took: the time at which the next word would have come, infinite if all
-        words were drawn.
-
-    Raises `BiLmError` where there are fewer words.
+    Raises `BiLmError` if there are fewer words.
     """
     if not 0 < num_samples <= num_words:
         raise BiLmError(
@@ -281,7 +226,9 @@ def sample_log_uniform(
 
 
 def log_expected_count(words: Tensor, tries: Tensor, num_words: int) -> Tensor:
-    """How often a word is expected among the distinct ones of `tries` draws: `log(1 - exp(-p * tries))`."""
+    """
+    Returns the log of a word's expected count in the distinct words of `tries` draws: log(1 - exp(-p t)).
+    """
     return torch.log(-torch.expm1(-tries * _zipf(words, num_words)))
 
 

@@ -36,7 +36,7 @@ class BiLmTab(Tab):
     def __init__(self, source: str, max_characters: int = MAX_CHARACTERS) -> None:
         super().__init__(Task("bilm", "The biLM", {"text": 6}), max_characters)
         checkpoint = read_checkpoint(source)
-        self.source, self.bilm = source, BiLm.from_checkpoint(checkpoint)
+        self.source, self.bilm = source, BiLm(checkpoint.options, weights=checkpoint.weights)
         self._softmax: VocabularySoftmax | None = None
         if checkpoint.softmax is not None and (vocabulary := checkpoint.softmax.vocabulary()) is not None:
             weight, bias, _ = checkpoint.softmax
@@ -79,7 +79,7 @@ class BiLmTab(Tab):
         slots = self.bilm.options.char_cnn.max_characters_per_token
         ids = torch.from_numpy(sentences_to_character_ids([words], slots))
         # Shape: (words + 2, directions, projection_dim)
-        top = self.bilm(ids, keep_state=False, boundaries=True).layers[-1, 0].unflatten(-1, (2, -1))
+        top = self.bilm(ids, boundaries=True).layers[-1, 0].unflatten(-1, (2, -1))
         targets = torch.tensor([numbers.get(word, unknown) for word in words])
         _, forward = self._softmax(top[:-2, 0], targets)
         _, backward = self._softmax(top[2:, 1], targets)

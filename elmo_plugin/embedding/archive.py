@@ -60,7 +60,7 @@ def archived_bilm(
         if metadata is not None and metadata.source == source:
             options = BiLmOptions.from_dict(metadata.options, elmo + EXTRA_STATE)
             check_weights(weights, options, f"{elmo}bilm")
-            return BiLm.from_weights(options, weights.items(), precision)
+            return BiLm(options, precision=precision, weights=weights.items())
     return None
 
 

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmState, Cache, get_precision, layer_numbers
-from elmo_plugin.bilm.lstm import map_state
+from elmo_plugin.bilm import BiLm, BiLmError, Cache, LstmState, get_precision, layer_numbers, map_state
 from elmo_plugin.embedding.scalar_mix import LayerMix
 
 
@@ -95,7 +94,7 @@ class ElmoRepresentations(nn.Module):
         self.precision = precision
         self.cache = cache
         self.max_batch_tokens = max_batch_tokens
-        self._state: BiLmState | None = None
+        self._state: LstmState | None = None
         numbers = layer_numbers(layers, bilm.num_layers)
         self.mixes = nn.ModuleDict(
             {str(i): LayerMix(numbers, layer_norm, dropout, mixing_weights) for i in range(num_mixes)}

@@ -9,8 +9,7 @@ from allennlp.nn import Activation
 from overrides import overrides
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import Dropout
-from elmo_plugin.bilm.char_cnn import convolve_by_length, encode_unique_rows
+from elmo_plugin.bilm import Dropout, convolve_by_length, encode_unique_rows
 
 
 @TokenEmbedder.register("character_cnn")

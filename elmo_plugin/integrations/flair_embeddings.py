@@ -65,7 +65,7 @@ class ElmoEmbeddings(TokenEmbeddings):
         """Restores the embeddings from what `to_params` returned, without the biLM's source."""
         options, precision = BiLmOptions.from_dict(params["options"]), params["precision"]
         word_vectors = WordVectors(params["name"], params["layers"], precision)
-        word_vectors.bilm = BiLm.from_weights(options, params["weights"].items(), precision)
+        word_vectors.bilm = BiLm(options, precision=precision, weights=params["weights"].items())
         embeddings = cls.__new__(cls)
         TokenEmbeddings.__init__(embeddings)
         embeddings._use(word_vectors)

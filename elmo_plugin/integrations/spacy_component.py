@@ -124,7 +124,7 @@ def bilm_from_bytes(word_vectors: "WordVectors", content: bytes) -> None:
     weights = load(stored["weights"])
     check_all_finite(weights.items(), "the stored biLM")
     options = BiLmOptions.from_dict(stored["options"])
-    word_vectors.bilm = BiLm.from_weights(options, weights.items(), word_vectors.precision)
+    word_vectors.bilm = BiLm(options, precision=word_vectors.precision, weights=weights.items())
 
 
 def embed_sentences(

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from elmo_plugin.bilm import BiLm, VocabularySoftmax, pack
-from elmo_plugin.bilm.lstm import BiLmState
+from elmo_plugin.bilm import BiLm, LstmState, VocabularySoftmax, pack
 from elmo_plugin.language_model.blocks import EvaluationWindow
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.windows import batch_arrays
@@ -93,7 +92,7 @@ def score_sentences(
     Scores each sentence of a text with the full softmax, in the order of the text. Only the blocks that are
     read in parallel are in memory. The biLM is in evaluation mode, faster if frozen.
     """
-    state: BiLmState | None = None
+    state: LstmState | None = None
     read: list[tuple[np.ndarray, np.ndarray]] = []  # losses and sentence numbers of these blocks
     for window in windows:
         if window.stream_starts:
@@ -106,8 +105,8 @@ def score_sentences(
 
 @torch.no_grad()
 def _read(
-    bilm: BiLm, softmax: VocabularySoftmax, window: EvaluationWindow, state: BiLmState | None
-) -> tuple[np.ndarray, BiLmState]:
+    bilm: BiLm, softmax: VocabularySoftmax, window: EvaluationWindow, state: LstmState | None
+) -> tuple[np.ndarray, LstmState | None]:
     """
     Returns the losses, shape (2, batch, time), 0 where there is no target, and the state after the window.
     Empty rows take no time: both directions read the same number of words of a block.
@@ -122,7 +121,9 @@ def _read(
     )
     character_ids = torch.from_numpy(batch["character_ids"]).to(device)
     rows = types.to(device).unbind()
-    output = bilm.run_packed(character_ids, rows, packing, state=state, weights=bilm.inference_weights())
+    output = bilm.forward_packed(
+        character_ids, rows, packing, state, keep_state=True, derived=bilm.derived_values()
+    )
     _, target_losses = softmax(torch.cat(output.layers[-1]), targets.flatten().to(device))
     losses = np.zeros(window.sentences.shape)
     losses[:, places[0], places[1]] = target_losses.view(2, -1).cpu().numpy()

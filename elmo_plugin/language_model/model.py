@@ -19,9 +19,8 @@ from allennlp.training.metrics import Metric
 from overrides import overrides
 from torch import Tensor, distributed
 
-from elmo_plugin.bilm import BiLm, BiLmOptions, VocabularySoftmax, pack
+from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, map_state, pack
 from elmo_plugin.bilm.io import read_checkpoint
-from elmo_plugin.bilm.lstm import BiLmState, LstmState, map_state
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import json_to_tensor
 from elmo_plugin.language_model.evaluation import perplexity
@@ -148,7 +147,7 @@ class BiLmLanguageModel(Model):
         self._autocast: torch.autocast | None = None  # for the device of the first batch
         self._warm_up_batches = warm_up_batches
         self._trained_batches = 0
-        self._state: BiLmState | None = None
+        self._state: LstmState | None = None
         self._losses = [TokenAverage() for _ in DIRECTIONS]
         # Seeds are the same in all processes when the model is made, and so are the negatives.
         self._sampler_seed = torch.initial_seed()
@@ -201,16 +200,16 @@ class BiLmLanguageModel(Model):
         _, batch_size, steps = types.shape
         rows = types.transpose(1, 2).flatten(1).unbind()
         packing = pack(torch.full((batch_size,), steps), types.device)
-        output = self.bilm.run_packed(
+        output = self.bilm.forward_packed(
             character_ids,
             rows,
             packing,
-            state=self._state,
-            weights=self.bilm.inference_weights(),
+            self._state,
+            keep_state=True,
+            derived=self.bilm.derived_values(),
             dropout=self.training,
-            are_distinct=True,
         )
-        self._state = map_state(Tensor.detach, output.state)
+        self._state = output.state and map_state(Tensor.detach, output.state)
         return torch.stack(output.layers[-1])
 
     def _loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
@@ -266,8 +265,8 @@ class BiLmLanguageModel(Model):
             "trained_batches": self._trained_batches,
             "losses": [list(average.state()) for average in self._losses],
         }
-        for direction, (hidden, cell) in zip(DIRECTIONS, self._state or (), strict=False):
-            state |= {f"{direction}_hidden": hidden, f"{direction}_cell": cell}
+        if self._state is not None:
+            state |= self._state._asdict()
         if self._sampler is not None:
             state["sampler"] = self._sampler.get_state()
         return state
@@ -281,9 +280,8 @@ class BiLmLanguageModel(Model):
         if "sampler" in state:
             self._sampler = torch.Generator(self.softmax.weight.device)
             self._sampler.set_state(state["sampler"].cpu())
-        if f"{DIRECTIONS[0]}_hidden" in state:
-            states = (LstmState(state[f"{name}_hidden"], state[f"{name}_cell"]) for name in DIRECTIONS)
-            self._state = BiLmState(*states)
+        if "hidden" in state:
+            self._state = LstmState(state["hidden"], state["cell"])
 
     @overrides
     def get_extra_state(self) -> Tensor:

@@ -125,7 +125,7 @@ def _load(
     if words[0] != PADDING_WORD:  # number 0 means "no target": a row that has no probability becomes row 0
         weight, bias = F.pad(weight, (0, 0, 1, 0)), F.pad(bias, (1, 0), value=-math.inf)
         numbers, unknown = {word: number + 1 for word, number in numbers.items()}, unknown + 1
-    bilm = BiLm.from_checkpoint(stored, precision).to(device)
+    bilm = BiLm(stored.options, precision=precision, weights=stored.weights).to(device)
     softmax = VocabularySoftmax(*weight.shape)
     softmax.load_state_dict({"weight": weight, "bias": bias})
     return bilm, softmax.requires_grad_(False).to(device), numbers, unknown

@@ -7,8 +7,8 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.precision import has_bfloat16, int8_is_exact
-from elmo_plugin.bilm.precision.int8 import has_int8, has_int8_row
+from elmo_plugin.bilm.int8 import has_int8, has_int8_row, int8_is_exact
+from elmo_plugin.bilm.precision import has_bfloat16
 
 
 class ComputePath(NamedTuple):

@@ -48,16 +48,15 @@ def test_the_state_after_empty_sentences_is_the_one_that_allennlp_has(
     for sentences in TEXT:
         ids = batch_to_ids(sentences)
         with torch.no_grad():
-            output = bilm(ids, state, max_batch_tokens=max_batch_tokens)
+            output = bilm(ids, state, keep_state=True, max_batch_tokens=max_batch_tokens)
             expected = peer(ids)
         state = output.state
         for layer, activations in zip(output.layers, expected["activations"], strict=True):
             wanted, mask = remove_sentence_boundaries(activations, expected["mask"])
             assert torch.equal(mask, output.mask)
             torch.testing.assert_close(layer, wanted, atol=1e-6, rtol=0)
-        hidden, cell = peer._elmo_lstm._states  # both directions, one after the other
-        for number, part in enumerate((hidden, cell)):
-            ours = torch.cat([direction[number] for direction in state], dim=-1)
+        for own, part in zip(state, peer._elmo_lstm._states, strict=True):
+            ours = torch.cat(own.unbind(dim=1), dim=-1)  # both directions, one after the other
             torch.testing.assert_close(ours, part, atol=1e-6, rtol=0)
 
 

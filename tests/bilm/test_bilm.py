@@ -1,8 +1,7 @@
 """A biLM as a whole: its halves and layers, modes, threads, precisions, gradients, and how it embeds."""
 
-import copy
-import pickle
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 import torch
@@ -13,6 +12,7 @@ from elmo_plugin.embedding.cache import MemoryCache
 from tests.bilm.conftest import BiLmMaker, ids_of
 from tests.bilm.paths import ComputePath, take
 from tests.close import assert_near
+from tests.small_bilm import loud_bilm
 
 
 def test_what_was_computed_in_one_mode_serves_in_another(make_bilm: BiLmMaker) -> None:
@@ -36,23 +36,6 @@ def test_autocast_does_not_change_the_numbers(make_bilm: BiLmMaker, dtype: torch
         assert torch.equal(bilm(ids_of("the play")).layers, expected)
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])
-def test_all_is_made_anew_when_weights_change(make_bilm: BiLmMaker, precision: str) -> None:
-    bilm = take(make_bilm(), ComputePath("auto", precision, "cpu", 0.0))
-    before = bilm(ids_of("the play")).layers
-    for copied in (copy.deepcopy(bilm), pickle.loads(pickle.dumps(bilm))):
-        assert torch.equal(copied(ids_of("the play")).layers, before)
-    with torch.no_grad():
-        for parameter in bilm.parameters():
-            parameter.mul_(0.7)
-    after = bilm(ids_of("the play")).layers
-    fresh = take(BiLm(bilm.options).eval(), ComputePath("auto", precision, "cpu", 0.0))
-    fresh.load_state_dict(bilm.state_dict())
-    assert torch.equal(after, fresh(ids_of("the play")).layers) and not torch.equal(after, before)
-    bilm.double().float()
-    assert torch.equal(bilm(ids_of("the play")).layers, after)
-
-
 def test_threads_get_what_one_thread_gets(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm().requires_grad_(False)
     texts = [ids_of(f"w{number} play w{number % 3}", f"w{number}") for number in range(24)]
@@ -74,8 +57,41 @@ def test_a_vocabulary_is_encoded_ahead(make_bilm: BiLmMaker, monkeypatch: pytest
     assert_near(bilm(ids_of("the play")).layers, expected)
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])
+def test_every_precision_is_derived_anew(make_bilm: BiLmMaker, precision: str) -> None:
+    bilm = take(make_bilm(), ComputePath("auto", precision, "cpu", 0.0))
+    before = bilm(ids_of("the play")).layers
+    weights = {name: 0.7 * tensor for name, tensor in bilm.state_dict().items()}
+    bilm.load_state_dict(weights)
+    after = bilm(ids_of("the play")).layers
+    fresh = BiLm(bilm.options, precision=precision, weights=weights.items())
+    assert torch.equal(after, fresh(ids_of("the play")).layers) and not torch.equal(after, before)
+
+
+@pytest.mark.parametrize("has_cache", [False, True])
+def test_a_call_computes_in_the_precision_that_it_began_with(
+    has_cache: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bilm = loud_bilm().eval().requires_grad_(False)
+    bilm.max_batch_tokens = 1  # so that the words are in several chunks
+    sentences = [["the", "cat"], ["a", "dog", "sat"], ["dogs"]]
+    expected = bilm.embed(sentences)
+    forward_packed = bilm.forward_packed
+
+    def run_and_change(*args: Any, **kwargs: Any) -> Any:
+        bilm.precision = "int8"  # as another thread might
+        return forward_packed(*args, **kwargs)
+
+    monkeypatch.setattr(bilm, "forward_packed", run_and_change)
+    cache = MemoryCache() if has_cache else None
+    for _ in range(1 + has_cache):  # what was stored has the key of its precision
+        bilm.precision = "float32"
+        for vectors, right in zip(bilm.embed(sentences, cache), expected, strict=True):
+            assert torch.equal(vectors, right)
+
+
 def test_a_precision_that_there_is_not_is_refused(make_bilm: BiLmMaker) -> None:
-    message = "one of float32, bfloat16, int8, not 'half'"
+    message = "precision must be one of float32, bfloat16, int8, not 'half'"
     bilm = make_bilm()
     with pytest.raises(BiLmError, match=message):
         BiLm(bilm.options, precision="half")
@@ -161,3 +177,39 @@ def test_data_parallel_is_refused(make_bilm: BiLmMaker, frozen: bool) -> None:
         for module in nn.DataParallel(nn.Sequential(bilm)).modules():
             module._replicate_for_data_parallel()
     assert bilm(ids_of("the play")).layers.requires_grad != frozen, "the biLM itself goes on"
+
+
+def test_weights_of_a_state_dict_make_a_frozen_bilm_without_random_numbers(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm()
+    random_state = torch.get_rng_state()
+    loaded = BiLm(bilm.options, weights=bilm.state_dict().items())
+    assert torch.equal(torch.get_rng_state(), random_state)
+    assert not loaded.is_trainable and not loaded.training
+    torch.testing.assert_close(loaded(ids_of("the play")).layers, bilm(ids_of("the play")).layers)
+    with pytest.raises(BiLmError, match="are missing, which the options ask for"):
+        BiLm(bilm.options, weights=[])
+
+
+def test_mistakes_are_told_what_to_use(make_bilm: BiLmMaker) -> None:
+    with pytest.raises(BiLmError, match=r"expected BiLmOptions, got 'base': .* BiLm\.from_pretrained"):
+        BiLm("base")
+    bilm = make_bilm()
+    with pytest.raises(BiLmError, match=r"use bilm\.embed for words, bilm\.encode for text"):
+        bilm([["The", "play"]])
+    for text in ("The play", ["The play"], [["The"], "play"], iter(["The play"])):
+        with pytest.raises(BiLmError, match=r"a sentence is a list of words.*split it, or use BiLm\.encode"):
+            bilm.embed(text)
+
+
+def test_sentences_may_come_from_a_generator(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm().requires_grad_(False)
+    vectors = bilm.embed(text.split() for text in ("The play", "Hello"))
+    assert [tuple(each.shape) for each in vectors] == [(3, 2, 12), (3, 1, 12)]
+
+
+def test_embed_gives_what_the_bilm_gives_for_character_ids(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm().requires_grad_(False)
+    sentences = [["The", "play", "The"], ["x" * 60, "x" * 61], [], ["The", "play", "The"]]
+    layers = bilm(bilm.character_ids(sentences)).layers
+    for row, vectors in enumerate(bilm.embed(sentences)):
+        assert_near(layers[:, row, : len(sentences[row])], vectors)

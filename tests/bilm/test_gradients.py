@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.char_cnn.conv_max_pool import conv_max_pool
+from elmo_plugin.bilm.char_maxima import conv_max_pool
 from elmo_plugin.bilm.softmax import VocabularySoftmax
 from tests.bilm.conftest import BiLmMaker, ids_of
-from tests.bilm.lstm.direction import run_direction
+from tests.bilm.direction import run_direction
 from tests.small_bilm import loud_bilm
 
 PACKAGE = Path(__file__).parents[2] / "elmo_plugin"

@@ -50,7 +50,7 @@ def test_activations_are_the_published_ones_with_the_state_carried_over_ten_batc
     take(bilm, path)
     state = None
     for batch in batches:
-        output = bilm(_ids([words for words, _ in batch], path), state)
+        output = bilm(_ids([words for words, _ in batch], path), state, keep_state=True)
         state = output.state
         for row, (words, expected) in enumerate(batch):
             _assert_close(output.layers[-1, row, : len(words)], expected, path)
@@ -87,7 +87,7 @@ def test_activations_are_those_of_allennlp_with_the_state_carried_over(path: Com
     state = None
     with h5py.File(OWN / "activations.hdf5", "r") as file:
         for number, sentences in enumerate(OWN_SENTENCES):
-            output = bilm(_ids(sentences, path), state)
+            output = bilm(_ids(sentences, path), state, keep_state=True)
             state = output.state
             _assert_close(output.layers, torch.from_numpy(file[str(number)][()]), path)
 

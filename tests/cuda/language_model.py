@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmOptions, BiLmState, VocabularySoftmax, pack
-from elmo_plugin.bilm.lstm import map_state
+from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, map_state, pack
 from tests.small_bilm import small_options
 
 WORDS = 50
@@ -41,17 +40,17 @@ class LanguageModel(nn.Module):
         super().__init__()
         self.bilm = medium_bilm()
         self.softmax = VocabularySoftmax(WORDS, SIZES["lstm"]["projection_dim"])
-        self.state: BiLmState | None = None
+        self.state: LstmState | None = None
 
     def forward(self, window: Window, sampled: bool = True) -> Tensor:
         """The mean loss of all targets."""
         batch, steps = window.types.shape[1:]
-        output = self.bilm.run_packed(
+        output = self.bilm.forward_packed(
             window.character_ids,
             window.types.transpose(1, 2).flatten(1).unbind(),
             pack(torch.full((batch,), steps), window.types.device),
-            state=self.state,
-            are_distinct=True,
+            self.state,
+            keep_state=True,
         )
         self.state = map_state(Tensor.detach, output.state)
         hidden = torch.cat(output.layers[-1])

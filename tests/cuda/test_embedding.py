@@ -5,8 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, sentences_to_character_ids
-from elmo_plugin.bilm.lstm import BiLmState
+from elmo_plugin.bilm import BiLm, LstmState, sentences_to_character_ids
 from elmo_plugin.embedding.cache import MemoryCache
 from tests.close import assert_near
 from tests.cuda.language_model import medium_bilm
@@ -34,12 +33,12 @@ def test_vectors_that_are_kept_are_those_that_were_computed(device: str) -> None
     bilm, other = _frozen(device), _frozen("cpu")
     cache = MemoryCache()
     for sentences in (*BATCHES, *BATCHES):  # words, and sentences, are known the second time
-        expected = other(_ids(sentences, "cpu"), keep_state=False).layers
+        expected = other(_ids(sentences, "cpu")).layers
         ids = _ids(sentences, device)
         outputs = [
             bilm.forward_cached(ids, cache=cache),
             bilm.forward_cached(ids),
-            bilm(ids, keep_state=False),
+            bilm(ids),
         ]
         for output in outputs:
             assert output.layers.device.type == device
@@ -48,16 +47,16 @@ def test_vectors_that_are_kept_are_those_that_were_computed(device: str) -> None
 
 def test_states_are_carried_on_as_on_a_cpu_in_float64(device: str) -> None:
     bilm, other = _frozen(device), _frozen("cpu").double()
-    state: BiLmState | None = None
-    expected_state: BiLmState | None = None
+    state: LstmState | None = None
+    expected_state: LstmState | None = None
     for sentences in BATCHES:
-        found = bilm(_ids(sentences, device), state)
-        expected = other(_ids(sentences, "cpu"), expected_state)
+        found = bilm(_ids(sentences, device), state, keep_state=True)
+        expected = other(_ids(sentences, "cpu"), expected_state, keep_state=True)
         assert_near(found.layers.cpu(), expected.layers)
         state, expected_state = found.state, expected.state
         assert state is not None and expected_state is not None
         for one, right in zip(state, expected_state, strict=True):
-            assert_near([part.cpu() for part in one], list(right))
+            assert_near(one.cpu(), right)
 
 
 def test_a_long_sequence_is_that_of_its_ends_and_needs_bounded_memory(device: str) -> None:
@@ -83,7 +82,7 @@ def test_embedding_waits_as_often_however_long_the_sentences_are(device: str) ->
     for repeated in (1, 1, 9):
         ids = _ids([sentence * repeated for sentence in BATCHES[1]], device)
         with counted_waits(device) as waits:
-            bilm(ids, keep_state=False)
+            bilm(ids)
         found.append(waits)
     assert len(found[1]) == len(found[2]), found
 

@@ -60,7 +60,7 @@ NUMBERS = [
 def expected() -> BiLmOutput:
     bilm = medium_bilm().double().requires_grad_(False)
     bilm.recurrence = "reference"
-    return bilm(_ids("cpu"))
+    return bilm(_ids("cpu"), keep_state=True)
 
 
 def _ids(device: str) -> Tensor:
@@ -76,12 +76,11 @@ def test_activations_and_states_are_those_of_float64(
     bilm = deepcopy(medium_bilm()).to(device).requires_grad_(numbers.autocast is not None)
     bilm.recurrence, bilm.precision = numbers.recurrence, numbers.precision
     with torch.autocast(device, numbers.autocast, enabled=numbers.autocast is not None):
-        output = bilm(_ids(device))
+        output = bilm(_ids(device), keep_state=True)
     assert output.layers.device.type == device and output.layers.dtype == torch.float
     assert torch.equal(output.mask.cpu(), expected.mask)
-    pairs = [(output.layers, expected.layers)]
-    for found, right in zip(output.state, expected.state, strict=True):
-        pairs += zip(found, right, strict=True)
+    assert output.state is not None and expected.state is not None
+    pairs = zip((output.layers, *output.state), (expected.layers, *expected.state), strict=True)
     for found, right in pairs:
         difference = (found.detach().cpu().double() - right).abs().max()
         assert difference <= numbers.tolerance * right.abs().max()

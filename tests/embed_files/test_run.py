@@ -11,8 +11,8 @@ import torch
 from allennlp.common.file_utils import FileLock
 from safetensors import safe_open
 
-from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm import bilm as bilm_module
+from elmo_plugin.bilm import BiLm, BiLmError, model
+from elmo_plugin.bilm.batching import number_words
 from elmo_plugin.bilm.io import Checkpoint, write_files
 from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, embed_file
 from elmo_plugin.embed_files.chunks import Chunk
@@ -102,13 +102,12 @@ def test_batches_hold_no_more_than_asked_for(
     settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shapes = []
-    run_sentences = bilm_module.run_sentences
 
-    def spy(network: BiLm, ids: torch.Tensor, **settings: Any) -> Any:
-        shapes.append(tuple(ids.shape[:2]))
-        return run_sentences(network, ids, **settings)
+    def spy(sentences: Any, *args: Any) -> Any:
+        shapes.append((len(sentences), max(map(len, sentences))))
+        return number_words(sentences, *args)
 
-    monkeypatch.setattr(bilm_module, "run_sentences", spy)
+    monkeypatch.setattr(model, "number_words", spy)
     embed_file(text, tmp_path / "out.hdf5", replace(settings, batch_size=2, max_batch_tokens=9))
     assert sum(sentences for sentences, _ in shapes) == len(LINES)
     assert all((n <= 2 and n * words <= 9) or n == 1 for n, words in shapes)

@@ -6,8 +6,7 @@ import pytest
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.precision import PRECISIONS, PackedLinear
-from elmo_plugin.bilm.precision.floating import Float32
+from elmo_plugin.bilm.precision import PRECISIONS, Float32, PackedLinear
 from tests.small_bilm import loud_bilm, small_options, write_pair
 
 SIZES = {"projection_dim": 5, "dim": 7}

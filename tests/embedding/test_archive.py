@@ -19,8 +19,8 @@ from allennlp.modules import TextFieldEmbedder
 from torch import LongTensor, Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
+from elmo_plugin.bilm.int8 import int8_is_exact
 from elmo_plugin.bilm.io.sources import MODELS
-from elmo_plugin.bilm.precision import int8_is_exact
 from elmo_plugin.commands.export import export
 from elmo_plugin.common.downloads import download_directory
 from tests.small_bilm import small_options

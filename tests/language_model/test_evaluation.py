@@ -17,7 +17,7 @@ from elmo_plugin.language_model.blocks import EvaluationWindow, evaluation_windo
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.evaluation import SentenceScores, TextScores, read_words, score_sentences
 from elmo_plugin.language_model.windows import StreamLayout
-from tests.bilm.lstm.direction import run_direction
+from tests.bilm.direction import run_direction
 from tests.language_model.in_memory import LENGTHS, Sentence, distinct_words, in_memory
 from tests.small_bilm import small_options
 

@@ -8,7 +8,7 @@ from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.language_model import BiLmLanguageModel
-from tests.bilm.lstm.direction import run_direction
+from tests.bilm.direction import run_direction
 from tests.conftest import BILM_SENTENCES
 from tests.language_model.small_models import (
     evaluate,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.lstm.layer import FORGET_BIAS
+from elmo_plugin.bilm.lstm_cell import FORGET_BIAS
 from elmo_plugin.bilm.options import LstmOptions
 
 

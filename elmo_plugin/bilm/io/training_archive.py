@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
-from elmo_plugin.bilm.network import BiLmNetwork
+from elmo_plugin.bilm.lstm import DirectionalLstm
+from elmo_plugin.bilm.manylangs.token_encoder import make_token_encoder
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, read_bytes
@@ -90,7 +91,9 @@ def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -
     without NaN or infinite numbers.
     """
     with torch.device("meta"):  # takes no memory, whatever the sizes
-        expected = BiLmNetwork(options).state_dict()
+        lstm = DirectionalLstm(options.lstm)
+        parts = {"token_encoder": make_token_encoder(options), "forward_lm": lstm, "backward_lm": lstm}
+        expected = nn.ModuleDict(parts).state_dict()
     for tensor, values in expected.items():
         if not isinstance(weights.get(tensor), Tensor):
             raise BiLmError(f"{name}: the tensor {tensor} is missing, which the options ask for")

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.char_cnn.cached_token_encoder import CachedTokenEncoder
-from elmo_plugin.bilm.char_cnn.token_encoder import by_length
+from elmo_plugin.bilm.char_maxima import by_length
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE, END_SENTENCE
-from elmo_plugin.bilm.inference_weights import InferenceWeights
-from elmo_plugin.bilm.options import Lexicon, LexiconCnnOptions
+from elmo_plugin.bilm.derived import DerivedValues
+from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, Lexicon, LexiconCnnOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
+from elmo_plugin.bilm.token_encoder import CachedTokenEncoder, TokenEncoder
 
 UNKNOWN, PADDING = "<oov>", "<pad>"
 BOUNDARIES = {BEGIN_SENTENCE: "<bos>", END_SENTENCE: "<eos>"}
@@ -21,6 +21,13 @@ FIRST_MARK, LAST_MARK = "<eow>", "<bow>"
 def num_rows(lexicon: Lexicon) -> int:
     """Returns the number of rows of the embedding matrix."""
     return max(row for _, row in lexicon) + 1
+
+
+def make_token_encoder(options: BiLmOptions) -> CachedTokenEncoder:
+    """Returns the token encoder that the options describe, with random weights."""
+    if isinstance(options.char_cnn, CharCnnOptions):
+        return TokenEncoder(options.char_cnn, options.lstm.projection_dim)
+    return LexiconTokenEncoder(options.char_cnn, options.lstm.projection_dim)
 
 
 class LexiconTokenEncoder(CachedTokenEncoder):
@@ -41,7 +48,7 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         self.projection = nn.Linear(options.n_features, projection_dim)
 
     def encode_words(
-        self, character_ids: Tensor, precision: Precision = FLOAT32, weights: InferenceWeights | None = None
+        self, character_ids: Tensor, precision: Precision = FLOAT32, derived: DerivedValues | None = None
     ) -> Tensor:
         weight = self.projection.weight
         if len(character_ids) == 0:

@@ -7,7 +7,6 @@ import torch
 from allennlp.modules.highway import Highway as TheirHighway
 from torch import Tensor
 
-from elmo_plugin.bilm.char_cnn import Highway
 from elmo_plugin.bilm.io.allennlp_layout import (
     bias_from_allennlp,
     bias_to_allennlp,
@@ -15,6 +14,7 @@ from elmo_plugin.bilm.io.allennlp_layout import (
     split_highway,
     swap_gates,
 )
+from elmo_plugin.bilm.token_encoder import Highway
 
 Gates = Callable[[Tensor], Tensor]
 

@@ -1,0 +1,52 @@
+"""Dropout with masks that a CPU draws quickly, and gradients written by hand."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+BITS = 16  # of a random number: a rate is rounded to multiples of 2 ** -16
+
+Backward = Callable[..., tuple[Tensor | None, ...]]
+
+
+class Dropout(nn.Dropout):
+    """
+    `torch.nn.Dropout`, 1.7 to 2.9 times as fast on a CPU, using a boolean mask. torch draws each value of the
+    mask from a Bernoulli distribution; here four of them come from one random number of 64 bits. So a seed
+    drops other values than torch does. On a GPU it is torch's.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        if not self.training or input.device.type != "cpu" or not 0 < self.p < 1:
+            return super().forward(input)
+        count = input.numel()
+        numbers = torch.empty(-(-count * BITS // 64), dtype=torch.int64).random_(-(2**63), None)
+        drawn = numbers.view(torch.int16)[:count].view(input.shape)
+        is_kept = drawn >= min(round(self.p * 2**BITS), 2**BITS - 1) - 2 ** (BITS - 1)
+        return (input * is_kept).mul_(1 / (1 - self.p))
+
+
+def first_derivative_only(backward: Backward) -> Backward:
+    """
+    Decorates the `backward` of an autograd function without second derivatives. It raises
+    `NotImplementedError`, a `RuntimeError`, if its result is to be differentiated again
+    (`create_graph=True`).
+
+    torch's `once_differentiable` raises only if the incoming gradient has a graph. The gradient of
+    `outputs.sum()` has none, and a part of the second derivative would silently be missing.
+    """
+
+    @wraps(backward)
+    def checked(ctx: Any, *d_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():  # in a backward pass, only with `create_graph=True`
+            name = type(ctx).__name__.removesuffix("Backward")
+            raise NotImplementedError(
+                f"{name} has no second derivatives: its gradient is written by hand, and cannot be "
+                "differentiated again (create_graph=True)"
+            )
+        return backward(ctx, *d_outputs)
+
+    return checked

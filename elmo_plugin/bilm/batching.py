@@ -1,0 +1,216 @@
+"""Batches of sentences: their distinct words, and their rows without padding in the order of an LSTM."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm.characters import word_to_character_ids
+from elmo_plugin.common.errors import BiLmError
+
+
+class Packing(NamedTuple):
+    """
+    The tokens of a batch, time step by time step; within a step the longer sentences come first, so that the
+    sentences that continue are always the first ones (as in torch's `PackedSequence`).
+
+    batch_sizes: the number of sentences of each time step, never increasing
+    sentences: (batch,), the sentences in order of decreasing length
+    sentence: (rows,), the sentence of each row
+    time: (rows,), its time step
+    """
+
+    batch_sizes: list[int]
+    sentences: Tensor
+    sentence: Tensor
+    time: Tensor
+
+
+def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
+    """
+    Packs sentences with these numbers of tokens, shape (batch,); some may be zero. The result is on `device`,
+    by default that of the lengths. Lengths on a GPU are waited for once, those on the CPU not at all.
+    """
+    device = device or lengths.device
+    ordered, sentences = lengths.cpu().sort(descending=True, stable=True)
+    steps = torch.arange(int(ordered[0]) if len(ordered) else 0)
+    is_active = steps[:, None] < ordered  # Shape: (time, batch)
+    time, batch_index = is_active.nonzero(as_tuple=True)
+    tensors = [part.to(device, non_blocking=True) for part in (sentences, sentences[batch_index], time)]
+    return Packing(is_active.sum(dim=1).tolist(), *tensors)
+
+
+def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
+    """Returns the row permutation that reverses each sentence."""
+    sizes = torch.tensor(packing.batch_sizes, dtype=torch.long).to(lengths.device, non_blocking=True)
+    starts = sizes.cumsum(dim=0) - sizes
+    batch_index = torch.arange(len(packing.time), device=lengths.device) - starts[packing.time]
+    return starts[lengths[packing.sentence] - 1 - packing.time] + batch_index
+
+
+def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None = None) -> Tensor:
+    """
+    Returns, for each row, the row of the same sentence one time step earlier, in the shape of `rows`,
+    (..., rows, dim). `first`, shape (..., sentences, dim), is before the first time step; `None` for zeros.
+    """
+    if not batch_sizes:
+        return rows
+    steps = rows.split(list(batch_sizes), dim=-2)
+    earlier = [step[..., :size, :] for step, size in zip(steps, batch_sizes[1:], strict=False)]
+    first = torch.zeros_like(steps[0]) if first is None else first[..., : batch_sizes[0], :]
+    return torch.cat([first, *earlier], dim=-2)
+
+
+def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor:
+    """
+    Returns the last row of each sentence; the row of `first`, shape (..., sentences, dim), if it has none.
+    """
+    last = first.clone()
+    steps = rows.split(list(batch_sizes), dim=-2)
+    for step, size, next_size in zip(steps, batch_sizes, [*batch_sizes[1:], 0], strict=False):
+        if next_size < size:
+            last[..., next_size:size, :] = step[..., next_size:size, :]
+    return last
+
+
+def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
+    """
+    Cuts a batch into runs of sentences with at most `max_tokens` tokens, including the padding to their
+    longest one; a longer sentence is a run of its own.
+    """
+    runs, start, longest = [], 0, 0
+    for stop, length in enumerate(lengths):
+        longest = max(longest, length)
+        if stop > start and longest * (stop - start + 1) > max_tokens:
+            runs.append(slice(start, stop))
+            start, longest = stop, length
+    return [*runs, slice(start, len(lengths))] if lengths else []
+
+
+def split_by_rows(batch_sizes: Sequence[int], max_rows: int) -> Iterator[list[int]]:
+    """Cuts the time steps into runs of at most `max_rows` rows, and of at least one time step."""
+    run: list[int] = []
+    rows = 0
+    for size in batch_sizes:
+        if run and rows + size > max_rows:
+            yield run
+            run, rows = [], 0
+        run.append(size)
+        rows += size
+    if run:
+        yield run
+
+
+class WordBatch(NamedTuple):
+    """
+    Sentences as numbers of their distinct words.
+
+    character_ids: (words, characters), the distinct words
+    word_ids: (batch, time), the row of each word; -1 after the end of a sentence
+    lengths: (batch,), the number of words of each sentence, on the CPU
+    """
+
+    character_ids: Tensor
+    word_ids: Tensor
+    lengths: Tensor
+
+
+def number_words(sentences: Sequence[Sequence[str]], max_characters: int, device: torch.device) -> WordBatch:
+    """Numbers the distinct words of sentences, in the order in which they come."""
+    numbers: dict[str, int] = {}
+    lengths = list(map(len, sentences))
+    word_ids = np.full((len(sentences), max(lengths, default=0)), -1)
+    for row, sentence in zip(word_ids, sentences, strict=True):
+        row[: len(sentence)] = [numbers.setdefault(word, len(numbers)) for word in sentence]
+    character_ids = np.empty((len(numbers), max_characters), dtype=np.int16)
+    for row, word in zip(character_ids, numbers, strict=True):
+        row[:] = word_to_character_ids(word, max_characters)
+    ids, words = (torch.from_numpy(array).to(device) for array in (word_ids, character_ids))
+    return WordBatch(words, ids, torch.tensor(lengths, dtype=torch.long))
+
+
+def find_words(character_ids: Tensor, lengths: Tensor) -> WordBatch:
+    """Finds the distinct words of sentences, shape (batch, time, characters), with lengths on the CPU."""
+    batch_size, time = character_ids.shape[:2]
+    is_word = torch.arange(time) < lengths[:, None]
+    positions = is_word.flatten().nonzero().squeeze(1).to(character_ids.device, non_blocking=True)
+    words, group = unique_rows(character_ids.flatten(0, 1)[positions])
+    word_ids = group.new_full((batch_size * time,), -1)
+    word_ids[positions] = group
+    return WordBatch(words, word_ids.view(batch_size, time), lengths)
+
+
+def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
+    """
+    Returns the number of words of each sentence, shape (batch,), on the CPU.
+
+    Raises `BiLmError` unless the shape is (batch, time, characters), and padding comes after the words.
+    """
+    if character_ids.dim() != 3 or character_ids.size(-1) != characters:
+        shape = tuple(character_ids.shape)
+        raise BiLmError(f"character ids must have the shape (batch, time, {characters}), not {shape}")
+    mask = (character_ids > 0).any(dim=-1).cpu()
+    if (mask[:, 1:] & ~mask[:, :-1]).any():
+        raise BiLmError("character ids have rows of zeros before a word: padding must come after the words")
+    return mask.sum(dim=1)
+
+
+def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int | Tensor) -> Tensor:
+    """
+    Puts each sentence between its boundaries, which are ids like those of a word. The shape of `ids` is
+    (batch, time, ...), the time of the result longer by 2.
+    """
+    bounded = ids.new_zeros(len(ids), ids.size(1) + 2, *ids.shape[2:])
+    bounded[:, 1:-1] = ids
+    bounded[:, 0] = begin
+    bounded[torch.arange(len(ids), device=ids.device), lengths.to(ids.device) + 1] = end
+    return bounded
+
+
+def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """
+    Does what `torch.unique(rows, dim=0, return_inverse=True)` does, in another order and much faster on a
+    CPU: rows of integers, shape (n, k), are compared by their hashes, and checked.
+
+    Returns the distinct rows, shape (distinct, k), and the number among them of each row, shape (n,).
+    """
+    hashes, group = torch.unique(row_hashes(rows), return_inverse=True)
+    distinct = rows[first_of_each(group, len(hashes))]
+    if torch.equal(distinct[group], rows):
+        return distinct, group
+    return torch.unique(rows, dim=0, return_inverse=True)
+
+
+def encode_unique_rows(rows: Tensor, encode: Callable[[Tensor], Tensor]) -> Tensor:
+    """
+    Encodes each distinct row of `rows`, shape (..., k), once: `encode` returns the vectors, shape (distinct,
+    dim), of rows of shape (distinct, k). Returns shape (..., dim).
+    """
+    distinct, group = unique_rows(rows.flatten(0, -2))
+    vectors = encode(distinct)
+    return torch.nn.functional.embedding(group, vectors).view(*rows.shape[:-1], vectors.size(-1))
+
+
+def row_hashes(rows: Tensor) -> Tensor:
+    """Hashes the rows of an integer matrix of any type, to int64: equal rows equally, others differently."""
+    return (rows * _multipliers(rows.size(1), rows.device)).sum(dim=1)
+
+
+def first_of_each(group: Tensor, number: int) -> Tensor:
+    """Returns the first position of each number from 0 to `number` - 1 in `group`, shape (n,)."""
+    positions = torch.arange(len(group), device=group.device)
+    first = torch.full((number,), len(group), device=group.device)
+    return first.scatter_reduce_(0, group, positions, "amin")
+
+
+@lru_cache(maxsize=64)
+def _multipliers(number: int, device: torch.device) -> Tensor:
+    """Returns fixed random odd numbers of 64 bits, one for each column."""
+    with torch.inference_mode(False):
+        generator = torch.Generator().manual_seed(262)
+        bounds = torch.iinfo(torch.int64)
+        drawn = torch.randint(bounds.min, bounds.max, (number,), generator=generator, dtype=torch.int64)
+        return (drawn | 1).to(device)

@@ -1,0 +1,166 @@
+"""What a frozen biLM keeps between batches: values derived from its weights, among them vectors of words."""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm.batching import first_of_each, row_hashes
+from elmo_plugin.common.process import ForkSafeLock
+
+Encode = Callable[[Tensor], Tensor]
+Value = TypeVar("Value")
+
+
+class DerivedValues:
+    """
+    Values derived from frozen weights, each computed on first use: packed LSTM weights, tables of the
+    character CNN, vectors of words, the state after `<S>`, digests. A biLM owns them, and replaces this
+    object when its weights change (see `BiLm.derived_values`).
+    """
+
+    def __init__(self, parameters: Sequence[Tensor]) -> None:
+        self.parameters = parameters
+        self._values: dict[tuple[Hashable, ...], Any] = {}
+
+    def get(self, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any) -> Value:
+        """Returns the value of this key, at first `derive(*arguments)`."""
+        values = self._values  # another thread may drop some
+        if key in values:
+            return values[key]
+        # `derive` may need other values, and two threads may both call it. There is no lock, which a process
+        # forked meanwhile would find taken for ever: each operation on the dictionary is atomic.
+        return values.setdefault(key, derive(*arguments))
+
+    def drop(self, *kinds: str) -> None:
+        """Drops the values whose keys begin with one of `kinds`."""
+        self._values = {key: value for key, value in self._values.copy().items() if key[0] not in kinds}
+
+
+def derive_once(
+    derived: DerivedValues | None, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any
+) -> Value:
+    """Returns `derive(*arguments)`, stored under the key unless `derived` is `None`."""
+    return derive(*arguments) if derived is None else derived.get(key, derive, *arguments)
+
+
+class WordCache:
+    """
+    A bounded table of words and their vectors, on the device of the words, tied to a single encoder. A word
+    takes `4 * dim + 2 * characters + 16` bytes.
+
+    When full, it evicts everything but the pinned words and reuses the memory. Several threads may use it, in
+    and out of `torch.inference_mode()`, and so may a process that is forked meanwhile: a table is whole at
+    any moment.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity  # words besides the pinned ones
+        self._lock = ForkSafeLock()
+        self._pinned = 0
+        self._table: _Table | None = None
+
+    def __len__(self) -> int:
+        return 0 if self._table is None else len(self._table.hashes)
+
+    def look_up(self, words: Tensor, encode: Encode) -> Tensor:
+        """
+        Returns the vectors of distinct words, shape (words, characters): stored ones, and those that `encode`
+        returns for the missing words. Shape (words, dim), not shared with the cache.
+        """
+        with self._lock:
+            if self._table is None or len(self._table.hashes) == 0:
+                vectors = encode(words)
+                self._insert(words, vectors, self.capacity)
+                return vectors
+            vectors, is_known = self._table.find(words)
+            missing = (~is_known).nonzero().squeeze(1)
+            if len(missing) > 0:
+                vectors[missing] = encoded = encode(words[missing])
+                self._insert(words[missing], encoded, self.capacity + self._pinned)
+            return vectors
+
+    def pin(self, words: Tensor, encode: Encode) -> None:
+        """Encodes words that stay, however many they are, and evicts the others to make room for them."""
+        with self._lock:
+            self._keep_pinned()
+            if self._table is not None and len(self) > 0:
+                words = words[~self._table.find(words)[1]]
+            self._insert(words, encode(words), room=self.capacity + self._pinned + len(words))
+            self._pinned = len(self)
+
+    def _keep_pinned(self) -> None:
+        if self._table is not None:
+            self._table = self._table.first(self._pinned)
+
+    def _insert(self, words: Tensor, vectors: Tensor, room: int) -> None:
+        """Adds as many of the words as fit."""
+        if len(self) + len(words) > room:
+            self._keep_pinned()
+            words = words[: room - len(self)]
+        if len(words) == 0:
+            return
+        # Tensors made in inference mode could not be written outside of it.
+        with torch.inference_mode(False), torch.no_grad():
+            table = _Table.empty(words, vectors) if self._table is None else self._table
+            self._table = table.extended(words, vectors[: len(words)], room)
+
+
+class _Table(NamedTuple):
+    """
+    hashes: (size,), of the words, ascending
+    slots: (size,), the row of each of them in the next two; rows are in the order in which the words came
+    character_ids: (room, characters), with room for at least `size` words
+    vectors: (room, dim)
+    """
+
+    hashes: Tensor
+    slots: Tensor
+    character_ids: Tensor
+    vectors: Tensor
+
+    @classmethod
+    def empty(cls, words: Tensor, vectors: Tensor) -> "_Table":
+        """Returns a table for words and vectors of these shapes."""
+        nothing = words.new_empty(0, dtype=torch.int64)
+        character_ids = words.new_empty(0, words.size(1), dtype=torch.int16)
+        return cls(nothing, nothing, character_ids, vectors.new_empty(0, vectors.size(1)))
+
+    def find(self, words: Tensor) -> tuple[Tensor, Tensor]:
+        """
+        Returns vectors, shape (words, dim), and which words are known; the vectors of others are arbitrary.
+        """
+        places = torch.searchsorted(self.hashes, row_hashes(words)).clamp_(max=len(self.hashes) - 1)
+        slots = self.slots[places]
+        return self.vectors[slots], (self.character_ids[slots] == words).all(dim=1)
+
+    def first(self, number: int) -> "_Table":
+        """Returns a table of the words that came first, in the same memory."""
+        is_kept = self.slots < number
+        return _Table(self.hashes[is_kept], self.slots[is_kept], self.character_ids, self.vectors)
+
+    def extended(self, words: Tensor, vectors: Tensor, room: int) -> "_Table":
+        """Adds words that it lacks. Of words with the same hash only the first is added."""
+        hashes, group = torch.unique(row_hashes(words), return_inverse=True)
+        chosen = first_of_each(group, len(hashes))
+        is_free = ~torch.isin(hashes, self.hashes)
+        hashes, chosen = hashes[is_free], chosen[is_free]
+        start, end = len(self.hashes), len(self.hashes) + len(hashes)
+        grown = self._replace(
+            character_ids=_with_room(self.character_ids, room), vectors=_with_room(self.vectors, room)
+        )
+        grown.character_ids[start:end] = words[chosen]
+        grown.vectors[start:end] = vectors[chosen]
+        hashes, order = torch.cat([self.hashes, hashes]).sort()
+        slots = torch.cat([self.slots, torch.arange(start, end, device=words.device)])[order]
+        return grown._replace(hashes=hashes, slots=slots)
+
+
+def _with_room(rows: Tensor, number: int) -> Tensor:
+    """Returns the same rows in a tensor with room for `number`, or the tensor itself if it has that."""
+    if len(rows) >= number:
+        return rows
+    grown = rows.new_empty(number, *rows.shape[1:])
+    grown[: len(rows)] = rows
+    return grown

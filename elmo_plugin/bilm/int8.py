@@ -1,0 +1,106 @@
+"""int8 on a CPU: weights scaled per row of the weight, inputs per row of the input, summed in int32.
+
+A row's result does not depend on the rows next to it.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+ZERO_POINT = 128  # of the inputs, which the instructions want unsigned
+MAX_INTEGER = 127
+
+
+class Int8Linear:
+    """oneDNN's product of unsigned inputs with a weight in its own layout; see `PackedLinear`."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        integers, steps = to_integers(weight.float())
+        self._weight = torch.ops.onednn.qlinear_prepack(integers.to(torch.int8), None)
+        self._scales = steps.squeeze(1)
+        self._zero_points = torch.zeros(len(weight), dtype=torch.int64)
+        self._bias = bias
+
+    def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        integers, steps = to_integers(inputs.float())
+        result = torch.ops.onednn.qlinear_pointwise(
+            integers.add_(ZERO_POINT).to(torch.uint8), 1.0, ZERO_POINT,
+            self._weight, self._scales, self._zero_points,
+            None, 1.0, 0, torch.float32, "none", [], "",
+        )  # fmt: skip
+        if added is not None:
+            torch.addcmul(added, result, steps, out=result)
+            return result if self._bias is None else result.add_(self._bias)
+        if self._bias is not None:
+            return torch.addcmul(self._bias, result, steps, out=result)
+        return result.mul_(steps)
+
+
+class Int8Directions:
+    """
+    Multiplies the same integers in the layout that is fastest for one row; see `PackedDirections`. Everything
+    but the products is computed for all directions at once.
+    """
+
+    def __init__(self, weights: Sequence[Tensor]) -> None:
+        integers, steps = zip(*(to_integers(weight.detach().float()) for weight in weights), strict=True)
+        self._weights = [direction.to(torch.int8).t() for direction in integers]
+        self._scales = torch.stack(steps).transpose(1, 2)  # Shape: (directions, 1, outputs)
+
+    def __call__(self, inputs: Tensor, out: Tensor, added: Tensor | None = None) -> None:
+        integers, steps = to_integers(inputs.float())
+        sums = integers.new_empty(*integers.shape[:2], self._scales.size(2), dtype=torch.int32)
+        for rows, weight, products in zip(integers.to(torch.int8), self._weights, sums, strict=True):
+            torch._int_mm(rows, weight, out=products)
+        scaled = torch.mul(sums, self._scales)
+        if added is None:
+            torch.mul(scaled, steps, out=out)
+        else:
+            torch.addcmul(added, scaled, steps, out=out)
+
+
+def to_integers(values: Tensor) -> tuple[Tensor, Tensor]:
+    """
+    Scales each row (last dimension) by its greatest absolute value. Returns integers from -127 to 127, still
+    of the type of `values`, and the step between them, shape (..., 1).
+    """
+    steps = values.abs().amax(dim=-1, keepdim=True).div_(MAX_INTEGER)
+    steps.clamp_min_(torch.finfo(torch.float).tiny)
+    return torch.div(values, steps).round_(), steps
+
+
+def has_int8() -> bool:
+    """Returns whether this torch multiplies 8-bit integers with oneDNN."""
+    return torch.backends.mkldnn.is_available() and hasattr(torch.ops.onednn, "qlinear_pointwise")
+
+
+@lru_cache
+def has_int8_row() -> bool:
+    """Returns whether this torch multiplies a single row of 8-bit integers on a CPU."""
+    zeros = torch.zeros(8, 8, dtype=torch.int8)
+    try:
+        torch._int_mm(zeros[:1], zeros)
+    except (AttributeError, RuntimeError):
+        return False
+    return True
+
+
+@lru_cache
+def int8_is_exact() -> bool:
+    """
+    Returns whether this machine multiplies the largest 8-bit integers correctly. Without VNNI instructions
+    oneDNN adds two products in 16 bits, which overflow silently.
+    """
+    with torch.inference_mode(False), torch.no_grad():
+        inputs = torch.full((2, 64), float(MAX_INTEGER))
+        weight = torch.full((16, 64), float(MAX_INTEGER))
+        weight[::2] *= -1
+        expected = inputs @ weight.t()
+        products = [Int8Linear(weight, None)(inputs)]
+        if has_int8_row():
+            out = torch.empty(1, 1, len(weight))
+            Int8Directions([weight])(inputs[None, :1], out)
+            products.append(out[0])
+    return all(torch.allclose(product, expected[: len(product)]) for product in products)

@@ -1,0 +1,122 @@
+"""The layers of one direction, and how those of both are run: the one place that chooses the recurrence.
+
+The backward language model is the same layers over reversed sentences; `BiLm` reverses them.
+"""
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from elmo_plugin.bilm.autograd import Dropout
+from elmo_plugin.bilm.derived import DerivedValues, derive_once
+from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, Recurrence, check_float32, run_reference
+from elmo_plugin.bilm.lstm_frozen import pack_batched, pack_sequential, run_batched, run_sequential
+from elmo_plugin.bilm.lstm_training import run_training
+from elmo_plugin.bilm.options import LstmOptions
+from elmo_plugin.bilm.precision import FLOAT32, Precision
+from elmo_plugin.common.errors import BiLmError
+
+RECURRENCES = {
+    "reference": Recurrence(check_float32, run_reference, has_gradients=True),
+    "training": Recurrence(check_float32, run_training, has_gradients=True),
+    "batched_directions": Recurrence(pack_batched, run_batched),
+    "sequential": Recurrence(pack_sequential, run_sequential),
+}
+
+
+class DirectionalLstm(nn.Module):
+    """
+    The layers of one direction.
+
+    In training, dropout acts on the input of every layer and on the output of the last. A skip connection
+    adds the layer's input as dropout left it.
+    """
+
+    def __init__(self, options: LstmOptions, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.options = options
+        self.layers = nn.ModuleList(
+            LstmLayer(options.projection_dim, options) for _ in range(options.n_layers)
+        )
+        self.dropout = Dropout(dropout)
+
+
+def zero_state(options: LstmOptions, like: Tensor, sentences: int, directions: int = 2) -> LstmState:
+    """Returns zeros for this many sentences, with the type and device of `like`."""
+    shape = options.n_layers, directions, sentences
+    return LstmState(like.new_zeros(*shape, options.projection_dim), like.new_zeros(*shape, options.dim))
+
+
+def lstm_layers(
+    directions: Sequence[DirectionalLstm],
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    state: LstmState,
+    recurrence: str = "auto",
+    *,
+    keep_state: bool = False,
+    precision: Precision = FLOAT32,
+    derived: DerivedValues | None = None,
+    dropout: bool = False,
+) -> tuple[list[list[Tensor]], LstmState | None]:
+    """
+    Runs the layers one after the other, see `Recurrence.run`. `recurrence` is a key of `RECURRENCES`, or
+    "auto" for the fastest on this device, with gradients if they are needed. `derived` stores packed weights.
+
+    Returns the outputs of each layer, and in it of each direction, and the final state if `keep_state`.
+
+    Raises `BiLmError` if the recurrence is unknown, or gradients are needed and it has none.
+    """
+    options = directions[0].options
+    needs_gradient = torch.is_grad_enabled() and _require_gradient(directions, inputs, state)
+    if recurrence == "auto":
+        recurrence = _fastest(needs_gradient, inputs[0], batch_sizes, options, precision)
+    if recurrence not in RECURRENCES:
+        raise BiLmError(f"recurrence must be auto or one of {', '.join(RECURRENCES)}, not {recurrence!r}")
+    pack, run, has_gradients = RECURRENCES[recurrence]
+    if needs_gradient and not has_gradients:
+        raise BiLmError(f"the {recurrence} recurrence has no gradients; auto and training have")
+    outputs, final_states = [], []
+    for number in range(options.n_layers):
+        if dropout:
+            inputs = [lstm.dropout(rows) for lstm, rows in zip(directions, inputs, strict=True)]
+        layers = [cast(LstmLayer, lstm.layers[number]) for lstm in directions]
+        packed = derive_once(derived, ("lstm", number, recurrence, precision.name), pack, layers, precision)
+        layer_state = LstmState(state.hidden[number], state.cell[number])
+        layer_outputs, final = run(packed, inputs, batch_sizes, layer_state, keep_state)
+        final_states.append(final)
+        if number > 0 and options.use_skip_connections:
+            layer_outputs = [output + rows for output, rows in zip(layer_outputs, inputs, strict=True)]
+        inputs = layer_outputs
+        if dropout and number == options.n_layers - 1:
+            layer_outputs = [lstm.dropout(rows) for lstm, rows in zip(directions, layer_outputs, strict=True)]
+        outputs.append(layer_outputs)
+    if not keep_state:
+        return outputs, None
+    return outputs, LstmState(*map(torch.stack, zip(*final_states, strict=True)))
+
+
+def _require_gradient(
+    directions: Sequence[DirectionalLstm], inputs: Sequence[Tensor], state: LstmState
+) -> bool:
+    tensors = [*inputs, *state, *(parameter for lstm in directions for parameter in lstm.parameters())]
+    return any(map(attrgetter("requires_grad"), tensors))
+
+
+def _fastest(
+    needs_gradient: bool,
+    inputs: Tensor,
+    batch_sizes: Sequence[int],
+    options: LstmOptions,
+    precision: Precision,
+) -> str:
+    if needs_gradient:
+        return "training"
+    rows = len(inputs) / max(len(batch_sizes), 1)  # the mean of a time step
+    multiplications = rows * 4 * options.dim * options.projection_dim
+    if inputs.is_cuda or precision.prefers_batched_directions(rows, multiplications):
+        return "batched_directions"
+    return "sequential"

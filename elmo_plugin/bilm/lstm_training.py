@@ -1,0 +1,211 @@
+"""LSTM layers with gradients: one autograd function a layer, its gradient by hand.
+
+Under autocast, products are computed in autocast's type; gates and cells stay in the parameters' type.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd import Function
+
+from elmo_plugin.bilm.autograd import first_derivative_only
+from elmo_plugin.bilm.batching import last_rows, rows_before
+from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LstmLayer, LstmState, clip_, input_gates
+from elmo_plugin.bilm.precision import PackedLinear, autocast_dtype, pack_for_training
+
+
+def run_training(
+    layers: Sequence[LstmLayer],
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    state: LstmState,
+    keep_state: bool,
+) -> tuple[list[Tensor], LstmState | None]:
+    """
+    Computes gradients of inputs, state and parameters. On a GPU, where starting an operation is slow, all
+    directions run as one batch; on a CPU they run one after the other, to fit into its cache.
+    """
+    size = len(layers) if _run_as_one_batch(inputs) else 1
+    outputs: list[Tensor] = []
+    final_states: list[tuple[Tensor, Tensor]] = []
+    for start in range(0, len(layers), size):
+        some = slice(start, start + size)
+        weights = map(_stack, zip(*(layer.weights for layer in layers[some]), strict=True))
+        clips = layers[start].cell_clip, layers[start].proj_clip
+        output, *final = _ProjectedLstm.apply(
+            _stack(inputs[some]), *(part[some] for part in state), *weights, list(batch_sizes), *clips
+        )
+        outputs += output
+        final_states.append(tuple(final))
+    return outputs, LstmState(*map(torch.cat, zip(*final_states, strict=True))) if keep_state else None
+
+
+def _run_as_one_batch(inputs: Sequence[Tensor]) -> bool:
+    return inputs[0].is_cuda
+
+
+def _stack(parts: Sequence[Tensor]) -> Tensor:
+    """Stacks the tensors; a single one is not copied."""
+    return torch.stack(tuple(parts)) if len(parts) > 1 else parts[0].unsqueeze(0)
+
+
+class _ProjectedLstm(Function):
+    """
+    One layer of some directions.
+
+    It saves the sigmoids of i, 2j, f, o and -2c for the backward pass, from which everything else follows by
+    products and sums (see `update_cell_`), and the clipped cells and hidden states. The results of a time
+    step of the backward pass stay in the processor's cache; only the gradients of gates, in the type of
+    products, are written for all time steps.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        inputs: Tensor,
+        first_hidden: Tensor,
+        first_cell: Tensor,
+        input_weight: Tensor,
+        recurrent_weight: Tensor,
+        bias: Tensor,
+        projection_weight: Tensor,
+        batch_sizes: list[int],
+        cell_clip: float | None,
+        proj_clip: float | None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """
+        Returns the outputs, shape (directions, N, projection_dim), and the last state of each sentence, given
+        packed inputs, shape (directions, N, input_dim), and the weights of `LstmLayer`, the directions first.
+        """
+        dim, dtype = first_cell.size(-1), autocast_dtype(input_weight)
+        input_weight, recurrent_weight, bias = map(
+            _double_candidate_gate, (input_weight, recurrent_weight, bias)
+        )
+        bias[:, 2 * dim : 3 * dim] += FORGET_BIAS
+        input_linear, recurrent_linear, project = (
+            _prepare(weight, dtype) for weight in (input_weight, recurrent_weight, projection_weight)
+        )
+        bias = bias[:, None].to(dtype)
+        packed = inputs.shape[:2]
+        all_gates = inputs.new_empty(*packed, 4 * dim)
+        cells, cell_sigmoids = (inputs.new_empty(*packed, dim) for _ in range(2))
+        hiddens = inputs.new_empty(*packed, first_hidden.size(-1))
+        hidden, cell = first_hidden, first_cell
+        from_inputs = input_gates(
+            lambda start, stop: input_linear(inputs[:, start:stop]).add_(bias), batch_sizes
+        )
+        for step, size, added in zip(_steps(batch_sizes), batch_sizes, from_inputs, strict=True):
+            gates, cell_sigmoid = all_gates[:, step], cell_sigmoids[:, step]
+            torch.sigmoid(recurrent_linear(hidden[:, :size], added).to(gates.dtype), out=gates)
+            i, j, f, o = gates.chunk(4, dim=-1)
+            cell = torch.mul(cell[:, :size], f, out=cells[:, step])
+            clip_(cell.addcmul_(i, j, value=2).sub_(i), cell_clip)
+            torch.mul(cell, -2, out=cell_sigmoid).sigmoid_()
+            hiddens[:, step] = project(torch.addcmul(o, o, cell_sigmoid, value=-2))
+            hidden = clip_(hiddens[:, step], proj_clip)
+        ctx.save_for_backward(
+            inputs, first_hidden, first_cell, input_weight, recurrent_weight, projection_weight,
+            all_gates, cells, cell_sigmoids, hiddens,
+        )  # fmt: skip
+        ctx.batch_sizes, ctx.cell_clip, ctx.proj_clip, ctx.dtype = batch_sizes, cell_clip, proj_clip, dtype
+        return (
+            hiddens,
+            last_rows(hiddens, batch_sizes, first_hidden),
+            last_rows(cells, batch_sizes, first_cell),
+        )
+
+    @staticmethod
+    @first_derivative_only
+    def backward(ctx: Any, d_outputs: Tensor, d_hidden: Tensor, d_cell: Tensor) -> tuple[Tensor | None, ...]:
+        (
+            inputs, first_hidden, first_cell, input_weight, recurrent_weight, projection_weight,
+            all_gates, cells, cell_sigmoids, hiddens,
+        ) = ctx.saved_tensors  # fmt: skip
+        recurrent_linear, project = (
+            _prepare(weight.transpose(1, 2), ctx.dtype) for weight in (recurrent_weight, projection_weight)
+        )
+        d_hidden, d_cell = d_hidden.clone(), d_cell.clone()
+        d_all_gates, activated, d_hiddens = (
+            values.new_empty(values.shape, dtype=ctx.dtype) for values in (all_gates, cells, hiddens)
+        )
+        d_step_gates = torch.empty_like(all_gates[:, : max(ctx.batch_sizes, default=0)])
+        d_bias = all_gates.new_zeros(len(all_gates), all_gates.size(-1))
+        steps = _steps(ctx.batch_sizes)
+        for step, before in reversed(list(zip(steps, [None, *steps], strict=False))):
+            size = step.stop - step.start
+            gates, cell_sigmoid, d_gates = all_gates[:, step], cell_sigmoids[:, step], d_step_gates[:, :size]
+            cell_before = first_cell if before is None else cells[:, before]
+            i, j, f, o = gates.chunk(4, dim=-1)
+            d_i, d_j, d_f, d_o = d_gates.chunk(4, dim=-1)
+            d_clipped = d_outputs[:, step] + d_hidden[:, :size]
+            d_hiddens[:, step] = _unclip(d_clipped, hiddens[:, step], ctx.proj_clip)
+            activated[:, step] = torch.addcmul(o, o, cell_sigmoid, value=-2)
+            d_activated = project(d_hiddens[:, step]).to(o.dtype)
+            torch.addcmul(d_activated, d_activated, cell_sigmoid, value=-2, out=d_o)
+            d_tanh = torch.ops.aten.sigmoid_backward(d_activated.mul_(o), cell_sigmoid)
+            d_now = _unclip(d_cell[:, :size].add_(d_tanh, alpha=4), cells[:, step], ctx.cell_clip)
+            torch.mul(d_now, cell_before[:, :size], out=d_f)
+            doubled = d_now + d_now
+            torch.mul(doubled, i, out=d_j)
+            torch.mul(doubled, j, out=d_i).sub_(d_now)
+            torch.mul(d_now, f, out=d_cell[:, :size])
+            torch.ops.aten.sigmoid_backward.grad_input(d_gates, gates, grad_input=d_gates)
+            d_bias += d_gates.sum(dim=1)
+            d_all_gates[:, step] = d_gates
+            d_hidden[:, :size] = recurrent_linear(d_all_gates[:, step])
+        needs_inputs, _, _, *need_parameters, _, _, _ = ctx.needs_input_grad
+        d_inputs = d_input_weight = d_recurrent_weight = d_projection_weight = None
+        if needs_inputs:
+            d_inputs = _prepare(input_weight.transpose(1, 2), ctx.dtype)(d_all_gates).to(inputs.dtype)
+        if any(need_parameters):
+            hiddens_before = rows_before(hiddens, ctx.batch_sizes, first_hidden)
+            factors = torch.cat([inputs.to(ctx.dtype), hiddens_before.to(ctx.dtype)], dim=-1)
+            d_weights = _double_candidate_gate(_sum_of_outer(d_all_gates, factors).to(inputs.dtype))
+            d_input_weight, d_recurrent_weight = d_weights.split([inputs.size(-1), hiddens.size(-1)], dim=-1)
+            d_projection_weight = _sum_of_outer(d_hiddens, activated).to(inputs.dtype)
+        return (
+            d_inputs, d_hidden, d_cell, d_input_weight, d_recurrent_weight, _double_candidate_gate(d_bias),
+            d_projection_weight, None, None, None,
+        )  # fmt: skip
+
+
+def _prepare(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
+    """Returns the product with a weight per direction, shape (directions, outputs, inputs)."""
+    if len(weights) == 1:
+        product = pack_for_training(weights[0], dtype)
+        return lambda rows, added=None: product(rows[0], None if added is None else added[0]).unsqueeze(0)
+    transposed = weights.to(dtype).transpose(1, 2).contiguous()
+
+    def batched(inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        inputs = inputs.to(dtype)
+        return torch.bmm(inputs, transposed) if added is None else torch.baddbmm(added, inputs, transposed)
+
+    return batched
+
+
+def _sum_of_outer(left: Tensor, right: Tensor) -> Tensor:
+    """Returns, for each direction, the sum over rows of the outer products of `left` and `right`."""
+    if len(left) == 1:  # a batched product is slower on a CPU
+        return torch.mm(left[0].t(), right[0]).unsqueeze(0)
+    return torch.bmm(left.transpose(1, 2), right)
+
+
+def _double_candidate_gate(tensor: Tensor) -> Tensor:
+    """Returns a copy with the rows of the new values, the second of four parts, doubled."""
+    tensor = tensor.clone()
+    tensor.chunk(4, dim=1)[1].mul_(2)
+    return tensor
+
+
+def _steps(batch_sizes: Sequence[int]) -> list[slice]:
+    """Returns the rows of each time step."""
+    starts = accumulate(batch_sizes, initial=0)
+    return [slice(start, start + size) for start, size in zip(starts, batch_sizes, strict=False)]
+
+
+def _unclip(gradient: Tensor, clipped: Tensor, bound: float | None) -> Tensor:
+    """Turns the gradient of `clipped` into that of the values before `clip`."""
+    return torch.ops.aten.hardtanh_backward(gradient, clipped, -bound, bound) if bound else gradient

@@ -1,0 +1,619 @@
+"""The bidirectional language model: words in, the activations of all layers out."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from operator import attrgetter, is_
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from elmo_plugin.bilm.batching import (
+    Packing,
+    WordBatch,
+    add_boundaries,
+    find_words,
+    number_words,
+    pack,
+    sentence_lengths,
+    split_by_tokens,
+    unique_rows,
+)
+from elmo_plugin.bilm.characters import (
+    BEGIN_SENTENCE_TOKEN,
+    END_SENTENCE_TOKEN,
+    check_words,
+    sentences_to_character_ids,
+)
+from elmo_plugin.bilm.derived import DerivedValues, derive_once
+from elmo_plugin.bilm.io import (
+    Card,
+    Checkpoint,
+    Source,
+    read_checkpoint,
+    weights_digest,
+    write_card,
+    write_files,
+)
+from elmo_plugin.bilm.layers import Layers, check_layers
+from elmo_plugin.bilm.lstm import DirectionalLstm, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm_cell import LstmState, concat_states, map_state
+from elmo_plugin.bilm.manylangs.token_encoder import make_token_encoder
+from elmo_plugin.bilm.options import BiLmOptions
+from elmo_plugin.bilm.precision import Precision, get_precision
+from elmo_plugin.bilm.text import POOLINGS, EncodedText, encode_texts
+from elmo_plugin.bilm.token_encoder import CachedTokenEncoder
+from elmo_plugin.common.errors import BiLmError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # in `typing` from Python 3.11 on
+
+MAX_BATCH_TOKENS = 8192
+
+
+class BiLmOutput(NamedTuple):
+    """
+    layers: (num_layers, batch, time, output_dim), zeros at padding; layer 0 is the token layer, twice
+    mask: (batch, time), true at words
+    state: final LSTM state of each direction, if requested
+    """
+
+    layers: Tensor
+    mask: Tensor
+    state: LstmState | None
+
+
+class PackedOutput(NamedTuple):
+    """
+    layers: per layer, and in it per direction, shape (rows, projection_dim); layer 0 is the token layer
+    state: after the last token of each sentence, in the order of the batch, if requested
+    """
+
+    layers: list[list[Tensor]]
+    state: LstmState | None
+
+
+class Cache(Protocol):
+    """Stores the layers of sentences between batches."""
+
+    def run(
+        self,
+        compute: Callable[[Tensor], BiLmOutput],
+        digest: bytes,
+        character_ids: Tensor,
+        num_layers: int,
+        output_dim: int,
+    ) -> BiLmOutput:
+        """Returns `compute(character_ids)`, called for missing sentences; `digest` identifies the biLM."""
+
+
+class BiLm(nn.Module):
+    """
+    The biLM of Peters et al. (2018), section 3.1, with random weights. `from_pretrained` loads a trained one.
+
+    A sentence's activations depend only on the sentence, unless a `state` is given. A frozen biLM
+    (`requires_grad_(False)`) has no dropout, and keeps values derived from its weights between batches: see
+    `refresh`.
+
+    # Parameters
+
+    options : `BiLmOptions`
+        All sizes.
+    dropout : `float`
+        In training, the rate of dropout in the language models (see `DirectionalLstm`).
+    precision : `str`
+        The precision without gradients: one of `PRECISIONS`. Parameters and activations are always float32.
+    max_batch_tokens : `int`
+        Without gradients, a batch with more tokens than this, padding included, is computed in chunks of
+        whole sentences, which bounds the memory besides the result.
+    weights : `Iterable[tuple[str, Tensor]] | None`
+        The items of a `state_dict()`. The biLM is then frozen and in evaluation mode.
+
+    The attribute `recurrence`, "auto" or one of `RECURRENCES`, selects how the LSTMs are run. `card` has the
+    training data and the licence from the model card of a published biLM.
+    """
+
+    token_encoder: CachedTokenEncoder
+    boundaries: Tensor
+
+    def __init__(
+        self,
+        options: BiLmOptions,
+        dropout: float = 0.0,
+        precision: str = "float32",
+        max_batch_tokens: int = MAX_BATCH_TOKENS,
+        weights: Iterable[tuple[str, Tensor]] | None = None,
+    ) -> None:
+        super().__init__()
+        if not isinstance(options, BiLmOptions):
+            raise BiLmError(f"expected BiLmOptions, got {options!r:.80}: load a biLM by BiLm.from_pretrained")
+        self.options = options
+        self.precision = get_precision(precision).name
+        self.max_batch_tokens = max_batch_tokens
+        self.recurrence = "auto"
+        self.card: Card | None = None
+        self._derived: DerivedValues | None = None
+        # On the device "meta" no weights are drawn that would be overwritten.
+        with nullcontext() if weights is None else torch.device("meta"):
+            self.token_encoder = make_token_encoder(options)
+            self.forward_lm = DirectionalLstm(options.lstm, dropout)
+            self.backward_lm = DirectionalLstm(options.lstm, dropout)
+        if weights is not None:
+            self.to_empty(device="cpu")
+            self.eval().requires_grad_(False).load_weights(weights)
+        words = [[BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]]
+        ids = sentences_to_character_ids(words, options.char_cnn.max_characters_per_token)[0]
+        # int32, because DDP broadcasts buffers at start-up and cannot send int16.
+        self.register_buffer("boundaries", torch.from_numpy(ids).int(), persistent=False)
+
+    @classmethod
+    def from_pretrained(
+        cls, source: Source, precision: str = "float32", device: str | torch.device | None = None
+    ) -> "Self":
+        """
+        Loads a biLM, in evaluation mode and frozen.
+
+        # Parameters
+
+        source : `str | Path | Mapping[str, str]`
+            A name of `elmo_plugin.bilm.io.MODELS`, the path of a folder or an archive, a URL, or `USER/MODEL`
+            of the Hugging Face Hub, looked for in this order; or `{"options": ..., "weights": ...}`. A `Path`
+            is never a name.
+        precision : `str`
+            See `BiLm`.
+        device : `str | torch.device | None`
+            Where the biLM goes; `None` for the CPU.
+
+        Raises `BiLmError` if the source is not a usable model.
+        """
+        checkpoint = read_checkpoint(source, with_softmax=False)
+        bilm = cls(checkpoint.options, precision=precision, weights=checkpoint.weights)
+        bilm.card = checkpoint.card
+        return bilm if device is None else bilm.to(device)
+
+    @classmethod
+    def from_files(
+        cls,
+        options_file: str | Path,
+        weights_file: str | Path,
+        precision: str = "float32",
+        device: str | torch.device | None = None,
+    ) -> "Self":
+        """Loads a model in the published layout, see `from_pretrained`. Paths may be URLs."""
+        files = {"options": str(options_file), "weights": str(weights_file)}
+        return cls.from_pretrained(files, precision, device)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Writes `options.json`, `weights.hdf5` and a model card, as `elmo export --hf` does."""
+        checkpoint = Checkpoint(self.options, self.state_dict().items(), card=self.card)
+        write_files(folder, checkpoint)
+        write_card(folder, checkpoint)
+
+    @torch.no_grad()
+    def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:
+        """
+        Copies the items of a `state_dict()` one by one, so that only one of them is in memory twice.
+
+        Raises `BiLmError` if one is missing, has another shape, or is not a weight of this biLM.
+        """
+        self.refresh()
+        state = self.state_dict()
+        for name, values in weights:
+            if name not in state or state[name].shape != values.shape:
+                raise BiLmError(f"the weights {name} of shape {tuple(values.shape)} do not fit the options")
+            state.pop(name).copy_(values)
+        if state:
+            raise BiLmError(f"the weights {', '.join(state)} are missing, which the options ask for")
+
+    @property
+    def output_dim(self) -> int:
+        return 2 * self.options.lstm.projection_dim
+
+    @property
+    def num_layers(self) -> int:
+        return self.options.lstm.n_layers + 1
+
+    @property
+    def is_trainable(self) -> bool:
+        """Whether any weight requires gradients; if not, the biLM is frozen."""
+        return any(map(attrgetter("requires_grad"), self.parameters()))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls `forward`, also inside `torch.compile`, which cannot trace packing and hash tables."""
+        if torch.compiler.is_compiling():
+            return torch.compiler.disable(super().__call__)(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
+    def forward(
+        self,
+        character_ids: Tensor,
+        state: LstmState | None = None,
+        keep_state: bool = False,
+        boundaries: bool = False,
+        precision: str | None = None,
+        max_batch_tokens: int | None = None,
+    ) -> BiLmOutput:
+        """
+        # Parameters
+
+        character_ids : `Tensor`
+            Shape (batch, time, characters), without sentence boundaries, see `character_ids`. Rows of zeros
+            after the last word are padding.
+        state : `LstmState | None`
+            The state that an earlier call returned, to continue from as published implementations do: row i
+            of the batch starts where row i ended. `None` to start from zero.
+        keep_state : `bool`
+            If true, also return the final state (one extra time step).
+        boundaries : `bool`
+            Whether the output includes the sentence boundaries; time is then longer by 2.
+        precision, max_batch_tokens : `str | None`, `int | None`
+            Override those of the biLM in this call.
+
+        Raises `BiLmError` if the number of characters per word is not that of the options, if padding comes
+        before a word, or if this machine cannot compute in the precision.
+        """
+        if not isinstance(character_ids, Tensor):
+            raise BiLmError(
+                "a biLM is called with character ids: use bilm.embed for words, bilm.encode for text"
+            )
+        lengths = sentence_lengths(character_ids, self.options.char_cnn.max_characters_per_token)
+        batch_size, derived = len(lengths), self.derived_values()
+        before = None if state is None else self._state_of_batch(state, batch_size)
+        run = partial(
+            self.forward_batch,
+            precision=get_precision(precision or self.precision),
+            derived=derived,
+            keep_state=keep_state,
+            boundaries=boundaries,
+            dropout=derived is None and self.training,
+        )
+        needs_gradient = derived is None or any(part.requires_grad for part in state or ())
+        if needs_gradient and torch.is_grad_enabled():
+            output = run(find_words(character_ids, lengths), before)
+        else:
+            with _without_gradients(character_ids.device):
+                max_tokens = max_batch_tokens or self.max_batch_tokens
+                output = _run_chunks(run, character_ids, lengths, before, max_tokens)
+        if output.state is not None and state is not None:  # sentences that the batch lacks keep their state
+            rest = map_state(lambda part: part[:, :, batch_size:], state)
+            output = output._replace(state=concat_states([output.state, rest]))
+        return output
+
+    def forward_batch(
+        self,
+        batch: WordBatch,
+        state: LstmState | None = None,
+        *,
+        precision: Precision,
+        derived: DerivedValues | None,
+        keep_state: bool = False,
+        boundaries: bool = False,
+        dropout: bool = False,
+    ) -> BiLmOutput:
+        """
+        Runs sentences, see `forward`. Unless the boundaries or a state are needed, all sentences start after
+        one common boundary, instead of reading their own.
+        """
+        character_ids, word_ids, lengths = batch
+        settings: dict[str, Any] = {"precision": precision, "derived": derived}
+        if state is None and not dropout and not torch.is_grad_enabled() and len(lengths) > 1:
+            distinct, which = unique_rows(word_ids)
+            if len(distinct) < len(lengths):  # equal sentences are computed once
+                batch = WordBatch(character_ids, distinct, (distinct >= 0).sum(dim=1).cpu())
+                output = self.forward_batch(batch, keep_state=keep_state, boundaries=boundaries, **settings)
+                final = output.state and map_state(lambda part: part[:, :, which], output.state)
+                return BiLmOutput(output.layers[:, which], output.mask[which], final)
+        reads_boundaries = keep_state or boundaries or dropout or state is not None
+        if reads_boundaries:
+            begin, end = len(character_ids), len(character_ids) + 1
+            character_ids = torch.cat([character_ids, self.boundaries.to(character_ids.dtype)])
+            word_ids = add_boundaries(word_ids, lengths, begin, end)
+            lengths = lengths + 2
+        else:
+            after_begin = self.state_after_boundary(precision, derived)
+            state = map_state(lambda part: part.expand(-1, -1, len(lengths), -1), after_begin)
+        packing = pack(lengths)
+        batch_size, time = word_ids.shape
+        # The position of each direction's rows in the batch.
+        onward = packing.sentence * time + packing.time
+        backward = packing.sentence * time + lengths[packing.sentence] - 1 - packing.time
+        positions = [onward.to(word_ids.device), backward.to(word_ids.device)]
+        packed_words = [word_ids.flatten()[direction] for direction in positions]
+        packed = self.forward_packed(
+            character_ids, packed_words, packing, state, keep_state=keep_state, dropout=dropout, **settings
+        )
+        shape = self.num_layers, batch_size * time, 2, self.options.lstm.projection_dim
+        layers = packed.layers[0][0].new_zeros(shape)
+        for number, layer_outputs in enumerate(packed.layers):
+            for direction, rows in enumerate(layer_outputs):
+                layers[number, positions[direction], direction] = rows
+        layers = layers.view(self.num_layers, batch_size, time, self.output_dim)
+        mask = torch.arange(time) < lengths[:, None]
+        if reads_boundaries and not boundaries:
+            mask = mask[:, 2:]
+            layers = layers[:, :, 1:-1].masked_fill(~mask[..., None].to(layers.device), 0.0)
+        return BiLmOutput(layers, mask.to(layers.device), packed.state)
+
+    def forward_packed(
+        self,
+        character_ids: Tensor,
+        word_ids: Sequence[Tensor],
+        packing: Packing,
+        state: LstmState | None = None,
+        *,
+        keep_state: bool = False,
+        precision: Precision | None = None,
+        derived: DerivedValues | None = None,
+        dropout: bool = False,
+    ) -> PackedOutput:
+        """
+        Encodes distinct words, shape (words, characters), and runs both directions over packed rows of them,
+        with gradients if they are needed. `word_ids` has the word of each row for the forward and the
+        backward direction, shape (rows,). `state` is before the first token of each sentence of the batch.
+        """
+        precision = precision or get_precision(self.precision)
+        vectors = self.token_encoder.encode(character_ids, precision, derived)
+        inputs = [nn.functional.embedding(direction, vectors) for direction in word_ids]
+        order = packing.sentences.to(vectors.device)
+        if state is None:
+            state = self.zero_state(len(order))
+        else:
+            state = map_state(lambda part: part[:, :, order], state)
+        directions = self.forward_lm, self.backward_lm
+        layers, final = lstm_layers(
+            directions,
+            inputs,
+            packing.batch_sizes,
+            state,
+            self.recurrence,
+            keep_state=keep_state,
+            precision=precision,
+            derived=derived,
+            dropout=dropout,
+        )
+        if final is not None:
+            inverse = order.argsort()
+            final = map_state(lambda part: part[:, :, inverse], final)
+        return PackedOutput([inputs, *layers], final)
+
+    def state_after_boundary(self, precision: Precision, derived: DerivedValues | None) -> LstmState:
+        """Returns the state of one sentence after the boundary that each direction reads first."""
+
+        def read() -> Any:
+            rows = torch.arange(2, device=self.boundaries.device).unsqueeze(1).unbind()
+            packing = pack(torch.ones(1, dtype=torch.long), self.boundaries.device)
+            return self.forward_packed(
+                self.boundaries, rows, packing, keep_state=True, precision=precision, derived=derived
+            ).state
+
+        return derive_once(derived, ("begin", precision.name, self.recurrence), read)
+
+    def zero_state(self, sentences: int) -> LstmState:
+        """Returns the initial state of this many sentences: zeros."""
+        return zero_state(self.options.lstm, self.token_encoder.projection.weight, sentences)
+
+    def _state_of_batch(self, state: LstmState, batch_size: int) -> LstmState:
+        """Returns the state of the sentences of a batch; sentences that `state` lacks start from zero."""
+        return map_state(
+            lambda known, zero: torch.cat([known[:, :, :batch_size], zero[:, :, known.size(2) :]], dim=2),
+            state,
+            self.zero_state(batch_size),
+        )
+
+    def forward_cached(
+        self,
+        character_ids: Tensor,
+        precision: str | None = None,
+        max_batch_tokens: int | None = None,
+        cache: Cache | None = None,
+    ) -> BiLmOutput:
+        """Calls `forward`, through the cache if the biLM is frozen. Do not change the result in place."""
+        precision = precision or self.precision  # also if another thread changes the biLM's meanwhile
+
+        def compute(ids: Tensor) -> BiLmOutput:
+            return self(ids, precision=precision, max_batch_tokens=max_batch_tokens)
+
+        if cache is None or self.is_trainable:
+            return compute(character_ids)
+        return cache.run(compute, self.digest(precision), character_ids, self.num_layers, self.output_dim)
+
+    @torch.no_grad()
+    def embed(self, sentences: Iterable[Sequence[str]], cache: Cache | None = None) -> list[Tensor]:
+        """
+        Embeds any number of sentences, of any length, without dropout.
+
+        # Parameters
+
+        sentences : `Iterable[Sequence[str]]`
+            The words of each sentence.
+        cache : `Cache | None`
+            Stores the layers of sentences, if the biLM is frozen.
+
+        # Returns
+
+        `list[Tensor]`
+            Per sentence a tensor of shape (num_layers, words, output_dim).
+        """
+        if isinstance(sentences, str):
+            check_words(sentences)
+        sentences = list(sentences)
+        for sentence in sentences:
+            check_words(sentence)
+        precision, derived = get_precision(self.precision), self.derived_values()
+        lengths = list(map(len, sentences))
+        by_length = sorted(range(len(sentences)), key=lengths.__getitem__)
+        device = self.boundaries.device
+        vectors: list[Any] = [None] * len(sentences)
+        for chunk in split_by_tokens([lengths[number] for number in by_length], self.max_batch_tokens):
+            some = [sentences[number] for number in by_length[chunk]]
+            if cache is not None and derived is not None:
+                layers = self.forward_cached(self.character_ids(some), precision.name, cache=cache).layers
+            else:
+                with _without_gradients(device):
+                    batch = number_words(some, self.options.char_cnn.max_characters_per_token, device)
+                    layers = self.forward_batch(batch, precision=precision, derived=derived).layers
+            for row, number in enumerate(by_length[chunk]):
+                vectors[number] = layers[:, row, : lengths[number]].clone()
+        return vectors
+
+    def encode(
+        self,
+        texts: str | Iterable[str | Sequence[str]],
+        layers: Layers = "all",
+        pooling: str | None = None,
+        batch_size: int = 64,
+        language: str = "en",
+    ) -> Iterator[EncodedText]:
+        """
+        Yields the words of each text and their vectors, with one batch in memory.
+
+        # Parameters
+
+        texts : `str | Iterable[str | Sequence[str]]`
+            Raw text, each one sentence, which spaCy's rules split into words; or lists of words.
+        layers : `str | int | Sequence[float]`
+            "all", "mean", "top", "token", a layer's number or a weight for each layer, see `select_layers`.
+        pooling : `str | None`
+            "mean" or "max" over the words, for one vector a text; `None` for one vector a word.
+        batch_size : `int`
+            The number of texts that are computed together.
+        language : `str`
+            The code of the language of spaCy's rules.
+
+        Raises `BiLmError` if there is raw text and spaCy is not installed.
+        """
+        check_layers(layers, self.num_layers)
+        if pooling not in (None, *POOLINGS):
+            raise BiLmError(f"pooling must be {', '.join(POOLINGS)} or None, not {pooling!r}")
+        return encode_texts(self.embed, texts, layers, pooling, batch_size, language)
+
+    def character_ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """
+        Returns what `forward` takes, shape (sentences, words of the longest, characters), on the biLM's
+        device.
+        """
+        ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
+        return torch.from_numpy(ids).to(self.boundaries.device)
+
+    def precompute(self, words: Sequence[str]) -> None:
+        """
+        Encodes a vocabulary now. Its vectors are stored in addition to the bounded number of other words that
+        are stored between batches.
+
+        Raises `BiLmError` if the biLM is not frozen.
+        """
+        derived = self.derived_values()
+        if derived is None:
+            raise BiLmError("only a frozen biLM encodes words ahead: call its requires_grad_(False) first")
+        with _without_gradients(self.boundaries.device):
+            ids, _ = unique_rows(self.character_ids([words])[0])
+            self.token_encoder.precompute(ids, get_precision(self.precision), derived)
+
+    def digest(self, precision: str | None = None) -> bytes:
+        """Returns a digest of this biLM in a precision, see `weights_digest`."""
+        name = get_precision(precision or self.precision).name
+        tensors = [*self.named_parameters(), *self.named_buffers()]
+        return derive_once(
+            self.derived_values(), ("digest", name), weights_digest, self.options, name, tensors
+        )
+
+    def derived_values(self) -> DerivedValues | None:
+        """Returns what is derived from the weights, see `refresh`; `None` if these are trained."""
+        parameters = list(self.parameters())
+        derived = self._derived
+        if any(map(attrgetter("requires_grad"), parameters)):
+            derived = None
+        elif derived is None or not all(map(is_, parameters, derived.parameters)):
+            derived = DerivedValues(parameters)
+        self._derived = derived
+        return derived
+
+    def refresh(self) -> None:
+        """
+        Drops everything that was derived from the weights: packed weights, vectors of words, digests.
+
+        This happens by itself in `load_state_dict`, `to` and the like of the biLM or of a module that
+        contains it; in its `requires_grad_` and `load_weights`; in `train`, `eval` and a forward pass if any
+        weight requires gradients; and if a parameter is replaced. Call it after changing frozen weights in
+        any other way: in place, through `.data` or numpy, or by such methods of a part of the biLM.
+        """
+        self._derived = None
+
+    def clear_word_cache(self) -> None:
+        """Drops the vectors of all words, so that the next batch encodes its own again."""
+        if self._derived is not None:
+            self._derived.drop("words", "begin")
+
+    def requires_grad_(self, requires_grad: bool = True) -> "Self":
+        self.refresh()
+        return super().requires_grad_(requires_grad)
+
+    def train(self, mode: bool = True) -> "Self":
+        if self.is_trainable:
+            self.refresh()
+        return super().train(mode)
+
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        self.refresh()
+        super()._load_from_state_dict(*args, **kwargs)
+
+    def _apply(self, *args: Any, **kwargs: Any) -> "Self":
+        self.refresh()  # first, so that derived values and moved weights are not in memory together
+        return super()._apply(*args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leaves out the derived values: copies and pickles derive their own."""
+        return {**self.__dict__, "_derived": None}
+
+    def _replicate_for_data_parallel(self) -> NoReturn:
+        raise BiLmError(
+            "nn.DataParallel cannot run a biLM: its replicas have no parameters of their own. Use one "
+            'process for each GPU: "distributed" in a configuration, or torch\'s DistributedDataParallel'
+        )
+
+
+def _run_chunks(
+    run: Callable[[WordBatch, LstmState | None], BiLmOutput],
+    character_ids: Tensor,
+    lengths: Tensor,
+    state: LstmState | None,
+    max_tokens: int,
+) -> BiLmOutput:
+    """Runs at most `max_tokens` tokens at a time."""
+    chunks = split_by_tokens(lengths.tolist(), max_tokens)
+    if len(chunks) < 2:
+        return run(find_words(character_ids, lengths), state)
+    outputs = []
+    for chunk in chunks:
+        # Shape: (some sentences, their longest, characters)
+        batch = find_words(character_ids[chunk, : int(lengths[chunk].max())], lengths[chunk])
+        chunk_state = state and LstmState(state.hidden[:, :, chunk], state.cell[:, :, chunk])
+        outputs.append(run(batch, chunk_state))
+    time = character_ids.size(1) - int(lengths.max()) + max(output.mask.size(1) for output in outputs)
+    layers, masks = [], []
+    for output in outputs:
+        padding = time - output.mask.size(1)
+        layers.append(nn.functional.pad(output.layers, (0, 0, 0, padding)))
+        masks.append(nn.functional.pad(output.mask, (0, padding)))
+    states = [output.state for output in outputs if output.state is not None]
+    return BiLmOutput(torch.cat(layers, dim=1), torch.cat(masks), concat_states(states) if states else None)
+
+
+@contextmanager
+def _without_gradients(device: torch.device) -> Iterator[None]:
+    """
+    Switches gradients off, and all else that would make derived values or outputs useless in other modes.
+    """
+    with torch.inference_mode(False), torch.no_grad(), torch.autocast(device.type, enabled=False):
+        yield
+
+
+def weights_equal(bilm: BiLm, weights: Mapping[str, Tensor]) -> bool:
+    """Returns whether the biLM has exactly these weights."""
+    own = bilm.state_dict()
+    return own.keys() == weights.keys() and all(
+        own[name].shape == values.shape and torch.equal(own[name], values.to(own[name]))
+        for name, values in weights.items()
+    )

@@ -1,0 +1,317 @@
+"""The sizes of a biLM, as dataclasses and as the `options.json` of published ELMo models."""
+
+import logging
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from elmo_plugin.bilm.characters import NUM_CHARACTERS
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import write_json
+from elmo_plugin.common.formats.json_files import read_json_object
+
+Lexicon = tuple[tuple[str, int], ...]  # characters or words, and the row of each one's vector
+
+ACTIVATIONS = ("relu", "tanh")
+MAX_SIZE = 2**20  # of any dimension
+MAX_LAYERS = 100
+MAX_CHARACTERS = 10_000
+_TRAINING_KEYS = (  # written by bilm-tf next to the sizes
+    "all_clip_norm_val",
+    "batch_size",
+    "dropout",
+    "n_epochs",
+    "n_negative_samples_batch",
+    "n_tokens_vocab",
+    "n_train_tokens",
+    "sample_softmax",
+    "share_embedding_softmax",
+    "unroll_steps",
+)
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class CharCnnOptions:
+    """
+    The token encoder.
+
+    # Parameters
+
+    filters : `tuple[tuple[int, int], ...]`
+        (width in characters, number of filters) of each convolution.
+    embedding_dim : `int`
+        The size of a character's vector.
+    n_highway : `int`
+        The number of highway layers, 0 or more.
+    activation : `str`
+        `relu` or `tanh`, applied after the maximum over the characters.
+    max_characters_per_token : `int`
+        Slots per token, including the begin and the end of the word.
+    """
+
+    filters: tuple[tuple[int, int], ...]
+    embedding_dim: int = 16
+    n_highway: int = 1
+    activation: str = "relu"
+    max_characters_per_token: int = 50
+
+    def __post_init__(self) -> None:
+        slots = self.max_characters_per_token
+        require_number("char_cnn.max_characters_per_token", slots, 3, MAX_CHARACTERS)
+        check_cnn("char_cnn", self.filters, slots, self.activation)
+        require_number("char_cnn.embedding.dim", self.embedding_dim, 1, MAX_SIZE)
+        require_number("char_cnn.n_highway", self.n_highway, 0, MAX_LAYERS)
+
+    @property
+    def n_filters(self) -> int:
+        return sum(number for _, number in self.filters)
+
+
+@dataclass(frozen=True)
+class LexiconCnnOptions:
+    """
+    The token encoder of a model of ELMoForManyLangs: it reads the characters of a lexicon, the words of
+    another, or both, as pairs of text and the row of its vector. `max_characters_per_word` counts Unicode
+    characters, including the marks of begin and end; longer words are cut.
+    """
+
+    characters: Lexicon = field(repr=False)
+    words: Lexicon = field(repr=False)
+    character_dim: int
+    word_dim: int
+    filters: tuple[tuple[int, int], ...]
+    n_highway: int
+    activation: str
+    max_characters_per_word: int = 50
+
+    def __post_init__(self) -> None:
+        require_number("max_characters_per_token", self.max_characters_per_word, 3, MAX_CHARACTERS)
+        if self.words:
+            require_number("word_dim", self.word_dim, 1, MAX_SIZE)
+        if self.characters:
+            require_number("char_dim", self.character_dim, 1, MAX_SIZE)
+            require_number("n_highway", self.n_highway, 0, MAX_LAYERS)
+            check_cnn("token_embedder", self.filters, self.max_characters_per_word, self.activation)
+        elif not self.words:
+            raise BiLmError("a token encoder needs characters or words, but it has none")
+
+    @property
+    def max_characters_per_token(self) -> int:
+        """Returns the number of slots for a word's bytes; the longest characters of UTF-8 have 4 bytes."""
+        return 4 * (self.max_characters_per_word - 2) + 2
+
+    @property
+    def n_filters(self) -> int:
+        return sum(number for _, number in self.filters) if self.characters else 0
+
+    @property
+    def n_features(self) -> int:
+        """Returns the size of a word's vector and its characters' features together."""
+        return (self.word_dim if self.words else 0) + self.n_filters
+
+
+@dataclass(frozen=True)
+class LstmOptions:
+    """
+    The two directional language models.
+
+    # Parameters
+
+    projection_dim : `int`
+        The size of a token vector and of each direction's hidden state.
+    dim : `int`
+        The number of cells in a layer of one direction.
+    n_layers : `int`
+        LSTM layers in each direction.
+    use_skip_connections : `bool`
+        Whether each layer but the first adds its input to its output.
+    cell_clip, proj_clip : `float | None`
+        Bounds on the absolute value of the cell and of the projected state; `None` or 0 for no bound.
+    """
+
+    projection_dim: int
+    dim: int
+    n_layers: int = 2
+    use_skip_connections: bool = True
+    cell_clip: float | None = 3.0
+    proj_clip: float | None = 3.0
+
+    def __post_init__(self) -> None:
+        for name, most in (("projection_dim", MAX_SIZE), ("dim", MAX_SIZE), ("n_layers", MAX_LAYERS)):
+            require_number(f"lstm.{name}", getattr(self, name), 1, most)
+        require_boolean("lstm.use_skip_connections", self.use_skip_connections)
+        for name in ("cell_clip", "proj_clip"):
+            bound = getattr(self, name)
+            is_number = isinstance(bound, int | float) and not isinstance(bound, bool)
+            if bound is not None and not (is_number and math.isfinite(bound) and bound >= 0):
+                raise BiLmError(f"lstm.{name} must be positive, or null for no clipping, not {bound!r}")
+
+
+@dataclass(frozen=True)
+class BiLmOptions:
+    """All sizes of a biLM: its token encoder's, including its lexicons, and its language models'."""
+
+    char_cnn: CharCnnOptions | LexiconCnnOptions
+    lstm: LstmOptions
+
+    @classmethod
+    def from_dict(cls, options: dict[str, Any], source: str = "options") -> "BiLmOptions":
+        """
+        Reads the published nested layout, with `char_cnn` and `lstm`, or `lexicon_cnn` and `lstm` as
+        `to_dict` returns them.
+
+        Raises `BiLmError`, which names the `source`, if a key is missing or has an impossible value, and for
+        other language models that bilm-tf can train: those that read whole words or in one direction.
+        """
+        try:
+            check_keys(options, _KEYS, source)
+            lstm = options["lstm"]
+            return cls(
+                _lexicon_cnn(options["lexicon_cnn"])
+                if "lexicon_cnn" in options
+                else _char_cnn(options["char_cnn"]),
+                LstmOptions(
+                    **{name: lstm[name] for name in ("projection_dim", "dim", "n_layers")},
+                    **{name: lstm.get(name) for name in ("cell_clip", "proj_clip")},
+                    use_skip_connections=lstm.get("use_skip_connections", False),
+                ),
+            )
+        except BiLmError as error:
+            raise BiLmError(f"{source}: {error}") from None
+        except KeyError as error:
+            raise BiLmError(f"{source}: the key {error} is missing") from None
+        except (TypeError, ValueError, AttributeError) as error:
+            raise BiLmError(f"{source}: not the options of a biLM ({error})") from None
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> "BiLmOptions":
+        """Reads an `options.json`; `BiLmError` names the file and what is wrong with it."""
+        name = f"options file {path}"
+        return cls.from_dict(read_json_object(path, name), source=name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Returns the published nested layout, as every ELMo implementation reads it; with `lexicon_cnn` in
+        place of `char_cnn` for a token encoder that published files cannot describe.
+        """
+        lstm = dict(vars(self.lstm))
+        if isinstance(self.char_cnn, LexiconCnnOptions):
+            return {"lstm": lstm, "lexicon_cnn": dict(vars(self.char_cnn))}
+        char_cnn = {
+            "activation": self.char_cnn.activation,
+            "filters": [list(pair) for pair in self.char_cnn.filters],
+            "n_highway": self.char_cnn.n_highway,
+            "embedding": {"dim": self.char_cnn.embedding_dim},
+            "n_characters": NUM_CHARACTERS,
+            "max_characters_per_token": self.char_cnn.max_characters_per_token,
+        }
+        return {"lstm": lstm, "char_cnn": char_cnn}
+
+    def to_file(self, path: str | Path) -> None:
+        write_json(path, self.to_dict())
+
+
+def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
+    n_characters = options.get("n_characters", NUM_CHARACTERS)
+    for key in unknown_keys(options["embedding"], ("dim",)):
+        raise BiLmError(f"the key {key!r} in char_cnn.embedding is not dim")
+    if n_characters != NUM_CHARACTERS:
+        raise BiLmError(
+            f"char_cnn.n_characters is {n_characters}, but a biLM that embeds text needs "
+            f"{NUM_CHARACTERS} (261 is the training value of bilm-tf: change it to 262)"
+        )
+    return CharCnnOptions(
+        filters=tuple((width, number) for width, number in options["filters"]),
+        embedding_dim=options["embedding"]["dim"],
+        n_highway=options["n_highway"],
+        activation=options["activation"],
+        max_characters_per_token=options.get("max_characters_per_token", 50),
+    )
+
+
+def _lexicon_cnn(options: dict[str, Any]) -> LexiconCnnOptions:
+    pairs = {
+        key: tuple((first, second) for first, second in options[key])
+        for key in ("characters", "words", "filters")
+    }
+    return LexiconCnnOptions(**{**options, **pairs})
+
+
+_KEYS = {
+    "lstm": tuple(option.name for option in fields(LstmOptions)),
+    "char_cnn": (
+        "activation",
+        "embedding",
+        "filters",
+        "max_characters_per_token",
+        "n_characters",
+        "n_highway",
+    ),
+    "lexicon_cnn": tuple(option.name for option in fields(LexiconCnnOptions)),
+}
+
+
+def check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activation: str) -> None:
+    if not filters:
+        raise BiLmError(f"{name}.filters must be pairs of positive [width, number], not {filters}")
+    for width, number in filters:
+        require_number(f"a width in {name}.filters", width, 1, MAX_CHARACTERS)
+        require_number(f"a number in {name}.filters", number, 1, MAX_SIZE)
+    if max(width for width, _ in filters) > slots:
+        raise BiLmError(f"{name}.filters has a width beyond the {slots} character slots")
+    if activation not in ACTIVATIONS:
+        raise BiLmError(f"{name}.activation must be one of {ACTIVATIONS}, not {activation!r}")
+
+
+def check_keys(options: dict[str, Any], known: Mapping[str, Collection[str]], source: str) -> None:
+    """
+    Raises `BiLmError` for keys that are misspelt, missing or of other language models, given the known keys
+    of each section. Training-only keys are ignored; an unknown key is ignored with a warning.
+    """
+    for section in known:
+        if section in options and not isinstance(options[section], dict):
+            raise BiLmError(f"{section} must be an object, not {options[section]!r}")
+    sizes = {key: value for key, value in options.items() if key not in _TRAINING_KEYS}
+    for key in unknown_keys(sizes, (*known, "bidirectional")):
+        logger.warning("%s: the key %r is unknown and is ignored", source, key)
+    require_boolean("bidirectional", options.get("bidirectional", True))
+    if "char_cnn" not in options and "n_tokens_vocab" in options:
+        raise BiLmError(
+            "there is no char_cnn, so this biLM reads whole words, "
+            "but only biLMs that read characters can be used"
+        )
+    if not options.get("bidirectional", True):
+        raise BiLmError("bidirectional is false, but only language models in both directions can be used")
+    if "lstm" in options and "projection_dim" not in options["lstm"]:
+        raise BiLmError(
+            "the key 'projection_dim' is missing in lstm, where it must be given even if the LSTMs have no "
+            "projections: then it equals lstm.dim"
+        )
+    for section, keys in known.items():
+        for key in unknown_keys(options.get(section, {}), keys):
+            raise BiLmError(f"the key {key!r} in {section} is not one of {', '.join(keys)}")
+
+
+def unknown_keys(options: dict[str, Any], known: Collection[str]) -> list[str]:
+    """Returns the keys that are not known; raises `BiLmError` for one that looks like a known one."""
+    unknown = [key for key in options if key not in known]
+    for key in unknown:
+        if meant := get_close_matches(key, known, n=1, cutoff=0.8):
+            raise BiLmError(f"unknown key {key!r}: did you mean {meant[0]!r}?")
+    return unknown
+
+
+def require_boolean(name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise BiLmError(f"{name} must be true or false, not {value!r}")
+
+
+def require_number(name: str, value: Any, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise BiLmError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    if value > most:
+        raise BiLmError(f"{name} must be a whole number of at most {most:,}, not {value}")

@@ -1,0 +1,267 @@
+"""The precisions in which a biLM computes without gradients, and the products of all of them.
+
+bfloat16 rounds the factors and the result; products are summed in float32. On a CPU products are oneDNN's,
+with weights in its own layout, elsewhere torch's.
+"""
+
+import faulthandler
+import sys
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cache
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm import int8
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.provenance import processor
+
+
+class PackedLinear(Protocol):
+    """`inputs @ weight.t() + bias`, with the weight in the layout that the library multiplies fastest."""
+
+    def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        """Returns shape (rows, outputs) for inputs of shape (rows, inputs), plus `added` of that shape."""
+
+
+class PackedDirections(Protocol):
+    """The products of several directions at once, each with its own weight."""
+
+    def __call__(self, inputs: Tensor, out: Tensor, added: Tensor | None = None) -> None:
+        """Writes to `out`, shape (directions, rows, outputs), like `added`, the products with the inputs."""
+
+
+class Precision(ABC):
+    """Packs weights for products in one precision. Parameters and activations stay float32."""
+
+    name: str
+
+    @abstractmethod
+    def check(self, device: torch.device) -> None:
+        """Raises `BiLmError` if this machine cannot compute in the precision, or computes wrong results."""
+
+    @abstractmethod
+    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
+        """Packs copies of a weight, shape (outputs, inputs), and a bias, shape (outputs,)."""
+
+    @abstractmethod
+    def pack_directions(self, weights: Sequence[Tensor]) -> PackedDirections:
+        """Packs copies of the weights of several directions, each of shape (outputs, inputs)."""
+
+    @abstractmethod
+    def activation_dtype(self, weight: Tensor) -> torch.dtype:
+        """Returns the type of the products with a packed weight."""
+
+    @abstractmethod
+    def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
+        """
+        Returns whether one batched product for both directions is faster on a CPU than one product each,
+        given the mean number of rows of a time step, and the multiplications of its recurrent product of one
+        direction.
+        """
+
+
+class FloatPrecision(Precision):
+    """Computes in the type of the activations."""
+
+    most_batched: int  # multiplications up to which both directions are faster in one product
+
+    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
+        dtype = self.activation_dtype(weight)
+        return _pack(weight.detach().to(dtype), None if bias is None else bias.detach().to(dtype, copy=True))
+
+    def pack_directions(self, weights: Sequence[Tensor]) -> PackedDirections:
+        return FloatDirections(weights, self.activation_dtype(weights[0]))
+
+    def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
+        return multiplications <= self.most_batched
+
+
+class Float32(FloatPrecision):
+    """The type of the parameters themselves, so float64 for a biLM in float64."""
+
+    name = "float32"
+    most_batched = 1 << 21  # measured on two cores with AVX-512
+
+    def check(self, device: torch.device) -> None:
+        """Does nothing: always supported."""
+
+    def activation_dtype(self, weight: Tensor) -> torch.dtype:
+        return weight.dtype
+
+
+class BFloat16(FloatPrecision):
+    """Half the memory traffic of float32, on GPUs and on CPUs with instructions for it."""
+
+    name = "bfloat16"
+    most_batched = 1 << 20  # measured on two cores with AVX-512
+
+    def check(self, device: torch.device) -> None:
+        if device.type == "cpu" and not has_bfloat16():
+            raise BiLmError(
+                "bfloat16 is not supported on this machine: it needs a CPU with bfloat16 instructions and a "
+                "torch with oneDNN; use float32"
+            )
+
+    def activation_dtype(self, weight: Tensor) -> torch.dtype:
+        return torch.bfloat16
+
+
+class Int8(Precision):
+    """A quarter of the memory traffic of float32, on CPUs whose products of 8-bit integers are exact."""
+
+    name = "int8"
+    most_batched = 1 << 21  # multiplications of one row: for more, oneDNN's own layout is as fast or faster
+
+    def check(self, device: torch.device) -> None:
+        if device.type != "cpu":
+            raise BiLmError(f"int8 is supported on CPU only; the biLM is on the device {device}")
+        if not int8.has_int8():
+            raise BiLmError("int8 needs torch 2.1 or later with oneDNN; use float32")
+        if not int8.int8_is_exact():
+            raise BiLmError(
+                "int8 needs a CPU whose products of 8-bit integers are exact (on x86, one with VNNI "
+                "instructions), and on this one they overflow; use float32"
+            )
+
+    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
+        return int8.Int8Linear(weight.detach(), None if bias is None else bias.detach().clone())
+
+    def pack_directions(self, weights: Sequence[Tensor]) -> PackedDirections:
+        return int8.Int8Directions(weights)
+
+    def activation_dtype(self, weight: Tensor) -> torch.dtype:
+        return torch.float32
+
+    def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
+        return rows == 1 and multiplications <= self.most_batched and int8.has_int8_row()
+
+
+FLOAT32 = Float32()
+PRECISIONS: dict[str, Precision] = {precision.name: precision for precision in (FLOAT32, BFloat16(), Int8())}
+
+
+def get_precision(name: str) -> Precision:
+    """Returns the precision of this name; raises `BiLmError` if it is unknown."""
+    if name not in PRECISIONS:
+        raise BiLmError(f"precision must be one of {', '.join(PRECISIONS)}, not {name!r}")
+    return PRECISIONS[name]
+
+
+class PlainLinear:
+    """torch's own product; see `PackedLinear`."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self._weight = weight.t().clone(memory_format=torch.contiguous_format)
+        self._bias = bias
+
+    def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        inputs = inputs.to(self._weight.dtype)
+        if added is not None:
+            result = torch.addmm(added, inputs, self._weight)
+            return result if self._bias is None else result.add_(self._bias)
+        if self._bias is not None:
+            return torch.addmm(self._bias, inputs, self._weight)
+        return inputs @ self._weight
+
+
+class OneDnnLinear:
+    """oneDNN's product with a weight in oneDNN's blocked layout; see `PackedLinear`."""
+
+    ROWS = 32  # the number of input rows that the layout is chosen for; others work as well
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        handle_signals_on_another_stack()
+        self._dtype = weight.dtype
+        self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), self.ROWS)
+        self._bias = bias
+
+    def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
+        inputs = inputs.to(self._dtype)
+        if added is None:
+            return torch.ops.mkldnn._linear_pointwise(inputs, self._weight, self._bias, "none", [], "")
+        return torch.ops.mkldnn._linear_pointwise.binary(inputs, added, self._weight, self._bias, "add")
+
+
+class FloatDirections:
+    """One batched product for all directions; see `PackedDirections`."""
+
+    def __init__(self, weights: Sequence[Tensor], dtype: torch.dtype) -> None:
+        # Shape: (directions, inputs, outputs)
+        self._weights = torch.stack([weight.detach().t() for weight in weights]).to(dtype)
+
+    def __call__(self, inputs: Tensor, out: Tensor, added: Tensor | None = None) -> None:
+        weights = self._weights
+        if not inputs.dtype == out.dtype == weights.dtype:
+            inputs = inputs.to(weights.dtype)
+            products = torch.bmm(inputs, weights) if added is None else torch.baddbmm(added, inputs, weights)
+            out.copy_(products)
+        elif added is None:
+            torch.bmm(inputs, weights, out=out)
+        else:
+            torch.baddbmm(added, inputs, weights, out=out)
+
+
+def handle_signals_on_another_stack() -> None:
+    """
+    Gives the main thread an alternate stack for signal handlers. Without one, a signal that arrives during a
+    float32 product of oneDNN, such as that of Ctrl-C, can damage the heap or the product (seen with torch
+    2.11 on AVX2 and AVX-512; perhaps its kernels use the stack pointer as a general register). Python's
+    handlers run on an alternate stack if there is one (`SA_ONSTACK`), and `faulthandler` makes one. Other
+    threads are not covered.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if in_main_thread and sys.__stderr__ is not None and not faulthandler.is_enabled():
+        faulthandler.enable(sys.__stderr__)
+
+
+def pack_for_training(weight: Tensor, dtype: torch.dtype) -> PackedLinear:
+    """Packs a copy of a weight, shape (outputs, inputs), for products in `dtype`; see `autocast_dtype`."""
+    return _pack(weight.detach().to(dtype), None)
+
+
+def multiply(left: Tensor, right: Tensor) -> Tensor:
+    """
+    Returns `left @ right`. Two float32 matrices on a CPU that is not Intel's are multiplied by oneDNN,
+    because MKL runs at little more than half the speed on some AMD processors.
+    """
+    are_float32_matrices = left.dim() == 2 and left.dtype == torch.float32
+    if are_float32_matrices and left.device.type == "cpu" and has_onednn() and not _is_intel_processor():
+        handle_signals_on_another_stack()
+        return torch.ops.mkldnn._linear_pointwise(left, right.t(), None, "none", [], "")
+    return torch.matmul(left, right)
+
+
+@cache
+def _is_intel_processor() -> bool:
+    """Returns whether this is an Intel processor, on which MKL is faster and needs no copies."""
+    return "Intel" in processor()
+
+
+def autocast_dtype(like: Tensor) -> torch.dtype:
+    """Returns the type for products: autocast's if it is on, else the type of `like`."""
+    device = like.device.type
+    if not hasattr(torch, "get_autocast_dtype"):  # torch before 2.4
+        if device == "cuda":
+            return torch.get_autocast_gpu_dtype() if torch.is_autocast_enabled() else like.dtype
+        return torch.get_autocast_cpu_dtype() if torch.is_autocast_cpu_enabled() else like.dtype
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else like.dtype
+
+
+def has_onednn() -> bool:
+    """Returns whether this torch can pack weights for oneDNN."""
+    return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_reorder_linear_weight")
+
+
+def has_bfloat16() -> bool:
+    """Returns whether this CPU multiplies bfloat16 numbers."""
+    return has_onednn() and bool(getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", bool)())
+
+
+def _pack(weight: Tensor, bias: Tensor | None) -> PackedLinear:
+    is_packed_by = {torch.float: has_onednn, torch.bfloat16: has_bfloat16}.get(weight.dtype)
+    is_onednns = weight.device.type == "cpu" and is_packed_by is not None and is_packed_by()
+    return OneDnnLinear(weight, bias) if is_onednns else PlainLinear(weight, bias)

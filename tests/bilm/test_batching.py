@@ -1,0 +1,50 @@
+from itertools import pairwise
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin.bilm.batching import pack, split_by_tokens
+
+LENGTHS = st.lists(st.integers(0, 9), max_size=8)
+
+
+@given(LENGTHS)
+def test_packed_rows_are_those_of_torchs_packed_sequence(lengths: list[int]) -> None:
+    packing = pack(torch.tensor(lengths, dtype=torch.long))
+    assert sorted(packing.sentences.tolist()) == list(range(len(lengths)))
+    ordered = sorted((length for length in lengths if length), reverse=True)
+    if not ordered:
+        assert packing.batch_sizes == []
+        return
+    tokens = torch.arange(len(lengths) * 10).view(len(lengths), 10)
+    packed = torch.nn.utils.rnn.pack_padded_sequence(
+        tokens[packing.sentences[: len(ordered)]], ordered, batch_first=True
+    )
+    assert packing.batch_sizes == packed.batch_sizes.tolist()
+    assert torch.equal(tokens[packing.sentence, packing.time], packed.data)
+
+
+@given(LENGTHS, st.integers(1, 30))
+def test_runs_hold_every_sentence_once_in_order_and_no_more_tokens_than_allowed(
+    lengths: list[int], max_tokens: int
+) -> None:
+    runs = split_by_tokens(lengths, max_tokens)
+    assert [number for run in runs for number in range(run.start, run.stop)] == list(range(len(lengths)))
+    for run in runs:
+        part = lengths[run]
+        assert len(part) == 1 or max(part) * len(part) <= max_tokens
+
+
+@given(LENGTHS, st.integers(1, 30))
+def test_no_two_neighbouring_runs_would_fit_into_one(lengths: list[int], max_tokens: int) -> None:
+    runs = split_by_tokens(lengths, max_tokens)
+    for run, following in pairwise(runs):
+        together = lengths[run.start : following.start + 1]
+        assert max(together) * len(together) > max_tokens
+
+
+def test_lengths_on_the_cpu_are_packed_for_the_device_that_is_asked_for() -> None:
+    packing = pack(torch.tensor([2, 3]), torch.device("meta"))
+    assert packing.batch_sizes == [2, 2, 1]
+    assert all(part.is_meta for part in packing[1:])

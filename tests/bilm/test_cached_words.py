@@ -1,0 +1,142 @@
+"""Which vectors of words are kept between calls, and when they are dropped."""
+
+import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from elmo_plugin.bilm import BiLm, BiLmError, TokenEncoder
+from tests.bilm.token_encoders import (
+    bilm_with_encoder,
+    check_vectors,
+    encode,
+    ids_of,
+    skip_where_missing,
+    small_encoder,
+)
+from tests.close import assert_near
+
+
+def _count_encoded(encoder: TokenEncoder, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Returns a list that gets the number of words of each call of the encoder's `encode_words`."""
+    encoded: list[int] = []
+
+    def encode_words(ids: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if len(ids) > 0:
+            encoded.append(len(ids))
+        return TokenEncoder.encode_words(encoder, ids, *args, **kwargs)
+
+    monkeypatch.setattr(encoder, "encode_words", encode_words)
+    return encoded
+
+
+def test_each_distinct_word_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for frozen in (True, False):
+        encoder = small_encoder().requires_grad_(not frozen)
+        encoded = _count_encoded(encoder, monkeypatch)
+        encoder(ids_of(["to", "be", "or", "not", "to", "be"]))
+        assert encoded == [4]
+
+
+def test_a_frozen_encoder_encodes_only_new_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    bilm = bilm_with_encoder()
+    encoded = _count_encoded(bilm.token_encoder, monkeypatch)
+    for words in (["to", "be"], ["be", "or", "not", "to"], ["not", "to", "be"]):
+        check_vectors(bilm, words)
+    assert encoded == [2, 2]
+
+
+def test_another_precision_has_other_vectors() -> None:
+    skip_where_missing("int8")
+    bilm = bilm_with_encoder()
+    exact = encode(bilm, ["to", "be"])
+    bilm.precision = "int8"
+    assert not torch.equal(encode(bilm, ["to", "be"]), exact)
+    bilm.precision = "float32"
+    assert torch.equal(encode(bilm, ["to", "be"]), exact)
+
+
+def test_words_encoded_ahead_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    bilm = bilm_with_encoder(word_cache_size=1)
+    encoded = _count_encoded(bilm.token_encoder, monkeypatch)
+    bilm.precompute(["to", "be", "or", "not", "to", "be"])
+    for word in ("that", "is", "the", "question"):
+        check_vectors(bilm, [word, "to", "be", "or", "not"])
+    assert encoded == [4, 1, 1, 1, 1]
+
+
+def test_kept_vectors_can_be_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    bilm = bilm_with_encoder()
+    encoded = _count_encoded(bilm.token_encoder, monkeypatch)
+    bilm.precompute(["to", "be"])
+    bilm.clear_word_cache()
+    check_vectors(bilm, ["be"])
+    assert encoded == [2, 1]
+
+
+def test_words_cannot_be_encoded_ahead_in_training() -> None:
+    with pytest.raises(BiLmError, match="requires_grad_"):
+        bilm_with_encoder().requires_grad_(True).precompute(["to"])
+
+
+def test_without_a_cache_each_call_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    bilm = bilm_with_encoder(word_cache_size=0)
+    encoded = _count_encoded(bilm.token_encoder, monkeypatch)
+    for _ in range(2):
+        check_vectors(bilm, ["to", "be"])
+    assert encoded == [2, 2]
+
+
+def test_inference_mode_and_its_absence_may_follow_each_other() -> None:
+    bilm = bilm_with_encoder()
+    for words, inference in ((["to"], True), (["to", "be"], False), (["to", "be", "or"], True)):
+        with torch.inference_mode(inference):
+            check_vectors(bilm, words)
+    head = nn.Linear(6, 1)
+    head(encode(bilm, ["to", "not"])).sum().backward()
+
+
+def test_autocast_does_not_reach_what_is_kept() -> None:
+    bilm = bilm_with_encoder()
+    with torch.autocast("cpu", torch.bfloat16):
+        check_vectors(bilm, ["to", "be"])
+        assert small_encoder()(ids_of(["to"])).dtype == torch.float32
+    check_vectors(bilm, ["to", "be"])
+
+
+def test_threads_get_the_same_vectors() -> None:
+    bilm, words = bilm_with_encoder(), [f"word{i}" for i in range(60)]
+    expected = encode(bilm_with_encoder(word_cache_size=0), words)
+    with ThreadPoolExecutor(4) as pool:
+        results = pool.map(lambda start: (start, encode(bilm, words[start : start + 9])), range(50))
+        for start, vectors in results:
+            assert_near(vectors, expected[start : start + 9])
+
+
+class _Vectors(torch.utils.data.Dataset[Tensor]):
+    """Encodes words in the process that reads them."""
+
+    def __init__(self, bilm: BiLm, words: list[str]) -> None:
+        self._bilm, self._words = bilm, words
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __getitem__(self, index: int) -> Tensor:
+        return encode(self._bilm, [self._words[index]])[0]
+
+
+# To start a process anew ("spawn") takes long: it imports torch again.
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
+def test_worker_processes_get_the_same_vectors(method: str) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no start method {method} here")
+    bilm, words = bilm_with_encoder(), ["to", "be", "or", "not"]
+    expected = encode(bilm, words)
+    loader = torch.utils.data.DataLoader(
+        _Vectors(bilm, [*words, "new"]), batch_size=4, num_workers=1, multiprocessing_context=method
+    )
+    assert_near(next(iter(loader)), expected)

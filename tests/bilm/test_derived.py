@@ -1,0 +1,227 @@
+"""What is derived from frozen weights is derived once, and again after each change that `refresh` names."""
+
+import copy
+import pickle
+import threading
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from elmo_plugin.bilm import BiLm, BiLmOutput
+from elmo_plugin.bilm.derived import DerivedValues
+from tests.bilm.conftest import BiLmMaker, ids_of
+from tests.close import assert_near
+from tests.forks import ends_well_in_a_fork
+
+Change = Callable[[BiLm], object]
+
+
+@pytest.fixture
+def bilm(make_bilm: BiLmMaker) -> BiLm:
+    return make_bilm().requires_grad_(False)
+
+
+def load_other_weights(bilm: BiLm) -> None:
+    bilm.load_state_dict(BiLm(bilm.options).state_dict())
+
+
+def load_other_weights_from_outside(bilm: BiLm) -> None:
+    nn.ModuleDict({"bilm": bilm}).load_state_dict(nn.ModuleDict({"bilm": BiLm(bilm.options)}).state_dict())
+
+
+def copy_other_weights(bilm: BiLm) -> None:
+    bilm.load_weights(BiLm(bilm.options).state_dict().items())
+
+
+def replace_a_parameter(bilm: BiLm) -> None:
+    shape = bilm.forward_lm.layers[0].bias.shape
+    bilm.forward_lm.layers[0].bias = nn.Parameter(torch.ones(shape), requires_grad=False)
+
+
+def change_data_and_move(bilm: BiLm) -> None:
+    for parameter in bilm.parameters():
+        parameter.data.mul_(2)
+    bilm.to("cpu")
+
+
+def change_data_and_move_from_outside(bilm: BiLm) -> None:
+    for parameter in bilm.parameters():
+        parameter.data.mul_(2)
+    nn.ModuleList([bilm]).to("cpu")
+
+
+def train_a_step(bilm: BiLm) -> None:
+    recurrence, bilm.recurrence = bilm.recurrence, "auto"
+    nn.ModuleList([bilm]).requires_grad_(True)  # which does not call that of the biLM
+    optimizer = torch.optim.SGD(bilm.parameters(), lr=0.1)
+    bilm(ids_of("a play")).layers.sum().backward()
+    optimizer.step()
+    nn.ModuleList([bilm]).requires_grad_(False)
+    bilm.recurrence = recurrence
+
+
+def step_after_freezing(bilm: BiLm) -> None:
+    bilm.requires_grad_(True)
+    for parameter in bilm.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer = torch.optim.AdamW(bilm.parameters(), lr=0.05, fused=True)  # torch counts none of its changes
+    bilm.requires_grad_(False)
+    optimizer.step()
+
+
+def change_in_place_and_refresh(bilm: BiLm) -> None:
+    bilm.backward_lm.layers[1].projection_weight[0, 0] += 1
+    bilm.refresh()
+
+
+CHANGES: list[Change] = [
+    load_other_weights,
+    load_other_weights_from_outside,
+    copy_other_weights,
+    replace_a_parameter,
+    change_data_and_move,
+    change_data_and_move_from_outside,
+    train_a_step,
+    step_after_freezing,
+    change_in_place_and_refresh,
+    lambda bilm: bilm.double(),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("recurrence", ["sequential", "batched_directions"])
+def test_after_a_change_the_bilm_computes_with_its_weights(
+    bilm: BiLm, change: Change, recurrence: str
+) -> None:
+    bilm.recurrence = recurrence
+    ids = torch.randint(1, 262, (2, 3, 50), generator=torch.Generator().manual_seed(1))
+    before, digest = bilm(ids).layers, bilm.digest()
+    change(bilm)
+    after = bilm(ids).layers
+    assert before.dtype != after.dtype or not torch.equal(after, before)
+    assert bilm.digest() != digest
+    fresh = BiLm(bilm.options).eval().double()
+    fresh.load_state_dict(bilm.state_dict())
+    fresh.recurrence = "reference"
+    assert_near(after, fresh(ids).layers)
+
+
+def test_a_call_with_other_parameters_computes_with_them(bilm: BiLm) -> None:
+    ids = ids_of("a play")
+    before = bilm(ids).layers
+    doubled = {name: 2 * tensor for name, tensor in bilm.state_dict().items()}
+    layers = torch.func.functional_call(bilm, doubled, (ids,)).layers
+    assert torch.equal(layers, BiLm(bilm.options, weights=doubled.items())(ids).layers)
+    assert torch.equal(bilm(ids).layers, before)
+
+
+def test_nothing_is_derived_from_weights_that_are_trained(bilm: BiLm) -> None:
+    derived = bilm.derived_values()
+    assert derived is not None and bilm.derived_values() is derived
+    bilm.forward_lm.layers[0].bias.requires_grad_(True)
+    assert bilm.derived_values() is None
+    bilm.forward_lm.layers[0].bias.requires_grad_(False)
+    assert bilm.derived_values() is not derived
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_a_change_of_mode_drops_what_is_derived_if_weights_are_trained(bilm: BiLm, mode: bool) -> None:
+    derived = bilm.derived_values()
+    bilm.train(mode)
+    assert bilm.derived_values() is derived
+    bilm.forward_lm.layers[0].bias.requires_grad_(True)
+    nn.ModuleList([bilm]).train(mode)
+    bilm.forward_lm.layers[0].bias.requires_grad_(False)
+    assert bilm.derived_values() is not derived
+
+
+def test_moving_a_bilm_does_not_keep_the_old_weights_in_memory(bilm: BiLm) -> None:
+    bilm(ids_of("a play"))
+    bilm.double()
+    assert bilm._derived is None, "until the next batch"
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda bilm: pickle.loads(pickle.dumps(bilm))])
+def test_copies_and_pickles_start_empty(bilm: BiLm, duplicate: Callable[[BiLm], BiLm]) -> None:
+    size = len(pickle.dumps(bilm))
+    layers = bilm(ids_of("a play")).layers
+    assert len(pickle.dumps(bilm)) == size
+    other = duplicate(bilm)
+    assert torch.equal(other(ids_of("a play")).layers, layers)
+    other.token_encoder.projection.weight.mul_(2)
+    other.refresh()
+    assert torch.equal(bilm(ids_of("a play")).layers, layers)
+
+
+def test_a_value_is_derived_once_for_each_key() -> None:
+    derived, values = DerivedValues([]), iter(range(9))
+    assert [derived.get((key,), next, values) for key in "aabba"] == [0, 0, 1, 1, 0]
+    derived.drop("b")
+    assert [derived.get((key,), next, values) for key in "ab"] == [0, 2]
+
+
+def test_threads_get_one_value_whatever_is_dropped_meanwhile() -> None:
+    derived, wrong = DerivedValues([]), []
+    barrier = threading.Barrier(4)
+
+    def work() -> None:
+        barrier.wait()
+        for number in range(200):
+            value = derived.get(("lstm", number), object)
+            if derived.get(("lstm", number), object) is not value:
+                wrong.append(number)
+            derived.get(("words", number), object)
+            derived.drop("words")
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_processes_that_are_forked_while_a_thread_embeds_embed_too(bilm: BiLm) -> None:
+    expected = bilm(ids_of("the mat sat")).layers
+    is_over = threading.Event()
+
+    def embed() -> None:
+        while not is_over.is_set():
+            bilm.clear_word_cache()
+            bilm.embed([["new", "words"], ["the"]])
+
+    def check() -> None:
+        torch.testing.assert_close(bilm(ids_of("the mat sat")).layers, expected)
+
+    thread = threading.Thread(target=embed)
+    thread.start()
+    try:
+        for _ in range(10):
+            assert ends_well_in_a_fork(check)
+    finally:
+        is_over.set()
+        thread.join()
+
+
+class CountingCache:
+    """Stores nothing, and remembers the digests that it was called with."""
+
+    def __init__(self) -> None:
+        self.digests: list[bytes] = []
+
+    def run(self, compute: Callable[[Tensor], BiLmOutput], digest: bytes, ids: Tensor, *_: int) -> BiLmOutput:
+        self.digests.append(digest)
+        return compute(ids)
+
+
+def test_a_cache_gets_the_digest_of_the_weights_in_the_precision_of_the_call(bilm: BiLm) -> None:
+    cache, ids = CountingCache(), ids_of("a play")
+    bilm.forward_cached(ids, cache=cache)
+    assert cache.digests == [bilm.digest("float32")] != [bilm.digest("bfloat16")]
+    change_in_place_and_refresh(bilm)
+    bilm.forward_cached(ids, cache=cache)
+    assert cache.digests[1] == bilm.digest() != cache.digests[0]
+    bilm.requires_grad_(True)
+    assert bilm.forward_cached(ids, cache=cache).layers.requires_grad and len(cache.digests) == 2

@@ -1,0 +1,222 @@
+from collections.abc import Sequence
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from elmo_plugin.bilm import PRECISIONS, LstmOptions, lstm_cell
+from elmo_plugin.bilm.lstm import RECURRENCES
+from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, map_state
+from tests.bilm.paths import ComputePath, skip_if_not_here
+from tests.close import assert_near
+
+INPUT_DIM, DIM, PROJECTION_DIM = 6, 7, 5
+CLIPS = [(None, None), (0.5, 0.4), (100.0, 100.0)]
+BATCHED, SEQUENTIAL = RECURRENCES["batched_directions"], RECURRENCES["sequential"]
+LENGTHS = [6, 6, 4, 3, 1, 1, 0]  # of the rows, in packed order
+
+
+def _layers(directions: int, cell_clip: float | None, proj_clip: float | None) -> list[LstmLayer]:
+    torch.manual_seed(1)
+    options = LstmOptions(dim=DIM, projection_dim=PROJECTION_DIM, cell_clip=cell_clip, proj_clip=proj_clip)
+    layers = [LstmLayer(INPUT_DIM, options) for _ in range(directions)]
+    for layer in layers:
+        for parameter in layer.parameters():
+            nn.init.normal_(parameter, std=0.7)
+    return layers
+
+
+def _random_inputs(directions: int, lengths: Sequence[int]) -> tuple[list[Tensor], list[int], LstmState]:
+    torch.manual_seed(2)
+    batch_sizes = [sum(time < length for length in lengths) for time in range(max(lengths))]
+    inputs = [torch.randn(sum(lengths), INPUT_DIM) for _ in range(directions)]
+    return inputs, batch_sizes, _random_state(directions, len(lengths))
+
+
+def _random_state(directions: int, rows: int) -> LstmState:
+    return LstmState(torch.randn(directions, rows, PROJECTION_DIM), torch.randn(directions, rows, DIM))
+
+
+def _run(
+    layers: Sequence[LstmLayer],
+    inputs: Sequence[Tensor],
+    batch_sizes: Sequence[int],
+    state: LstmState,
+    precision: str = "float32",
+) -> tuple[list[Tensor], LstmState]:
+    return BATCHED.run(BATCHED.pack(layers, PRECISIONS[precision]), inputs, batch_sizes, state, True)
+
+
+def _by_the_book(
+    layer: LstmLayer, inputs: Tensor, batch_sizes: Sequence[int], state: LstmState
+) -> tuple[Tensor, LstmState]:
+    """One row of one time step after the other, in float64."""
+
+    def clip(values: Tensor, bound: float | None) -> Tensor:
+        return values if bound is None else values.clamp(-bound, bound)
+
+    weights = [
+        parameter.detach().double()
+        for parameter in (layer.input_weight, layer.recurrent_weight, layer.bias, layer.projection_weight)
+    ]
+    input_weight, recurrent_weight, bias, projection_weight = weights
+    hidden, cell = state.hidden.double().clone(), state.cell.double().clone()
+    outputs = []
+    vectors = iter(inputs.double())
+    for size in batch_sizes:
+        for row in range(size):
+            gates = input_weight @ next(vectors) + recurrent_weight @ hidden[row] + bias
+            i, j, f, o = gates.chunk(4)
+            new_cell = torch.sigmoid(f + 1) * cell[row] + torch.sigmoid(i) * torch.tanh(j)
+            cell[row] = clip(new_cell, layer.cell_clip)
+            hidden[row] = clip(
+                projection_weight @ (torch.sigmoid(o) * torch.tanh(cell[row])), layer.proj_clip
+            )
+            outputs.append(hidden[row].clone())
+    return torch.stack(outputs), LstmState(hidden, cell)
+
+
+def _assert_equals_the_book(
+    layers: list[LstmLayer], precision: str = "float32", tolerance: float = 1e-5
+) -> None:
+    inputs, batch_sizes, state = _random_inputs(len(layers), LENGTHS)
+    outputs, end = _run(layers, inputs, batch_sizes, state, precision)
+    assert len(outputs) == len(end.hidden) == len(layers)
+    for number, layer in enumerate(layers):
+        start = LstmState(state.hidden[number], state.cell[number])
+        expected, expected_state = _by_the_book(layer, inputs[number], batch_sizes, start)
+        got = (outputs[number], end.hidden[number], end.cell[number])
+        for values, right in zip(got, (expected, *expected_state), strict=True):
+            assert values.dtype == torch.float
+            torch.testing.assert_close(values.double(), right, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize(("cell_clip", "proj_clip"), CLIPS)
+@pytest.mark.parametrize("directions", [1, 2])
+def test_outputs_and_states_follow_the_formulas(
+    directions: int, cell_clip: float | None, proj_clip: float | None
+) -> None:
+    _assert_equals_the_book(_layers(directions, cell_clip, proj_clip))
+
+
+def test_the_small_clips_of_these_tests_are_reached() -> None:
+    layers = _layers(2, 0.5, 0.4)
+    outputs, end = _run(layers, *_random_inputs(2, LENGTHS))
+    for output, cell in zip(outputs, end.cell, strict=True):
+        assert (output.abs() == 0.4).any() and (cell.abs() == 0.5).any()
+
+
+@pytest.mark.parametrize("max_rows", [1, 6, 7, 11, 12])
+def test_a_time_step_at_the_border_of_a_chunk_is_like_any_other(
+    max_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lstm_cell, "MAX_PROJECTED_ROWS", max_rows)
+    _assert_equals_the_book(_layers(2, 0.5, 0.4))
+
+
+def test_bfloat16_stays_near_and_keeps_its_cells_in_float32() -> None:
+    skip_if_not_here(ComputePath("batched_directions", "bfloat16", "cpu", 0.0))
+    layers = _layers(2, 3.0, 3.0)
+    _assert_equals_the_book(layers, "bfloat16", tolerance=0.05)
+    packed = BATCHED.pack(layers, PRECISIONS["bfloat16"])
+    assert packed.dtype == torch.bfloat16
+    _, end = BATCHED.run(packed, *_random_inputs(2, LENGTHS), True)
+    assert not torch.equal(end.cell, end.cell.bfloat16().float())
+
+
+def test_float64_layers_are_computed_in_float64() -> None:
+    layers = [layer.double() for layer in _layers(2, 0.5, 0.4)]
+    inputs, batch_sizes, state = _random_inputs(2, LENGTHS)
+    inputs, state = [tensor.double() for tensor in inputs], map_state(Tensor.double, state)
+    outputs, _ = _run(layers, inputs, batch_sizes, state)
+    for number, layer in enumerate(layers):
+        start = LstmState(state.hidden[number], state.cell[number])
+        expected, _ = _by_the_book(layer, inputs[number], batch_sizes, start)
+        torch.testing.assert_close(outputs[number], expected)
+
+
+@pytest.mark.parametrize("rows", [0, 2])
+def test_without_a_time_step_the_states_stay(rows: int) -> None:
+    inputs = [torch.zeros(0, INPUT_DIM)] * 2
+    state = _random_state(2, rows)
+    outputs, end = _run(_layers(2, None, None), inputs, [], state)
+    assert [output.shape for output in outputs] == [(0, PROJECTION_DIM)] * 2
+    assert all(map(torch.equal, state, end))
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_states_inputs_and_weights_are_left_as_they_are(precision: str) -> None:
+    skip_if_not_here(ComputePath("batched_directions", precision, "cpu", 0.0))
+    layers = _layers(2, 0.5, 0.4)
+    inputs, batch_sizes, state = _random_inputs(2, LENGTHS)
+    weights = [parameter for layer in layers for parameter in layer.parameters()]
+    given = [*inputs, *state, *weights]
+    copies = [tensor.clone() for tensor in given]
+    packed = BATCHED.pack(layers, PRECISIONS[precision])
+    first, _ = BATCHED.run(packed, inputs, batch_sizes, state, True)
+    second, _ = BATCHED.run(packed, inputs, batch_sizes, state, False)
+    assert all(map(torch.equal, first, second)), "the packed weights stay as they were"
+    assert all(torch.equal(tensor, copy) for tensor, copy in zip(given, copies, strict=True))
+
+
+def test_autocast_and_inference_mode_change_nothing() -> None:
+    packed = BATCHED.pack(_layers(2, 0.5, 0.4), PRECISIONS["float32"])
+    arguments = *_random_inputs(2, LENGTHS), True
+    expected, _ = BATCHED.run(packed, *arguments)
+    with torch.autocast("cpu"), torch.inference_mode():
+        outputs, _ = BATCHED.run(packed, *arguments)
+    assert all(torch.equal(output, right) for output, right in zip(outputs, expected, strict=True))
+
+
+@pytest.mark.parametrize("name", ["batched_directions", "sequential"])
+def test_packed_weights_are_detached_copies(name: str) -> None:
+    recurrence = RECURRENCES[name]
+    layers, arguments = _layers(2, None, None), (*_random_inputs(2, LENGTHS), True)
+    packed = recurrence.pack(layers, PRECISIONS["float32"])
+    before, _ = recurrence.run(packed, *arguments)
+    with torch.no_grad():
+        for parameter in layers[0].parameters():
+            parameter.zero_()
+    after, _ = recurrence.run(packed, *arguments)
+    for output, expected in zip(after, before, strict=True):
+        assert not output.requires_grad and torch.equal(output, expected)
+
+
+@pytest.mark.parametrize("directions", [1, 2])
+def test_int8_gives_what_the_sequential_recurrence_gives(directions: int) -> None:
+    skip_if_not_here(ComputePath("batched_directions", "int8", "cpu", 0.0))
+    layers = _layers(directions, 0.5, 0.4)
+    arguments = _random_inputs(directions, LENGTHS)
+    packed = SEQUENTIAL.pack(layers, PRECISIONS["int8"])
+    assert_near(_run(layers, *arguments, "int8"), SEQUENTIAL.run(packed, *arguments, True))
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-4), ("bfloat16", 0.05)])
+@pytest.mark.parametrize("directions", [1, 2])
+def test_on_a_gpu_it_gives_what_it_gives_on_a_cpu(directions: int, precision: str, tolerance: float) -> None:
+    inputs, batch_sizes, state = _random_inputs(directions, LENGTHS)
+    layers = _layers(directions, 0.5, 0.4)
+    expected, expected_end = _run(layers, inputs, batch_sizes, state, precision)
+    outputs, end = _run(
+        [layer.cuda() for layer in layers],
+        [tensor.cuda() for tensor in inputs],
+        batch_sizes,
+        map_state(Tensor.cuda, state),
+        precision,
+    )
+    for values, value in zip((*outputs, *end), (*expected, *expected_end), strict=True):
+        assert values.is_cuda
+        torch.testing.assert_close(values.cpu(), value, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.cuda
+def test_on_a_gpu_no_time_step_waits_for_the_device() -> None:
+    packed = BATCHED.pack([layer.cuda() for layer in _layers(2, 0.5, 0.4)], PRECISIONS["float32"])
+    inputs, batch_sizes, state = _random_inputs(2, LENGTHS)
+    inputs, state = [tensor.cuda() for tensor in inputs], map_state(Tensor.cuda, state)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        BATCHED.run(packed, inputs, batch_sizes, state, True)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")

@@ -1,0 +1,216 @@
+"""What every recurrence does, whatever its speed."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from elmo_plugin.bilm import PRECISIONS, BiLmError, LstmOptions
+from elmo_plugin.bilm.lstm import RECURRENCES, DirectionalLstm, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, map_state
+from tests.bilm.direction import run_direction
+
+NAMES = list(RECURRENCES)
+every_recurrence = pytest.mark.parametrize("name", NAMES)
+
+
+def _options(**changes) -> LstmOptions:
+    return LstmOptions(**{"projection_dim": 4, "dim": 7, "n_layers": 2, **changes})
+
+
+def _lm(options: LstmOptions, seed: int = 1) -> DirectionalLstm:
+    torch.manual_seed(seed)
+    lm = DirectionalLstm(options).double()
+    for parameter in lm.parameters():
+        nn.init.normal_(parameter)
+    return lm.requires_grad_(False)
+
+
+def _state(sentences: int, options: LstmOptions) -> LstmState:
+    return LstmState(
+        torch.randn(options.n_layers, sentences, options.projection_dim).double(),
+        torch.randn(options.n_layers, sentences, options.dim).double(),
+    )
+
+
+def _by_the_book(layer: LstmLayer, inputs: Tensor, cell_clip: float, proj_clip: float) -> Tensor:
+    """One sentence, cell by cell, in Python floats."""
+    n_cells, n_hidden = layer.projection_weight.size(1), layer.projection_weight.size(0)
+    cells, hidden, outputs = [0.0] * n_cells, [0.0] * n_hidden, []
+
+    def sigmoid(x: float) -> float:
+        return 1 / (1 + math.exp(-x))
+
+    def clip(x: float, bound: float) -> float:
+        return max(-bound, min(bound, x))
+
+    weights = torch.cat([layer.input_weight, layer.recurrent_weight], dim=1).tolist()
+    for vector in inputs.tolist():
+        gates = [
+            bias + sum(w * x for w, x in zip(row, vector + hidden, strict=True))
+            for row, bias in zip(weights, layer.bias.tolist(), strict=True)
+        ]
+        i, j, f, o = (gates[k * n_cells : (k + 1) * n_cells] for k in range(4))
+        cells = [
+            clip(sigmoid(f[n] + 1) * cells[n] + sigmoid(i[n]) * math.tanh(j[n]), cell_clip)
+            for n in range(n_cells)
+        ]
+        out = [sigmoid(o[n]) * math.tanh(cells[n]) for n in range(n_cells)]
+        hidden = [
+            clip(sum(w * x for w, x in zip(row, out, strict=True)), proj_clip)
+            for row in layer.projection_weight.tolist()
+        ]
+        outputs.append(hidden)
+    return torch.tensor(outputs, dtype=torch.double)
+
+
+@every_recurrence
+@pytest.mark.parametrize(("cell_clip", "proj_clip"), [(None, None), (0.5, None), (None, 0.4), (0.5, 0.4)])
+def test_a_layer_follows_the_formulas_with_and_without_clips(
+    name: str, cell_clip: float | None, proj_clip: float | None
+) -> None:
+    lm = _lm(_options(n_layers=1, cell_clip=cell_clip, proj_clip=proj_clip))
+    inputs = torch.randn(6, 4, dtype=torch.double)
+    (outputs,), _ = run_direction(lm, inputs, [1] * 6, recurrence=name)
+    expected = _by_the_book(lm.layers[0], inputs, cell_clip or math.inf, proj_clip or math.inf)
+    torch.testing.assert_close(outputs, expected)
+    if proj_clip:
+        assert (outputs.abs() == proj_clip).any(), "the test never reached the clip"
+
+
+@every_recurrence
+def test_without_clips_a_layer_is_torchs_lstm_with_projection(name: str) -> None:
+    lm = _lm(_options(n_layers=1, cell_clip=None, proj_clip=None))
+    layer = lm.layers[0]
+    peer = nn.LSTM(4, 7, proj_size=4).double()
+
+    def to_torch(gates: Tensor) -> Tensor:  # i, j, f, o -> i, f, j, o
+        i, j, f, o = gates.chunk(4)
+        return torch.cat([i, f, j, o])
+
+    forget_bias = torch.cat([torch.zeros(7), torch.ones(7), torch.zeros(14)]).double()
+    with torch.no_grad():
+        peer.weight_ih_l0.copy_(to_torch(layer.input_weight))
+        peer.weight_hh_l0.copy_(to_torch(layer.recurrent_weight))
+        peer.bias_ih_l0.copy_(to_torch(layer.bias))
+        peer.bias_hh_l0.copy_(forget_bias)
+        peer.weight_hr_l0.copy_(layer.projection_weight)
+    packed = nn.utils.rnn.pack_padded_sequence(torch.randn(6, 3, 4).double(), [6, 4, 1])
+    start = _state(3, lm.options)
+    (outputs,), state = run_direction(lm, packed.data, packed.batch_sizes.tolist(), start, name)
+    expected, (expected_hidden, expected_cell) = peer(packed, tuple(start))
+    torch.testing.assert_close(outputs, expected.data)
+    torch.testing.assert_close(state.hidden, expected_hidden)
+    torch.testing.assert_close(state.cell, expected_cell)
+
+
+@every_recurrence
+@pytest.mark.parametrize("skip", [True, False])
+def test_skip_connections_add_a_layers_input_but_not_to_its_state(name: str, skip: bool) -> None:
+    lm = _lm(_options(use_skip_connections=skip))
+    inputs = torch.randn(10, 4, dtype=torch.double)
+    outputs, state = run_direction(lm, inputs, [2] * 5, recurrence=name)
+    alone = _lm(_options(n_layers=1))
+    alone.layers[0].load_state_dict(lm.layers[0].state_dict())
+    (first,), _ = run_direction(alone, inputs, [2] * 5)
+    alone.layers[0].load_state_dict(lm.layers[1].state_dict())
+    (second,), end = run_direction(alone, first, [2] * 5)
+    torch.testing.assert_close(outputs[0], first)
+    torch.testing.assert_close(outputs[1], second + first if skip else second)
+    torch.testing.assert_close(state.hidden[1], second[-2:])
+    torch.testing.assert_close(state.cell[1:], end.cell)
+
+
+@settings(max_examples=25)
+@given(
+    lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5).map(lambda some: sorted(some)[::-1]),
+    name=st.sampled_from(NAMES[1:]),
+    ended=st.integers(0, 2),
+    directions=st.integers(1, 2),
+    seed=st.integers(0, 99),
+)
+def test_all_recurrences_give_what_the_reference_gives(
+    lengths: list[int], name: str, ended: int, directions: int, seed: int
+) -> None:
+    """`ended` sentences have a state, but no token."""
+    options = _options(cell_clip=0.8, proj_clip=1.0)
+    lms = [_lm(options, seed + k) for k in range(directions)]
+    batch_sizes = [sum(length > time for length in lengths) for time in range(lengths[0])]
+    inputs = [torch.randn(sum(lengths), 4).double() for _ in lms]
+    states = [_state(len(lengths) + ended, options) for _ in lms]
+    state = map_state(lambda *parts: torch.stack(parts, dim=1), *states)
+    before = map_state(Tensor.clone, state)
+    with torch.no_grad():
+        expected = lstm_layers(lms, inputs, batch_sizes, state, "reference", keep_state=True)
+        actual = lstm_layers(lms, inputs, batch_sizes, state, name, keep_state=True)
+        without_state = lstm_layers(lms, inputs, batch_sizes, state, name)
+    torch.testing.assert_close(actual, expected)
+    torch.testing.assert_close(without_state, (expected[0], None))
+    torch.testing.assert_close(state, before)  # the given state stays as it was
+
+
+@every_recurrence
+def test_a_text_in_two_parts_with_the_state_between_is_the_text_in_one(name: str) -> None:
+    lm = _lm(_options())
+    inputs = torch.randn(27, 4, dtype=torch.double)
+    whole, end = run_direction(lm, inputs, [3] * 9, recurrence=name)
+    first, state = run_direction(lm, inputs[:12], [3] * 4, recurrence=name)
+    second, end_of_parts = run_direction(lm, inputs[12:], [3] * 5, state, name)
+    for layer in range(2):
+        torch.testing.assert_close(torch.cat([first[layer], second[layer]]), whole[layer])
+    torch.testing.assert_close(end_of_parts, end)
+
+
+@every_recurrence
+def test_no_time_steps_leave_the_state_as_it_was(name: str) -> None:
+    lm = _lm(_options())
+    start = _state(3, lm.options)
+    outputs, state = run_direction(lm, torch.zeros(0, 4, dtype=torch.double), [], start, name)
+    assert outputs[-1].shape == (0, 4)
+    torch.testing.assert_close(state, start)
+
+
+def test_dropout_acts_in_training_only() -> None:
+    torch.manual_seed(0)
+    lm = DirectionalLstm(_options(), dropout=0.5)
+    inputs = torch.randn(6, 4)
+    one, other = (run_direction(lm, inputs, [2] * 3)[0][-1] for _ in range(2))
+    assert not torch.equal(one, other)
+    lm.eval()
+    one, other = (run_direction(lm, inputs, [2] * 3)[0][-1] for _ in range(2))
+    assert torch.equal(one, other)
+
+
+def test_changed_weights_are_packed_again() -> None:
+    lm = _lm(_options())
+    inputs = torch.randn(5, 4, dtype=torch.double)
+    before, _ = run_direction(lm, inputs, [1] * 5, recurrence="sequential")
+    for parameter in lm.parameters():
+        parameter.mul_(0.5)
+    after, _ = run_direction(lm, inputs, [1] * 5, recurrence="sequential")
+    expected, _ = run_direction(lm, inputs, [1] * 5, recurrence="reference")
+    torch.testing.assert_close(after, expected)
+    assert not torch.allclose(before[-1], after[-1])
+
+
+def test_an_unknown_recurrence_is_refused() -> None:
+    names = "reference, training, batched_directions, sequential"
+    with pytest.raises(BiLmError, match=f"recurrence must be auto or one of {names}, not 'fast'"):
+        run_direction(_lm(_options()), torch.zeros(1, 4).double(), [1], recurrence="fast")
+
+
+def test_gradients_in_another_precision_than_float32_are_refused() -> None:
+    lm = _lm(_options()).requires_grad_(True)
+    with pytest.raises(BiLmError, match="float32, not in bfloat16"):
+        inputs = torch.zeros(1, 4).double()
+        state = zero_state(lm.options, inputs, 1, directions=1)
+        lstm_layers([lm], [inputs], [1], state, precision=PRECISIONS["bfloat16"])
+
+
+@pytest.mark.parametrize("name", ["sequential", "batched_directions"])
+def test_gradients_are_refused_by_a_recurrence_that_has_none(name: str) -> None:
+    with pytest.raises(BiLmError, match=f"the {name} recurrence has no gradients"):
+        run_direction(_lm(_options()).requires_grad_(True), torch.zeros(1, 4).double(), [1], recurrence=name)

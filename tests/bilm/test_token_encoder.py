@@ -1,0 +1,136 @@
+import copy
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from elmo_plugin.bilm import BiLm, BiLmError, char_maxima, get_precision
+from elmo_plugin.bilm.token_encoder import Highway
+from tests.bilm.rounding import check_under_autocast, relative_error
+from tests.bilm.token_encoders import (
+    by_the_book,
+    ids_of,
+    skip_where_missing,
+    small_encoder,
+)
+from tests.close import assert_near
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("n_highway", [0, 1, 2])
+def test_each_word_has_the_vector_of_the_formulas(activation: str, n_highway: int, frozen: bool) -> None:
+    encoder = small_encoder(activation, n_highway).requires_grad_(not frozen)
+    words = ["a", "Wörter", "", "x" * 60, "<S>"]
+    ids = torch.cat([ids_of(words), torch.zeros(1, 50, dtype=torch.int16)])
+    for row, vector in zip(ids, encoder(ids), strict=True):
+        assert_near(vector, by_the_book(encoder, row, activation))
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_in_float64_the_vectors_are_exact(frozen: bool) -> None:
+    encoder = small_encoder().double().requires_grad_(not frozen)
+    ids = ids_of(["to", "understand"])
+    expected = torch.stack([by_the_book(encoder, row, "relu") for row in ids])
+    torch.testing.assert_close(encoder(ids), expected, atol=1e-12, rtol=1e-12)
+
+
+@settings(max_examples=15)
+@given(st.lists(st.text(max_size=55), min_size=1, max_size=8), st.integers(1, 5), st.booleans())
+def test_a_word_has_the_same_vector_in_any_company(words: list[str], size: int, frozen: bool) -> None:
+    encoder = small_encoder().requires_grad_(not frozen)
+    ids = ids_of(words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(char_maxima, "WORDS_AT_A_TIME_ON_CPU", size)
+        together = encoder.encode_words(ids)
+    for row, vector in zip(ids, together, strict=True):
+        assert_near(encoder.encode_words(row[None])[0], vector)
+
+
+def test_gradients_are_those_of_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(char_maxima, "WORDS_AT_A_TIME_ON_CPU", 4)
+    encoder = small_encoder().double()
+    ids = ids_of(["to", "be", "or", "not", "to", "", "x" * 42, "x" * 45, "y" * 60, "question"])
+    weights = torch.randn(len(ids), 6, dtype=torch.double)
+    parameters = dict(encoder.named_parameters())
+    gradients = torch.autograd.grad((encoder.encode_words(ids) * weights).sum(), list(parameters.values()))
+    vectors = torch.stack([by_the_book(encoder, row, "relu", parameters) for row in ids])
+    expected = torch.autograd.grad((vectors * weights).sum(), list(parameters.values()))
+    for gradient, wanted in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(gradient, wanted)
+
+
+@settings(max_examples=15)
+@given(st.lists(st.text("ab", max_size=60), min_size=1, max_size=5), st.integers(1, 5))
+def test_words_of_any_length_have_the_same_vectors_in_training_as_without_gradients(
+    words: list[str], size: int
+) -> None:
+    """Also words so long that not every filter fits after their first characters."""
+    ids = ids_of(words)
+    expected = small_encoder().double().requires_grad_(False).encode_words(ids)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(char_maxima, "WORDS_AT_A_TIME_ON_CPU", size)
+        vectors = small_encoder().double().encode_words(ids)
+    assert vectors.requires_grad
+    torch.testing.assert_close(vectors, expected)
+
+
+def test_under_autocast_vectors_and_gradients_are_near_those_of_float32() -> None:
+    ids = ids_of([f"{'word' * (i % 4)}{i}" for i in range(100)] + ["x" * 60])
+    encoder = small_encoder()
+    parameters = list(encoder.parameters())
+
+    def compute() -> tuple[torch.Tensor, ...]:
+        vectors = encoder.encode_words(ids)
+        return vectors, *torch.autograd.grad(vectors.square().sum(), parameters)
+
+    check_under_autocast(compute, torch.bfloat16, 0.1)  # another window may become the greatest
+
+
+def test_ids_of_no_character_are_an_error() -> None:
+    for frozen in (True, False):
+        for wrong in (-1, 262, 1000, 2**40):
+            ids = ids_of(["to", "be"]).long()
+            ids[1, 3] = wrong
+            with pytest.raises(BiLmError, match=rf"from 0 to 261.*{wrong}"):
+                small_encoder().requires_grad_(not frozen)(ids)
+
+
+def test_no_words_give_no_vectors() -> None:
+    for frozen in (True, False):
+        encoder = small_encoder().requires_grad_(not frozen)
+        assert encoder(torch.zeros(0, 3, 50, dtype=torch.long)).shape == (0, 3, 6)
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-6), ("bfloat16", 0.01), ("int8", 0.02)])
+def test_precisions_are_near_float32(precision: str, tolerance: float) -> None:
+    skip_where_missing(precision)
+    encoder = BiLm.from_pretrained("tiny").token_encoder.requires_grad_(False)
+    ids = ids_of(
+        ["It", "was", "a", "bright", "cold", "day", "in", "April", ",", "the", "clocks", "struck", "13"]
+    )
+    exact = copy.deepcopy(encoder).double()(ids)
+    vectors = encoder(ids, get_precision(precision))
+    assert vectors.dtype == torch.float32
+    assert relative_error(vectors, exact) < tolerance
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_gradients_are_computed_in_the_parameters_own_type(precision: str) -> None:
+    skip_where_missing(precision)
+    encoder, ids = small_encoder(), ids_of(["to", "be"])
+    expected = encoder(ids)
+    vectors = encoder(ids, get_precision(precision))
+    assert vectors.requires_grad
+    assert torch.equal(vectors, expected)
+    with torch.no_grad():
+        assert not torch.equal(encoder(ids, get_precision(precision)), expected)
+
+
+def test_a_highway_layer_with_a_closed_gate_carries_its_input() -> None:
+    highway = Highway(4)
+    nn.init.constant_(highway.carry.bias, -100.0)
+    inputs = torch.randn(3, 4)
+    torch.testing.assert_close(highway(inputs), inputs)

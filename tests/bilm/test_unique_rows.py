@@ -1,0 +1,70 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from elmo_plugin.bilm import batching
+from elmo_plugin.bilm.batching import first_of_each, row_hashes, unique_rows
+
+
+@st.composite
+def _matrices(draw: st.DrawFn) -> Tensor:
+    columns, dtype = draw(st.integers(0, 4)), draw(st.sampled_from([torch.int16, torch.int32, torch.int64]))
+    number = st.integers(-2, 2) | st.integers(torch.iinfo(dtype).min, torch.iinfo(dtype).max)
+    rows = draw(st.lists(st.lists(number, min_size=columns, max_size=columns), max_size=12))
+    repeated = [row for row in rows for _ in range(draw(st.integers(1, 2)))]
+    return torch.tensor(draw(st.permutations(repeated)), dtype=dtype).view(len(repeated), columns)
+
+
+def _check(rows: Tensor) -> None:
+    found, which = unique_rows(rows)
+    assert found.dtype == rows.dtype
+    assert torch.equal(found[which], rows)
+    assert sorted(found.tolist()) == sorted(map(list, {tuple(row) for row in rows.tolist()}))
+
+
+@settings(max_examples=50)
+@given(_matrices())
+def test_each_row_is_there_once_and_is_found_again(rows: Tensor) -> None:
+    _check(rows)
+
+
+@settings(max_examples=50)
+@given(_matrices())
+def test_rows_with_the_same_hash_are_told_apart(rows: Tensor) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batching, "row_hashes", lambda rows: torch.zeros(len(rows), dtype=torch.int64))
+        _check(rows)
+
+
+def test_text_has_the_rows_that_torch_finds() -> None:
+    torch.manual_seed(1)
+    rows = torch.randint(0, 262, (50, 50), dtype=torch.int16)[torch.randint(0, 50, (400,))]
+    found, which = unique_rows(rows)
+    expected, which_expected = torch.unique(rows, dim=0, return_inverse=True)
+    assert len(found) == len(expected)
+    assert torch.equal(which[:, None] == which[None], which_expected[:, None] == which_expected[None])
+
+
+def test_inference_mode_makes_no_difference_to_later_calls() -> None:
+    rows = torch.tensor([[1, 2, 3], [3, 2, 1], [1, 2, 3]])
+    with torch.inference_mode():
+        _check(rows.clone())
+    _check(rows)
+
+
+def test_a_hash_depends_on_numbers_and_their_order_and_not_on_their_type() -> None:
+    rows = torch.tensor([[1, 2], [2, 1], [0, 3], [1, 2]])
+    hashes = row_hashes(rows)
+    assert len(set(hashes.tolist())) == 3
+    assert torch.equal(row_hashes(rows.short()), hashes)
+
+
+def test_rows_that_are_not_contiguous_have_the_same_hashes() -> None:
+    rows = torch.arange(12).view(4, 3)
+    assert torch.equal(row_hashes(rows.t().contiguous().t()), row_hashes(rows))
+
+
+def test_the_first_of_each_group() -> None:
+    assert first_of_each(torch.tensor([1, 0, 1, 2, 0]), 3).tolist() == [1, 0, 3]

@@ -1,0 +1,167 @@
+import threading
+from threading import Event, Thread
+
+import pytest
+import torch
+from torch import Tensor
+
+from elmo_plugin.bilm import derived
+from elmo_plugin.bilm.derived import WordCache
+from tests.forks import ends_well_in_a_fork
+
+CHARACTERS = 3
+
+
+class _Encoder:
+    """Makes a word's vector from its number, and remembers which words it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[int]] = []
+
+    def __call__(self, types: Tensor) -> Tensor:
+        self.asked.append(types[:, 0].tolist())
+        return _vectors(types)
+
+
+def _types(*numbers: int, dtype: torch.dtype = torch.int64) -> Tensor:
+    return torch.tensor([[number, 7, number % 5] for number in numbers], dtype=dtype).view(-1, CHARACTERS)
+
+
+def _vectors(types: Tensor) -> Tensor:
+    return types[:, :1].float() * torch.tensor([1.0, -0.5])
+
+
+def _look_up(cache: WordCache, encode: _Encoder, *numbers: int) -> None:
+    """Looks the words up and checks their vectors."""
+    types = _types(*numbers)
+    assert torch.equal(cache.look_up(types, encode), _vectors(types))
+
+
+def test_only_words_that_are_not_there_are_encoded() -> None:
+    cache, encode = WordCache(10), _Encoder()
+    for numbers in ([5, 2, 9], [9, 4, 5, 1], [1, 2, 4, 5, 9]):
+        _look_up(cache, encode, *numbers)
+    assert encode.asked == [[5, 2, 9], [4, 1]]
+    assert len(cache) == 5
+
+
+def test_another_integer_type_finds_the_same_words() -> None:
+    cache, encode = WordCache(10), _Encoder()
+    _look_up(cache, encode, 5, 2)
+    cache.look_up(_types(2, 5, dtype=torch.int16), encode)
+    assert encode.asked == [[5, 2]]
+
+
+def test_no_words_have_no_vectors() -> None:
+    cache, encode = WordCache(10), _Encoder()
+    assert cache.look_up(_types(), encode).shape == (0, 2)
+    _look_up(cache, encode, 1)
+    assert cache.look_up(_types(), encode).shape == (0, 2)
+
+
+@pytest.mark.parametrize("capacity", [0, 1, 3, 4, 7])
+def test_a_full_cache_holds_no_more_than_its_capacity_and_stays_right(capacity: int) -> None:
+    cache, encode = WordCache(capacity), _Encoder()
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(30):
+        _look_up(cache, encode, *torch.randperm(9, generator=generator)[:4].tolist())
+        assert len(cache) <= capacity
+
+
+def test_pinned_words_stay_when_the_others_go() -> None:
+    cache, encode = WordCache(2), _Encoder()
+    _look_up(cache, encode, 8, 1)
+    cache.pin(_types(1, 2, 3), encode)
+    cache.pin(_types(3, 4), encode)
+    for number in (5, 6, 7, 8, 9):
+        _look_up(cache, encode, 4, 3, 2, 1, number)
+    assert encode.asked == [[8, 1], [1, 2, 3], [4], [5], [6], [7], [8], [9]]
+    assert len(cache) == 4 + 1
+
+
+def test_words_are_pinned_without_any_capacity() -> None:
+    cache, encode = WordCache(0), _Encoder()
+    cache.pin(_types(1, 2), encode)
+    _look_up(cache, encode, 2, 3, 1)
+    _look_up(cache, encode, 2, 3, 1)
+    assert encode.asked == [[1, 2], [3], [3]]
+
+
+def test_words_with_the_same_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derived, "row_hashes", lambda rows: rows[:, 0].long() // 10)
+    cache, encode = WordCache(4), _Encoder()
+    cache.pin(_types(12, 11, 25), encode)
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(30):
+        _look_up(cache, encode, *torch.randperm(60, generator=generator)[:5].tolist())
+    assert not {12, 25} & {number for asked in encode.asked[1:] for number in asked}
+
+
+def test_a_caller_may_write_to_the_vectors() -> None:
+    cache, encode = WordCache(9), _Encoder()
+    for _ in range(3):
+        cache.look_up(_types(3, 4), encode).zero_()
+    _look_up(cache, encode, 4, 3)
+
+
+@pytest.mark.parametrize("inference_first", [True, False])
+def test_it_works_in_and_out_of_inference_mode(inference_first: bool) -> None:
+    cache, encode = WordCache(6), _Encoder()
+    for step, number in enumerate(range(1, 9)):
+        with torch.inference_mode(inference_first == (step % 2 == 0)):
+            _look_up(cache, encode, number, number + 1)
+            if step == 2:
+                cache.pin(_types(20, 21), encode)
+    assert not cache.look_up(_types(1), encode).is_inference()
+
+
+def test_a_failure_to_encode_leaves_it_as_it_was() -> None:
+    cache, encode = WordCache(9), _Encoder()
+    _look_up(cache, encode, 1, 2)
+
+    def fail(types: Tensor) -> Tensor:
+        raise RuntimeError("no memory")
+
+    for call in (cache.look_up, cache.pin):
+        with pytest.raises(RuntimeError, match="no memory"):
+            call(_types(2, 3), fail)
+    _look_up(cache, encode, 1, 2, 3)
+
+
+def test_threads_get_right_vectors_and_encode_each_word_once() -> None:
+    cache, encode, wrong = WordCache(1000), _Encoder(), []
+
+    def work(seed: int) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        for _ in range(50):
+            types = _types(*torch.randperm(300, generator=generator)[:20].tolist())
+            if not torch.equal(cache.look_up(types, encode), _vectors(types)):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    asked = [number for numbers in encode.asked for number in numbers]
+    assert wrong == []
+    assert len(asked) == len(set(asked)) == len(cache)
+
+
+def test_a_process_that_is_forked_while_a_thread_encodes_finds_the_cache_open() -> None:
+    cache, encode = WordCache(10), _Encoder()
+    _look_up(cache, encode, 5, 2)
+    is_encoding, may_end = Event(), Event()
+
+    def encode_slowly(types: Tensor) -> Tensor:
+        is_encoding.set()
+        assert may_end.wait(60)
+        return _vectors(types)
+
+    thread = Thread(target=cache.look_up, args=(_types(9), encode_slowly))
+    thread.start()
+    assert is_encoding.wait(60)
+    assert ends_well_in_a_fork(lambda: _look_up(cache, encode, 2, 9, 4))
+    may_end.set()
+    thread.join()
+    _look_up(cache, encode, 9)
