@@ -17,7 +17,7 @@ from elmo_plugin.bilm.io import Checkpoint, write_files
 from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, embed_file
 from elmo_plugin.embed_files.chunks import Chunk
 from elmo_plugin.embed_files.embedder import Embedder
-from tests.embed_files.conftest import LINES, write_text
+from tests.embed_files.conftest import LINES
 
 FULL = Path("/dev/full")
 EVERY_FORMAT = pytest.mark.parametrize("name", ["out.hdf5", "out.safetensors"])
@@ -91,13 +91,6 @@ def test_half_precision_is_that_of_the_file_alone(
         np.testing.assert_array_equal(single.astype(np.float16), half)
 
 
-def test_raw_text_is_tokenized(bilm: BiLm, settings: EmbedSettings, tmp_path: Path) -> None:
-    text = write_text(tmp_path / "text.txt", ["Don't go."])
-    embed_file(text, tmp_path / "out.hdf5", replace(settings, tokenizer="spacy"))
-    expected = bilm.embed([["Do", "n't", "go", "."]])[0]
-    np.testing.assert_allclose(vectors_in(tmp_path / "out.hdf5")[0], expected, atol=1e-5)
-
-
 def test_batches_hold_no_more_than_asked_for(
     settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,11 +105,6 @@ def test_batches_hold_no_more_than_asked_for(
     assert sum(sentences for sentences, _ in shapes) == len(LINES)
     assert all((n <= 2 and n * words <= 9) or n == 1 for n, words in shapes)
     assert max(n for n, _ in shapes) == 2
-
-
-def test_an_empty_text_has_an_empty_output(settings: EmbedSettings, tmp_path: Path) -> None:
-    embed_file(write_text(tmp_path / "text.txt", []), tmp_path / "out.hdf5", settings)
-    assert vectors_in(tmp_path / "out.hdf5") == []
 
 
 # What is there already
@@ -210,37 +198,18 @@ def test_what_was_begun_goes_on_to_the_same_bytes(
     assert not folder.exists()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"layers": "top"}, "layers was all, not top"),
-        ({"dtype": "float16"}, "dtype was float32, not float16"),
-        ({"bilm": "tiny"}, "bilm was"),
-    ],
-)
-def test_other_arguments_cannot_go_on(
-    change: dict[str, Any],
-    message: str,
-    settings: EmbedSettings,
-    text: Path,
-    tmp_path: Path,
-    short_chunks: None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
-    expected = rf"out\.hdf5\.unfinished was made with other arguments \(.*{message}.*remove it to start over"
-    with pytest.raises(BiLmError, match=expected):
-        embed_file(text, tmp_path / "out.hdf5", replace(settings, **change))
-    assert embed_file(text, tmp_path / "out.hdf5", settings)
-
-
-def test_another_text_cannot_go_on(
+def test_other_arguments_cannot_go_on_and_the_same_can(
     settings: EmbedSettings, text: Path, tmp_path: Path, short_chunks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
-    text.write_text(text.read_text().replace("why", "how").replace("Ein", "Kein"))
-    with pytest.raises(BiLmError, match="started with another text, which differs in lines 1 to 2"):
-        embed_file(text, tmp_path / "out.hdf5", settings)
+    other = replace(settings, bilm="tiny", dtype="float16")
+    difference = r"dtype was float32, not float16; bilm was .*, not .*"
+    expected = (
+        rf"out\.hdf5\.unfinished was made with other arguments \({difference}\).*remove it to start over"
+    )
+    with pytest.raises(BiLmError, match=expected):
+        embed_file(text, tmp_path / "out.hdf5", other)
+    assert embed_file(text, tmp_path / "out.hdf5", settings)
 
 
 def test_the_same_bilm_at_another_place_goes_on(
