@@ -47,9 +47,7 @@ def run(args: argparse.Namespace) -> None:
         predictor = load_predictor(args.archive, cuda_device=args.cuda_device, trust=args.trust)
         answer_file(predictor, args.texts[0], args.output, args.batch_size)
     else:
-        show_predictions(
-            args.archive, args.texts, predicates=args.predicates, as_json=args.json, trust=args.trust
-        )
+        show_predictions(args.archive, args.texts, args.predicates, args.json, args.trust)
 
 
 def answer_file(predictor: Predictor, data: str, output: str, batch_size: int) -> None:

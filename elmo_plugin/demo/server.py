@@ -23,17 +23,12 @@ MAX_REQUEST_BYTES = 1 << 20  # longer ones are refused before they are read
 
 
 def show_page(
-    archives: Sequence[str],
-    bilm: str | None,
-    host: str,
-    port: int,
-    opens_browser: bool,
-    max_characters: int,
-    trust: bool = False,
+    archives: Sequence[str], bilm: str | None, host: str, port: int, browse: bool, limit: int, trust: bool
 ) -> None:
     """
-    Serves the tabs of trained models and of a biLM until Ctrl-C, and prints the address. The port 0 is any
-    free one. Raises `BiLmError` if a model cannot be loaded, or the port is not available.
+    Serves the tabs of trained models and of a biLM until Ctrl-C, and prints the address, or opens it in a
+    browser also. The port 0 is any free one; `limit` is the maximum number of characters of a text. Raises
+    `BiLmError` if a model cannot be loaded, or the port is not available.
     """
     if not archives and not bilm:
         raise BiLmError("there is nothing to show: name an archive, or a biLM by --bilm")
@@ -45,11 +40,11 @@ def show_page(
         import_all_plugins("a trained model")
         from elmo_plugin.demo.archives import task_tabs
 
-        tabs += task_tabs(archives, max_characters, trust)
-    tabs += [BiLmTab(bilm, max_characters)] if bilm else []
+        tabs += task_tabs(archives, limit, trust)
+    tabs += [BiLmTab(bilm, limit)] if bilm else []
     address = address_of(opened, host)
     print(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)
-    if opens_browser:
+    if browse:
         webbrowser.open(address)
     make_server(make_app(tabs, host)).run(sockets=[opened])
 

@@ -20,12 +20,7 @@ _WIDTH = 30  # of the bar of probability 1
 
 
 def show_predictions(
-    path: str,
-    texts: Sequence[str],
-    *,
-    predicates: str | None = None,
-    as_json: bool = False,
-    trust: bool = False,
+    path: str, texts: Sequence[str], predicates: str | None, as_json: bool, trust: bool
 ) -> None:
     """
     Prints a model's predictions, or the JSON that `allennlp predict` writes. `predicates` is the archive of
