@@ -5,6 +5,7 @@ import shutil
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any
 
@@ -14,6 +15,7 @@ from elmo_plugin.common.files import reason
 MAX_BYTES = 2**31  # that any archive may unpack to
 MAX_RATIO = 100  # of unpacked to packed size, for larger archives; weights have about 1.1
 MAX_MEMBERS = 10_000
+_READ = 2**20  # bytes at a time
 _MAX_HEADER = 2**20  # bytes of a long name or of attributes, which have these types:
 _HEADER_TYPES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, b"x", b"g", b"X")
 
@@ -24,7 +26,12 @@ def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str
     wanted. Raises `BiLmError` if the archive is missing, damaged or too large, or has anything but files.
     """
     with _naming(path):
-        return {name: file.read() for name, file in _files(Path(path)) if is_wanted(name)}
+        # In parts, because a file's size may be forged.
+        return {
+            name: b"".join(iter(partial(file.read, _READ), b""))
+            for name, file in _files(Path(path))
+            if is_wanted(name)
+        }
 
 
 def unpack(path: str | Path, folder: str | Path) -> None:
@@ -60,7 +67,7 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
         raw.seek(0)
         limit = max(MAX_BYTES, MAX_RATIO * path.stat().st_size)
         stream: Any = _LimitedStream(gzip.GzipFile(fileobj=raw) if is_gzip else raw, limit)
-        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:
+        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member, bufsize=_READ) as archive:
             for number, member in enumerate(archive):
                 if number >= MAX_MEMBERS:
                     raise BiLmError(f"too many files: more than {MAX_MEMBERS:,}")
@@ -75,7 +82,7 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
                 assert file is not None  # it is a file
                 yield str(PurePosixPath(member.name)), file
             for rest in (archive.fileobj, stream):  # to the end, where the checksum of gzip is
-                while part := rest.read(2**20):
+                while part := rest.read(_READ):
                     if part.strip(b"\0"):
                         raise BiLmError("it continues after its end, or is damaged")
 
