@@ -3,7 +3,7 @@
     python benchmarks/alternatives.py --json alternatives.json
 
 `tiny`, `small` and `original` and encoders of the sizes of BERT-base, DistilBERT and a MiniLM of six layers
-take turns. Speed does not depend on what was learned, so all weights but `tiny`'s are random. How each figure
+take turns. Speed does not depend on the weights, so all but `tiny`'s are random. How each figure
 is measured is described in benchmarks/README.md.
 """
 
@@ -75,13 +75,13 @@ def read_arguments() -> argparse.Namespace:
     add("--sentences", type=int, default=256, help="of a round")
     add("--rounds", type=int, default=3)
     add("--threads", type=int, default=torch.get_num_threads())
-    add("--text", type=Path, help="one tokenized sentence a line; default: as that of embed.py")
+    add("--text", type=Path, help="one tokenized sentence per line; default: as for embed.py")
     add("--json", type=Path, help="where to write the figures")
     return parser.parse_args()
 
 
 def load(name: str, precision: str, batch_size: int) -> Embed:
-    """What gives the vectors of all sentences, the shortest first, in batches."""
+    """Returns a function that embeds all sentences, the shortest first, in batches."""
     torch.manual_seed(0)
     if name in ENCODERS:
         model = ENCODERS[name]().eval().to(PRECISIONS[precision])

@@ -1,6 +1,6 @@
 """The arithmetic that a text needs, in floating point operations: a multiply-add is two.
 
-Counted are the matrix products and convolutions; what is done point by point is below a hundredth of it.
+Counts matrix products and convolutions; point-wise operations are below a hundredth of these.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from elmo_plugin.bilm.characters import (
 
 def text_operations(options: BiLmOptions, sentences: Sequence[Sequence[str]]) -> int:
     """
-    What the vectors of all words need: the token layer for each distinct word of the text, the two sentence
+    Operations to embed all words: the token layer for each distinct word of the text, the two sentence
     boundaries among them, and the LSTMs for each sentence's words and the boundary that a direction reads
     first. The boundary that it would read last changes no word's vector.
     """
@@ -29,8 +29,8 @@ def training_operations(
     options: BiLmOptions, characters: Sequence[int], steps: int, targets: int, negatives: int
 ) -> int:
     """
-    What a training step needs: the token layer for each distinct word, the LSTMs for each time step, and the
-    scores of each target and of the sampled words. The gradients of a product, of its inputs and of its
+    Operations of a training step: the token layer for each distinct word, the LSTMs for each time step, and
+    the scores of each target and of the sampled words. The gradients of a product, of its inputs and of its
     weights, are two products of the same size, so a step is three times its forward pass.
 
     # Parameters
@@ -38,7 +38,7 @@ def training_operations(
     options : `BiLmOptions`
         The sizes.
     characters : `Sequence[int]`
-        Those of each distinct word of the batch, its begin and its end among them.
+        The characters of each distinct word of the batch, including its begin and its end.
     steps : `int`
         The time steps that each of the two directions reads.
     targets : `int`
@@ -60,8 +60,8 @@ def lstm_operations(options: LstmOptions) -> int:
 
 def weights_per_step(options: LstmOptions) -> int:
     """
-    The weights that one time step of all layers, both directions, has to read again: those of the hidden
-    state and of the projection. Those of the inputs are read once for many time steps.
+    The number of weights that one time step of all layers, both directions, reads again: hidden state and
+    projection. Input weights are read once for many time steps.
     """
     return 2 * options.n_layers * 5 * options.dim * options.projection_dim
 

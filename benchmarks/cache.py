@@ -7,7 +7,7 @@ snli  Tokens per second of ELMo (character ids in, mixed layers out) over the ba
       train part of SNLI: computed each time, with our fastest way in float32, and read from each cache.
 ner   Seconds of an epoch of training the tagger of experiments/ner_elmo.jsonnet, computed and cached.
 
-What is measured, and what each figure is called, is described in benchmarks/README.md.
+benchmarks/README.md describes the measurements and names the figures.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=NER, help="of ner: the folder of train.txt and dev.txt")
     parser.add_argument("--rounds", type=int, default=3, help="epochs that are measured")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--folder", type=Path, help="where the caches are made (default: that of the system)")
+    parser.add_argument("--folder", type=Path, help="folder of the caches (default: the system's)")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     return parser.parse_args()
 
@@ -136,7 +136,7 @@ def pass_over(embed: Callable[[Tensor], Any], batches: list[Tensor]) -> None:
 
 
 def rate(epoch: Callable[[], None], tokens: int, rounds: int) -> float:
-    """Tokens per second of the median round; a first one, which fills caches, is not counted."""
+    """Tokens per second of the median round, after a first one that fills the caches."""
     epoch()
     return tokens / statistics.median(seconds(epoch) for _ in range(rounds))
 
@@ -164,7 +164,7 @@ class Clock(TrainerCallback):
 
 
 def measure_ner(args: argparse.Namespace, folder: str) -> dict[str, Any]:
-    """The first epoch, which fills the cache, is reported separately from the median of the others."""
+    """The first epoch fills the cache and is reported separately from the median of the others."""
     caches = {"": None, "cached_": {"type": "sqlite", "path": f"{folder}/float16", "dtype": "float16"}}
     figures: dict[str, Any] = {"rounds": args.rounds}
     for prefix, cache in caches.items():

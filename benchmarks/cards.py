@@ -1,4 +1,4 @@
-"""What GPUs can do, in which numbers, and what a program makes of one."""
+"""Peak speeds of GPUs by data type, and the share that a program reaches."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from machine import finish, matrix_product_rate, seconds
 # How products are computed: torch's name of the float32 products, and the precision of ours.
 KINDS = {"float32": ("highest", "float32"), "tf32": ("high", "float32"), "bfloat16": ("high", "bfloat16")}
 # By a part of torch's name of the card, the most special first: 10^12 operations per second of dense
-# products, in the order of KINDS, from the makers' data sheets. 0: the card has no such products.
+# products, in the order of KINDS, from the makers' data sheets. 0: not supported by the card
 PEAKS = {
     "H100 PCIe": (51, 378, 756),
     "H100 NVL": (60, 418, 835),
@@ -50,7 +50,7 @@ def products(kind: str) -> Iterator[str]:
 
 @cache
 def peaks(kind: str, device: str) -> dict[str, float]:
-    """Operations per second: of the card's data sheet, where its name is known, and of a large product."""
+    """Operations per second by the card's data sheet, if its name is known, and of a large product."""
     with products(kind) as precision:
         found = {"measured_peak": matrix_product_rate(precision, device)}
     name = torch.cuda.get_device_name() if device == "cuda" else ""
@@ -75,7 +75,7 @@ def take_turns(works: dict[str, Callable[[], object]], rounds: int, device: str)
 
 
 def memory_of(work: Callable[[], object], device: str) -> float | None:
-    """Megabytes that the work takes on the GPU at most, and what was there before with them."""
+    """Peak megabytes on the GPU, of the work alone and in total."""
     if device == "cpu":
         return None
     torch.cuda.reset_peak_memory_stats()
@@ -85,8 +85,8 @@ def memory_of(work: Callable[[], object], device: str) -> float | None:
 
 def profile(work: Callable[[], object], device: str, most: int = 12) -> dict[str, Any]:
     """
-    Where the time of a work goes: the seconds that passed, without the profiler, and those that the GPU was
-    busy; how often the program waited for it; and the longest operations, in milliseconds and calls.
+    Profiles work: the seconds that passed, without the profiler, and in which the GPU was busy; how often the
+    program waited for it; and the longest operations, in milliseconds and calls.
     """
     activities = [torch.profiler.ProfilerActivity.CPU]
     if device == "cuda":

@@ -2,10 +2,10 @@
 
     python benchmarks/demo.py runs/*/model.tar.gz --bilm tiny --json demo.json
 
-Starts `elmo demo` in a process of its own and asks it for its examples, as a browser does: first one request
+Starts `elmo demo` in a separate process and requests its examples, as a browser does: first one request
 after another, for the latencies of each tab, and then three rounds of `--requests` of all tabs, 8 at a time.
-Each answer is compared with the first one for the same address. Memory is what the server's process holds
-after each round; the first round fills caches.
+Each answer is compared with the first one for the same address. Memory is the server's after each round; the
+first round fills caches.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def tabs_of(address: str) -> dict[str, list[str]]:
-    """Returns the addresses of the examples of each tab, which are links of the page."""
+    """Returns the addresses of the examples of each tab, from the links of the page."""
     tabs = re.findall(r'href="/(\w+)"', read(f"{address}/")[1])
     pages = {tab: html.unescape(read(f"{address}/{tab}")[1]) for tab in tabs}
     return {tab: re.findall(rf'href="(/{tab}\?[^"]*)"', page) for tab, page in pages.items()}

@@ -31,7 +31,7 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     sentences = read_sentences(args.text)[: args.sentences]
     if not sentences:
-        raise SystemExit("the text has no sentence")
+        raise SystemExit("the text is empty")
     if args.alone:
         print(json.dumps(predict(args.alone, args.archive, sentences, args.batch_size)))
         return
@@ -50,7 +50,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--sentences", type=int, help="in a round")
     parser.add_argument("--rounds", type=int)
-    parser.add_argument("--text", type=Path, help="one tokenized sentence a line")
+    parser.add_argument("--text", type=Path, help="one tokenized sentence per line")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     parser.add_argument("--alone", choices=["peer", "ours"], help=argparse.SUPPRESS)
     parser.add_argument("--archive", type=Path, help=argparse.SUPPRESS)
@@ -130,7 +130,7 @@ def predict(name: str, archive: Path, sentences: Sentences, batch_size: int) -> 
 
         for module in loaded.model.modules():
             if isinstance(module, BiLm):
-                module.clear_word_cache()  # and the outputs of the first batch, which comes again
+                module.clear_word_cache()  # and the outputs of the first batch, for its repetition
     return {"seconds": seconds(predict_all), "probabilities": probabilities}
 
 

@@ -60,7 +60,7 @@ def main() -> None:
     sentences = read_sentences(args.text)
     sentences = (cut(sentences, args.words) if args.words else sentences)[: args.sentences]
     if not sentences:
-        raise SystemExit("the text has no sentence, or fewer words than --words asks for")
+        raise SystemExit("the text is empty, or has fewer words than --words")
     batches = [
         sentences[start : start + args.batch_size] for start in range(0, len(sentences), args.batch_size)
     ]
@@ -90,7 +90,7 @@ def main() -> None:
         figures |= speed(args, Path(folder), batches, tokens)
     figures |= shares(args, figures, operations / tokens)
     if args.batch_size == 1 and args.device == "cpu":
-        steps = 1 + len(sentences) / tokens  # for each word: those of the words and one boundary
+        steps = 1 + len(sentences) / tokens  # per word: the words' time steps and one boundary
         figures |= memory_shares(args, figures, steps * weights_per_step(options.lstm))
     print(table(figures))
     if args.json:
@@ -114,7 +114,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--text",
         type=Path,
-        help="one tokenized sentence a line; by default held-out prose or the NER example",
+        help="one tokenized sentence per line; by default held-out prose or the NER example",
     )
     parser.add_argument("--no-memory", action="store_true", help="leave out the runs for peak memory")
     parser.add_argument("--json", type=Path, help="where to write the figures")
@@ -127,7 +127,7 @@ def read_arguments() -> argparse.Namespace:
     if args.device == "cuda" and not torch.cuda.is_available():
         parser.error("--device cuda: torch finds no GPU here")
     if args.plot and not find_spec("matplotlib"):
-        parser.error("--plot needs matplotlib, which is not installed: it is in the extra `test`")
+        parser.error("--plot requires matplotlib (in the extra `test`)")
     in_batches, one_at_a_time, rounds = EFFORT[args.size]
     args.rounds = args.rounds or rounds
     args.sentences = args.sentences or (one_at_a_time if args.batch_size == 1 else in_batches)
@@ -155,7 +155,7 @@ def load(name: str, folder: Path, precision: str, device: str) -> Subject:
 
 def load_peer(folder: Path, device: str) -> Subject:
     """AllenNLP's `Elmo`. Its untrained mix is the mean of the layers."""
-    from allennlp.modules.elmo import Elmo, batch_to_ids  # here: it takes seconds, and memory of its own
+    from allennlp.modules.elmo import Elmo, batch_to_ids  # here: it takes seconds and memory
 
     options, weights = map(str, model_files(folder))
     elmo = Elmo(options, weights, 1, dropout=0.0).eval().to(device)
@@ -195,7 +195,7 @@ def memory(args: argparse.Namespace, folder: str) -> dict[str, Any]:
 
 
 def speed(args: argparse.Namespace, folder: Path, batches: list[Sentences], tokens: int) -> dict[str, Any]:
-    """The median round of each of the three, which take turns; a first turn of each is not counted."""
+    """The median round of each of the three, in turns, after a first turn that is not counted."""
     subjects = {name: load(name, folder, args.precision, args.device) for name in PREFIXES}
     first = {name: subject.embed(batches[0]) for name, subject in subjects.items()}
     times: dict[str, list[float]] = {name: [] for name in [*PREFIXES, "cached"]}
@@ -233,8 +233,8 @@ def shares(args: argparse.Namespace, figures: dict[str, Any], operations_per_tok
 
 def memory_shares(args: argparse.Namespace, figures: dict[str, Any], weights: float) -> dict[str, Any]:
     """
-    For one sentence at a time, whose time steps each read weights again: the bytes of weights that ours reads
-    per second, and the share of this in what the machine's memory gives.
+    For one sentence at a time, when each time step reads weights again: the bytes of weights that ours reads
+    per second, and their share in the memory bandwidth.
     """
     per_second = weights * BYTES[args.precision] * figures["tokens_per_second"]
     peak = memory_read_rate()
@@ -254,7 +254,7 @@ def labels(figures: dict[str, Any]) -> dict[str, str]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    """What is printed: a line for each of the three, and what concerns ours alone."""
+    """Yields a line for each of the three, and our other figures."""
     lines = [f"{'':24}{'tokens/s':>12}{'x AllenNLP':>12}{'memory, MB':>12}{'of peak':>12}"]
     for name, label in labels(figures).items():
         rate, memory_mb, share = (

@@ -2,10 +2,10 @@
 
 python benchmarks/embed_extras.py --what placements --size original --json placements.json
 
-placements  time of two placements on one shared, frozen biLM, by that of one (at most 1.1 is aimed at)
-long        peak memory of one sequence of 20,000 words, by that of one of 2,000 (below 2)
-load        seconds to load from HDF5 (at most 2 for original), and what it takes in memory, by the size
-            of the model (at most 1.3)
+placements  time of two placements on one shared, frozen biLM over one placement (goal: at most 1.1)
+long        peak memory of one sequence of 20,000 words over one of 2,000 (below 2)
+load        seconds to load from HDF5 (at most 2 for original), and memory over the size of the model (at most
+            1.3)
 import      seconds that `import elmo_plugin.bilm` adds to `import torch` (at most 0.3)
 """
 
@@ -71,7 +71,7 @@ def read_arguments() -> argparse.Namespace:
 
 def measure_placements(args: argparse.Namespace) -> dict[str, Any]:
     """
-    One placement and two take turns, each kind on a biLM of its own. As in a task model, the mixes are in
+    One placement and two take turns, each kind on its biLM. As in a task model, the mixes are in
     training, the biLM is not.
     """
     sentences = read_sentences()[: SENTENCES[args.size]]
@@ -139,7 +139,7 @@ def measure_load(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def load_alone(args: argparse.Namespace) -> dict[str, float]:
-    """Loads the model; the peak memory of this process beyond what it held before."""
+    """Loads the model; returns the growth of this process's peak memory."""
     before = held_memory()
     loaded: list[BiLm] = []
     taken = seconds(lambda: loaded.append(load(args)))
@@ -153,7 +153,7 @@ def measure_import(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def alone(args: argparse.Namespace, *more: object) -> Any:
-    """What this program prints when it does its part in a process of its own."""
+    """Runs this program's part in a separate process and returns its output."""
     options = ["--what", args.what, "--size", args.size, "--precision", args.precision]
     return in_fresh_process(
         __file__, *options, "--threads", args.threads, "--model", args.model, "--alone", *more

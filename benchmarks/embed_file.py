@@ -1,4 +1,4 @@
-"""How fast `allennlp elmo-embed` is, and what it takes in memory, for texts of different lengths.
+"""Speed and memory of `allennlp elmo-embed` for texts of different lengths.
 
 python benchmarks/embed_file.py --words 10000 100000 1000000 10000000 --workers 1 2 --json embed_file.json
 """
@@ -74,7 +74,7 @@ def run_alone(args: argparse.Namespace, folder: Path, workers: int) -> dict[str,
 
 def embed_alone(args: argparse.Namespace) -> dict[str, float]:
     """Embeds the text in this process, or in those that it starts; its figures."""
-    from elmo_plugin.embed_files import embed_file  # imports AllenNLP, which workers do without
+    from elmo_plugin.embed_files import embed_file  # imports AllenNLP, unlike the workers
 
     text, output = args.alone / "text.txt", args.alone / "output"
     options, weights = map(str, model_files(args.alone))

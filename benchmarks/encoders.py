@@ -70,7 +70,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--text",
         type=Path,
-        help="one tokenized sentence a line; by default held-out prose or the NER example",
+        help="one tokenized sentence per line; by default held-out prose or the NER example",
     )
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
@@ -79,7 +79,7 @@ def read_arguments() -> argparse.Namespace:
 
 
 def load_highway_lstms(args: argparse.Namespace) -> dict[str, Seq2SeqEncoder]:
-    """The two, by what the names of their figures begin with, with the same random weights."""
+    """The two with the same random weights, by the prefix of their figures."""
     sizes = args.input_size, args.hidden_size, args.layers
     ours = HighwayLstm(*sizes, recurrent_dropout=args.dropout)
     peer = StackedAlternatingLstmSeq2SeqEncoder(

@@ -1,4 +1,4 @@
-"""What a benchmark found, on the terminal and in a file."""
+"""Prints and stores the figures of a benchmark."""
 
 import statistics
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ def take_turns(
     name: str = "",
 ) -> dict[str, Any]:
     """
-    Lets ours, whose prefix is "", and its peer, whose prefix is "peer_", do the same work in turn. A first
+    Lets ours (prefix "") and its peer (prefix "peer_") do the same work in turn. A first
     round of each is not counted.
 
     # Parameters
@@ -36,7 +36,7 @@ def take_turns(
     rounds : `int`
         How many are counted.
     amount : `int`
-        What a round does, in units, such as documents.
+        The work of a round, in units such as documents.
     unit : `str`
         The name of the unit, for the figures.
     name : `str`, optional (default = `""`)
@@ -63,7 +63,7 @@ def take_turns(
 
 
 def report(figures: Mapping[str, Any], path: Path | None) -> None:
-    """Prints the figures, one a line; writes them, and what measured them, to a JSON file if one is given."""
+    """Prints the figures, one per line; writes them, with their provenance, to a JSON file if given."""
     for name, value in figures.items():
         print(f"{name:40}{value:,.3f}" if isinstance(value, float) else f"{name:40}{value}")
     if path is not None:

@@ -3,9 +3,9 @@
     python benchmarks/gpu.py                       # on a machine with a GPU
     python benchmarks/gpu.py --device cpu --small  # the same from end to end, at small sizes
 
-Each part runs in a process of its own, under a time limit, and replaces docs/results/gpu/PART.json after each
-figure, so that what was measured stays whatever happens. `summary.json` tells how each part ended. Parts that
-need AllenNLP, or compare with it, say what they left out where it is not installed.
+Each part runs in a separate process, under a time limit, and replaces docs/results/gpu/PART.json after each
+figure, so that a crash loses nothing. `summary.json` tells how each part ended. Without AllenNLP, parts that
+need it report what they skip.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def read_arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--device", choices=["cpu", "cuda"], default="cuda")
     add("--small", action="store_true", help="small sizes, to see that all works")
-    add("--parts", nargs="+", choices=PARTS, help="by default all; with --small, those of the first size")
+    add("--parts", nargs="+", choices=PARTS, help="by default all; with --small, only the first size")
     add("--folder", type=Path, default=REPOSITORY / "docs" / "results" / "gpu", help="for the figures")
     add("--commit", default=commit(), help="of this program, where git cannot tell")
     add("--alone", choices=PARTS, help=argparse.SUPPRESS)

@@ -72,7 +72,7 @@ def figures(
     device: str,
     rounds: int,
 ) -> dict[str, Any]:
-    """Those of ours with new words, of ours with known words, of the peer, and of the peer in float32."""
+    """The figures of ours with new words, ours with known words, the peer, and the peer in float32."""
     works: dict[str, Callable[[], object]] = {
         "": partial(run, subject, batches, kind, is_known=False),
         "known_": partial(run, subject, batches, kind, is_known=True),

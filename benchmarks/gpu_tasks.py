@@ -1,4 +1,4 @@
-"""A training step and a prediction of each task model, next to allennlp-models', and what they wait for."""
+"""A training step and a prediction of each task model, next to allennlp-models', and their waiting times."""
 
 import tempfile
 from collections.abc import Iterator

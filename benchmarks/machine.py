@@ -1,4 +1,4 @@
-"""What the machine can do, and what a process takes of it."""
+"""Measures the machine, and the time and memory of a process."""
 
 import json
 import resource
@@ -42,7 +42,7 @@ def memory_read_rate() -> float:
 
 
 def seconds(work: Callable[[], object], device: str = "cpu") -> float:
-    """How long `work` takes, to the end of what it started on the device."""
+    """The seconds `work` takes, including the operations it started on the device."""
     finish(device)
     start = time.perf_counter()
     work()
@@ -51,7 +51,7 @@ def seconds(work: Callable[[], object], device: str = "cpu") -> float:
 
 
 def finish(device: str) -> None:
-    """Waits for what was started on the device."""
+    """Waits for the operations started on the device."""
     if device == "cuda":
         torch.cuda.synchronize()
 
@@ -64,8 +64,7 @@ def peak_memory(device: str = "cpu") -> int:
     """
     The most bytes that this process has held: of memory, or of what torch took on a GPU.
 
-    Linux hands `ru_maxrss` on from the process that started this one, which may have held more; the figure of
-    its /proc is this process's own.
+    Linux inherits `ru_maxrss` from the parent process, so this reads /proc instead.
     """
     if device == "cuda":
         return torch.cuda.max_memory_allocated()
@@ -83,14 +82,14 @@ def held_memory() -> int:
 def status(name: str, process: int | str | None = "self") -> int:
     """
     The bytes that Linux's /proc has under this name for a process; 0 for one that is just ending. Raises
-    `OSError` where it is over.
+    `OSError` if it is over.
     """
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:")), 0)
 
 
 def in_fresh_process(*arguments: object) -> Any:
-    """What a program of Python, started with these arguments, prints in its last line, as JSON."""
+    """Runs a Python program with these arguments and returns its last line, as JSON."""
     command = [sys.executable, *map(str, arguments)]
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(result.stdout.splitlines()[-1])

@@ -1,4 +1,4 @@
-"""What the benchmarks run on: models of the published sizes, and text."""
+"""Material of the benchmarks: models of the published sizes, and text."""
 
 import itertools
 from pathlib import Path
@@ -20,7 +20,7 @@ Sentences = list[list[str]]
 
 
 def write_model(size: str, folder: Path) -> tuple[Path, Path]:
-    """Writes options and weights in the published layout: those of `tiny`, else random ones of the size."""
+    """Writes options and weights in the published layout, of `tiny` or random ones of the size."""
     torch.manual_seed(0)
     bilm = BiLm.from_pretrained("tiny") if size == "tiny" else BiLm(options_of(size))
     options, weights = model_files(folder)
@@ -62,5 +62,5 @@ def cut(sentences: Sentences, words: int) -> Sentences:
 
 
 def one_sequence(sentences: Sentences, words: int) -> list[str]:
-    """The first words, this many, starting again where the text ends."""
+    """The first words, this many, starting again at the end of the text."""
     return list(itertools.islice(itertools.cycle(itertools.chain.from_iterable(sentences)), words))

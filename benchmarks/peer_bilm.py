@@ -29,9 +29,9 @@ class PeerBiLm(nn.Module):
     num_words : `int`
         The size of the vocabulary.
     num_negatives : `int`
-        Of the sampled softmax, which it has in training; in evaluation it is full.
+        Of the sampled softmax in training; in evaluation the softmax is full.
     dropout : `float`
-        On the input and on the output of the LSTMs: there is no place for it between their layers.
+        On the input and on the output of the LSTMs, not between their layers.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class PeerBiLm(nn.Module):
 
 class StreamPeerBiLm(PeerBiLm):
     """
-    The same network on the batches of `bilm_stream`, to train it as ours is: each direction reads a stream of
-    its own. Both streams go through `ElmoLstm` as rows of one batch, the backward one from right to left, and
-    of each row the other direction is thrown away. This takes twice the LSTMs' time, but each direction goes
-    on from where its own stream was left; a text read in both directions would hand the backward one the
-    state from the wrong side.
+    The same network on the batches of `bilm_stream`, to train it like ours: each direction reads its stream.
+    Both streams go through `ElmoLstm` as rows of one batch, the backward one from right to left, and of each
+    row the other direction is thrown away. This takes twice the LSTMs' time, but each direction goes on from
+    where its own stream was left; a text read in both directions would hand the backward one the state from
+    the wrong side.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class StreamPeerBiLm(PeerBiLm):
         backward_targets: Tensor,
         stream_starts: bool,
     ) -> dict[str, Tensor]:
-        """Parameters and result are those of `BiLmLanguageModel`."""
+        """Takes and returns the same as `BiLmLanguageModel`."""
         if stream_starts:
             self.start_afresh()
         (types,) = self.token_encoder(character_ids.long().unsqueeze(0))

@@ -49,7 +49,7 @@ def asked(instance: Instance, indexers: Indexers) -> Instance:
 
 
 def document(instance: Instance, indexers: Indexers) -> Instance:
-    """A document, with its clusters where they are known."""
+    """A document, with its clusters if they are known."""
     from allennlp_models.coref.util import make_coref_instance
 
     clusters = None

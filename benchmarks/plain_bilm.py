@@ -21,7 +21,7 @@ class PlainBiLm(nn.Module):
     num_words, num_negatives : `int`
         Of the sampled softmax.
     precision : `str`
-        That of products: `float32`, or `bfloat16` by autocast.
+        The precision of products: `float32`, or `bfloat16` by autocast.
     """
 
     def __init__(self, size: str, num_words: int, num_negatives: int, precision: str) -> None:
@@ -61,7 +61,7 @@ class PlainBiLm(nn.Module):
 def windows(
     sentences: Sentences, size: str, batch: int, steps: int, num_words: int
 ) -> Iterator[dict[str, Any]]:
-    """Batches of the text's words without end, whose targets are drawn by Zipf's law."""
+    """Endless batches of the text's words, with targets drawn by Zipf's law."""
     words = cycle(chain.from_iterable(sentences))
     slots = options_of(size).char_cnn.max_characters_per_token
     generator = np.random.default_rng(0)

@@ -1,9 +1,9 @@
-"""What a biLM's precision costs in accuracy: on its activations, and on trained models that read them.
+"""Measures what precision costs in accuracy: on a biLM's activations, and on trained models that read them.
 
     python benchmarks/precision.py --json docs/results/precision.json
     python benchmarks/precision.py --archives runs/ner/ner_elmo/1 --data data/ner/dev.txt
 
-Activations are compared with those of float32, layer by layer: the length of the difference by the length of
+Activations are compared with float32, layer by layer: the length of the difference by the length of
 the vector, both over all words. An archive is a model that was trained with ELMo in float32; it is evaluated
 on the same data in each precision.
 """
@@ -35,11 +35,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--sizes", nargs="*", choices=SIZES, default=SIZES)
     parser.add_argument("--sentences", type=int, default=64)
-    parser.add_argument("--text", type=Path, help="one tokenized sentence a line")
+    parser.add_argument("--text", type=Path, help="one tokenized sentence per line")
     parser.add_argument(
         "--archives", nargs="*", type=Path, default=[], help="trained models, or their folders"
     )
-    parser.add_argument("--data", type=Path, help="what the archives are evaluated on")
+    parser.add_argument("--data", type=Path, help="data to evaluate the archives on")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     if args.archives and args.data is None:

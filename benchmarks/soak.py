@@ -1,10 +1,10 @@
-"""Thousands of random calls in one process: memory stays, and the answers at the end are those of the start.
+"""Thousands of random calls in one process: memory stays constant, and so do the answers.
 
     python benchmarks/soak.py --calls 10000 --json soak.json
 
 Calls are of the tagger of experiments/ner_elmo.jsonnet, with random weights over the biLM `tiny` (one
 sentence or a batch), and of `BiLm.embed` (a few sentences or many), in random order, with sentences of one to
-300 words, of which some are new to the process.
+300 words, some of them new to the process.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def read_arguments() -> argparse.Namespace:
 
 def soak(calls: int, seed: int) -> dict[str, Any]:
     """
-    Makes the calls, after a fifth as many that do not count, and returns what is to be seen of them.
+    Makes the calls, after a fifth as many that do not count, and returns their figures.
 
     # Returns
 
@@ -76,7 +76,7 @@ def soak(calls: int, seed: int) -> dict[str, Any]:
     ]
     fill_caches(chance, bilm, predictor)
     make_largest_calls(chance, bilm, predictor)
-    for _ in range(calls // 5):  # the C library's heap, too, gets its size
+    for _ in range(calls // 5):  # the C library's heap also gets its size
         chance.choices(actions, weights=WEIGHTS)[0]()
     before = answers(bilm, predictor)
     started, memory = time.monotonic(), []
@@ -114,7 +114,7 @@ def fill_caches(chance: random.Random, bilm: BiLm, predictor: NerPredictor) -> N
 
 
 def make_largest_calls(chance: random.Random, bilm: BiLm, predictor: NerPredictor) -> None:
-    """Makes the largest calls that there may be: the C library keeps what they needed for later ones."""
+    """Makes the largest possible calls: the C library keeps their memory for later ones."""
     sentences = [[new_word(chance) for _ in range(LONGEST)] for _ in range(MOST_EMBEDDED)]
     bilm.embed(sentences)
     predictor.predict_batch_json([{"words": words} for words in sentences[:MOST_PREDICTED]])

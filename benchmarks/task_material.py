@@ -41,7 +41,7 @@ TASKS = {
 class Material(NamedTuple):
     """
     vocab: of all data
-    training, prediction: batches of instances, those for prediction without what is right
+    training, prediction: batches of instances, for prediction without the answers
     """
 
     vocab: Vocabulary

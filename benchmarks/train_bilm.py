@@ -45,7 +45,7 @@ WORDS = {"tiny": 30_000, "small": 30_000, "original": 793_471}  # in the vocabul
 GRADIENT_NORM = 10.0  # as published
 LOADER_TEXT = PROSE.parent / "train-0*.txt.gz"
 LOADER_PROCESSES = 2
-LOADER_WORDS = 2_000_000  # of a text that is repeated, where that one is missing
+LOADER_WORDS = 2_000_000  # of a text that is repeated, if the other is missing
 
 
 class Text(NamedTuple):
@@ -72,9 +72,9 @@ REPORTED = (
 class Subject(NamedTuple):
     """
     model: gives the `loss` of a batch
-    batches: what it trains on, in each round again
+    batches: its training data, the same in each round
     start_afresh: forgets the state that is carried from batch to batch
-    matmul_precision: of torch's float32 products while it trains
+    matmul_precision: of torch's float32 products in training
     """
 
     model: nn.Module
@@ -115,7 +115,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
         "--peer-matmul-precision",
         choices=["highest", "medium"],
         default="highest",
-        help="of torch's float32 products in the peer: torch's default, or that of our configurations",
+        help="of torch's float32 products in the peer: torch's default, or as in our configurations",
     )
     parser.add_argument("--batch-size", type=int, default=128, help="streams")
     parser.add_argument("--unroll-steps", type=int, default=20, help="tokens of each stream in a batch")
@@ -128,7 +128,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     parser.add_argument("--rounds", type=int, help=f"default: {effort(1)}")
     parser.add_argument(
         "--text",
-        help="a file or pattern, one tokenized sentence a line;\n"
+        help="a file or pattern, one tokenized sentence per line;\n"
         "by default held-out prose or the NER example",
     )
     parser.add_argument("--loader-seconds", type=float, default=5, help="how long the loader runs; 0: not")
@@ -271,7 +271,7 @@ def memory(args: argparse.Namespace) -> dict[str, float | None]:
 
 
 def speed(args: argparse.Namespace, text: Text) -> dict[str, Any]:
-    """The median round of each of the two, which take turns; a first round of each is not counted."""
+    """The median round of each of the two, in turns, after a first round that is not counted."""
     subjects = {name: load(name, args, text) for name in PREFIXES}
     optimizers = {name: adam(subject) for name, subject in subjects.items()}
     first_losses = {
@@ -299,7 +299,7 @@ def speed(args: argparse.Namespace, text: Text) -> dict[str, Any]:
 
 
 def share(args: argparse.Namespace, batches: list[dict[str, Any]], rate: float) -> dict[str, float]:
-    """Our needed operations per second, of those of the machine's best matrix product in our precision."""
+    """Our needed operations per second over the machine's best matrix product in our precision."""
     needed = sum(
         training_operations(
             options_of(args.size),
@@ -320,7 +320,7 @@ def share(args: argparse.Namespace, batches: list[dict[str, Any]], rate: float) 
 
 
 def table(figures: dict[str, Any]) -> str:
-    """What is printed: a line for each of the two, and what concerns ours alone."""
+    """Yields a line for each of the two, and our other figures."""
     labels = {"peer": "AllenNLP's parts float32", "ours": f"elmo_plugin {figures['precision']}"}
     lines = [f"{'':28}{'tokens/s':>12}{'ratio':>8}{'memory, MB':>12}{'first loss':>12}"]
     for name, prefix in PREFIXES.items():

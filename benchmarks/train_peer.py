@@ -3,9 +3,9 @@
     python benchmarks/train_peer.py --data 'data/lm/train-0*.txt.gz' \\
         --validation data/lm/heldout-dev.txt --tokens 2000000 --json train_peer.json
 
-Both get the same batches, one after the other, in float32: the sizes, vocabulary, softmax, optimizer and
-learning rates are those of a configuration, the latter spread over the tokens. Both start from their own
-random weights. Then both read the held-out text, with the full softmax.
+Both get the same batches, one after the other, in float32: sizes, vocabulary, softmax, optimizer and learning
+rates are as in a configuration, the latter spread over the tokens. Both start from their own random weights.
+Then both read the held-out text, with the full softmax.
 """
 
 import argparse
@@ -73,8 +73,8 @@ def main() -> None:
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", required=True, help="a file or pattern, one tokenized sentence a line")
-    parser.add_argument("--validation", required=True, help="likewise: the held-out text")
+    parser.add_argument("--data", required=True, help="a file or pattern, one tokenized sentence per line")
+    parser.add_argument("--validation", required=True, help="the held-out text, in the same form")
     parser.add_argument("--tokens", type=int, required=True, help="that each direction is trained on")
     parser.add_argument("--words", type=int, default=30_000, help="in the vocabulary, at most")
     parser.add_argument("--config", type=Path, default=REPOSITORY / "training_config" / "bilm_tiny.jsonnet")

@@ -3,7 +3,7 @@
     python benchmarks/train_recipes.py --data 'data/lm/train-0*.txt.gz' \\
         --validation data/lm/heldout-dev.txt --steps 3000 --json recipes.json --plot recipes.svg
 
-A configuration says sizes and the modern recipe, whose learning rate falls to its end within the steps. The
+A configuration has the sizes and the modern recipe; its learning rate falls to its end within the steps. The
 published recipe, `bilm.paper_adagrad` of the Jsonnet library in place of the configuration's own, then trains
 for as many seconds, from the same random weights, on the same batches with the same negatives. The clock
 stands still while the held-out text is read, with the full softmax.
@@ -34,7 +34,7 @@ from elmo_plugin.common.provenance import provenance
 from elmo_plugin.language_model import BiLmStreamLoader
 
 CONFIGS = REPOSITORY / "training_config"
-# What each recipe adds to the configuration, in Jsonnet.
+# The addition of each recipe to the configuration, in Jsonnet.
 RECIPES = {
     "modern": "{}",
     "published": f"(import '{REPOSITORY}/elmo_plugin/jsonnet/bilm.libsonnet').paper_adagrad"
@@ -82,8 +82,8 @@ def main() -> None:
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--data", required=True, help="a file or pattern, one tokenized sentence a line")
-    parser.add_argument("--validation", required=True, help="likewise: the held-out text")
+    parser.add_argument("--data", required=True, help="a file or pattern, one tokenized sentence per line")
+    parser.add_argument("--validation", required=True, help="the held-out text, in the same form")
     parser.add_argument("--steps", type=int, required=True, help="of the modern recipe")
     parser.add_argument("--points", type=int, default=8, help="how often the held-out text is read")
     parser.add_argument("--config", type=Path, default=CONFIGS / "bilm_tiny.jsonnet")
@@ -93,12 +93,12 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--plot", type=Path, help="where to draw the perplexities: .png or .svg")
     args = parser.parse_args()
     if args.plot and not find_spec("matplotlib"):
-        parser.error("--plot needs matplotlib, which is not installed: it is in the extra `test`")
+        parser.error("--plot requires matplotlib (in the extra `test`)")
     return args
 
 
 def read_config(args: argparse.Namespace, addition: str) -> dict[str, Any]:
-    """The configuration with what a recipe adds to it."""
+    """The configuration with the additions of a recipe."""
     snippet = f"(import '{args.config.resolve()}') + {addition}"
     paths = {"BILM_TRAIN_DATA_PATH": args.data, "BILM_VALIDATION_DATA_PATH": args.validation}
     return json.loads(_jsonnet.evaluate_snippet("recipe", snippet, ext_vars=paths))
@@ -112,7 +112,7 @@ def train(
     measure: str,
 ) -> dict[str, Any]:
     """
-    Trains and reads the held-out text at each of the goals, which are numbers of `steps` or `seconds`.
+    Trains and reads the held-out text at each of the goals, in `steps` or `seconds`.
 
     The curve has, for each, the seconds of training, the tokens of each direction, and the perplexity.
     """

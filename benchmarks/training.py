@@ -1,4 +1,4 @@
-"""What the benchmarks of training share: loaders, a vocabulary, endless batches, learners."""
+"""Shared parts of the training benchmarks: loaders, a vocabulary, endless batches, learners."""
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
@@ -18,7 +18,7 @@ NAMESPACE = "words"
 
 
 def make_loader(config: dict[str, Any], path: str, folder: str, device: str = "cpu") -> BiLmStreamLoader:
-    """As one of the data loaders of a configuration says, with prepared text in a folder of its own."""
+    """One of the data loaders of a configuration, with prepared text in a temporary folder."""
     params = Params({**config, "cache_directory": folder})
     reader = BiLmTextReader(namespace=NAMESPACE)
     loader = DataLoader.from_params(params=params, reader=reader, data_path=path)

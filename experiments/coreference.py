@@ -18,7 +18,7 @@ def coreference(splits: Files, words: Files, parses: Files, chains: Files) -> It
     splits : `Files`
         The path and text of `splits.md`, a list of documents for each part.
     words, parses, chains : `Files`
-        Those of each document in CoNLL-U, as bracketed trees, and in OntoGUM's three columns.
+        The files of each document in CoNLL-U, as bracketed trees, and in OntoGUM's three columns.
     """
     of_words, of_parses, of_chains = (
         {PurePosixPath(path).stem: text for path, text in files} for files in (words, parses, chains)

@@ -46,7 +46,7 @@ SQUAD_DEV = (
 )
 """The articles of our development set."""
 SENSE_POS = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
-"""Of the first number in a sense key; 5 are the adjectives that WordNet calls satellites."""
+"""By the first number in a sense key; 5 are the adjectives that WordNet calls satellites."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def members(path: Path, pattern: str) -> list[File]:
     with zipfile.ZipFile(path) as archive:
         names = sorted(fnmatch.filter(archive.namelist(), pattern))
         if not names:
-            raise ValueError(f"{path} has no file {pattern}")
+            raise ValueError(f"{path} lacks the file {pattern}")
         return [(name, archive.read(name).decode("utf-8")) for name in names]
 
 

@@ -3,12 +3,12 @@
     python experiments/finetune.py --ner data/ner --nli data/nli \\
         --bilm runs/bilm_tiny/model.tar.gz --json docs/results/finetune.json
 
-The distinct sentences of each task become text, dev without those of train.
+The distinct sentences of each task become text, without train's in dev.
 `training_config/bilm_finetune.jsonnet` fine-tunes the biLM on train; dev is scored before and after. Then
 `experiments/ner_elmo.jsonnet` is trained with both biLMs and several seeds. Trainings that are finished in
 `--runs` are not repeated.
 
-A biLM that is not a training archive gets a new softmax, so its perplexity before has no meaning.
+A biLM that is not a training archive gets a new softmax, so its perplexity before is meaningless.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, required=True, help="where to write the figures")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument(
-        "--runs", type=Path, default=Path("runs/finetune"), help="where the texts and trainings are kept"
+        "--runs", type=Path, default=Path("runs/finetune"), help="folder of the texts and trainings"
     )
     args = parser.parse_args()
     import_module_and_submodules("elmo_plugin.plugin")

@@ -1,11 +1,11 @@
-"""Gets a public corpus and converts it to what the experiments read.
+"""Gets a public corpus and converts it for the experiments.
 
     python experiments/get_data.py ner
     python experiments/get_data.py srl pos --from downloads --to data --yes
 
 This writes `data/ner/train.txt` and so on. The licence is shown and asked about first. With `--from`, nothing
 is downloaded: it is a folder with the downloads, by the names that messages give them, or with files that
-this program has written elsewhere. A file that differs from that of the published results is named.
+this program has written elsewhere. It reports files that differ from the published results' files.
 """
 
 import argparse

@@ -7,7 +7,7 @@ from treebanks import BRACKETS, Sentence, conll2012, documents
 
 GENRES = ("answers", "email", "newsgroup", "reviews", "weblog")
 MIN_EQUAL_TAGS = 0.7
-"""Of a sentence whose words and roles are of the same sentence."""
+"""A sentence with its words and roles."""
 
 
 def semantic_roles(skeletons: Iterable[tuple[str, str]], parts: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -42,7 +42,7 @@ def semantic_roles(skeletons: Iterable[tuple[str, str]], parts: Iterable[str]) -
 
 
 def short_name(name: str) -> str:
-    """Returns the name without what follows `_ENG_`, the date of a newsgroup or web log in LDC's form."""
+    """Returns the name up to `_ENG_`, without the date of a newsgroup or web log in LDC's form."""
     return name.partition("_ENG_")[0]
 
 

@@ -1,4 +1,5 @@
-"""Trains static word vectors on a biLM's text, to tell the effect of context from that of more text.
+"""Trains static word vectors on a biLM's text, to separate the effect of context from the effect of more
+text.
 
     pip install gensim
     PYTHONHASHSEED=1 python experiments/static_vectors.py data/lm/train-*.txt.gz data/lm2/train-*.txt.gz \\
@@ -7,7 +8,7 @@
 writes vectors of the size of `base`'s, trained by gensim on the files that `base` was trained on: skip-gram
 with negative sampling, 5 epochs, words that occur at least 3 times. One thread and the seed make it
 reproducible; it takes 43 minutes. The variants `*_static_base` and `*_static_base_elmo` of
-`experiments/variants.jsonnet` read the file, which is in word2vec's format.
+`experiments/variants.jsonnet` read the file, in word2vec's format.
 """
 
 import argparse
@@ -35,7 +36,7 @@ class Sentences:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
-        "texts", nargs="+", metavar="TEXT", help="tokenized, a sentence a line; plain, .gz or .zst"
+        "texts", nargs="+", metavar="TEXT", help="tokenized, one sentence per line; plain, .gz or .zst"
     )
     parser.add_argument("--output", type=Path, required=True, help="where to write the vectors")
     parser.add_argument("--dim", type=int, default=512, help="of a vector (default: 512, as base's)")

@@ -26,7 +26,7 @@ SIZES = {
 }
 """Sentences, sentences, documents, paragraphs, premises and reviews."""
 SRL_GENRES = ("answers", "newsgroup", "reviews", "weblog")
-"""Without e-mail, which was private."""
+"""Without e-mail: it was private."""
 COREF_GENRES = ("academic", "bio", "interview", "news", "voyage")
 """Those whose texts are under CC BY or CC BY-SA."""
 MAX_PARAGRAPH_WORDS = 80
@@ -152,7 +152,7 @@ def reviews(path: Path, part: str, number: int, seed: int) -> str:
 
 
 def flat_tree(label: int, words: list[str]) -> str:
-    """Returns a tree in which only the sentence has a label of its own: words are all neutral."""
+    """Returns a tree in which only the sentence has a label: words are all neutral."""
     escapes = {"(": "-LRB-", ")": "-RRB-"}
     return f"({label} {' '.join(f'(2 {escapes.get(word, word)})' for word in words)})"
 
