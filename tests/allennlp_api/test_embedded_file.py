@@ -1,13 +1,15 @@
 import io
+import json
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
 from elmo_plugin.allennlp_api import ElmoEmbedder
 from elmo_plugin.bilm import BiLmError
 
-VECTORS = [np.ones((3, 2, 4)), np.ones((3, 1, 4))]
+VECTORS = [np.arange(24.0).reshape(3, 2, 4), np.ones((3, 1, 4))]
 
 
 @pytest.fixture
@@ -39,3 +41,22 @@ def test_a_failure_on_the_way_leaves_no_file(embedder: ElmoEmbedder, tmp_path: P
     with pytest.raises(ValueError):
         embedder.embed_file(io.StringIO("a b\nc\nd\n"), tmp_path / "vectors.hdf5")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_has_the_vectors_of_each_line_under_its_number_or_its_words(
+    embedder: ElmoEmbedder, tmp_path: Path
+) -> None:
+    first = VECTORS[0]
+    for output_format, expected in (("all", first), ("top", first[2]), ("average", first.mean(axis=0))):
+        for options, keys in (
+            ({}, {"0", "1", "sentence_to_index"}),
+            ({"use_sentence_keys": True}, {"a b", "c"}),
+            ({"forget_sentences": True}, {"0", "1"}),
+        ):
+            path = tmp_path / "vectors.hdf5"
+            embedder.embed_file(io.StringIO("a b\nc\n"), path, output_format, **options)
+            with h5py.File(path) as file:
+                assert file.keys() == keys
+                np.testing.assert_allclose(file["a b" if "a b" in keys else "0"][()], expected)
+                if not options:
+                    assert json.loads(file["sentence_to_index"][0]) == {"a b": "0", "c": "1"}

@@ -29,7 +29,12 @@ def test_no_sentence_and_no_words_have_ids_of_these_shapes() -> None:
 
 
 def test_each_sentence_has_the_activations_that_allennlp_computes_for_it_alone(files: Files) -> None:
-    vectors = ElmoEmbedder(*files).embed_batch(SENTENCES)
+    embedder = ElmoEmbedder(*files)
+    vectors = embedder.embed_batch(SENTENCES)
+    padded, mask = embedder.batch_to_embeddings(SENTENCES)
+    assert mask.sum(dim=1).tolist() == list(map(len, SENTENCES))
+    for row, actual in zip(padded, vectors, strict=True):
+        np.testing.assert_allclose(row[:, : actual.shape[1]].detach().numpy(), actual, atol=1e-5)
     for sentence, actual in zip(SENTENCES, vectors, strict=True):
         assert actual.shape == (3, len(sentence), 12)
         assert actual.dtype == np.float32

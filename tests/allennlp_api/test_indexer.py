@@ -28,11 +28,6 @@ def test_ids_are_those_of_allennlp(words: list[str]) -> None:
             assert torch.equal(ids, tensor(theirs, words, length).view(length, 50))
 
 
-def test_the_occurrences_of_a_word_share_their_ids() -> None:
-    indexed = ElmoCharactersIndexer().tokens_to_indices([Token("play"), Token("play")], Vocabulary())
-    assert indexed["elmo_tokens"][0] is indexed["elmo_tokens"][1]
-
-
 def test_comes_from_params_is_equal_to_its_like_and_can_be_sent_to_workers() -> None:
     options = {"tokens_to_add": dict(TO_ADD), "token_min_padding_length": 3, "namespace": "characters"}
     indexer = ElmoCharactersIndexer.from_params(Params(options))

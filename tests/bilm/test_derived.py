@@ -162,27 +162,6 @@ def test_a_value_is_derived_once_for_each_key() -> None:
     assert [derived.get((key,), next, values) for key in "ab"] == [0, 2]
 
 
-def test_threads_get_one_value_whatever_is_dropped_meanwhile() -> None:
-    derived, wrong = DerivedValues([]), []
-    barrier = threading.Barrier(4)
-
-    def work() -> None:
-        barrier.wait()
-        for number in range(200):
-            value = derived.get(("lstm", number), object)
-            if derived.get(("lstm", number), object) is not value:
-                wrong.append(number)
-            derived.get(("words", number), object)
-            derived.drop("words")
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
-
-
 def test_processes_that_are_forked_while_a_thread_embeds_embed_too(bilm: BiLm) -> None:
     expected = bilm(ids_of("the mat sat")).layers
     is_over = threading.Event()

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, LstmState, lstm_cell
+from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
 from elmo_plugin.bilm.batching import Packing, WordBatch
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from tests.bilm.conftest import BiLmMaker, ids_of
@@ -33,23 +33,6 @@ def test_a_sentence_has_the_same_vectors_alone_and_in_any_batch(
         row = len(neighbour) + sentences[::-1].index(sentence)
         assert_near(layers[:, row, : len(sentence)], alone)
         assert not layers[:, row, len(sentence) :].any(), "padding is zero"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("recurrence", ["sequential", "batched_directions"])
-def test_a_long_text_in_one_sequence_has_the_vectors_of_the_reference(
-    make_bilm: BiLmMaker, recurrence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bilm = make_bilm().requires_grad_(False)
-    text = ids_of(" ".join(f"w{k * k % 97}" for k in range(500)), "short")
-    bilm.recurrence = "reference"
-    expected = bilm(text, keep_state=True)
-    bilm.recurrence = recurrence
-    monkeypatch.setattr(lstm_cell, "MAX_PROJECTED_ROWS", 7)
-    bilm.max_batch_tokens = 100
-    actual = bilm(text, keep_state=True)
-    assert_near(actual.layers, expected.layers)
-    assert_near(actual.state, expected.state)
 
 
 def test_a_batch_in_chunks_goes_on_from_the_state_of_every_row(make_bilm: BiLmMaker) -> None:
@@ -135,13 +118,6 @@ def test_a_batch_without_sentences_hands_the_state_on(make_bilm: BiLmMaker) -> N
         output = bilm(ids_of("one")[:0], state=state, keep_state=True)
         assert output.layers.shape == (3, 0, 1, 12)
         torch.testing.assert_close(output.state, state)
-
-
-def test_the_state_of_zeros_is_no_state(make_bilm: BiLmMaker) -> None:
-    bilm = make_bilm()
-    zeros = LstmState(torch.zeros(2, 2, 2, 6), torch.zeros(2, 2, 2, 10))
-    ids = ids_of("one two three", "four")
-    torch.testing.assert_close(bilm(ids, zeros).layers, bilm(ids).layers)
 
 
 def test_ids_of_any_integer_type_are_read(make_bilm: BiLmMaker) -> None:

@@ -14,11 +14,6 @@ def test_published_layout_survives_a_round_trip(tmp_path: Path) -> None:
     assert BiLmOptions.from_file(tmp_path / "options.json") == options
 
 
-def test_keys_of_training_are_ignored() -> None:
-    with_training_keys = {**small_options(), "bidirectional": True, "n_tokens_vocab": 793471, "dropout": 0.1}
-    assert BiLmOptions.from_dict(with_training_keys) == BiLmOptions.from_dict(small_options())
-
-
 def test_missing_clips_and_skip_connections_mean_none_as_in_bilm_tf() -> None:
     options = small_options()
     for key in ("cell_clip", "proj_clip", "use_skip_connections"):
@@ -89,11 +84,6 @@ def test_a_bad_file_is_named(content: bytes | None, message: str, tmp_path: Path
         BiLmOptions.from_file(path)
 
 
-def test_options_that_are_no_dictionary_are_refused() -> None:
-    with pytest.raises(BiLmError, match="not the options of a biLM"):
-        BiLmOptions.from_dict([])  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("char_cnn", "lstm", "message"),
     [
@@ -137,37 +127,3 @@ def test_keys_beside_the_sizes_are_known_misspelt_or_warned_of(caplog: pytest.Lo
             BiLmOptions.from_dict({**small_options(), key: False})
     with pytest.raises(BiLmError, match="bidirectional must be true or false, not 'no'"):
         BiLmOptions.from_dict({**small_options(), "bidirectional": "no"})
-
-
-def test_the_options_of_published_models_are_read() -> None:
-    of_peters = {
-        "lstm": {
-            "use_skip_connections": True,
-            "projection_dim": 512,
-            "cell_clip": 3,
-            "proj_clip": 3,
-            "dim": 4096,
-            "n_layers": 2,
-        },
-        "char_cnn": {
-            "activation": "relu",
-            "filters": [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]],
-            "n_highway": 2,
-            "embedding": {"dim": 16},
-            "n_characters": 262,
-            "max_characters_per_token": 50,
-        },
-    }
-    of_bilm_tf = {
-        **of_peters,
-        "bidirectional": True,
-        "dropout": 0.1,
-        "all_clip_norm_val": 10.0,
-        "n_epochs": 10,
-        "n_train_tokens": 768648884,
-        "batch_size": 128,
-        "n_tokens_vocab": 793471,
-        "unroll_steps": 20,
-        "n_negative_samples_batch": 8192,
-    }
-    assert BiLmOptions.from_dict(of_bilm_tf) == BiLmOptions.from_dict(of_peters)

@@ -1,18 +1,14 @@
-import resource
 from pathlib import Path
 from typing import Any
 
 import h5py
-import numpy as np
 import pytest
 import torch
 import yaml
-from allennlp.commands.train import train_model
-from allennlp.common import Params
 from allennlp.modules.elmo import Elmo, batch_to_ids
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm.io.hdf5_weights import read_softmax, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import read_softmax
 from elmo_plugin.bilm.io.sources import MODELS
 from elmo_plugin.bilm.io.training_archive import read_archive
 from elmo_plugin.commands.export import export
@@ -44,21 +40,6 @@ def _datasets(path: Path) -> dict[str, Any]:
     with h5py.File(path, "r") as file:
         file.visititems(take)
     return found
-
-
-@pytest.mark.slow
-def test_a_trained_model_is_exported_with_its_softmax(bilm_config: dict[str, Any], tmp_path: Path) -> None:
-    model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
-    run("export", tmp_path / "run" / "model.tar.gz", tmp_path / "out")
-    exported = _load(tmp_path / "out")
-    for name, tensor in model.bilm.state_dict().items():
-        assert torch.equal(exported.state_dict()[name], tensor), name
-    softmax = read_softmax(tmp_path / "out" / "weights.hdf5", exported.options)
-    assert softmax is not None and torch.equal(softmax.weight, model.softmax.weight)
-    assert torch.equal(softmax.bias, model.softmax.bias)
-    assert {word: number for number, word in enumerate(softmax.words)} == (
-        model.vocab.get_token_to_index_vocabulary("words")
-    )
 
 
 def test_allennlps_own_elmo_loads_the_exported_files_to_the_same_numbers(
@@ -127,12 +108,6 @@ def test_half_precision_is_loaded_to_nearly_the_same_numbers(archive: Path, tmp_
         torch.testing.assert_close(one, other, atol=5e-3, rtol=0)
 
 
-def test_without_an_archive_nothing_is_written(tmp_path: Path) -> None:
-    with pytest.raises(BiLmError, match=r"biLM not found: .*absent\.tar\.gz"):
-        export(str(tmp_path / "absent.tar.gz"), tmp_path / "out")
-    assert not list(tmp_path.iterdir())
-
-
 def test_what_cannot_be_written_is_named_and_leaves_nothing_behind(tmp_path: Path) -> None:
     bilm, words = random_bilm(), [f"word {number}" for number in range(9)]
     softmax = random_softmax(words)
@@ -143,43 +118,11 @@ def test_what_cannot_be_written_is_named_and_leaves_nothing_behind(tmp_path: Pat
     assert not list((tmp_path / "out").iterdir())
 
 
-def test_a_model_that_reads_whole_words_is_refused(tmp_path: Path) -> None:
-    bilm, pair = random_bilm(), tmp_path / "pair"
-    bilm.options.to_file(pair / "my_options.json")
-    write_weights(pair / "my_weights.hdf5", bilm.state_dict(), bilm.options)
-    with h5py.File(pair / "my_weights.hdf5", "a") as file:
-        del file["char_embed"], file["CNN"]
-        file["embedding"] = np.zeros((7, 6), dtype=np.float32)
-    with pytest.raises(BiLmError, match="reads whole words"):
-        export(str(pair), tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.fixture
 def earlier(tmp_path: Path) -> Path:
     """An export of another biLM, which is there already."""
     export("tiny", tmp_path / "out")
     return tmp_path / "out"
-
-
-def _content(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
-def test_where_there_is_no_room_the_earlier_export_stays(share: float, archive: Path, earlier: Path) -> None:
-    before = _content(earlier)
-    export(archive, earlier.parent / "room")
-    size = (earlier.parent / "room" / "weights.hdf5").stat().st_size
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (int(share * size), limits[1]))
-    try:
-        with pytest.raises(OSError, match=f"could not write {earlier}/.*larger than files may be"):
-            export(archive, earlier)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert _content(earlier) == before
 
 
 def test_what_a_kill_between_the_two_files_leaves_does_not_load(archive: Path, earlier: Path) -> None:

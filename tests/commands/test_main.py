@@ -13,7 +13,6 @@ import h5py
 import numpy as np
 import pytest
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.plugins import discover_plugins
 
 from elmo_plugin import __version__
 from elmo_plugin.bilm import BiLm
@@ -210,18 +209,6 @@ def test_the_list_of_commands_imports_no_torch(arguments: list[str]) -> None:
         "embet": "invalid choice: 'embet'",
     }
     assert expected[arguments[0]] in process.stdout + process.stderr
-
-
-def test_its_help_says_where_allennlp_knows_the_same_commands(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    words = " ".join(capsys.readouterr().out.split())
-    file, line = re.findall(r"whose file (\S+) has the line (\S+),", words)[0]
-    (tmp_path / file).write_text(f"{line}\n")
-    monkeypatch.chdir(tmp_path)
-    assert line in list(discover_plugins())
 
 
 @pytest.mark.parametrize("option", [(), ("--quiet",), ("--verbose",)])

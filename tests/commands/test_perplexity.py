@@ -15,7 +15,7 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights, write_weights
 from elmo_plugin.commands.export import export
 from elmo_plugin.common import downloads
-from elmo_plugin.language_model import measure_perplexity, perplexity
+from elmo_plugin.language_model import measure_perplexity
 from tests.commands.run import run
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
@@ -223,21 +223,3 @@ def test_what_cannot_be_is_named_and_leaves_nothing_behind(
     with pytest.raises(BiLmError, match=message):
         measure_perplexity(**{"archive": archive, "texts": [text], "per_sentence": str(out), **change})
     assert not out.parent.exists()
-
-
-def test_a_failure_on_the_way_leaves_the_scores_of_before(
-    archive: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "out" / "scores.jsonl"
-    measure_perplexity(archive, [text], per_sentence=str(out))
-    before = out.read_bytes()
-
-    def fails_after_one(*arguments: Any) -> Any:
-        yield next(iter(score(*arguments)))
-        raise KeyboardInterrupt
-
-    score = perplexity.score_sentences
-    monkeypatch.setattr(perplexity, "score_sentences", fails_after_one)
-    with pytest.raises(KeyboardInterrupt):
-        measure_perplexity(archive, [text], per_sentence=str(out))
-    assert [path.read_bytes() for path in out.parent.iterdir()] == [before]

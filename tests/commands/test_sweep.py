@@ -7,9 +7,7 @@ import pkgutil
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,7 +21,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 from filelock import FileLock
 
-from elmo_plugin.commands import sweep as sweep_command
 from elmo_plugin.common.provenance import provenance
 from elmo_plugin.sweeps import trainings
 from tests.commands.run import run
@@ -180,23 +177,6 @@ def test_scores_are_added_to_the_scores_of_other_commands(
     }
 
 
-def test_sweeps_that_end_at_the_same_moment_add_to_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def read_and_wait(file: Path) -> dict[str, Any]:
-        found = read(file)
-        time.sleep(0.1)
-        return found
-
-    read = sweep_command._read_results
-    monkeypatch.setattr(sweep_command, "_read_results", read_and_wait)
-    with ThreadPoolExecutor(4) as pool:
-        for name in "abcd":
-            pool.submit(sweep_command._add_results, tmp_path / "out.json", {name: {"scores": [1.0]}})
-    assert sorted(json.loads((tmp_path / "out.json").read_text())) == list("abcd")
-    assert len(list(tmp_path.iterdir())) == 1
-
-
 def test_a_training_that_fails_is_named_and_the_others_are_done(
     configs: list[str], trained: list[Trained], tmp_path: Path
 ) -> None:
@@ -330,24 +310,6 @@ def test_a_training_of_another_process_is_left_to_it_and_files_of_the_user_stay(
     sweep(configs, tmp_path / "runs", 1)
     assert trained == [("ner_large", 1, False), ("ner_small", 1, False)]
     assert list(tmp_path.glob("runs/*/*.unfinished/*")) == [unfinished / "notes.txt"]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("[]", r"ner_small/1/metrics\.json: expected a JSON object, got \[\]"),
-        ("{}", "ner_small/1: there is no metric f1-measure-overall"),
-        (f'{{"{METRIC}": "0.9"}}', "ner_small/1: metric f1-measure-overall: expected a number, got '0.9'"),
-    ],
-)
-def test_odd_metrics_are_found_before_anything_is_trained(
-    content: str, message: str, configs: list[str], trained: list[Trained], tmp_path: Path
-) -> None:
-    sweep(configs[:1], tmp_path / "runs", 1)
-    (tmp_path / "runs" / "ner_small" / "1" / "metrics.json").write_text(content)
-    with pytest.raises(ConfigurationError, match=message):
-        sweep(configs, tmp_path / "runs", 1)
-    assert len(trained) == 1
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity"])

@@ -65,13 +65,6 @@ def test_nothing_is_written_before_the_licence_is_accepted(
     assert "Licence: CC BY 4.0" in done.stderr
 
 
-def test_a_missing_download_is_named_with_its_address(tmp_path: Path) -> None:
-    done = get_data("sst", "--from", tmp_path, "--to", tmp_path / "data", "--yes")
-    assert done.returncode != 0 and "Traceback" not in done.stderr
-    assert "trainDevTestTrees_PTB.zip is missing: it is https://" in done.stderr
-    assert not (tmp_path / "data").exists()
-
-
 CONLLU = """# newdoc id = weblog-blog_one_ENG_2006
 # sent_id = 1
 # speaker = Dr. Who

@@ -149,15 +149,6 @@ def test_a_shard_is_prepared_once_and_known_by_its_content(
     assert len(written) == 2
 
 
-def test_the_same_content_under_another_compression_is_read_again(shard: Path, directory: Path) -> None:
-    compressed = shard.with_suffix(".gz")
-    compressed.write_bytes(gzip.compress(TEXT.encode()))
-    prepare(str(compressed), directory)
-    compressed.rename(shard)
-    with pytest.raises(BiLmError, match=f"{shard}: expected text .*, got gzip without .gz"):
-        prepare(str(shard), directory)
-
-
 def test_processes_that_prepare_the_same_shard_at_the_same_time_agree(shard: Path, directory: Path) -> None:
     with multiprocessing.get_context("fork").Pool(4) as pool:
         prepared = pool.starmap(prepare, [(str(shard), directory, 2)] * 8, chunksize=1)
@@ -176,20 +167,6 @@ def test_leftovers_of_a_killed_process_do_no_harm(shard: Path, directory: Path) 
     assert find_prepared(str(shard), directory) is None
     assert prepare(str(shard), directory)[0].tokens == 8
     assert not list(directory.glob(".*"))
-
-
-def test_a_shard_that_vanishes_is_named(
-    shard: Path, directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def vanishing(path: str) -> str:
-        shard.unlink()
-        return "content"
-
-    monkeypatch.setattr(corpus_module, "_content", vanishing)
-    for look in (prepare, find_prepared):
-        with pytest.raises(BiLmError, match=f"{shard} is gone; put it back or remove it"):
-            look(str(shard), directory)
-    assert nothing_is_left_in(directory)
 
 
 def _changing(shard: Path) -> tuple[str, Callable, str]:

@@ -82,12 +82,6 @@ def _numbers(number: dict[str, int], words: list[list[str]]) -> list[list[int]]:
     return [[number[word] for word in row] for row in words]
 
 
-def test_a_batch_without_empty_places_has_no_empty_word() -> None:
-    text = in_memory([[["a", "b"]]])
-    window = Window(np.array([[1, 3, 4]]), np.array([[3, 4, 2]]), text.type_table(text.open(0)))
-    assert batch_arrays(window, window)["character_ids"].any(axis=1).all()
-
-
 def _windows(
     text: IndexedCorpus, layout: StreamLayout, reverse: bool, first: int = 0, **order
 ) -> list[Window]:
@@ -116,14 +110,6 @@ def test_the_rows_are_whole_sentences_one_after_another_and_all_of_them_once(
     rows = _rows(in_memory(chunks), StreamLayout(batch_size, steps), reverse)
     read = [sentence for row in rows for sentence in _sentences(row, reverse)]
     assert sorted(read) == sorted(pairs_of(sentence, reverse) for sentence in chain.from_iterable(chunks))
-
-
-@given(LENGTHS, BATCH_SIZES, STEPS)
-def test_windows_go_on_as_long_as_a_row_does(lengths, batch_size, steps) -> None:
-    text = in_memory(distinct_words(lengths))
-    windows = _windows(text, StreamLayout(batch_size, steps), False)
-    assert all(inputs.shape == targets.shape == (batch_size, steps) for inputs, targets, _ in windows)
-    assert windows[-1].inputs.any()
 
 
 @settings(max_examples=60)

@@ -1,6 +1,5 @@
 """What an ensemble computes, against averages that are taken by other means."""
 
-import copy
 from itertools import pairwise, product
 from typing import Any
 
@@ -99,15 +98,6 @@ def test_tags_are_the_best_and_the_loss_the_likelihood_by_mean_potentials() -> N
     assert output["tags"][0] == [vocab.get_token_from_index(index, "labels") for index in best]
     expected = torch.tensor(list(scores.values()), dtype=torch.float64).logsumexp(0) - scores[right]
     torch.testing.assert_close(output["loss"], expected)
-
-
-def test_the_members_stay_as_they_are() -> None:
-    instances = instances_in("BIO")
-    members = taggers(instances, number=2)
-    before = copy.deepcopy([member.state_dict() for member in members])
-    Ensemble(members[0].vocab, list(members))(**tensors_of(instances, members[0].vocab))
-    for member, state in zip(members, before, strict=True):
-        assert all(torch.equal(tensor, state[name]) for name, tensor in member.state_dict().items())
 
 
 @pytest.mark.parametrize(

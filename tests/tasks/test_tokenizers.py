@@ -1,9 +1,7 @@
 """The tokenizer of plain sentences."""
 
 import pytest
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data.tokenizers import Tokenizer
 
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, SpacyRulesTokenizer
@@ -22,10 +20,6 @@ from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, SpacyRulesTokeni
 )
 def test_divides_like_the_penn_treebank_with_plain_quotation_marks(text: str, words: str) -> None:
     assert [token.text for token in PennTreebankTokenizer().tokenize(text)] == words.split()
-
-
-def test_is_registered() -> None:
-    assert isinstance(Tokenizer.from_params(Params({"type": "penn_treebank"})), PennTreebankTokenizer)
 
 
 def test_spacys_rules_need_no_model_and_tell_where_words_are() -> None:

@@ -21,7 +21,6 @@ class Library:
     """What a script imports, by AllenNLP's names."""
 
     Elmo: Any
-    ElmoEmbedder: Any
     ElmoTokenEmbedder: Any
     ScalarMix: Any
     batch_to_ids: Any

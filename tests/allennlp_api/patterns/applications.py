@@ -1,11 +1,7 @@
-"""`ElmoEmbedder`, configurations, and `Elmo` inside of other modules."""
+"""Configurations, and `Elmo` inside of other modules."""
 
-import json
-from pathlib import Path
 from typing import Any
 
-import h5py
-import spacy
 import torch
 from allennlp.common import Params
 from allennlp.data import Batch, Instance, Token, Vocabulary
@@ -14,50 +10,11 @@ from allennlp.data.token_indexers import ELMoTokenCharactersIndexer
 from allennlp.modules.text_field_embedders import BasicTextFieldEmbedder
 from torch import nn
 
-from tests.allennlp_api.patterns import IDS, RAGGED, SENTENCES, Library, Place
-
-
-def a_sentence_as_an_array(library: Library, place: Place) -> Any:
-    return library.ElmoEmbedder(*place.files).embed_sentence(SENTENCES[0])
-
-
-def many_sentences_as_arrays(library: Library, place: Place) -> Any:
-    return list(library.ElmoEmbedder(*place.files, cuda_device=-1).embed_sentences(RAGGED, batch_size=2))
-
-
-def a_batch_as_a_tensor(library: Library, place: Place) -> Any:
-    return library.ElmoEmbedder(*place.files).batch_to_embeddings(RAGGED)
-
-
-def the_bilm_of_an_embedder(library: Library, place: Place) -> Any:
-    return library.ElmoEmbedder(*place.files).elmo_bilm(IDS)
-
-
-def files_of_vectors(library: Library, place: Place) -> Any:
-    source, contents = place.folder / "sentences.txt", {}
-    source.write_text("\n".join(" ".join(words) for words in RAGGED) + "\n", encoding="utf-8")
-    for output_format in ("all", "top", "average"):
-        for options in ({}, {"use_sentence_keys": True}, {"forget_sentences": True, "batch_size": 2}):
-            file = place.folder / "vectors.hdf5"
-            library.ElmoEmbedder(*place.files).embed_file(
-                source.open(encoding="utf-8"), file, output_format, **options
-            )
-            with h5py.File(file) as written:
-                index = written.get("sentence_to_index")
-                contents[f"{output_format} {options}"] = (
-                    {name: data[()] for name, data in written.items() if name != "sentence_to_index"},
-                    index and (index.shape, json.loads(index[0])),
-                )
-    return contents
+from tests.allennlp_api.patterns import IDS, RAGGED, Library, Place
 
 
 def tokens_of_allennlp_as_words(library: Library, place: Place) -> Any:
     return library.batch_to_ids([[Token(word) for word in words] for words in RAGGED])
-
-
-def tokens_of_spacy_as_words(library: Library, place: Place) -> Any:
-    document = spacy.blank("en")("The play ended at 9 o'clock, didn't it?")
-    return library.batch_to_ids([document]), library.ElmoEmbedder(*place.files).embed_sentence(document)
 
 
 def a_model_from_params(library: Library, place: Place) -> Any:
@@ -112,8 +69,3 @@ def a_tagger_that_is_trained_and_saved(library: Library, place: Place) -> Any:
     other = Tagger(library.Elmo(*place.files, 1, dropout=0))
     other.load_state_dict(torch.load(place.folder / "tagger.pt"))
     return other.eval()(IDS)
-
-
-def paths_in_the_home_directory(library: Library, place: Place) -> Any:
-    assert Path("~/options.json").expanduser() == Path(place.options)
-    return library.Elmo("~/options.json", "~/weights.hdf5", 1, dropout=0)(IDS)

@@ -8,24 +8,6 @@ from allennlp.nn.util import remove_sentence_boundaries
 from tests.allennlp_api.patterns import IDS, RAGGED, Library, Place
 
 
-def arguments_by_name(library: Library, place: Place) -> Any:
-    elmo = library.Elmo(
-        options_file=place.options,
-        weight_file=place.weights,
-        num_output_representations=1,
-        requires_grad=False,
-        do_layer_norm=False,
-        dropout=0.0,
-    )
-    return elmo.forward(IDS)["elmo_representations"][0].detach().numpy()
-
-
-def evaluation_without_gradients(library: Library, place: Place) -> Any:
-    elmo = library.Elmo(*place.files, 1).eval()
-    with torch.no_grad():
-        return elmo(IDS)["elmo_representations"][0]
-
-
 def mean_over_words(library: Library, place: Place) -> Any:
     output = library.Elmo(*place.files, 1, dropout=0)(library.batch_to_ids(RAGGED))
     mask = output["mask"].float().unsqueeze(-1)
@@ -46,12 +28,6 @@ def layers_that_a_mix_is_called_with(library: Library, place: Place) -> Any:
     return remove_sentence_boundaries(mixed, output["mask"])
 
 
-def a_mix_by_itself(library: Library, place: Place) -> Any:
-    layers = [torch.full((2, 3, 4), float(number)) for number in range(3)]
-    mix = library.ScalarMix(3, initial_scalar_parameters=[0.1, 0.2, 0.3], trainable=False)
-    return mix(layers), [parameter.requires_grad for parameter in mix.parameters()]
-
-
 def weights_of_the_layers(library: Library, place: Place) -> Any:
     elmo = library.Elmo(*place.files, 2)
     shares = [torch.softmax(torch.cat(list(mix.scalar_parameters)), dim=0) for mix in elmo._scalar_mixes]
@@ -63,12 +39,6 @@ def the_token_layer(library: Library, place: Place) -> Any:
     return remove_sentence_boundaries(output["token_embedding"], output["mask"])
 
 
-def no_state_from_batch_to_batch(library: Library, place: Place) -> Any:
-    elmo = library.Elmo(*place.files, 1, dropout=0)
-    elmo._elmo_lstm._elmo_lstm.stateful = False
-    return [elmo(IDS)["elmo_representations"] for _ in range(2)]
-
-
 def a_hook_sees_the_output(library: Library, place: Place) -> Any:
     elmo, seen = library.Elmo(*place.files, 1, dropout=0), []
     elmo.register_forward_hook(lambda module, inputs, output: seen.append(output["mask"]))
@@ -78,7 +48,3 @@ def a_hook_sees_the_output(library: Library, place: Place) -> Any:
 
 def double_precision(library: Library, place: Place) -> Any:
     return library.Elmo(*place.files, 1, dropout=0).double()(IDS)["elmo_representations"]
-
-
-def data_parallel_without_a_gpu(library: Library, place: Place) -> Any:
-    return torch.nn.DataParallel(library.Elmo(*place.files, 1, dropout=0), device_ids=[])(IDS)

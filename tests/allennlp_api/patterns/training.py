@@ -26,13 +26,6 @@ def vectors(elmo: nn.Module) -> Any:
     return elmo.eval()(IDS)["elmo_representations"]
 
 
-def unfrozen_after_construction(library: Library, place: Place) -> Any:
-    elmo = library.Elmo(*place.files, 1, dropout=0)
-    for parameter in elmo.parameters():
-        parameter.requires_grad = True
-    return trained(elmo, 1e-4)
-
-
 def unfrozen_after_a_batch(library: Library, place: Place) -> Any:
     elmo = library.Elmo(*place.files, 1, dropout=0)
     elmo(IDS)
@@ -54,24 +47,6 @@ def all_frozen(library: Library, place: Place) -> Any:
     for parameter in elmo.parameters():
         parameter.requires_grad = False
     return [each.requires_grad for each in vectors(elmo)], vectors(elmo)[0].shape
-
-
-def groups_of_parameters_by_name(library: Library, place: Place) -> Any:
-    elmo = library.Elmo(*place.files, 1, requires_grad=True, dropout=0)
-    named = list(elmo.named_parameters())
-    groups = [
-        {"params": [parameter for name, parameter in named if "_elmo_lstm" in name], "lr": 1e-5},
-        {"params": [parameter for name, parameter in named if "_elmo_lstm" not in name]},
-    ]
-    step(elmo, torch.optim.SGD(groups, lr=1e-2))
-    return elmo.state_dict()
-
-
-def mixing_weights_are_set(library: Library, place: Place) -> Any:
-    elmo = library.Elmo(*place.files, 1, dropout=0)
-    elmo.scalar_mix_0.scalar_parameters[0].data.fill_(2.0)
-    elmo.scalar_mix_0.gamma.data[0] = 0.5
-    return vectors(elmo)
 
 
 def a_part_is_loaded(library: Library, place: Place) -> Any:

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import pickle
 import tarfile
 from pathlib import Path
 
@@ -116,11 +115,6 @@ def test_a_truncated_archive_is_refused(make_bilm: BiLmMaker, tmp_path: Path) ->
 def test_what_names_no_bilm_is_refused(source: object, message: str) -> None:
     with pytest.raises(BiLmError, match=message):
         BiLm.from_pretrained(source)  # type: ignore[arg-type]
-
-
-def test_a_bilm_survives_pickling(make_bilm: BiLmMaker) -> None:
-    bilm = make_bilm()
-    assert _same(pickle.loads(pickle.dumps(bilm)), bilm)
 
 
 @pytest.mark.parametrize("frozen", [True, False])

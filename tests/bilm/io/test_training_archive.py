@@ -60,12 +60,6 @@ def test_a_vocabulary_of_another_size_is_refused(run: Path) -> None:
         read_archive(run)[2]
 
 
-def test_a_vocabulary_that_is_not_utf_8_is_refused(run: Path) -> None:
-    (run / "vocabulary" / "words.txt").write_bytes(b"the\n\xff\n")
-    with pytest.raises(BiLmError, match=r"run, vocabulary/words\.txt: not UTF-8"):
-        read_archive(run)[2]
-
-
 def test_options_that_the_configuration_lacks_come_from_the_weights(run: Path) -> None:
     bilm = random_bilm()
     (run / "config.json").write_text(json.dumps({"model": {"type": "bilm", "initial": "gone.tar.gz"}}))

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.tasks.coref import antecedents
-from elmo_plugin.tasks.coref.antecedents import AntecedentScorer, bucket, product_layer
+from elmo_plugin.tasks.coref.antecedents import AntecedentScorer, bucket
 from tests.bilm.rounding import relative_error
 
 SPANS, SPAN_DIM = 13, 4
@@ -124,13 +124,3 @@ def test_under_autocast_scores_and_gradients_are_near_those_of_float32(
         found = scores_and_gradients()
     for one, other in zip(found, expected, strict=True):
         assert relative_error(one, other) < tolerance
-
-
-def test_the_gradients_of_products_are_those_of_finite_differences() -> None:
-    torch.manual_seed(0)
-    shapes = [(4, 6), (3, 6), (5, 6)]
-    inputs = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
-    assert torch.autograd.gradcheck(product_layer, inputs)
-    left, right, weight = inputs
-    expected = torch.einsum("ld,rd,hd->lrh", left, right, weight)
-    torch.testing.assert_close(product_layer(left, right, weight), expected)

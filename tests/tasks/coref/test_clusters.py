@@ -55,14 +55,6 @@ def test_clusters_survive_as_brackets(clusters: list) -> None:
     assert sorted(parse_clusters(labels)) == sorted(clusters)
 
 
-@given(clusters_of_documents())
-def test_the_reference_scorer_reads_what_is_written(clusters: list) -> None:
-    found = read_as_the_reference_scorer(format_clusters(clusters, WORDS))
-    assert found.keys() == {str(number) for number in range(len(clusters))}
-    for number, mentions in found.items():
-        assert sorted(mentions) == [(start, end - 1) for start, end in clusters[int(number)]]
-
-
 @given(st.lists(st.sampled_from(LABELS), max_size=9))
 def test_a_column_is_either_refused_or_read_to_its_last_bracket(labels: list[str]) -> None:
     """By counting brackets: never are more closed than open at the end of a word, and none is left."""
@@ -118,8 +110,3 @@ def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, messag
 def test_mentions_that_no_brackets_can_stand_for_are_refused(clusters: list, message: str) -> None:
     with pytest.raises(LabelError, match=message):
         format_clusters(clusters, 3)
-
-
-def test_the_longest_mention_opens_first_and_closes_last() -> None:
-    clusters = [[(0, 1), (2, 3)], [(0, 3)], [(0, 2)]]
-    assert format_clusters(clusters, 3) == ["(1|(2|(0)", "2)", "(0)|1)"]

@@ -42,11 +42,6 @@ def test_a_genre_that_is_unknown_has_an_index_of_its_own() -> None:
     assert [int(instance["genre"].as_tensor({})) for instance in instances] == [1, 0, 0]
 
 
-def test_no_genre_is_no_word_of_the_vocabulary() -> None:
-    instances = list(CorefReader(INDEXERS, genre_pattern="^(x)").read(FIXTURE))
-    assert Vocabulary.from_instances(instances).get_vocab_size(GENRES) == 0
-
-
 @pytest.mark.parametrize("pattern", ["gum/", "("])
 def test_a_pattern_without_a_group_is_refused(pattern: str) -> None:
     with pytest.raises(ConfigurationError, match="genre_pattern"):

@@ -102,14 +102,6 @@ def test_predictions_for_a_file_are_a_response_that_the_scorer_reads(
     assert list(CorefReader({}).read_examples([])) == []
 
 
-def test_a_word_that_has_no_column_is_an_error(reader: CorefReader, instances: list[Instance]) -> None:
-    predict = predictor(reader, instances, output_format="conll2012")
-    output = predict.predict_instance(instances[0])
-    output["sentences"][0][0] = "New York"
-    with pytest.raises(ConfigurationError, match=f"write document {output['name']}: 'New York' cannot"):
-        predict.dump_line(output)
-
-
 def test_nested_mentions_are_marked_from_the_outside() -> None:
     words = ["her", "brother", "waved"]
     assert mark(words, [[(0, 1)], [(0, 2), (2, 3)]]) == "[[her]0 brother]1 [waved]1"

@@ -4,7 +4,7 @@ import gzip
 import json
 import re
 from collections import Counter
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,6 @@ from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.ner.metrics import NerF1, NerScores, parse_tagged, score_tagged
 
 TAGS = ["O", "."] + [f"{prefix}-{kind}" for prefix in "BIES[]" for kind in ("PER", "ORG-1")] + ["B", "I", "S"]
-Chunk = tuple[int, int, str]  # first word, the word after the last, type
 
 
 def lines(text: str) -> list[Line]:
@@ -103,41 +102,6 @@ def test_random_tags_have_the_chunks_that_conlleval_finds(sentences: list[list[t
     counted = [pair for sentence in sentences for pair in sentence]
     assert scores.words == len(counted)
     assert scores.correct_tags == sum(gold == system for gold, system in counted)
-
-
-def _types(chunks: list[Chunk]) -> Counter[str]:
-    return Counter(kind for _, _, kind in chunks)
-
-
-@st.composite
-def entities(draw: st.DrawFn) -> list[Chunk]:
-    """Entities in a sentence of 12 words."""
-    borders = sorted(draw(st.sets(st.integers(0, 12), max_size=12)))
-    spans = [span for span in pairwise(borders) if draw(st.booleans())]
-    return [(start, end, draw(st.sampled_from(["PER", "LOC"]))) for start, end in spans]
-
-
-def encode(entities: list[Chunk], encoding: str) -> list[str]:
-    tags = ["O"] * 12
-    for start, end, kind in entities:
-        tags[start:end] = [f"I-{kind}"] * (end - start)
-    for start, end, kind in entities:
-        touches_left = any((other[1], other[2]) == (start, kind) for other in entities)
-        touches_right = any((other[0], other[2]) == (end, kind) for other in entities)
-        if encoding == "BIO" or (encoding == "IOB1" and touches_left):
-            tags[start] = f"B-{kind}"
-        if encoding == "IOE2" or (encoding == "IOE1" and touches_right):
-            tags[end - 1] = f"E-{kind}"
-    return tags
-
-
-@given(entities(), entities(), st.data())
-def test_the_encoding_changes_nothing(gold: list[Chunk], found: list[Chunk], data: st.DataObject) -> None:
-    encodings = st.sampled_from(["BIO", "IOB1", "IOE1", "IOE2"])
-    tags = [encode(gold, data.draw(encodings)), encode(found, data.draw(encodings))]
-    scores = count([list(zip(*tags, strict=True))])
-    assert (scores.gold, scores.predicted) == (_types(gold), _types(found))
-    assert scores.correct == _types([entity for entity in found if entity in gold])
 
 
 def test_figures_and_printed_lines_are_those_of_conlleval(shared: Path) -> None:

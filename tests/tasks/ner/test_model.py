@@ -123,8 +123,3 @@ def test_tags_in_another_encoding_are_an_error(encoding: str, other: str) -> Non
     message = f"tag_encoding is {other}, but the dataset reader's is {encoding}"
     with pytest.raises(ConfigurationError, match=message):
         tagger(vocab, other)
-
-
-def test_an_unknown_encoding_is_an_error() -> None:
-    with pytest.raises(ConfigurationError, match="tag_encoding is BIO or BIOUL, not 'BMES'"):
-        tagger(Vocabulary.from_instances(instances_in("BIO")), "BMES")

@@ -79,7 +79,3 @@ def test_another_tokenizer_may_be_given(predictor: NerPredictor) -> None:
     for tokenizer in (WhitespaceTokenizer(), "whitespace", {"type": "whitespace"}):
         other = NerPredictor(predictor._model, predictor._dataset_reader, tokenizer)
         assert other.predict("It isn't bad.")["words"] == ["It", "isn't", "bad."]
-
-
-def test_no_input_gives_no_prediction(predictor: NerPredictor) -> None:
-    assert predictor.predict_batch_json([]) == []

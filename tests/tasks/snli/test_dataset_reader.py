@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance
+from allennlp.data import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers.whitespace_tokenizer import WhitespaceTokenizer
 
@@ -89,12 +88,6 @@ def test_a_file_without_a_pair_is_an_error_that_names_it(tmp_path: Path, lines: 
     path = write(tmp_path, *lines)
     with pytest.raises(ConfigurationError, match=re.escape(str(path)) + ": this file has no pairs"):
         list(reader().read(path))
-
-
-def test_is_registered_and_may_have_another_tokenizer() -> None:
-    params = {"type": "snli_jsonl", "token_indexers": {"tokens": "single_id"}, "tokenizer": "just_spaces"}
-    first, *_ = DatasetReader.from_params(Params(params)).read(PAIRS)
-    assert texts_of(first)[1] == "Two women are hugging."
 
 
 @pytest.mark.parametrize(

@@ -66,19 +66,6 @@ def test_self_attention_is_that_of_each_word_to_all_others_or_to_nothing(texts: 
             torch.testing.assert_close(found[row, place], expected, atol=1e-10, rtol=0)
 
 
-def test_each_parameter_of_self_attention_has_the_gradient_of_finite_differences(
-    texts: tuple[Tensor, ...],
-) -> None:
-    words, _, mask, _ = texts
-    model = TrilinearSelfAttention(DIM).double()
-
-    def attend(*parameters: Tensor) -> Tensor:
-        named = dict(zip(dict(model.named_parameters()), parameters, strict=True))
-        return torch.func.functional_call(model, named, (words, mask))[mask]
-
-    assert torch.autograd.gradcheck(attend, tuple(model.parameters()))
-
-
 def test_what_is_at_padding_changes_nothing(texts: tuple[Tensor, ...]) -> None:
     paragraph, question, p_mask, q_mask = texts
     biattention, self_attention = TrilinearBiattention(DIM).double(), TrilinearSelfAttention(DIM).double()

@@ -91,9 +91,3 @@ def test_text_without_words_is_refused() -> None:
         reader().tokenize(" \n")
     with pytest.raises(ConfigurationError, match="has no words"):
         reader().text_to_instance(reader().tokenize("It rained."), Question("", " ", []))
-
-
-@pytest.mark.parametrize("most", [0, -1])
-def test_a_limit_of_no_words_is_refused(most: int) -> None:
-    with pytest.raises(ConfigurationError, match=f"max_paragraph_words is 1 or more, not {most}"):
-        reader(max_paragraph_words=most)

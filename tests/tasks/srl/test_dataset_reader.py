@@ -99,11 +99,6 @@ def test_conll_2005_has_words_and_propositions_in_files_of_their_own(tmp_path: P
         list(reader.read(sections))
 
 
-def test_other_formats_are_an_error() -> None:
-    with pytest.raises(ConfigurationError, match="source_format is one of conll2012, conll2005, not 'xml'"):
-        SrlReader(INDEXERS, source_format="xml")
-
-
 @pytest.mark.parametrize("predicate", [-1, 2])
 def test_a_predicate_that_is_no_word_is_an_error(predicate: int) -> None:
     with pytest.raises(ConfigurationError, match=f"the predicate {predicate} is not a word of a sentence of"):

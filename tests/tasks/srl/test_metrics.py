@@ -108,17 +108,6 @@ def test_random_damage_counts_as_srl_eval_counts_it(propositions: list) -> None:
     }
 
 
-def test_where_there_is_nothing_figures_are_zero() -> None:
-    assert (
-        SrlCounts(0, 0, 0).figures()
-        == SrlCounts(0, 1, 0).figures()
-        == SrlCounts(0, 0, 1).figures()
-        == (0, 0, 0)
-    )
-    assert SrlCounts(1, 1, 3).figures(100) == pytest.approx((50, 25, 100 / 3))
-    assert set(SrlF1().get_metric().values()) == {0.0}
-
-
 def read_tags(shared: Path) -> list[dict[str, Any]]:
     text = (shared / "parity" / "srl" / "tags.jsonl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]

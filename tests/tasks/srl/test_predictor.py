@@ -75,11 +75,6 @@ def test_many_frames_are_predicted_in_parts(labeller: Archive, monkeypatch: pyte
     assert sizes == [1, 1, 1]
 
 
-def test_the_longest_text_holds_for_the_tagger_too(labeller: Archive, tagger: Path) -> None:
-    srl = predictor(labeller, predicates=str(tagger), max_words=6_000)
-    assert len(srl.predict_json({"words": ["a"] * 5_001})["words"]) == 5_001
-
-
 def test_a_tagger_finds_the_predicates_of_a_plain_sentence(labeller: Archive, tagger: Path) -> None:
     srl = predictor(labeller, predicates=str(tagger))
     plain = {"sentence": "The judge ordered a new trial."}
