@@ -180,17 +180,6 @@ def test_a_training_that_allennlp_began_goes_on(tmp_path: Path, files: tuple[str
         torch.testing.assert_close(tensor, expected[name], atol=1e-5, rtol=0, msg=name)
 
 
-def test_a_training_of_the_bilm_that_allennlp_began_is_refused(
-    tmp_path: Path, files: tuple[str, str]
-) -> None:
-    config = tagger_config(tmp_path, files, dropout=0.0, requires_grad=True)
-    train(config, tmp_path / "theirs")
-    config["trainer"]["num_epochs"] = 2
-    (tmp_path / "theirs" / "config.json").write_text(json.dumps(config))
-    with dropin(), pytest.raises(ValueError, match="doesn't match the size of optimizer's group"):
-        train(config, tmp_path / "theirs", recover=True)
-
-
 def test_what_came_before_changes_nothing(theirs: Callable[..., Path]) -> None:
     archive = theirs()
 

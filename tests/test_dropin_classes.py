@@ -2,15 +2,12 @@
 
 import copy
 import importlib
-import json
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
 from allennlp.common import Params
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.models import Model
 from allennlp.modules import Elmo, TokenEmbedder
@@ -18,7 +15,6 @@ from allennlp.modules.token_embedders import ElmoTokenEmbedder
 
 import elmo_plugin
 from elmo_plugin import batch_to_ids
-from elmo_plugin.bilm import BiLm
 from tests.allennlp_api.against_allennlp import SENTENCES, assert_same
 from tests.allennlp_api.conftest import write_bilm
 from tests.allennlp_elmo import dropin
@@ -81,18 +77,6 @@ def test_a_class_named_by_its_path_is_ours_with_our_options(files: tuple[str, st
     assert Elmo.from_params(Params(elmo_config(files, stateful=True)))._elmo_lstm._elmo_lstm.stateful
 
 
-def test_a_configuration_may_give_an_elmo_a_cache(files: tuple[str, str], registered: None) -> None:
-    plain, cached = (
-        Elmo.from_params(Params(elmo_config(files, dropout=0.0, **options)))
-        for options in ({}, {"cache": {"type": "memory"}})
-    )
-    ids = batch_to_ids([["The", "play", "."]])
-    expected = plain(ids)["elmo_representations"]
-    for _ in range(2):
-        for one, other in zip(cached(ids)["elmo_representations"], expected, strict=True):
-            assert torch.equal(one, other)
-
-
 def test_a_class_that_inherits_from_allennlps_stays_what_it_is(
     files: tuple[str, str], registered: None
 ) -> None:
@@ -118,20 +102,6 @@ def test_afterwards_allennlps_classes_make_their_own(files: tuple[str, str]) -> 
     assert type(ElmoTokenEmbedder(*files)) is ElmoTokenEmbedder
 
 
-def test_what_does_not_fit_is_a_configuration_error(files: tuple[str, str], registered: None) -> None:
-    for options, message in (
-        ({"weight_file": "nowhere.hdf5"}, "nowhere.hdf5"),
-        ({"no_such_option": 1}, "no_such_option"),
-        ({"scalar_mix_parameters": [1.0]}, "scalar mix parameters: expected 3"),
-        ({"module": {}}, "a configuration cannot contain a module"),
-        ({"cache": {"type": "nowhere"}}, "nowhere"),
-    ):
-        with pytest.raises(ConfigurationError, match=message):
-            Elmo.from_params(Params(elmo_config(files, **options)))
-    with pytest.raises(ConfigurationError, match="configured by its arguments"):
-        Elmo.from_params("tiny")
-
-
 def test_the_module_of_allennlp_0_9_is_there_with_our_embedder(files: tuple[str, str]) -> None:
     """As scripts import it; without the drop-in there is none."""
     with pytest.raises(ModuleNotFoundError):
@@ -145,18 +115,3 @@ def test_the_module_of_allennlp_0_9_is_there_with_our_embedder(files: tuple[str,
     assert vectors.shape == (3, 2, 12)
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("allennlp.commands.elmo")
-
-
-def test_scripts_copy_a_model_by_the_attributes_of_its_token_embedder(
-    files: tuple[str, str], tmp_path: Any
-) -> None:
-    """As a published component of spaCy stores its ELMo."""
-    modules = [elmo_plugin.ElmoEmbedder(*files).elmo_bilm, elmo_plugin.Elmo(*files, 1)._elmo_lstm]
-    for number, encoder in enumerate(module._token_embedder for module in modules):
-        copied = tmp_path / f"{number}.json", tmp_path / f"{number}.hdf5"
-        copied[0].write_text(json.dumps(encoder._options))
-        shutil.copy(encoder._weight_file, copied[1])
-        again = elmo_plugin.ElmoEmbedder(*copied)
-        assert again.bilm.digest() == elmo_plugin.ElmoEmbedder(*files).bilm.digest()
-    without_file = elmo_plugin.ElmoEmbedder(bilm=BiLm.from_files(*files))
-    assert without_file.elmo_bilm._token_embedder._weight_file is None

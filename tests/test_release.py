@@ -89,12 +89,3 @@ def test_every_extra_is_installed_and_tried_and_its_row_is_in_the_table() -> Non
     page = (REPOSITORY / "docs/install.md").read_text(encoding="utf-8")
     tried = page.partition("\n## What was tried\n")[2].partition("\n## ")[0]
     assert re.findall("^\\| (?:`(.+)`|no extra) \\|", tried, re.MULTILINE) == list(checks)
-
-
-def test_the_site_of_a_published_version_stays_beside_the_others() -> None:
-    workflow = yaml.safe_load((REPOSITORY / ".github/workflows/release.yml").read_text(encoding="utf-8"))
-    site = workflow["jobs"]["site"]
-    assert site["needs"] == "publish" and site["permissions"] == {"contents": "write"}
-    assert 'mike deploy --push --update-aliases "${GITHUB_REF_NAME#v}" latest' in site["steps"][-1]["run"]
-    configuration = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
-    assert yaml.safe_load(configuration)["extra"]["version"] == {"provider": "mike"}

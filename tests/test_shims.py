@@ -1,12 +1,10 @@
 """Each shim is needed on a current torch, works, and reaches no further than it must."""
 
-import inspect
 import io
 import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
@@ -19,28 +17,17 @@ from allennlp.common import Params
 from allennlp.training import gradient_descent_trainer
 from allennlp.training.learning_rate_schedulers import (
     LearningRateScheduler,
-    ReduceOnPlateauLearningRateScheduler,
 )
 
 from elmo_plugin import shims
 from tests.conftest import REPOSITORY
 
-TORCH_KNOWS_VERBOSE = "verbose" in inspect.signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters
-TORCH_REFUSES_NUMPY = hasattr(torch.serialization, "get_safe_globals")
 TORCH_DEPRECATES_CUDA_AMP = hasattr(torch.amp, "GradScaler")
 
 
 @pytest.fixture(autouse=True)
 def applied_shims() -> None:
     shims.apply()
-
-
-@pytest.fixture
-def no_safe_globals() -> Iterator[None]:
-    before = torch.serialization.get_safe_globals()
-    torch.serialization.clear_safe_globals()
-    yield
-    torch.serialization.add_safe_globals(before)
 
 
 def sgd() -> torch.optim.Optimizer:
@@ -92,34 +79,10 @@ def test_reduce_on_plateau_lowers_the_learning_rate_as_torch_does() -> None:
     assert (max(learning_rates), min(learning_rates)) == (1.0, 0.1)
 
 
-@pytest.mark.skipif(TORCH_KNOWS_VERBOSE, reason="this torch still knows the argument verbose")
-def test_allennlps_own_reduce_on_plateau_still_passes_what_torch_dropped() -> None:
-    assert "verbose=verbose" in inspect.getsource(ReduceOnPlateauLearningRateScheduler)
-    with pytest.raises(TypeError, match="verbose"):
-        torch.optim.lr_scheduler.ReduceLROnPlateau(sgd(), verbose=False)
-
-
-@pytest.mark.skipif(not TORCH_KNOWS_VERBOSE, reason="this torch has dropped the argument verbose")
-def test_allennlps_own_reduce_on_plateau_is_kept_where_it_works() -> None:
-    assert "verbose" in inspect.signature(ReduceOnPlateauLearningRateScheduler).parameters
-
-
 @pytest.mark.parametrize("number", [np.float64(0.1), np.float32(0.1), np.int64(-3), np.bool_(True)])
 def test_a_numpy_number_survives_a_checkpoint(number: np.generic) -> None:
     loaded = torch.load(saved({"number": number}))["number"]
     assert loaded == number and loaded.dtype == number.dtype
-
-
-@pytest.mark.skipif(not TORCH_REFUSES_NUMPY, reason="this torch reads any pickle")
-def test_torch_alone_refuses_a_numpy_number(no_safe_globals: None) -> None:
-    with pytest.raises(Exception, match="Unsupported global"):
-        torch.load(saved(np.float64(0.1)), weights_only=True)
-
-
-@pytest.mark.skipif(not TORCH_REFUSES_NUMPY, reason="this torch reads any pickle")
-def test_torch_still_refuses_other_classes() -> None:
-    with pytest.raises(Exception, match="Unsupported global"):
-        torch.load(saved(Params({})), weights_only=True)
 
 
 def test_an_interrupted_training_is_recovered_and_ends_as_a_whole_one(tmp_path: Path) -> None:

@@ -1,12 +1,11 @@
 """Which vectors of words are kept between calls, and when they are dropped."""
 
 import multiprocessing
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, TokenEncoder
 from tests.bilm.token_encoders import (
@@ -88,32 +87,6 @@ def test_without_a_cache_each_call_computes(monkeypatch: pytest.MonkeyPatch) -> 
     for _ in range(2):
         check_vectors(bilm, ["to", "be"])
     assert encoded == [2, 2]
-
-
-def test_inference_mode_and_its_absence_may_follow_each_other() -> None:
-    bilm = bilm_with_encoder()
-    for words, inference in ((["to"], True), (["to", "be"], False), (["to", "be", "or"], True)):
-        with torch.inference_mode(inference):
-            check_vectors(bilm, words)
-    head = nn.Linear(6, 1)
-    head(encode(bilm, ["to", "not"])).sum().backward()
-
-
-def test_autocast_does_not_reach_what_is_kept() -> None:
-    bilm = bilm_with_encoder()
-    with torch.autocast("cpu", torch.bfloat16):
-        check_vectors(bilm, ["to", "be"])
-        assert small_encoder()(ids_of(["to"])).dtype == torch.float32
-    check_vectors(bilm, ["to", "be"])
-
-
-def test_threads_get_the_same_vectors() -> None:
-    bilm, words = bilm_with_encoder(), [f"word{i}" for i in range(60)]
-    expected = encode(bilm_with_encoder(word_cache_size=0), words)
-    with ThreadPoolExecutor(4) as pool:
-        results = pool.map(lambda start: (start, encode(bilm, words[start : start + 9])), range(50))
-        for start, vectors in results:
-            assert_near(vectors, expected[start : start + 9])
 
 
 class _Vectors(torch.utils.data.Dataset[Tensor]):

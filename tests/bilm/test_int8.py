@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from elmo_plugin.bilm import PRECISIONS, BiLm, BiLmError, int8
+from elmo_plugin.bilm import BiLm, BiLmError, int8
 from tests.bilm.conftest import BiLmMaker
 
 PROGRAM = """
@@ -53,8 +53,3 @@ def test_the_machine_is_tested_with_the_products_that_are_computed(monkeypatch: 
     is_exact = int8.int8_is_exact.__wrapped__
     monkeypatch.setattr(int8.Int8Linear, "__call__", lambda linear, inputs, added=None: inputs[:, :16])
     assert not is_exact()
-
-
-def test_each_precision_has_a_digest_of_its_own(make_bilm: BiLmMaker) -> None:
-    bilm = make_bilm()
-    assert len({bilm.digest(precision) for precision in PRECISIONS}) == len(PRECISIONS)

@@ -8,7 +8,6 @@ from elmo_plugin.bilm import PRECISIONS, LstmOptions, lstm_cell
 from elmo_plugin.bilm.lstm import RECURRENCES
 from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, map_state
 from tests.bilm.paths import ComputePath, skip_if_not_here
-from tests.close import assert_near
 
 INPUT_DIM, DIM, PROJECTION_DIM = 6, 7, 5
 CLIPS = [(None, None), (0.5, 0.4), (100.0, 100.0)]
@@ -166,29 +165,6 @@ def test_autocast_and_inference_mode_change_nothing() -> None:
     with torch.autocast("cpu"), torch.inference_mode():
         outputs, _ = BATCHED.run(packed, *arguments)
     assert all(torch.equal(output, right) for output, right in zip(outputs, expected, strict=True))
-
-
-@pytest.mark.parametrize("name", ["batched_directions", "sequential"])
-def test_packed_weights_are_detached_copies(name: str) -> None:
-    recurrence = RECURRENCES[name]
-    layers, arguments = _layers(2, None, None), (*_random_inputs(2, LENGTHS), True)
-    packed = recurrence.pack(layers, PRECISIONS["float32"])
-    before, _ = recurrence.run(packed, *arguments)
-    with torch.no_grad():
-        for parameter in layers[0].parameters():
-            parameter.zero_()
-    after, _ = recurrence.run(packed, *arguments)
-    for output, expected in zip(after, before, strict=True):
-        assert not output.requires_grad and torch.equal(output, expected)
-
-
-@pytest.mark.parametrize("directions", [1, 2])
-def test_int8_gives_what_the_sequential_recurrence_gives(directions: int) -> None:
-    skip_if_not_here(ComputePath("batched_directions", "int8", "cpu", 0.0))
-    layers = _layers(directions, 0.5, 0.4)
-    arguments = _random_inputs(directions, LENGTHS)
-    packed = SEQUENTIAL.pack(layers, PRECISIONS["int8"])
-    assert_near(_run(layers, *arguments, "int8"), SEQUENTIAL.run(packed, *arguments, True))
 
 
 @pytest.mark.cuda

@@ -57,19 +57,6 @@ def test_gradients_are_those_of_finite_differences_also_where_clips_are_reached(
     assert torch.autograd.gradcheck(function, (*leaves, *parameters), fast_mode=True)
 
 
-@pytest.mark.parametrize(("cell_clip", "proj_clip"), CLIPS)
-def test_gradients_are_those_of_the_reference_in_float64(
-    cell_clip: float | None, proj_clip: float | None
-) -> None:
-    lm = _lm(cell_clip, proj_clip, dim=30)
-    gradients = {}
-    for name in ("reference", "training"):
-        leaves = [*_leaves(lm), *lm.parameters()]
-        loss = (_everything(lm, name, *leaves[:3]) ** 2).sum()
-        gradients[name] = torch.autograd.grad(loss, leaves)
-    torch.testing.assert_close(gradients["training"], gradients["reference"], rtol=1e-10, atol=1e-10)
-
-
 def _of_two_directions(name: str, lms: list[DirectionalLstm], leaves: list[Tensor]) -> Tensor:
     """Everything, for inputs, hidden state and cell of the one and of the other."""
     states = [LstmState(*leaves[1:3]), LstmState(*leaves[4:6])]
@@ -102,20 +89,6 @@ def test_two_directions_have_the_gradients_of_the_reference_in_float64(
         gradients = torch.autograd.grad(everything.square().sum(), [*leaves, *parameters])
         results[name] = (everything, *gradients)
     torch.testing.assert_close(results["training"], results["reference"], rtol=1e-10, atol=1e-10)
-
-
-def test_two_directions_as_one_batch_have_the_gradients_of_finite_differences(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(training, "_run_as_one_batch", lambda _: True)
-    lms = _two_directions(0.5, 0.4, dim=3)
-    leaves = [leaf for lm in lms for leaf in _leaves(lm)]
-    parameters = [parameter for lm in lms for parameter in lm.parameters()]
-
-    def function(*tensors: Tensor) -> Tensor:
-        return _of_two_directions("training", lms, list(tensors[: len(leaves)]))
-
-    assert torch.autograd.gradcheck(function, (*leaves, *parameters), fast_mode=True)
 
 
 @pytest.mark.parametrize("as_one_batch", [True, False])

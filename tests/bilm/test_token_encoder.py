@@ -4,10 +4,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
 
 from elmo_plugin.bilm import BiLm, BiLmError, char_maxima, get_precision
-from elmo_plugin.bilm.token_encoder import Highway
 from tests.bilm.rounding import check_under_autocast, relative_error
 from tests.bilm.token_encoders import (
     by_the_book,
@@ -127,10 +125,3 @@ def test_gradients_are_computed_in_the_parameters_own_type(precision: str) -> No
     assert torch.equal(vectors, expected)
     with torch.no_grad():
         assert not torch.equal(encoder(ids, get_precision(precision)), expected)
-
-
-def test_a_highway_layer_with_a_closed_gate_carries_its_input() -> None:
-    highway = Highway(4)
-    nn.init.constant_(highway.carry.bias, -100.0)
-    inputs = torch.randn(3, 4)
-    torch.testing.assert_close(highway(inputs), inputs)

@@ -38,22 +38,6 @@ def test_rows_with_the_same_hash_are_told_apart(rows: Tensor) -> None:
         _check(rows)
 
 
-def test_text_has_the_rows_that_torch_finds() -> None:
-    torch.manual_seed(1)
-    rows = torch.randint(0, 262, (50, 50), dtype=torch.int16)[torch.randint(0, 50, (400,))]
-    found, which = unique_rows(rows)
-    expected, which_expected = torch.unique(rows, dim=0, return_inverse=True)
-    assert len(found) == len(expected)
-    assert torch.equal(which[:, None] == which[None], which_expected[:, None] == which_expected[None])
-
-
-def test_inference_mode_makes_no_difference_to_later_calls() -> None:
-    rows = torch.tensor([[1, 2, 3], [3, 2, 1], [1, 2, 3]])
-    with torch.inference_mode():
-        _check(rows.clone())
-    _check(rows)
-
-
 def test_a_hash_depends_on_numbers_and_their_order_and_not_on_their_type() -> None:
     rows = torch.tensor([[1, 2], [2, 1], [0, 3], [1, 2]])
     hashes = row_hashes(rows)

@@ -1,5 +1,4 @@
 import threading
-from threading import Event, Thread
 
 import pytest
 import torch
@@ -7,7 +6,6 @@ from torch import Tensor
 
 from elmo_plugin.bilm import derived
 from elmo_plugin.bilm.derived import WordCache
-from tests.forks import ends_well_in_a_fork
 
 CHARACTERS = 3
 
@@ -146,22 +144,3 @@ def test_threads_get_right_vectors_and_encode_each_word_once() -> None:
     asked = [number for numbers in encode.asked for number in numbers]
     assert wrong == []
     assert len(asked) == len(set(asked)) == len(cache)
-
-
-def test_a_process_that_is_forked_while_a_thread_encodes_finds_the_cache_open() -> None:
-    cache, encode = WordCache(10), _Encoder()
-    _look_up(cache, encode, 5, 2)
-    is_encoding, may_end = Event(), Event()
-
-    def encode_slowly(types: Tensor) -> Tensor:
-        is_encoding.set()
-        assert may_end.wait(60)
-        return _vectors(types)
-
-    thread = Thread(target=cache.look_up, args=(_types(9), encode_slowly))
-    thread.start()
-    assert is_encoding.wait(60)
-    assert ends_well_in_a_fork(lambda: _look_up(cache, encode, 2, 9, 4))
-    may_end.set()
-    thread.join()
-    _look_up(cache, encode, 9)

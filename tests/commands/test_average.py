@@ -89,9 +89,3 @@ def test_bilms_that_do_not_fit_each_other_are_refused(
     with pytest.raises(ConfigurationError, match=rf"archive .*b/model\.tar\.gz: .*{message}"):
         run("average", first, other, "-o", tmp_path / "mean.tar.gz")
     assert not (tmp_path / "mean.tar.gz").exists()
-
-
-def test_one_archive_is_too_few(tmp_path: Path) -> None:
-    archive = write_training(tmp_path / "a", random_bilm())
-    with pytest.raises(ConfigurationError, match="two archives or more"):
-        run("average", archive, archive, "-o", tmp_path / "mean.tar.gz")

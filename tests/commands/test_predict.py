@@ -31,14 +31,6 @@ def test_every_question_has_an_answer_that_is_scored(archive: Path, tmp_path: Pa
     assert (figures["total"], figures["missing"]) == (4, 0)
 
 
-def test_nothing_is_written_where_the_data_are_malformed(archive: Path, tmp_path: Path) -> None:
-    data, output = tmp_path / "data.json", tmp_path / "answers.json"
-    data.write_text('{"data": [')
-    with pytest.raises(ConfigurationError, match=r"data.json, line 1: not JSON"):
-        run("predict", archive, data, "--squad", "-o", output)
-    assert list(tmp_path.iterdir()) == [data]
-
-
 def change(folder: Path, change_question: Any) -> Path:
     content = json.loads(DATA.read_text())
     paragraphs = [paragraph for article in content["data"] for paragraph in article["paragraphs"]]
@@ -75,12 +67,6 @@ def test_what_cannot_be_read_is_reported_and_skipped(
     assert "2 answers, 2 questions skipped" in said.out
     assert f"skipped: {data}, Ansel, paragraph 1, question a2: a text of 6,000 words" in said.err
     assert "question b1: spaCy's rules read" in said.err
-
-
-def test_two_questions_with_one_id_are_refused_before_any_is_answered(archive: Path, tmp_path: Path) -> None:
-    data = change(tmp_path, lambda _, each: each.update(id="a1"))
-    with pytest.raises(ConfigurationError, match=r"data.json, Ansel, .*question a1: an earlier question has"):
-        run("predict", archive, data, "--squad", "-o", tmp_path / "answers.json")
 
 
 def test_the_archive_of_another_task_is_refused(tagger_archives: list[Path], tmp_path: Path) -> None:

@@ -116,15 +116,3 @@ def test_a_system_with_other_sentences_is_an_error_that_leaves_the_figures_of_be
         run("score", "srl", gold, system, "--json", out)
     assert out.read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"gold.props", "system.props", "figures.json"}
-
-
-def test_files_without_sentences_are_an_error(tmp_path: Path) -> None:
-    (tmp_path / "f.props").write_text("\n")
-    with pytest.raises(ConfigurationError, match=r"f\.props: this file has no sentences"):
-        run("score", "srl", tmp_path / "f.props", tmp_path / "f.props")
-
-
-@pytest.mark.parametrize("arguments", [[], ["pos", "f.txt"], ["ner"]])
-def test_a_task_and_its_files_must_be_named(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit):
-        run("score", *arguments)

@@ -85,17 +85,3 @@ def test_a_terminal_shows_each_task_and_json_is_what_allennlp_writes(
     monkeypatch.setattr("sys.stdin", stdin)
     main(["predict", str(archives["sst_elmo"]), "-"])
     assert capsys.readouterr().out.count("very positive") >= 2
-
-
-@pytest.mark.slow
-def test_mistakes_in_a_terminal_are_one_sentence(archives: dict[str, Path]) -> None:
-    cases = {
-        ("srl_elmo", "She wants to leave ."): "say which words are predicates",
-        ("squad_elmo", "only a passage"): "expected passage and question, got 1 texts",
-        ("ner_elmo", "{not json"): "TEXT: not JSON",
-        ("ner_elmo", " "): "there are no words",
-        ("sst_elmo", '{"text": "x"}'): 'expected "words" or "tokens" or "sentence"',
-    }
-    for (name, text), message in cases.items():
-        with pytest.raises(SystemExit, match=rf"^elmo predict: .*{message}"):
-            main(["predict", str(archives[name]), text])

@@ -2,8 +2,6 @@
 
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.demo.app import make_app
 from elmo_plugin.demo.bilm_view import BiLmTab, split_words
 from elmo_plugin.language_model import measure_perplexity
-from tests.conftest import REPOSITORY
 from tests.trained_bilm import random_bilm, write_training
 from tests.without_allennlp import BLOCK_ALLENNLP
 
@@ -132,11 +129,3 @@ print(client.get("/bilm?text=play+play").status_code)
 main(["demo", "model.tar.gz", "--port", "0"])
 """
 )
-
-
-@pytest.mark.slow
-def test_the_tab_needs_no_allennlp_and_the_others_say_that_they_do() -> None:
-    program = [sys.executable, "-W", "ignore", "-c", WITHOUT_ALLENNLP]
-    process = subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True)
-    assert process.stdout == "200\n"
-    assert process.stderr.startswith("elmo demo: a trained model needs AllenNLP: pip install")

@@ -55,18 +55,6 @@ def test_standard_input_and_pipes_are_read(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"\xff", "standard input, line 1: not UTF-8 text"), (b"", "^the standard input is empty$")],
-)
-def test_standard_input_that_is_no_text_is_reported(
-    content: bytes, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
-    with pytest.raises(BiLmError, match=message):
-        sentences("-")
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
     [
         (b"one\ntwo\n\xff\n", r"a\.txt, line 3: not UTF-8 text"),
         (bz2.compress(TEXT), r"expected text in .*, got bzip2"),

@@ -1,7 +1,6 @@
 """Both formats have the vectors of all chunks, and report a full disk."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -150,17 +149,6 @@ def test_the_same_chunks_give_the_same_bytes(name: str, tmp_path: Path) -> None:
         parts = [make_part(0, ["a b", ""]), make_part(2, ["c"] * 300)]
         files.append(joined(name, parts, folder).read_bytes())
     assert files[0] == files[1]
-
-
-needs_dev_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs the device /dev/full")
-
-
-@needs_dev_full
-@pytest.mark.parametrize("name", OUTPUT_FORMATS)
-def test_a_full_disk_is_an_error_and_not_the_end_of_the_process(name: str, tmp_path: Path) -> None:
-    chunks = write_parts(tmp_path, [make_part(0, [f"w{number} " * 50 for number in range(100)])])
-    with pytest.raises(OSError, match="No space left on device"):
-        write(name, Path("/dev/full"), chunks, EmbedSettings(""))
 
 
 def test_sentences_are_left_out(tmp_path: Path) -> None:

@@ -128,10 +128,6 @@ def test_the_slots_of_a_word_reach_the_indexer_whichever_placement_names_them() 
         assert added_by(both % placements) == expected
 
 
-def test_none_adds_nothing() -> None:
-    assert added_by("elmo.none") == {}
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -209,12 +205,6 @@ def test_an_experiment_may_be_overridden_from_the_command_line() -> None:
     assert flat(config).items() >= overrides.items()
 
 
-@pytest.mark.parametrize("cache", [{"type": "memory"}, {"type": "sqlite", "path": "here"}], ids=str)
-def test_an_experiment_may_be_given_a_cache_from_the_command_line(cache: dict[str, str]) -> None:
-    config = read_config("experiments/ner_elmo.jsonnet", json.dumps({f"{ELMO}.cache": cache}))
-    assert config["model"]["contextual_encoder"]["elmo"]["cache"] == cache
-
-
 @pytest.mark.parametrize("length", ["null", "1", "4"])
 def test_only_training_on_sst_has_phrases_and_all_else_is_the_same_in_validation(length: str) -> None:
     mixins = "words.none() + words.learned(dim=7) + elmo.at(['input'], bilm='tiny')"
@@ -235,146 +225,57 @@ def test_the_last_layer_of_semantic_roles_is_orthogonal_before_training() -> Non
 LSTM, LAYER = "variational_bilstm", {"num_layers": 1, "hidden_dims": 300, "activations": "relu"}
 PAPER = {
     "ner_conll2003": {
-        "train_data_path": "conll2003/eng.train",
-        "validation_data_path": "conll2003/eng.testa",
-        "test_data_path": "conll2003/eng.testb",
-        "dataset_reader.source_encoding": "IOB1",
-        f"{EMBEDDERS}.tokens.embedding_dim": 50,
-        f"{EMBEDDERS}.tokens.pretrained_file": "word_vectors",
-        f"{EMBEDDERS}.token_characters.embedding.embedding_dim": 16,
         f"{EMBEDDERS}.token_characters.num_filters": 128,
-        f"{EMBEDDERS}.token_characters.widths": [3],
         "model.contextual_encoder.encoder.hidden_sizes": [200, 100],
         "model.regularizer.regexes": [[INPUT_WEIGHTS, {"type": "l2", "alpha": 0.1}]],
         f"{INPUT}.dropout": 0,
-        "model.contextual_encoder.encoder.dropout": 0.5,
         "data_loader.batch_sampler.batch_size": 64,
         "trainer.optimizer.lr": 0.001,
-        "trainer.grad_norm": 5.0,
-        "trainer.patience": 25,
     },
     "snli": {
-        "train_data_path": "snli/snli_1.0_train.jsonl",
-        "test_data_path": "snli/snli_1.0_test.jsonl",
         **flat({"type": LSTM, "hidden_sizes": [300], "dropout": 0.5}, "model.contextual_encoder.encoder"),
         **flat({"type": LSTM, "hidden_sizes": [300], "dropout": 0.5}, "model.inference_encoder"),
-        **flat(LAYER, "model.projection"),
-        **flat(LAYER, "model.classifier"),
-        "model.dropout": 0.5,
-        f"{EMBEDDERS}.tokens.embedding_dim": 300,
-        f"{EMBEDDERS}.tokens.trainable": False,
-        f"{ELMO}.bilm": "original",
-        **{f"{path}.layers": "all" for path in (INPUT, OUTPUT)},
         **{f"{path}.layer_norm": True for path in (INPUT, OUTPUT)},
         **{f"{path}.dropout": 0 for path in (INPUT, OUTPUT)},
-        "trainer.optimizer.type": "adam",
         "trainer.optimizer.lr": 0.0004,
-        "trainer.grad_norm": 5.0,
         "data_loader.batch_sampler.batch_size": 32,
     },
     "sst": {
-        "train_data_path": "sst/train.txt",
-        "test_data_path": "sst/test.txt",
         "dataset_reader.min_phrase_length": 4,
-        "dataset_reader.binary": False,
-        **flat(LAYER, "model.contextual_encoder.feedforward"),
         "model.contextual_encoder.encoder.hidden_sizes": [300],
         "model.integrator.hidden_sizes": [300],
-        "model.classifier.num_layers": 2,
-        "model.classifier.activations": "relu",
-        f"{EMBEDDERS}.tokens.embedding_dim": 300,
-        f"{EMBEDDERS}.tokens.trainable": False,
-        f"{ELMO}.bilm": "original",
-        **{f"{path}.layers": "all" for path in (INPUT, OUTPUT)},
         **{f"{path}.dropout": 0.5 for path in (INPUT, OUTPUT)},
         "data_loader.batch_sampler.batch_size": 100,
-        "trainer.optimizer.type": "adam",
-        "trainer.optimizer.lr": 0.0001,
     },
     "coref_conll2012": {
-        "train_data_path": "conll2012/train",
-        "validation_data_path": "conll2012/development",
-        "test_data_path": "conll2012/test",
-        f"{EMBEDDERS}.tokens.embedding_dim": 300,
-        f"{EMBEDDERS}.tokens.trainable": False,
-        f"{EMBEDDERS}.token_characters.embedding.embedding_dim": 8,
-        f"{EMBEDDERS}.token_characters.num_filters": 50,
-        f"{EMBEDDERS}.token_characters.widths": [3, 4, 5],
-        f"{ELMO}.bilm": "original",
         f"{INPUT}.dropout": 0.5,
         f"{OUTPUT}.layers": None,
         "model.contextual_encoder.encoder.hidden_sizes": [200],
-        "model.contextual_encoder.encoder.dropout": 0,
         "model.contextual_encoder.encoder.recurrent_dropout": 0.2,
-        "model.contextual_encoder.dropout": 0.5,
-        "model.dropout": 0.2,
         "model.max_span_width": 10,
         "model.spans_per_word": 0.4,
         "model.max_antecedents": 250,
         "model.hidden_dim": 150,
-        "model.feature_dim": 20,
-        "model.max_training_sentences": 50,
-        "model.use_speakers": True,
-        "model.use_genre": True,
-        "model.may_cross": False,
-        "data_loader.batch_size": 1,
-        "trainer.optimizer.type": "adam",
-        "trainer.optimizer.lr": 0.001,
-        "trainer.learning_rate_scheduler.factor": 0.999,
         "trainer.learning_rate_scheduler.num_batches": 100,
-        "trainer.grad_norm": 5.0,
-        "trainer.num_epochs": 150,
     },
     "squad": {
-        "train_data_path": "squad/train-v1.1.json",
-        "validation_data_path": "squad/dev-v1.1.json",
-        "dataset_reader.max_paragraph_words": None,
-        "validation_dataset_reader.max_paragraph_words": None,
-        f"{EMBEDDERS}.tokens.embedding_dim": 300,
-        f"{EMBEDDERS}.tokens.trainable": False,
-        f"{EMBEDDERS}.token_characters.embedding.embedding_dim": 20,
-        f"{EMBEDDERS}.token_characters.num_filters": 100,
-        f"{EMBEDDERS}.token_characters.widths": [5],
-        f"{EMBEDDERS}.token_characters.dropout": 0.2,
-        f"{ELMO}.bilm": "original",
         "model.contextual_encoder.encoder.hidden_size": 90,
         "model.self_attention_encoder.hidden_size": 90,
         "model.attention_projection.hidden_dims": 180,
         "model.self_attention_projection.hidden_dims": 180,
-        "model.dropout": 0.2,
         "model.max_answer_words": 17,
         **{f"{path}.dropout": 0.5 for path in (INPUT, OUTPUT)},
-        "trainer.num_epochs": 24,
-        "trainer.patience": None,
         "data_loader.batch_sampler.batch_size": 45,
-        "trainer.optimizer.type": "adadelta",
-        "trainer.optimizer.lr": 1.0,
-        "trainer.moving_average.type": "ema",
         "trainer.moving_average.decay": 0.999,
     },
     "srl_conll2012": {
-        "train_data_path": "conll2012/train",
-        "validation_data_path": "conll2012/development",
-        "test_data_path": "conll2012/test",
-        f"{EMBEDDERS}.tokens.embedding_dim": 100,
-        f"{EMBEDDERS}.tokens.pretrained_file": "word_vectors",
-        f"{EMBEDDERS}.tokens.trainable": True,
-        f"{ELMO}.bilm": "original",
         f"{OUTPUT}.layers": None,
         f"{INPUT}.dropout": 0.1,
         "model.predicate_dim": 100,
-        "model.initializer.regexes": [["tag_projection\\.weight", {"type": "orthogonal"}]],
         "model.contextual_encoder.encoder.num_layers": 8,
         "model.contextual_encoder.encoder.hidden_size": 300,
         "model.contextual_encoder.encoder.recurrent_dropout": 0.1,
-        "data_loader.batch_sampler.batch_size": 80,
-        "trainer.optimizer.type": "adadelta",
         "trainer.optimizer.rho": 0.95,
-        "trainer.optimizer.eps": 1e-6,
-        "trainer.grad_clipping": 1.0,
-        "trainer.grad_norm": None,
-        "trainer.num_epochs": 500,
-        "trainer.patience": 200,
     },
 }
 PENALTIES = {

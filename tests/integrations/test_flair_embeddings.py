@@ -13,7 +13,6 @@ flair = pytest.importorskip("flair", reason="needs elmo_plugin[flair]")
 
 import torch  # noqa: E402
 from flair.data import Dictionary, Sentence  # noqa: E402
-from flair.embeddings import DocumentPoolEmbeddings, StackedEmbeddings  # noqa: E402
 from flair.embeddings.base import load_embeddings  # noqa: E402
 from flair.models import SequenceTagger  # noqa: E402
 
@@ -40,15 +39,6 @@ def test_words_have_the_mean_of_their_layers_or_all_of_them(pair: dict[str, str]
         np.testing.assert_allclose(actual, expected.mean(dim=0), atol=1e-5)
     for actual, expected in zip(embedded(every), layers, strict=True):
         np.testing.assert_allclose(actual, torch.cat(list(expected), dim=-1), atol=1e-5)
-
-
-def test_several_are_stacked_and_pooled(pair: dict[str, str]) -> None:
-    embeddings = [ElmoEmbeddings(pair, layers="token"), ElmoEmbeddings(pair, layers="top")]
-    stacked, pooled = Sentence(SENTENCES[0]), Sentence(SENTENCES[0])
-    StackedEmbeddings(embeddings).embed(stacked)
-    assert stacked[0].embedding.shape == (24,)
-    DocumentPoolEmbeddings([embeddings[0]]).embed(pooled)
-    assert pooled.embedding.shape == (12,)
 
 
 @pytest.mark.parametrize(
@@ -143,9 +133,3 @@ def test_flairs_arguments_have_flairs_defaults(
     assert {(name in MODELS, layers) for name, layers in asked} == {(True, "top")}
     with pytest.raises(BiLmError, match="embedding_mode: expected all, top, average, got 'mean'"):
         ELMoEmbeddings(embedding_mode="mean")
-
-
-def test_flairs_class_is_stored_with_its_biLM(pair: dict[str, str]) -> None:
-    embeddings = ELMoEmbeddings(options_file=pair["options"], weight_file=pair["weights"])
-    again = load_embeddings(embeddings.save_embeddings(use_state_dict=False))
-    assert type(again) is ELMoEmbeddings and again.name == embeddings.name

@@ -37,11 +37,6 @@ def test_the_checks_of_scikit_learn_that_apply_pass(check: str) -> None:
     getattr(estimator_checks, check)("ElmoVectorizer", ElmoVectorizer())
 
 
-@pytest.mark.filterwarnings("ignore:Can't test estimator")
-def test_check_estimator_passes() -> None:
-    estimator_checks.check_estimator(ElmoVectorizer())
-
-
 @pytest.mark.parametrize("batch_size", [1, 2, 256])
 def test_a_sentence_has_the_mean_of_its_words(batch_size: int, pair: dict[str, str]) -> None:
     layers = BiLm.from_files(pair["options"], pair["weights"]).embed(SENTENCES)

@@ -78,16 +78,6 @@ def test_a_token_and_a_span_have_their_part_of_the_documents_vectors(
     assert blank[0]._.elmo is None and blank[:2]._.elmo is None
 
 
-@pytest.mark.slow
-def test_layers_are_chosen_in_the_configuration(pair: dict[str, str]) -> None:
-    alone = [pipeline(pair, layers=number)(TEXTS[1])._.elmo for number in range(3)]
-    every = pipeline(pair, layers="all")(TEXTS[1])._.elmo
-    assert every.shape == (3, 2, 12)
-    np.testing.assert_array_equal(np.stack(alone), every)
-    mixed = pipeline(pair, layers=[0.75, 0.25, 0.0])(TEXTS[1])._.elmo
-    np.testing.assert_allclose(mixed, 0.75 * every[0] + 0.25 * every[1], atol=1e-6)
-
-
 def test_vectors_and_similarity_are_elmos_if_asked_for(pair: dict[str, str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

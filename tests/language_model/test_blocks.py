@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from elmo_plugin.language_model.blocks import (
     EvaluationWindow,
-    block_boundaries,
     count_evaluation_windows,
     evaluation_windows,
 )
@@ -94,24 +93,3 @@ def test_all_processes_have_as_many_windows_as_are_counted(lengths, batch_size, 
         layout = StreamLayout(batch_size, steps, process, 2)
         windows = list(evaluation_windows(text, layout, block_words))
         assert len(windows) == count_evaluation_windows(text, layout, block_words)
-
-
-def test_a_group_of_blocks_ends_with_its_longest() -> None:
-    text = in_memory([[["a"], ["b", "c", "d", "e"], ["f"]]])
-    windows = list(evaluation_windows(text, StreamLayout(2, 2), 1))
-    assert [window.stream_starts for window in windows] == [True, False, False, True]
-    assert [window.sentences[0].tolist() for window in windows] == [
-        [[0, 0], [1, 1]],
-        [[-1, -1], [1, 1]],
-        [[-1, -1], [1, -1]],
-        [[2, 2], [-1, -1]],
-    ]
-
-
-def test_a_block_ends_with_the_sentence_that_fills_it() -> None:
-    starts = np.array([0, 2, 5, 6, 10, 11])
-    assert block_boundaries(starts, 5).tolist() == [0, 2, 4]
-    assert block_boundaries(starts, 6).tolist() == [0, 3]
-    assert block_boundaries(starts, 1).tolist() == [0, 1, 2, 3, 4, 5]
-    assert block_boundaries(starts, 11).tolist() == [0, 5]
-    assert block_boundaries(starts, 12).tolist() == [0]

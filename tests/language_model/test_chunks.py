@@ -73,20 +73,6 @@ def test_words_have_the_numbers_counts_and_characters_they_should(
         assert chunk.hashes[0] == 0 and len(set(chunk.hashes.tolist())) == len(chunk.words)
 
 
-def test_types_and_shapes_are_as_told(tmp_path: Path) -> None:
-    chunk = prepared(["a b a"], tmp_path)[0].open(max_characters=7)
-    for name, dtype, shape in (
-        ("types", np.uint32, (3,)),
-        ("starts", np.int64, (2,)),
-        ("counts", np.int64, (5,)),
-        ("hashes", np.int64, (5,)),
-        ("character_ids", np.int16, (5, 7)),
-    ):
-        array = getattr(chunk, name)
-        assert (array.dtype, array.shape) == (dtype, shape)
-    assert not isinstance(chunk.types, np.memmap)  # which would end the process where the file is cut
-
-
 def test_a_word_has_the_same_hash_in_every_chunk(tmp_path: Path) -> None:
     first, second = (one.open(50) for one in prepared(["a b c", "c d a"], tmp_path, chunk_tokens=3))
     hashes = dict(zip(first.words, first.hashes, strict=True))

@@ -121,21 +121,6 @@ def test_neither_batch_size_nor_windows_nor_chunks_change_the_scores(
     assert sums[0] == pytest.approx(sums[1], rel=1e-6)
 
 
-def test_read_by_itself_a_sentence_has_the_same_score_wherever_it_stands() -> None:
-    sentence, *others = chain.from_iterable(CHUNKS)
-    text = _text([[sentence, *others, sentence], [*others[:2], sentence, others[3]]])
-    scores = _scores(text, 4, 5, block_words=1)
-    places = [0, len(others) + 1, len(others) + 4]
-    _assert_equal([scores[place] for place in places], [scores[0]] * 3, rtol=1e-6)
-
-
-def test_in_a_block_the_score_depends_on_what_was_read_before() -> None:
-    sentence, other = CHUNKS[0][0], CHUNKS[0][2]
-    scores = _scores(_text([[sentence, other, sentence]]), 2, 5, block_words=1000)
-    assert not np.allclose(scores[0].forward, scores[2].forward, rtol=1e-3)
-    assert not np.allclose(scores[0].backward, scores[2].backward, rtol=1e-3)
-
-
 def test_no_more_of_the_text_is_read_than_the_blocks_side_by_side() -> None:
     text, taken = _text(CHUNKS), []
 

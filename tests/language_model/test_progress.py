@@ -2,12 +2,10 @@ import logging
 import re
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-from allennlp.commands.train import train_model
-from allennlp.common import Params, Tqdm
+from allennlp.common import Tqdm
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.language_model import BiLmProgress
@@ -104,21 +102,3 @@ def test_a_line_does_not_run_into_the_bar(capsys: pytest.CaptureFixture) -> None
 def test_a_negative_time_is_named() -> None:
     with pytest.raises(ConfigurationError, match="bilm_progress: seconds must not be negative, but is -1"):
         BiLmProgress("folder", seconds=-1)
-
-
-@pytest.mark.slow
-def test_tensorboard_can_log_all_that_it_logs(bilm_config: dict[str, Any], tmp_path: Path) -> None:
-    pytest.importorskip("tensorboardX")
-    everything = {
-        "type": "tensorboard",
-        "summary_interval": 1,
-        "distribution_interval": 2,
-        "batch_size_interval": 1,
-        "should_log_parameter_statistics": True,
-        "should_log_learning_rate": True,
-    }
-    bilm_config["data_loader"]["cache_directory"] = str(tmp_path / "cache")
-    bilm_config["trainer"] |= {"type": "bilm", "callbacks": [everything], "num_epochs": 1}
-    train_model(Params(bilm_config), tmp_path / "run")
-    for part in ("train", "validation"):
-        assert list((tmp_path / "run" / "log" / part).glob("events.*"))

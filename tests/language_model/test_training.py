@@ -1,7 +1,6 @@
 """`allennlp train` from a configuration to an archive, and what is left of its settings."""
 
 import copy
-import json
 from pathlib import Path
 from typing import Any
 
@@ -37,26 +36,6 @@ def test_a_bilm_is_trained_and_found_again_in_its_archive(
 
 
 @pytest.mark.slow
-def test_a_few_epochs_learn_four_lines(bilm_config: dict[str, Any], tmp_path: Path) -> None:
-    """A vocabulary of 32 words: these, the boundaries of sentences, padding and the unknown word."""
-    words = [f"{first}{second}" for first in "abcd" for second in ("", "b", "ee", "foo", "gan", "h.", "i")]
-    text = tmp_path / "four lines.txt"
-    text.write_text("".join(" ".join(words[start : start + 7]) + "\n" for start in range(0, 28, 7)))
-    bilm_config |= {"train_data_path": str(text), "validation_data_path": str(text), "vocabulary": {}}
-    for loader in ("data_loader", "validation_data_loader"):
-        bilm_config[loader] |= {"batch_size": 1, "unroll_steps": 16}
-    bilm_config["model"]["num_negatives"] = 16
-    bilm_config["trainer"] |= {"num_epochs": 12, "optimizer": {"type": "adam", "lr": 0.05}}
-    bilm_config["trainer"]["checkpointer"] = {"type": "atomic", "save_completed_epochs": False}
-    model = train_model(Params(bilm_config), serialization_dir=tmp_path / "run")
-    assert model.vocab.get_vocab_size("words") == 32
-    first, best = (_metrics(tmp_path / "run" / f"metrics{name}.json") for name in ("_epoch_0", ""))
-    assert first["validation_perplexity"] > 20
-    assert best["best_validation_perplexity"] < 20
-    assert "training_sampled_loss" in best and "training_perplexity" not in best
-
-
-@pytest.mark.slow
 def test_a_fine_tuned_bilm_needs_its_source_no_more(bilm_config: dict[str, Any], tmp_path: Path) -> None:
     source = write_training(tmp_path / "source" / "run", random_bilm())
     export(str(source), tmp_path / "source" / "exported")
@@ -78,10 +57,6 @@ def test_a_fine_tuned_bilm_needs_its_source_no_more(bilm_config: dict[str, Any],
 PROJECTION = "token_encoder.projection.weight"
 
 
-def _metrics(path: Path) -> dict[str, float]:
-    return json.loads(path.read_text())
-
-
 def _perplexity(model: Model, config: dict[str, Any]) -> float:
     return evaluate(model, model.vocab, make_loader(config))["perplexity"]
 
@@ -89,14 +64,3 @@ def _perplexity(model: Model, config: dict[str, Any]) -> float:
 def test_an_unknown_precision_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"matmul_precision: expected one of .* got 'low'"):
         MatmulPrecision(str(tmp_path), "low")
-
-
-def test_the_bundled_models_configuration_has_the_options_of_the_bundled_model(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name in ("BILM_TRAIN_DATA_PATH", "BILM_VALIDATION_DATA_PATH"):
-        monkeypatch.setenv(name, "text.txt")
-    repository = Path(__file__).parents[2]
-    params = Params.from_file(repository / "training_config" / "bilm_tiny.jsonnet")
-    options = params["model"]["options"].as_dict()
-    assert options == BiLm.from_pretrained("tiny").options.to_dict()

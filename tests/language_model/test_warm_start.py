@@ -15,9 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.io import read_checkpoint
 from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
-from elmo_plugin.commands.export import export
 from elmo_plugin.language_model.warm_start import adapt_softmax, take_options_from_weights
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
@@ -30,26 +28,6 @@ def _vocabulary(words: Mapping[str, int] | set[str]) -> Vocabulary:
 
 def _log_probabilities(weight: torch.Tensor, bias: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
     return (hidden @ weight.double().t() + bias.double()).log_softmax(dim=1)
-
-
-def test_a_training_starts_from_any_source(tmp_path: Path) -> None:
-    bilm = random_bilm()
-    words = words_of(_vocabulary(COUNTS))
-    expected = random_softmax(words)
-    archive = write_training(tmp_path / "run", bilm)
-    folder = tmp_path / "exported"
-    export(str(archive), folder)
-    pair = {"options": str(folder / "options.json"), "weights": str(folder / "weights.hdf5")}
-    for source in (str(archive), str(tmp_path / "run"), str(folder), pair):
-        initial = read_checkpoint(source)
-        assert initial.options == bilm.options
-        weights = dict(initial.weights)
-        assert set(weights) == set(bilm.state_dict())
-        for name, tensor in bilm.state_dict().items():
-            assert torch.equal(weights[name], tensor)
-        assert initial.softmax is not None and initial.softmax.words == words
-        assert torch.equal(initial.softmax.weight, expected.weight)
-        assert torch.equal(initial.softmax.bias, expected.bias)
 
 
 def test_the_softmax_for_the_same_words_is_the_same_in_their_new_order() -> None:
@@ -104,15 +82,6 @@ def test_an_archive_is_made_again_from_the_options_in_its_weights(tmp_path: Path
     unchanged: dict[str, Any] = config.as_dict()
     take_options_from_weights(config["model"], tmp_path / "not looked at")
     assert config.as_dict() == unchanged
-
-
-def test_weights_without_options_are_refused(tmp_path: Path) -> None:
-    write_training(tmp_path / "run", random_bilm())
-    state = torch.load(tmp_path / "run" / "best.th")
-    del state["_extra_state"]
-    torch.save(state, tmp_path / "run" / "best.th")
-    with pytest.raises(ConfigurationError, match=r"best\.th: its weights do not have the options"):
-        take_options_from_weights(Params({"initial": "gone"}), tmp_path / "run" / "best.th")
 
 
 def test_the_bilm_of_a_fine_tuned_archive_is_found_without_what_it_was_tuned_from(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Models of ELMoForManyLangs as biLMs: their activations, and all ways to run and to keep one."""
 
-import pickle
 from pathlib import Path
 
 import pytest
@@ -61,13 +60,6 @@ def test_gradients_reach_all_weights(folder: Path) -> None:
     layers.square().sum().backward()
     for name, parameter in bilm.named_parameters():
         assert parameter.grad is not None and parameter.grad.any(), name
-
-
-def test_it_survives_pickling_without_its_folder(folder: Path) -> None:
-    bilm = BiLm.from_pretrained(str(folder))
-    content = pickle.dumps(bilm)
-    for vectors in zip(pickle.loads(content).embed(SENTENCES), bilm.embed(SENTENCES), strict=True):
-        assert torch.equal(*vectors)
 
 
 def test_words_with_the_slots_of_other_models_are_refused(folder: Path) -> None:

@@ -69,17 +69,6 @@ def test_no_words_have_no_vectors(bilm: BiLm) -> None:
     assert bilm.token_encoder(ids_of(bilm, TYPES)[:0]).shape == (0, 6)
 
 
-def test_a_frozen_encoder_encodes_only_new_words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bilm = BiLm.from_pretrained(str(folder))
-    read, words_of = [], bilm.token_encoder._lookup.words
-    monkeypatch.setattr(
-        bilm.token_encoder._lookup, "words", lambda ids: read.append(len(ids)) or words_of(ids)
-    )
-    for words in (["the", "dog"], ["dog", "言", "the", "кот"], ["кот"]):
-        bilm.token_encoder(ids_of(bilm, words), derived=bilm.derived_values())
-    assert read == [2, 2]
-
-
 def test_a_copy_has_the_lexicons(bilm: BiLm) -> None:
     ids = ids_of(bilm, TYPES)
     assert torch.equal(copy.deepcopy(bilm).token_encoder(ids), bilm.token_encoder(ids))

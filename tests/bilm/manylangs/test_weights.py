@@ -101,9 +101,3 @@ def test_a_tensor_too_many_is_named(folder: Path) -> None:
     change(folder / "encoder.pkl", lambda state: state.update({"forward_layer_2.x": torch.zeros(1)}))
     with pytest.raises(BiLmError, match=r"encoder\.pkl: unexpected tensor forward_layer_2\.x"):
         BiLm.from_pretrained(str(folder))
-
-
-def test_what_holds_no_names_is_refused(folder: Path) -> None:
-    torch.save([torch.zeros(1)], folder / "encoder.pkl")
-    with pytest.raises(BiLmError, match=r"encoder\.pkl: expected a dictionary of tensors"):
-        BiLm.from_pretrained(str(folder))
