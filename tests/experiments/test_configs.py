@@ -222,7 +222,7 @@ def test_the_last_layer_of_semantic_roles_is_orthogonal_before_training() -> Non
     torch.testing.assert_close(weight.T @ weight, torch.eye(weight.size(1)))
 
 
-LSTM, LAYER = "variational_bilstm", {"num_layers": 1, "hidden_dims": 300, "activations": "relu"}
+LSTM = "variational_bilstm"
 PAPER = {
     "ner_conll2003": {
         f"{EMBEDDERS}.token_characters.num_filters": 128,

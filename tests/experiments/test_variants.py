@@ -34,7 +34,7 @@ def test_there_is_every_variant_and_no_two_are_the_same(variants: dict[str, Any]
     names = {
         f"{task}_{name}"
         for task, others in OF_ONE_TASK.items()
-        for name in f"{OF_EVERY_TASK} {others}".split()
+        for name in (OF_EVERY_TASK + " " + others).split()
     }
     assert variants.keys() == names
     assert all(variants[a] != variants[b] for a in variants for b in variants if a < b)
@@ -84,9 +84,7 @@ def test_a_variant_differs_from_the_base_as_its_name_says(task: str, variants: d
             assert "mixes" not in regex or penalty["alpha"] == strength
 
 
-@pytest.mark.parametrize(
-    "name", [f"{task}_{model}" for task in OF_ONE_TASK for model in ("baseline", "elmo")]
-)
+@pytest.mark.parametrize("name", [f"{task}_{one}" for task in OF_ONE_TASK for one in ("baseline", "elmo")])
 def test_a_variant_with_a_file_of_its_own_is_that_file(name: str, variants: dict[str, Any]) -> None:
     assert variants[name] == read_config(f"experiments/{name}.jsonnet")
 
