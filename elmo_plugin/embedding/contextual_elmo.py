@@ -10,7 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 from torch import Tensor
 
-from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, layer_numbers
+from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, BiLmError, layer_numbers
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import check_all_finite
 from elmo_plugin.embedding.archive import ElmoMetadata, archived_bilm
@@ -129,8 +129,10 @@ class ContextualElmo(ElmoRepresentations, FromParams):
                 f"the biLM reads {expected} characters per token, but the token indexer gave "
                 f"{character_ids.size(-1)}: give the indexer max_characters_per_token {expected}"
             )
-        with as_configuration_error():
+        try:
             return super().run_bilm(character_ids, boundaries)
+        except BiLmError as error:
+            raise ConfigurationError(str(error)) from None
 
     @overrides
     def get_extra_state(self) -> torch.Tensor:

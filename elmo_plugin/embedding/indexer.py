@@ -15,8 +15,8 @@ from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, word_to_character_ids
 class ElmoTokenIndexer(TokenIndexer):
     """
     Indexes tokens with the same character ids as AllenNLP's `elmo_characters`, in less memory: an indexed
-    token is its text, which the token has anyway, and the ids are looked up when a batch is made, as 16-bit
-    integers. There is no vocabulary.
+    token is its text, and the ids are looked up when a batch is made, as 16-bit integers. There is no
+    vocabulary.
 
     Registered as a `TokenIndexer` with name "elmo".
 
@@ -57,12 +57,7 @@ class ElmoTokenIndexer(TokenIndexer):
     def as_padded_tensor_dict(
         self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
     ) -> dict[str, torch.Tensor]:
-        """
-        # Returns
-
-        `Dict[str, torch.Tensor]`
-            With `elmo_tokens`: shape (padded length, max_characters_per_token), int16, zeros at padding.
-        """
+        """Returns `elmo_tokens`: shape (padded length, max_characters_per_token), int16, zeros at padding."""
         length = padding_lengths["elmo_tokens"]
         ids = np.zeros((length, self._max_characters), dtype=np.int16)
         for row, word in zip(ids, tokens["elmo_tokens"], strict=False):

@@ -106,15 +106,8 @@ class ElmoRepresentations(nn.Module):
 
     def forward(self, character_ids: Tensor) -> ElmoOutput:
         """
-        # Parameters
-
-        character_ids : `Tensor`
-            Shape (batch, time, characters), any integer type, rows of zeros after a sentence's last word.
-
-        # Returns
-
-        `ElmoOutput`
-            With zeros at padding.
+        Returns the representations, zeros at padding, of character ids of shape (batch, time, characters), of
+        any integer type, with rows of zeros after a sentence's last word.
         """
         layers, mask = self.run_bilm(character_ids)
         return ElmoOutput([mix(layers) for mix in self.mixes.values()], mask)

@@ -63,17 +63,8 @@ class ElmoTokenEmbedder(TokenEmbedder):
 
     def forward(self, elmo_tokens: Tensor) -> Tensor:
         """
-        # Parameters
-
-        elmo_tokens : `torch.Tensor`
-            Shape (batch, time, characters), any integer type, zeros at padding.
-
-        # Returns
-
-        `torch.Tensor`
-            Shape (batch, time, output_dim), zeros at padding.
-
-        Raises `ConfigurationError` if the token indexer does not fit the biLM, or this machine cannot compute
-        in the precision.
+        Returns shape (batch, time, output_dim) for character ids of shape (batch, time, characters), of any
+        integer type; both have zeros at padding. Raises `ConfigurationError` if the token indexer does not
+        fit the biLM, or this machine cannot compute in the precision.
         """
         return self._elmo(elmo_tokens).representations[0]

@@ -10,8 +10,8 @@ from elmo_plugin.encoders.recurrences import GruRecurrence, read_both_ways
 @Seq2SeqEncoder.register("bidirectional_gru")
 class BidirectionalGru(Seq2SeqEncoder):
     """
-    A layer of a GRU that reads in both directions. Computes what AllenNLP's `gru` with `bidirectional` does,
-    both directions at once, and loads its weights.
+    A layer of a GRU that reads in both directions. It computes what AllenNLP's `gru` with `bidirectional`
+    computes, both directions at once, and loads its weights.
 
     Registered as a `Seq2SeqEncoder` with name "bidirectional_gru".
 
@@ -25,22 +25,13 @@ class BidirectionalGru(Seq2SeqEncoder):
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
-        # It owns the parameters, with the names that AllenNLP's encoder gives them.
+        # The parameters have the names of AllenNLP's encoder.
         self._module = nn.GRU(input_size, hidden_size, bidirectional=True)
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (batch, time, input_size).
-        mask : `BoolTensor`
-            Shape (batch, time), true at the words, which come before the padding.
-
-        # Returns
-
-        `Tensor`
-            Shape (batch, time, 2 * hidden_size), zeros at padding.
+        Returns shape (batch, time, 2 * hidden_size), zeros at padding, for shape (batch, time, input_size).
+        The padding comes after the words.
         """
         return read_both_ways(self._module, GruRecurrence.apply, inputs, mask)
 

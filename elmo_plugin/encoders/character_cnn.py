@@ -1,4 +1,4 @@
-"""A character CNN that gives features to words shorter than its filters, too, and encodes each word once."""
+"""A character CNN that also gives features to words shorter than its filters, and encodes each word once."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -20,10 +20,10 @@ class CharacterCnn(TokenEmbedder):
     as its vectors. So a word shorter than a filter has features, and a word's vector does not depend on the
     longest word of the batch. Each distinct word of a batch is computed once.
 
-    AllenNLP 1's `CnnEncoder` and e2e-coref (Lee et al., 2017) compute the same wherever a batch pads a word
-    by at least a filter's width; e2e-coref has a learned vector for padding. document-qa (Clark and Gardner,
-    2018) leaves out the windows of nothing but padding, which have the value `activation(b)`. AllenNLP 2's
-    `CnnEncoder` leaves out all windows with any padding, and gives zeros to words shorter than a filter.
+    AllenNLP 1's `CnnEncoder` and e2e-coref (Lee et al., 2017) compute the same if a batch pads a word by at
+    least a filter's width; e2e-coref has a learned vector for padding. document-qa (Clark and Gardner, 2018)
+    skips windows of padding alone, whose value is `activation(b)`. AllenNLP 2's `CnnEncoder` skips all
+    windows with any padding, and gives zeros to words shorter than a filter.
 
     The filters are drawn as those of AllenNLP's `CnnEncoder`: weights and biases uniformly from
     `-(width * embedding_dim)^-0.5` to `(width * embedding_dim)^-0.5`.
@@ -33,17 +33,17 @@ class CharacterCnn(TokenEmbedder):
     # Parameters
 
     embedding : `Embedding`
-        Of the characters; 0 is padding, whatever its row holds.
+        The embedding of the characters; 0 is padding, whatever its row contains.
     num_filters : `int`
         The number of filters of each width.
     widths : `Sequence[int]`
-        How many characters the filters see.
+        The numbers of characters that the filters see.
     activation : `Activation`, optional (default=ReLU)
         Applied to the greatest values, so it should be one that never decreases, such as `relu` and `tanh`.
     dropout : `float`, optional (default=0.0)
-        Of the characters' vectors, number by number. All occurrences of a word in a batch lose the same ones.
+        The rate of dropout on the characters' vectors. All occurrences of a word in a batch have one mask.
 
-    Raises `ConfigurationError` where there are no filters, or a filter's width is below 1.
+    Raises `ConfigurationError` if there are no filters, or a filter's width is below 1.
     """
 
     def __init__(
@@ -72,15 +72,8 @@ class CharacterCnn(TokenEmbedder):
 
     def forward(self, token_characters: Tensor) -> Tensor:
         """
-        # Parameters
-
-        token_characters : `Tensor`
-            Shape (..., characters), integers: the characters of each token, then zeros.
-
-        # Returns
-
-        `Tensor`
-            Shape (..., num_filters * number of widths), zeros at tokens without characters.
+        Returns shape (..., num_filters * number of widths), zeros at tokens without characters, for the
+        characters of each token, then zeros, shape (..., characters).
         """
         return encode_unique_rows(token_characters, self._encode)
 

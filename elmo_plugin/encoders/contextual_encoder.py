@@ -89,24 +89,13 @@ class ContextualEncoder(nn.Module, Registrable):
         self, tokens: TextFieldTensors, features: Tensor | None = None, num_wrapping_dims: int = 0
     ) -> tuple[Tensor, BoolTensor]:
         """
-        # Parameters
+        Encodes each sentence of a text field by itself. Returns vectors of shape (batch, ..., time,
+        output_dim), and the mask of the words, shape (batch, ..., time).
 
-        tokens : `TextFieldTensors`
-            The tensors of a text field of shape (batch, time), or (batch, ..., time) with wrapping dims.
-        features : `Tensor | None`, optional (default = `None`)
-            Concatenated with the embedded words. Shape (batch, ..., time, feature_dim).
-        num_wrapping_dims : `int`, optional (default = `0`)
-            The number of dimensions between batch and time: 1 for lists of text fields, such as the sentences
-            of documents. Each sentence is encoded by itself.
-
-        # Returns
-
-        `Tensor`
-            Shape (batch, ..., time, output_dim).
-        `BoolTensor`
-            Shape (batch, ..., time), true at the words.
-
-        Raises `ConfigurationError` if `features` have another shape, or ELMo has no token indexer.
+        `features`, shape (batch, ..., time, feature_dim), are concatenated with the embedded words.
+        `num_wrapping_dims` is the number of dimensions between batch and time: 1 for lists of text fields,
+        such as the sentences of documents. Raises `ConfigurationError` if `features` have another shape, or
+        ELMo has no token indexer.
         """
         encoded, _, mask = self.encode_and_embed(tokens, features, num_wrapping_dims)
         return encoded, mask
@@ -120,7 +109,8 @@ class ContextualEncoder(nn.Module, Registrable):
         """
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
         flat_mask = mask.flatten(0, num_wrapping_dims)  # Shape: (sentences, time), as all from here on
-        tokens = flatten_wrapping_dims(tokens, num_wrapping_dims)
+        if num_wrapping_dims:
+            tokens = flatten_wrapping_dims(tokens, num_wrapping_dims)
         parts = []
         if self.elmo is not None:
             layers, _ = self.elmo.run_bilm(_character_ids(tokens))

@@ -8,18 +8,8 @@ from torch import BoolTensor, Tensor
 
 def bio_transitions(tags: Sequence[str]) -> tuple[Tensor, Tensor]:
     """
-    Says which BIO tags may follow one another: `I-X` only `B-X` and `I-X`.
-
-    # Parameters
-
-    tags : `Sequence[str]`
-        The tags, in order of their indices.
-
-    # Returns
-
-    `tuple[Tensor, Tensor]`
-        Zero where a tag may follow another, shape (tags, tags), and where it may be the first one, shape
-        (tags,); minus infinity elsewhere.
+    Returns zero if a BIO tag may follow another, shape (tags, tags), and if it may be the first, shape
+    (tags,); otherwise minus infinity. `I-X` may follow only `B-X` and `I-X`.
     """
     allowed = [
         [not after.startswith("I-") or before in (after, f"B-{after[2:]}") for after in tags]
@@ -39,23 +29,9 @@ def viterbi(
     logits: Tensor, mask: BoolTensor, transitions: Tensor, start: Tensor, end: Tensor | None = None
 ) -> list[list[int]]:
     """
-    Finds for each sentence the sequence of tags with the largest sum of logits and transitions.
-
-    # Parameters
-
-    logits : `Tensor`
-        Of each tag for each word, shape (batch, time, tags).
-    mask : `BoolTensor`
-        Shape (batch, time), true at the words, which come before the padding.
-    transitions, start : `Tensor`
-        What is added for one tag after another, shape (tags, tags), and for the first, shape (tags,).
-    end : `Tensor | None`, optional (default = `None`)
-        What is added for the last tag, shape (tags,).
-
-    # Returns
-
-    `list[list[int]]`
-        The indices of the tags of each sentence, as many as it has words.
+    Returns the tags of the words of each sentence: the sequence with the largest sum of `logits`, shape
+    (batch, time, tags), `transitions` from one tag to the next, shape (tags, tags), `start` for the first tag
+    and `end` for the last, shape (tags,). In `mask`, the words come before the padding.
     """
     score = start + logits[:, 0]  # Shape: (batch, tags), of the best sequence that ends in each tag
     same_tag = torch.arange(logits.size(2), device=logits.device)

@@ -9,16 +9,8 @@ from torch import Tensor
 
 def concatenate_text_fields(texts: Sequence[TextFieldTensors]) -> TextFieldTensors:
     """
-    # Parameters
-
-    texts : `Sequence[TextFieldTensors]`
-        The tensors of text fields of the same token indexers, each tensor of shape (batch, time, ...).
-
-    # Returns
-
-    `TextFieldTensors`
-        The sentences of the first text field, then those of the second, and so on, padded with zeros to the
-        longest of all.
+    Returns the sentences of all text fields, one field after the other, padded with zeros to the longest of
+    all. The fields have the same token indexers, and tensors of shape (batch, time, ...).
     """
     return {
         indexer: {name: _concatenate([text[indexer][name] for text in texts]) for name in tensors}
@@ -39,21 +31,9 @@ def flatten_wrapping_dims(text: TextFieldTensors, num_wrapping_dims: int) -> Tex
 
 def slice_wrapping_dim(text: TextFieldTensors, starts: Sequence[int], length: int) -> TextFieldTensors:
     """
-    Takes a window of each list of text fields, such as the sentences of each document.
-
-    # Parameters
-
-    text : `TextFieldTensors`
-        Tensors of shape (batch, texts, time, ...).
-    starts : `Sequence[int]`
-        For each row of the batch, the first text of its window.
-    length : `int`
-        The number of texts of all windows.
-
-    # Returns
-
-    `TextFieldTensors`
-        Tensors of shape (batch, length, time, ...), or fewer texts where there are fewer.
+    Takes a window of each list of text fields, such as the sentences of each document: `length` texts, or all
+    that there are, beginning at the text in `starts`. From shape (batch, texts, time, ...) to (batch, length,
+    time, ...).
     """
     return {
         indexer: {

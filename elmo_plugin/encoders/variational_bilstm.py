@@ -55,17 +55,8 @@ class VariationalBiLstm(Seq2SeqEncoder):
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """
-        # Parameters
-
-        inputs : `Tensor`
-            Shape (batch, time, input_size).
-        mask : `BoolTensor`
-            Shape (batch, time), true at the words, which come before the padding.
-
-        # Returns
-
-        `Tensor`
-            Shape (batch, time, 2 * hidden_sizes[-1]), zeros at padding.
+        Returns shape (batch, time, 2 * hidden_sizes[-1]), zeros at padding, for shape (batch, time,
+        input_size). The padding comes after the words.
         """
         recurrent_dropout = self.recurrent_dropout if self.training else 0.0
         for layer in self.layers:

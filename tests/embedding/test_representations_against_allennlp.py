@@ -53,9 +53,7 @@ def test_stateful_equals_allennlp_with_batches_of_changing_size(bilm_files: dict
 def test_first_batch_with_equal_weights_equals_allennlp(bilm_files: dict[str, str]) -> None:
     character_ids = batch_to_ids([["The", "play", "."], ["naïve", "日本語"]])
     theirs = peer.Elmo(bilm_files["options"], bilm_files["weights"], 2).eval()(character_ids)
-    ours = ElmoRepresentations(BiLm.from_pretrained(bilm_files), num_mixes=2).eval()(
-        character_ids
-    )
+    ours = ElmoRepresentations(BiLm.from_pretrained(bilm_files), num_mixes=2).eval()(character_ids)
     for actual, expected in zip(ours.representations, theirs["elmo_representations"], strict=True):
         assert_near(actual, expected)
 

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from elmo_plugin.encoders.highway_lstm import HighwayLstm
-from elmo_plugin.encoders.recurrences import HighwayRecurrence
+from elmo_plugin.encoders.highway_lstm import HighwayLstm, HighwayRecurrence
 
 INPUT_SIZE, HIDDEN_SIZE = 5, 4
 LENGTHS = st.lists(st.integers(0, 6), min_size=1, max_size=5)

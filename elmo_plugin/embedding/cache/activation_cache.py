@@ -1,9 +1,12 @@
 """Caches of what a frozen biLM computes."""
 
 import os
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -11,11 +14,12 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError, BiLmOutput
 from elmo_plugin.bilm.io import DTYPES
-from elmo_plugin.embedding.cache.memory_store import MemoryStore
-from elmo_plugin.embedding.cache.records import sentence_keys
+from elmo_plugin.common.process import ForkSafeLock
 from elmo_plugin.embedding.cache.sqlite_store import SqliteStore
 
 GIGABYTE = 10**9
+KEY_SIZE = 16  # bytes
+OVERHEAD = 300  # bytes of a record besides its vectors, about
 _MOST_GB = 10**6
 
 
@@ -29,6 +33,46 @@ class Store(Protocol):
         """Stores the rows for which it has room."""
 
 
+class MemoryStore:
+    """
+    A `Store` of at most `max_bytes`, which removes the least recently used record first. Copies and unpickled
+    stores start empty.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._bytes = 0
+        self._records: OrderedDict[bytes, np.ndarray] = OrderedDict()
+        self._lock = ForkSafeLock()
+
+    def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
+        missing = []
+        for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
+            record = self._records.get(key)
+            if record is None:
+                missing.append(number)
+                continue
+            row[...] = record
+            with suppress(KeyError):  # another thread may have removed it
+                self._records.move_to_end(key)
+        return missing
+
+    def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
+        for key, row in zip(keys, rows, strict=True):
+            size = row.nbytes + OVERHEAD
+            with self._lock:
+                if key in self._records or size > self.max_bytes:
+                    continue
+                while self._bytes + size > self.max_bytes:
+                    _, oldest = self._records.popitem(last=False)
+                    self._bytes -= oldest.nbytes + OVERHEAD
+                self._records[key] = row.copy()
+                self._bytes += size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.max_bytes,)
+
+
 class ActivationCache:
     """
     Runs a frozen biLM only on the sentences that are not stored yet.
@@ -36,19 +80,9 @@ class ActivationCache:
     All layers of a sentence are stored under a digest of its characters and of the biLM (its weights, options
     and precision). So different mixes share them, and a changed biLM does not read the old ones.
 
-    Caches of the same kind, place and `dtype` are equal, and return the same results.
-
-    # Parameters
-
-    store : `Store`
-        Stores the vectors.
-    place : `Hashable`
-        Identifies the store.
-    dtype : `str`
-        "float32", or "float16" for half the size. Vectors that were just computed are rounded to it, too, so
-        that they do not depend on what was stored.
-
-    Raises `BiLmError` for another `dtype`.
+    `dtype` is "float32", or "float16" for half the size. Vectors that were just computed are also rounded to
+    it, so that they do not depend on what was stored. Caches of the same kind, `place` (which identifies the
+    store) and `dtype` are equal, and return the same results.
     """
 
     def __init__(self, store: Store, place: Hashable, dtype: str) -> None:
@@ -73,37 +107,21 @@ class ActivationCache:
         output_dim: int,
     ) -> BiLmOutput:
         """
-        Reads the stored sentences, and runs a biLM on the others.
-
-        # Parameters
-
-        compute : `Callable[[Tensor], BiLmOutput]`
-            Runs the biLM, frozen and without a state, on some of the sentences.
-        digest : `bytes`
-            Identifies the biLM's content and precision.
-        character_ids : `Tensor`
-            Shape (batch, time, characters), on the biLM's device.
-        num_layers, output_dim : `int`
-            The sizes of its output.
-
-        # Returns
-
-        `BiLmOutput`
-            What `compute(character_ids)` returns, rounded to the cache's `dtype`, in float32, on the device
-            of `character_ids`.
-
-        Raises `BiLmError` if a number is too large for float16.
+        Returns `compute(character_ids)`, the output of a frozen biLM without a state, rounded to the cache's
+        `dtype`, in float32, on the device of `character_ids`. It computes only what is not stored. `digest`
+        identifies the biLM's content and precision. Raises `BiLmError` if a number is too large for float16.
         """
         with torch.inference_mode(False), torch.no_grad():
-            mask = (character_ids > 0).any(dim=-1)  # Shape: (batch, time)
             keys, lengths = sentence_keys(character_ids, digest, self.dtype)
-            layers = np.zeros((num_layers, *mask.shape, output_dim), self.dtype)
+            layers = np.zeros((num_layers, *character_ids.shape[:2], output_dim), self.dtype)
             rows = [layers[:, number, :length] for number, length in enumerate(lengths)]
             missing = self.store.read(keys, rows)
             if missing:
                 layers[:, missing] = self._rounded(compute(character_ids[missing]).layers)
                 self.store.write([keys[number] for number in missing], [rows[number] for number in missing])
-            return BiLmOutput(torch.from_numpy(layers).to(character_ids.device, torch.float32), mask, None)
+            mask = torch.from_numpy(np.arange(layers.shape[2]) < np.array(lengths)[:, None])
+            device = character_ids.device
+            return BiLmOutput(torch.from_numpy(layers).to(device, torch.float32), mask.to(device), None)
 
     def _rounded(self, layers: Tensor) -> np.ndarray:
         rounded = layers.to("cpu", getattr(torch, self.dtype))
@@ -152,6 +170,22 @@ class SqliteCache(ActivationCache):
             raise BiLmError("the path of a cache is a folder, not ''")
         folder = Path(os.path.expanduser(path)).resolve()
         super().__init__(SqliteStore(folder, _bytes(max_gb)), folder, dtype)
+
+
+def sentence_keys(character_ids: Tensor, bilm_digest: bytes, dtype: str) -> tuple[list[bytes], list[int]]:
+    """
+    Returns the key of each sentence, a hash of its characters, of the biLM (see `BiLm.digest`) and of the
+    type of the stored vectors, and its number of words. `character_ids` has shape (batch, time, characters),
+    any integer type, and any number of rows of zeros after a sentence's last word.
+    """
+    ids = character_ids.to("cpu", torch.int32).contiguous().numpy()
+    bytes_per_word = ids.shape[-1] * ids.itemsize
+    keys, lengths = [], []
+    for sentence in ids:
+        content = sentence.tobytes().rstrip(b"\0")
+        keys.append(blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE).digest())
+        lengths.append(-(-len(content) // bytes_per_word))
+    return keys, lengths
 
 
 def _bytes(max_gb: float) -> int:

@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from elmo_plugin.embedding.cache.records import read_record, to_record
+from elmo_plugin.common.files import checksum
 
 NAME = "activations.sqlite"
 FORMAT = 1  # of the file, as its `user_version`
 PAGE_SIZE = 16384  # bytes; larger pages waste space, smaller ones scatter a sentence over many
+CHECKSUM_SIZE = 4
 BUSY_SECONDS = 60.0  # to wait while other processes write
 
 logger = logging.getLogger(__name__)
@@ -169,3 +170,27 @@ def _connect(file: Path, max_bytes: int) -> sqlite3.Connection:
 
 def _row_id(key: bytes) -> int:
     return int.from_bytes(key[:8], "little", signed=True)
+
+
+def to_record(key: bytes, vectors: np.ndarray) -> bytes:
+    """Returns the record of a sentence's vectors, of any shape."""
+    content = vectors.tobytes()
+    return _checksum(key, content) + content
+
+
+def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
+    """
+    Copies a record into `vectors`. Returns false, and copies nothing, if the record is damaged, or of another
+    key, shape or type.
+    """
+    if len(record) != CHECKSUM_SIZE + vectors.nbytes:
+        return False
+    content = memoryview(record)[CHECKSUM_SIZE:]
+    if bytes(record[:CHECKSUM_SIZE]) != _checksum(key, content):
+        return False
+    vectors[...] = np.frombuffer(content, vectors.dtype).reshape(vectors.shape)
+    return True
+
+
+def _checksum(key: bytes, content: bytes | memoryview) -> bytes:
+    return checksum(key, content).to_bytes(CHECKSUM_SIZE, "little")

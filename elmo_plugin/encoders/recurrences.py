@@ -1,0 +1,267 @@
+"""
+Layers of LSTMs and GRUs in both directions over packed rows. Their gradients, written by hand, are a few
+large products instead of many small ones, which is fast on a CPU.
+
+Under autocast, the factors and results of products are rounded to autocast's type, which a CPU with bfloat16
+instructions computes twice as fast; gates, cells and sums stay in the type of the parameters.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import BoolTensor, Tensor, nn
+from torch.autograd import Function
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from elmo_plugin.bilm import (
+    autocast_dtype,
+    first_derivative_only,
+    multiply,
+    pack,
+    rows_before,
+    rows_in_reverse,
+)
+
+
+def read_both_ways(
+    layer: nn.RNNBase,
+    recurrence: Callable[..., Tensor],
+    inputs: Tensor,
+    mask: BoolTensor,
+    recurrent_dropout: float = 0.0,
+) -> Tensor:
+    """
+    Runs one bidirectional layer of torch over sentences, shape (batch, time, input_size), each read from both
+    of its ends. Returns shape (batch, time, 2 * hidden_size), zeros at padding, which comes after the words.
+
+    `recurrence` is `LstmRecurrence.apply` or `GruRecurrence.apply`, like the layer. `recurrent_dropout`, for
+    LSTMs only, is the rate of dropout on the hidden state that each time step takes from the one before, with
+    one mask for all time steps of a sentence (Gal and Ghahramani, 2016). On a GPU, and without gradients,
+    torch itself runs the layer, unless there is recurrent dropout, which torch lacks.
+    """
+    if not recurrent_dropout and (inputs.is_cuda or not torch.is_grad_enabled()):
+        return read_by_torch(layer, inputs, mask)
+    lengths = mask.sum(dim=1)
+    packing = pack(lengths)
+    # In the type of the parameters, whatever autocast has made of the inputs.
+    inputs = inputs.to(next(layer.parameters()).dtype)
+    outputs = inputs.new_zeros(*mask.shape, 2 * layer.hidden_size)
+    if not packing.batch_sizes:
+        return outputs
+    reverse = rows_in_reverse(packing, lengths)
+    rows = inputs[packing.sentence, packing.time]  # Shape: (rows, input_size)
+    input_weight, weight, input_bias, bias = map(torch.stack, zip(*layer.all_weights, strict=True))
+    dropout_masks = []
+    if recurrent_dropout:
+        ones = inputs.new_ones(2, packing.batch_sizes[0], layer.hidden_size)
+        dropout_masks.append(nn.functional.dropout(ones, recurrent_dropout))
+    projected = nn.functional.linear(rows, input_weight.flatten(0, 1), input_bias.flatten()).to(rows.dtype)
+    forward, backward = projected.chunk(2, dim=1)
+    both = torch.stack([forward, backward[reverse]])
+    hidden = recurrence(both, weight, bias, packing.batch_sizes, *dropout_masks)
+    outputs[packing.sentence, packing.time] = torch.cat([hidden[0], hidden[1][reverse]], dim=1)
+    return outputs
+
+
+def read_by_torch(layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor) -> Tensor:
+    """Computes the same with torch's own operations."""
+    # It cannot run over nothing: a row of padding alone counts as one step, and is blanked below.
+    lengths = mask.sum(dim=1).clamp(min=1).cpu()
+    packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
+    outputs, _ = pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=mask.size(1))
+    return outputs.masked_fill(~mask.unsqueeze(-1), 0.0)
+
+
+class LstmRecurrence(Function):
+    """
+    Computes a layer of `torch.nn.LSTM` (Hochreiter and Schmidhuber, 1997), for several directions at once:
+
+        i, f, g, o = V x_t + b + W (m * h_{t-1}) + c
+        c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
+        h_t = sigmoid(o) * tanh(c_t)
+
+    `V x_t + b` is an argument, computed as one product for all rows. In both passes only what depends on the
+    previous or next time step is computed step by step.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        projected: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        batch_sizes: Sequence[int],
+        dropout_mask: Tensor | None = None,
+    ) -> Tensor:
+        """
+        Returns `h_t` of all packed rows, shape (directions, rows, hidden_size), each direction in the order
+        in which it reads. Shapes, with `dim` for 4 * hidden_size: `projected`, the `V x_t + b`, (directions,
+        rows, dim); `weight`, the `W`, (directions, dim, hidden_size); `bias`, the `c`, (directions, dim);
+        `dropout_mask`, the `m`, (directions, sentences, hidden_size) in packed order.
+        """
+        directions, rows, dim = *projected.shape[:2], weight.size(2)
+        dtype = autocast_dtype(weight)
+        gates = projected + bias.unsqueeze(1)
+        # tanh(g) = 2 sigmoid(2 g) - 1: with the part of g doubled, one sigmoid activates all gates.
+        transposed = weight.transpose(1, 2).clone(memory_format=torch.contiguous_format)
+        for tensor in (gates, transposed):
+            tensor[..., 2 * dim : 3 * dim] *= 2
+        transposed = transposed.to(dtype)
+        cells, tanh_cells, hidden = projected.new_empty(3, directions, rows, dim)
+        cells[:, : batch_sizes[0]] = 0
+        # Views of the rows of each time step.
+        all_gates, i, f, g, o, c, tanh_c, h = [
+            tensor.split(batch_sizes, dim=1)
+            for tensor in (gates, *gates.chunk(4, dim=2), cells, tanh_cells, hidden)
+        ]
+        add_product = product_adder(gates, dtype)
+        for t, size in enumerate(batch_sizes):
+            if t > 0:
+                before = h[t - 1][:, :size]
+                before = before if dropout_mask is None else before * dropout_mask[:, :size]
+                add_product(all_gates[t], before, transposed)
+            all_gates[t].sigmoid_()
+            if t > 0:
+                torch.mul(f[t], c[t - 1][:, :size], out=c[t])
+            c[t].sub_(i[t]).addcmul_(i[t], g[t], value=2)
+            torch.tanh(c[t], out=tanh_c[t])
+            torch.mul(o[t], tanh_c[t], out=h[t])
+        ctx.save_for_backward(weight, gates, cells, tanh_cells, hidden, dropout_mask)
+        ctx.batch_sizes, ctx.dtype = batch_sizes, dtype
+        return hidden
+
+    @staticmethod
+    @first_derivative_only
+    def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        weight, gates, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
+        batch_sizes, dim = ctx.batch_sizes, hidden.size(2)
+        i, f, g, o = gates.chunk(4, dim=2)
+        # The derivatives of the cell by the first three gates before their activation, and of the output by
+        # the last one. The loop turns them into the gradients of these gates.
+        d_gates = torch.addcmul(gates, gates, gates, value=-1)
+        to_i, to_f, to_g, to_o = d_gates.chunk(4, dim=2)
+        to_i.mul_(2 * g - 1)
+        to_f.mul_(rows_before(cells, batch_sizes))
+        to_g.mul_(i).mul_(4)
+        to_o.mul_(tanh_cells)
+        hidden_to_cell = (1 - tanh_cells * tanh_cells).mul_(o)
+        d_hidden, d_cells = d_outputs.clone(), torch.zeros_like(cells)
+        from_cell, from_hidden = d_gates.unflatten(2, (4, dim)).split((3, 1), dim=2)
+        d_h, d_c, h_to_c, forget, from_c, from_h, d_rows = [
+            tensor.split(batch_sizes, dim=1)
+            for tensor in (d_hidden, d_cells, hidden_to_cell, f, from_cell, from_hidden, d_gates)
+        ]
+        step_weight = weight.to(ctx.dtype)
+        add_product = product_adder(d_hidden, ctx.dtype)
+        for t, size in reversed(list(enumerate(batch_sizes))):
+            d_c[t].addcmul_(d_h[t], h_to_c[t])
+            from_c[t].mul_(d_c[t].unsqueeze(2))
+            from_h[t].mul_(d_h[t].unsqueeze(2))
+            if t > 0:
+                torch.mul(d_c[t], forget[t], out=d_c[t - 1][:, :size])
+                if dropout_mask is None:
+                    add_product(d_h[t - 1][:, :size], d_rows[t], step_weight)
+                else:
+                    d_before = product(d_rows[t], step_weight, ctx.dtype)
+                    d_h[t - 1][:, :size].addcmul_(d_before, dropout_mask[:, :size])
+        previous = rows_before(hidden, batch_sizes)
+        if dropout_mask is not None:
+            previous *= torch.cat([dropout_mask[:, :size] for size in batch_sizes], dim=1)
+        d_weight = product(d_gates.transpose(1, 2), previous, ctx.dtype)
+        return d_gates, d_weight, d_gates.sum(dim=1), None, None
+
+
+class GruRecurrence(Function):
+    """
+    Computes a layer of `torch.nn.GRU` (Cho et al., 2014), for several directions at once:
+
+        r, z = sigmoid(V_rz x_t + b_rz + W_rz h_{t-1} + c_rz)
+        n = tanh(V_n x_t + b_n + r * (W_n h_{t-1} + c_n))
+        h_t = (1 - z) * n + z * h_{t-1}
+
+    `V x_t + b` is an argument, computed as one product for all rows. In both passes only what depends on the
+    previous or next time step is computed step by step.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, projected: Tensor, weight: Tensor, bias: Tensor, batch_sizes: Sequence[int]
+    ) -> Tensor:
+        """
+        Returns `h_t` of all packed rows, with arguments as in `LstmRecurrence` and 3 * hidden_size for `dim`.
+        """
+        directions, rows, dim = *projected.shape[:2], weight.size(2)
+        dtype = autocast_dtype(weight)
+        transposed, bias = weight.transpose(1, 2).contiguous().to(dtype), bias.unsqueeze(1)
+        recurrent = torch.empty_like(projected)  # W h + c, of which the last third is kept for the gradient.
+        gates = projected.clone()  # r, z and n, once they are activated.
+        hidden = projected.new_empty(directions, rows, dim)
+        h = projected.new_zeros(directions, batch_sizes[0], dim)
+        r_and_z, r, z, n, products, to_r_and_z, to_n, outputs = [
+            tensor.split(batch_sizes, dim=1)
+            for tensor in (
+                gates[..., : 2 * dim],
+                *gates.chunk(3, dim=2),
+                recurrent,
+                recurrent[..., : 2 * dim],
+                recurrent[..., 2 * dim :],
+                hidden,
+            )
+        ]
+        add_product = product_adder(recurrent, dtype)
+        for t, size in enumerate(batch_sizes):
+            h = h[:, :size]
+            add_product(products[t].copy_(bias), h, transposed)
+            r_and_z[t].add_(to_r_and_z[t]).sigmoid_()
+            n[t].addcmul_(r[t], to_n[t]).tanh_()
+            h = torch.lerp(n[t], h, z[t], out=outputs[t])
+        ctx.save_for_backward(weight, gates, recurrent[..., 2 * dim :], hidden)
+        ctx.batch_sizes, ctx.dtype = batch_sizes, dtype
+        return hidden
+
+    @staticmethod
+    @first_derivative_only
+    def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        weight, gates, to_n, hidden = ctx.saved_tensors
+        batch_sizes, dim = ctx.batch_sizes, hidden.size(2)
+        r, z, n = gates.chunk(3, dim=2)
+        previous = rows_before(hidden, batch_sizes)
+        # The derivatives of h_t by what is added to each gate before its activation: by V x_t + b, whose last
+        # third is that of n, and by W h + c, whose last third is times r.
+        by_n = (1 - n * n).mul_(1 - z)
+        d_recurrent = torch.empty_like(gates)
+        to_r, to_z, to_product = d_recurrent.chunk(3, dim=2)
+        torch.mul(by_n * to_n, r - r * r, out=to_r)
+        torch.mul(previous - n, z - z * z, out=to_z)
+        torch.mul(by_n, r, out=to_product)
+        d_hidden = d_outputs.clone()
+        d_gates, d_rows, d_h, keep = [
+            tensor.split(batch_sizes, dim=1)
+            for tensor in (d_recurrent.unflatten(2, (3, dim)), d_recurrent, d_hidden, z)
+        ]
+        step_weight = weight.to(ctx.dtype)
+        add_product = product_adder(d_hidden, ctx.dtype)
+        for t, size in reversed(list(enumerate(batch_sizes))):
+            d_gates[t].mul_(d_h[t].unsqueeze(2))
+            if t > 0:
+                d_before = d_h[t - 1][:, :size]
+                add_product(d_before.addcmul_(d_h[t], keep[t]), d_rows[t], step_weight)
+        d_projected = torch.cat([d_recurrent[..., : 2 * dim], by_n.mul_(d_hidden)], dim=2)
+        d_weight = product(d_recurrent.transpose(1, 2), previous, ctx.dtype)
+        return d_projected, d_weight, d_recurrent.sum(dim=1), None
+
+
+def product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:
+    """Returns `left @ right`, computed in `dtype`, in the type of `left`."""
+    return multiply(left.to(dtype), right.to(dtype)).to(left.dtype)
+
+
+def product_adder(sums: Tensor, dtype: torch.dtype) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    """
+    Returns a function of (sums, left, right), matrices or batches of matrices like `sums`, that adds
+    `left @ right` to the sums in place. `right` is in `dtype`, in which the product is computed.
+    """
+    if dtype != sums.dtype:
+        return lambda sums, left, right: sums.add_(torch.matmul(left.to(dtype), right))
+    return Tensor.addmm_ if sums.dim() == 2 else Tensor.baddbmm_
