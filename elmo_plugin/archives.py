@@ -34,6 +34,7 @@ _ONLY_FOR_TRAINING = {"train_data_path", "validation_data_path", "test_data_path
 _LOADED_FROM_WEIGHTS = {"bilm", "options_file", "weight_file"}  # see `embedding.archive`
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
 _TRUST = "use --trust (trust=True) if you trust this archive"
+_CACHES = {"memory", "sqlite"}
 _NAMES_A_FILE = re.compile("path|file|dir|folder|archive|model|weights|ur[il]|source")
 
 
@@ -128,13 +129,15 @@ def load_predictor(
     predictor : `str | None`
         A registered name; `None` for the model's own.
     **options
-        Arguments of the predictor.
+        Arguments of the predictor. If `predicates` is a path, it is the archive of a tagger of predicates.
 
     Raises `BiLmError` as `load_archive` does, or if the model and the predictor do not fit.
     """
     archive = load_archive(path, cuda_device, overrides, trust=trust)
     from allennlp.predictors import Predictor
 
+    if isinstance(options.get("predicates"), str | Path):  # AllenNLP would load it without checks
+        options["predicates"] = load_predictor(options["predicates"], None, cuda_device, trust=trust)
     with _one_sentence(f"archive {path}"):
         return Predictor.from_archive(archive, predictor, extra_args=options)
 
@@ -226,8 +229,10 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
     waiting = [model]
     while waiting:
         part = waiting.pop()
-        for key in _REMOVED_BY_ALLENNLP | ({"cache"} if "bilm" in part else set()):
+        for key in _REMOVED_BY_ALLENNLP:
             part.pop(key, None)
+        if isinstance(part.get("cache"), dict) and part["cache"].get("type") in _CACHES:
+            del part["cache"]
         waiting += [value for value in part.values() if isinstance(value, dict)]
     return config
 

@@ -215,6 +215,14 @@ def test_a_cache_is_neither_written_nor_read(training: Path, tmp_path: Path) -> 
     assert not (tmp_path / "cache").exists()
 
 
+def test_a_bilm_that_the_weights_lack_is_not_read_from_a_file(training: Path, tmp_path: Path) -> None:
+    keys = "model__contextual_encoder__elmo__bilm"
+    files = {"options": str(tmp_path / "options.json"), "weights": str(tmp_path / "weights.hdf5")}
+    path = changed(training, tmp_path, with_config(**{keys: files}))
+    with pytest.raises(BiLmError, match="is not in the weights"):
+        load_archive(path)
+
+
 def test_a_good_archive_and_its_folder_give_the_same_model(training: Path, temporary: Path) -> None:
     packed, unpacked = (load_archive(path).model for path in (training / "model.tar.gz", training))
     for name, values in packed.state_dict().items():

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
-from elmo_plugin.bilm.io import WEIGHTS_NAMES, check_weights
+from elmo_plugin.bilm.io import MODELS, WEIGHTS_NAMES, check_weights
 from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor, load_plain
 
 EXTRA_STATE = "_extra_state"  # torch's name for what a module stores besides its tensors
@@ -52,7 +52,9 @@ def archived_bilm(
 ) -> BiLm | None:
     """
     Makes the biLM of a trained model from the model's weights, in `folder`; `source` is its name in the
-    configuration. Returns `None` if the folder has no weights (the training begins), or none of this biLM.
+    configuration. Returns `None` if the folder has no weights, because the training begins.
+
+    Raises `BiLmError` if the weights lack the biLM, unless it has a name: an archive must not read files.
     """
     state = stored_state(folder)
     for elmo, weights in find_bilms(state, EXTRA_STATE, "bilm."):
@@ -61,6 +63,8 @@ def archived_bilm(
             options = BiLmOptions.from_dict(metadata.options, elmo + EXTRA_STATE)
             check_weights(weights, options, f"{elmo}bilm")
             return BiLm(options, precision=precision, weights=weights.items())
+    if state and source not in list(MODELS):
+        raise BiLmError(f"{folder}: the biLM {source} is not in the weights")
     return None
 
 
