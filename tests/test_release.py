@@ -87,5 +87,5 @@ def test_every_extra_is_installed_and_tried_and_its_row_is_in_the_table() -> Non
         *project["optional-dependencies"]
     }
     page = (REPOSITORY / "docs/install.md").read_text(encoding="utf-8")
-    tried = page.partition("\n## What was tried\n")[2].partition("\n## ")[0]
+    tried = page.partition("\n## Tested environments\n")[2].partition("\n## ")[0]
     assert re.findall("^\\| (?:`(.+)`|no extra) \\|", tried, re.MULTILINE) == list(checks)
