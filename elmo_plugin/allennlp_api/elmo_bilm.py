@@ -144,7 +144,7 @@ class ElmoBiLm(nn.Module):
     def cached_vectors(self) -> Tensor:
         """Returns AllenNLP's `_word_embedding`: the vectors of the cached words, zeros for the first."""
         assert self._vocabulary is not None
-        vectors = self.bilm.token_encoder.encode(self._vocabulary).clone()
+        vectors = self.bilm.token_encoder(self._vocabulary).clone()
         vectors[0] = 0
         return vectors
 

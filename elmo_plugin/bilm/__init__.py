@@ -3,7 +3,6 @@
 from elmo_plugin.bilm.autograd import Dropout, first_derivative_only
 from elmo_plugin.bilm.batching import (
     Packing,
-    add_boundaries,
     encode_unique_rows,
     pack,
     rows_before,
@@ -31,13 +30,12 @@ from elmo_plugin.bilm.layers import (
     mixing_weights,
     select_layers,
 )
-from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, LstmWeights, map_state
+from elmo_plugin.bilm.lstm_cell import LstmState, map_state
 from elmo_plugin.bilm.model import MAX_BATCH_TOKENS, BiLm, BiLmOutput, Cache, weights_equal
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, has_bfloat16, multiply
 from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.bilm.text import EncodedText
-from elmo_plugin.bilm.token_encoder import TokenEncoder
 from elmo_plugin.common.errors import BiLmError
 
 __all__ = [
@@ -60,14 +58,10 @@ __all__ = [
     "Dropout",
     "EncodedText",
     "Layers",
-    "LstmLayer",
     "LstmOptions",
     "LstmState",
-    "LstmWeights",
     "Packing",
-    "TokenEncoder",
     "VocabularySoftmax",
-    "add_boundaries",
     "autocast_dtype",
     "check_layers",
     "check_words",

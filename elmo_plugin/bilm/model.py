@@ -354,7 +354,7 @@ class BiLm(nn.Module):
         backward direction, shape (rows,). `state` is before the first token of each sentence of the batch.
         """
         precision = precision or get_precision(self.precision)
-        vectors = self.token_encoder.encode(character_ids, precision, derived)
+        vectors = self.token_encoder(character_ids, precision, derived)
         inputs = [nn.functional.embedding(direction, vectors) for direction in word_ids]
         order = packing.sentences.to(vectors.device)
         if state is None:

@@ -19,18 +19,11 @@ ACTIVATIONS = ("relu", "tanh")
 MAX_SIZE = 2**20  # of any dimension
 MAX_LAYERS = 100
 MAX_CHARACTERS = 10_000
-_TRAINING_KEYS = (  # written by bilm-tf next to the sizes
-    "all_clip_norm_val",
-    "batch_size",
-    "dropout",
-    "n_epochs",
-    "n_negative_samples_batch",
-    "n_tokens_vocab",
-    "n_train_tokens",
-    "sample_softmax",
-    "share_embedding_softmax",
-    "unroll_steps",
-)
+# Written by bilm-tf next to the sizes.
+_TRAINING_KEYS = (
+    "all_clip_norm_val", "batch_size", "dropout", "n_epochs", "n_negative_samples_batch", "n_tokens_vocab",
+    "n_train_tokens", "sample_softmax", "share_embedding_softmax", "unroll_steps",
+)  # fmt: skip
 logger = logging.getLogger(__name__)
 
 

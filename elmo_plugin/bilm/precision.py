@@ -7,7 +7,6 @@ with weights in its own layout, elsewhere torch's.
 import faulthandler
 import sys
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cache
 from typing import Protocol
@@ -34,40 +33,21 @@ class PackedDirections(Protocol):
         """Writes to `out`, shape (directions, rows, outputs), like `added`, the products with the inputs."""
 
 
-class Precision(ABC):
-    """Packs weights for products in one precision. Parameters and activations stay float32."""
+class Precision:
+    """
+    Packs weights for products in one precision: float32, or the parameters' own type, here. Parameters and
+    activations stay float32. Weights have the shape (outputs, inputs); they and biases are copied.
+    """
 
-    name: str
+    name = "float32"
+    most_batched = 1 << 21  # multiplications up to which both directions are faster in one product (AVX-512)
 
-    @abstractmethod
     def check(self, device: torch.device) -> None:
         """Raises `BiLmError` if this machine cannot compute in the precision, or computes wrong results."""
 
-    @abstractmethod
-    def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
-        """Packs copies of a weight, shape (outputs, inputs), and a bias, shape (outputs,)."""
-
-    @abstractmethod
-    def pack_directions(self, weights: Sequence[Tensor]) -> PackedDirections:
-        """Packs copies of the weights of several directions, each of shape (outputs, inputs)."""
-
-    @abstractmethod
     def activation_dtype(self, weight: Tensor) -> torch.dtype:
         """Returns the type of the products with a packed weight."""
-
-    @abstractmethod
-    def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
-        """
-        Returns whether one batched product for both directions is faster on a CPU than one product each,
-        given the mean number of rows of a time step, and the multiplications of its recurrent product of one
-        direction.
-        """
-
-
-class FloatPrecision(Precision):
-    """Computes in the type of the activations."""
-
-    most_batched: int  # multiplications up to which both directions are faster in one product
+        return weight.dtype
 
     def pack(self, weight: Tensor, bias: Tensor | None) -> PackedLinear:
         dtype = self.activation_dtype(weight)
@@ -77,27 +57,19 @@ class FloatPrecision(Precision):
         return FloatDirections(weights, self.activation_dtype(weights[0]))
 
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
+        """
+        Returns whether one batched product for both directions is faster on a CPU than one product each,
+        given the mean number of rows of a time step, and the multiplications of its recurrent product of one
+        direction.
+        """
         return multiplications <= self.most_batched
 
 
-class Float32(FloatPrecision):
-    """The type of the parameters themselves, so float64 for a biLM in float64."""
-
-    name = "float32"
-    most_batched = 1 << 21  # measured on two cores with AVX-512
-
-    def check(self, device: torch.device) -> None:
-        """Does nothing: always supported."""
-
-    def activation_dtype(self, weight: Tensor) -> torch.dtype:
-        return weight.dtype
-
-
-class BFloat16(FloatPrecision):
+class BFloat16(Precision):
     """Half the memory traffic of float32, on GPUs and on CPUs with instructions for it."""
 
     name = "bfloat16"
-    most_batched = 1 << 20  # measured on two cores with AVX-512
+    most_batched = 1 << 20
 
     def check(self, device: torch.device) -> None:
         if device.type == "cpu" and not has_bfloat16():
@@ -113,8 +85,7 @@ class BFloat16(FloatPrecision):
 class Int8(Precision):
     """A quarter of the memory traffic of float32, on CPUs whose products of 8-bit integers are exact."""
 
-    name = "int8"
-    most_batched = 1 << 21  # multiplications of one row: for more, oneDNN's own layout is as fast or faster
+    name = "int8"  # `most_batched` is of one row: for more, oneDNN's own layout is as fast or faster
 
     def check(self, device: torch.device) -> None:
         if device.type != "cpu":
@@ -137,10 +108,10 @@ class Int8(Precision):
         return torch.float32
 
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
-        return rows == 1 and multiplications <= self.most_batched and int8.has_int8_row()
+        return rows == 1 and super().prefers_batched_directions(rows, multiplications) and int8.has_int8_row()
 
 
-FLOAT32 = Float32()
+FLOAT32 = Precision()
 PRECISIONS: dict[str, Precision] = {precision.name: precision for precision in (FLOAT32, BFloat16(), Int8())}
 
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.batching import encode_unique_rows
 from elmo_plugin.bilm.char_maxima import by_length, convolve_by_length
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
 from elmo_plugin.bilm.derived import DerivedValues, WordCache, derive_once
@@ -83,28 +82,25 @@ class CachedTokenEncoder(nn.Module):
         """
         raise NotImplementedError
 
-    def encode(
+    def forward(
         self, character_ids: Tensor, precision: Precision = FLOAT32, derived: DerivedValues | None = None
     ) -> Tensor:
         """Encodes distinct words, see `encode_words`, or looks up their vectors in the cache of `derived`."""
         if derived is None:
             return self.encode_words(character_ids, precision)
-        cache = derived.get(("words", precision.name), WordCache, self.word_cache_size)
-        return cache.look_up(character_ids, partial(self.encode_words, precision=precision, derived=derived))
-
-    def forward(
-        self, character_ids: Tensor, precision: Precision = FLOAT32, derived: DerivedValues | None = None
-    ) -> Any:
-        """Encodes words of shape (..., characters), which may be equal, to shape (..., projection_dim)."""
-        return encode_unique_rows(character_ids, partial(self.encode, precision=precision, derived=derived))
+        encode = partial(self.encode_words, precision=precision, derived=derived)
+        return self._cached(derived, precision).look_up(character_ids, encode)
 
     def precompute(self, character_ids: Tensor, precision: Precision, derived: DerivedValues) -> None:
         """
         Encodes distinct words now. Their vectors are stored in addition to `word_cache_size` others; those
         stored so far are dropped to make room.
         """
-        cache = derived.get(("words", precision.name), WordCache, self.word_cache_size)
-        cache.pin(character_ids, partial(self.encode_words, precision=precision, derived=derived))
+        encode = partial(self.encode_words, precision=precision, derived=derived)
+        self._cached(derived, precision).pin(character_ids, encode)
+
+    def _cached(self, derived: DerivedValues, precision: Precision) -> WordCache:
+        return derived.get(("words", precision.name), WordCache, self.word_cache_size)
 
 
 class TokenEncoder(CachedTokenEncoder):

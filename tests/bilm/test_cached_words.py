@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, BiLmError, TokenEncoder
+from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm.token_encoder import TokenEncoder
 from tests.bilm.token_encoders import (
     bilm_with_encoder,
     check_vectors,
@@ -32,12 +33,14 @@ def _count_encoded(encoder: TokenEncoder, monkeypatch: pytest.MonkeyPatch) -> li
     return encoded
 
 
-def test_each_distinct_word_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_distinct_word_of_a_batch_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for frozen in (True, False):
-        encoder = small_encoder().requires_grad_(not frozen)
-        encoded = _count_encoded(encoder, monkeypatch)
-        encoder(ids_of(["to", "be", "or", "not", "to", "be"]))
-        assert encoded == [4]
+        bilm = bilm_with_encoder(word_cache_size=0).requires_grad_(not frozen)
+        encoded = _count_encoded(bilm.token_encoder, monkeypatch)
+        sentences = [["to", "be"], ["or", "not", "to", "be"]]
+        bilm(bilm.character_ids(sentences))
+        bilm.embed(sentences)
+        assert [number for number in encoded if number > 2] == [4, 4], "and the two boundaries"
 
 
 def test_a_frozen_encoder_encodes_only_new_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def test_the_token_layer_is_the_published_one(shared: Path, path: ComputePath) -
     words = (folder / "vocab_test.txt").read_text(encoding="utf-8").splitlines()
     with h5py.File(folder / "elmo_token_embeddings.hdf5", "r") as file:
         expected = torch.from_numpy(file["embedding"][()])
-    _assert_close(bilm.token_encoder(_ids([words], path))[0], expected, path)
+    _assert_close(bilm.token_encoder(_ids([words], path)[0]), expected, path)
 
 
 @every_path

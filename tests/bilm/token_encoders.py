@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm, BiLmOptions, CharCnnOptions, LstmOptions, TokenEncoder, get_precision
+from elmo_plugin.bilm import BiLm, BiLmOptions, CharCnnOptions, LstmOptions, get_precision
 from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.bilm.token_encoder import TokenEncoder
 from tests.bilm.paths import ComputePath, skip_if_not_here
 from tests.close import assert_near
 

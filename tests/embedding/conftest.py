@@ -6,7 +6,7 @@ import pytest
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.precision import PRECISIONS, Float32, PackedLinear
+from elmo_plugin.bilm.precision import PRECISIONS, PackedLinear, Precision
 from tests.small_bilm import loud_bilm, small_options, write_pair
 
 SIZES = {"projection_dim": 5, "dim": 7}
@@ -25,7 +25,7 @@ def bilm_files(bilm: BiLm, tmp_path: Path) -> dict[str, str]:
     return write_pair(bilm, tmp_path)
 
 
-class Rough(Float32):
+class Rough(Precision):
     """float32 with weights of one decimal: a precision that every machine has, and that shows."""
 
     name = "rough"
