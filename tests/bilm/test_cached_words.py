@@ -13,9 +13,7 @@ from tests.bilm.token_encoders import (
     bilm_with_encoder,
     check_vectors,
     encode,
-    ids_of,
     skip_where_missing,
-    small_encoder,
 )
 from tests.close import assert_near
 
