@@ -3,14 +3,3 @@
 from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS, sentence_key
 from elmo_plugin.embed_files.run import embed_file, embed_shards
 from elmo_plugin.embed_files.settings import DTYPES, LAYERS, TOKENIZERS, EmbedSettings
-
-__all__ = [
-    "DTYPES",
-    "LAYERS",
-    "OUTPUT_FORMATS",
-    "TOKENIZERS",
-    "EmbedSettings",
-    "embed_file",
-    "embed_shards",
-    "sentence_key",
-]

@@ -8,20 +8,3 @@ from elmo_plugin.encoders.decoding import bio_transitions, viterbi
 from elmo_plugin.encoders.highway_lstm import HighwayLstm
 from elmo_plugin.encoders.text_fields import slice_wrapping_dim, take_rows
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
-
-__all__ = [
-    "BidirectionalGru",
-    "CharacterCnn",
-    "ContextualEncoder",
-    "HighwayLstm",
-    "VariationalBiLstm",
-    "biattention",
-    "bio_transitions",
-    "construct_encoder",
-    "masked_attention",
-    "pool",
-    "self_biattention",
-    "slice_wrapping_dim",
-    "take_rows",
-    "viterbi",
-]

@@ -12,19 +12,3 @@ from elmo_plugin.sweeps.trainings import (
     train,
     with_seed,
 )
-
-__all__ = [
-    "Metric",
-    "Outcome",
-    "Training",
-    "draw",
-    "find_trainings",
-    "read_configs",
-    "read_metrics",
-    "read_provenance",
-    "summary",
-    "table",
-    "train",
-    "train_in_processes",
-    "with_seed",
-]

@@ -11,19 +11,3 @@ from elmo_plugin.tasks.ensemble import Ensemble
 from elmo_plugin.tasks.predictor import SentencePredictor, text_from_json, words_from_json
 from elmo_plugin.tasks.task_model import Classifier, TaskModel, average_probabilities
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
-
-__all__ = [
-    "Classifier",
-    "Ensemble",
-    "Line",
-    "PennTreebankTokenizer",
-    "SentencePredictor",
-    "TaskDatasetReader",
-    "TaskModel",
-    "average_probabilities",
-    "read_text_lines",
-    "sentence_fields",
-    "sentence_rows",
-    "text_from_json",
-    "words_from_json",
-]

@@ -9,13 +9,3 @@ from elmo_plugin.training.callbacks import (
 from elmo_plugin.training.layer_weights import ElmoWeightsCallback
 from elmo_plugin.training.learning_rate import DecayInSteps
 from elmo_plugin.training.moving_average import ResumableMovingAverage
-
-__all__ = [
-    "BFloat16Training",
-    "DecayInSteps",
-    "ElmoWeightsCallback",
-    "KeepFreedMemory",
-    "MatmulPrecision",
-    "ResumableMovingAverage",
-    "bfloat16_autocast",
-]

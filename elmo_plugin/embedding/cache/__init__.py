@@ -7,8 +7,6 @@ from elmo_plugin.embedding.cache.activation_cache import ActivationCache, Memory
 if TYPE_CHECKING:
     from elmo_plugin.embedding.cache.registered_cache import RegisteredCache
 
-__all__ = ["ActivationCache", "MemoryCache", "RegisteredCache", "SqliteCache"]
-
 
 def __getattr__(name: str) -> Any:
     """Imports AllenNLP for configurations alone."""

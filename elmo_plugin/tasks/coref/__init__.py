@@ -6,14 +6,3 @@ from elmo_plugin.tasks.coref.dataset_reader import CorefReader
 from elmo_plugin.tasks.coref.metrics import score_coref
 from elmo_plugin.tasks.coref.model import CorefSpanRanking
 from elmo_plugin.tasks.coref.predictor import CorefPredictor
-
-__all__ = [
-    "CorefDocument",
-    "CorefPredictor",
-    "CorefReader",
-    "CorefSpanRanking",
-    "Mention",
-    "read_documents",
-    "score_coref",
-    "write_documents",
-]

@@ -3,5 +3,3 @@
 from elmo_plugin.tasks.ner.dataset_reader import Conll2003Reader
 from elmo_plugin.tasks.ner.metrics import score_tagged
 from elmo_plugin.tasks.ner.model import NerBiLstmCrf, NerPredictor
-
-__all__ = ["Conll2003Reader", "NerBiLstmCrf", "NerPredictor", "score_tagged"]

@@ -2,5 +2,3 @@
 
 from elmo_plugin.tasks.snli.dataset_reader import SnliReader
 from elmo_plugin.tasks.snli.model import SnliEsim, SnliPredictor
-
-__all__ = ["SnliEsim", "SnliPredictor", "SnliReader"]

@@ -4,16 +4,3 @@ from elmo_plugin.tasks.squad.articles import Answer, Paragraph, Question, read_s
 from elmo_plugin.tasks.squad.dataset_reader import ParagraphBatchSampler, SquadReader, TokenizedParagraph
 from elmo_plugin.tasks.squad.metrics import score_squad
 from elmo_plugin.tasks.squad.model import SquadBidafSelfAttention, SquadPredictor
-
-__all__ = [
-    "Answer",
-    "Paragraph",
-    "ParagraphBatchSampler",
-    "Question",
-    "SquadBidafSelfAttention",
-    "SquadPredictor",
-    "SquadReader",
-    "TokenizedParagraph",
-    "read_squad",
-    "score_squad",
-]

@@ -6,15 +6,3 @@ from elmo_plugin.tasks.srl.model import SrlHighwayLstm
 from elmo_plugin.tasks.srl.predicates import SrlPredicates, SrlPredicatesPredictor
 from elmo_plugin.tasks.srl.predictor import SrlPredictor
 from elmo_plugin.tasks.srl.props import read_props, write_props
-
-__all__ = [
-    "SrlHighwayLstm",
-    "SrlPredicates",
-    "SrlPredicatesPredictor",
-    "SrlPredicatesReader",
-    "SrlPredictor",
-    "SrlReader",
-    "read_props",
-    "score_props",
-    "write_props",
-]

@@ -2,5 +2,3 @@
 
 from elmo_plugin.tasks.sst.dataset_reader import SstTreesReader
 from elmo_plugin.tasks.sst.model import SstBcn, SstPredictor
-
-__all__ = ["SstBcn", "SstPredictor", "SstTreesReader"]
