@@ -71,15 +71,11 @@ def whole(**changes: Any) -> Whole:
     [
         ({"name": 3}, "whole.name: expected text, not 3"),
         ({"is_large": "yes"}, "whole.is_large: expected true or false, not 'yes'"),
-        ({"rate": "fast"}, "whole.rate: expected a number, not 'fast'"),
         ({"limit": "5"}, "whole.limit: expected a whole number, not '5'"),
-        ({"sizes": "big"}, "whole.sizes: expected a whole number or a list, not 'big'"),
         ({"sizes": ["x"]}, "whole.sizes.0: expected a whole number, not 'x'"),
         ({"nmae": "x"}, "whole: Whole has no option 'nmae'"),
         ({"part": []}, "whole.part: expected an object or the name of a type, not []"),
-        ({"part": {"type": None}}, "whole.part.type: expected text, not None"),
         ({"part": {"type": "sum", "size": 1, "x": 1}}, "whole.part: Extra parameters passed to Sum: {'x'"),
-        ({"part": {"type": "sum", "size": "x"}}, "whole.part.size: expected a whole number, not 'x'"),
         ({"part": "sum"}, 'whole.part: key "size" is required'),
         (
             {"part": {"type": "sum", "size": -1}},
@@ -90,21 +86,11 @@ def whole(**changes: Any) -> Whole:
             "whole.part.parts.0.size: expected a whole number, not 'x'",
         ),
         (
-            {"part": {"type": "sum", "size": 1, "parts": "sum"}},
-            "whole.part.parts: expected a list, not 'sum'",
-        ),
-        (
             {"part": {"type": "sum", "size": 1, "by_name": {"a": {"type": "sum", "size": "x"}}}},
             "whole.part.by_name.a.size: expected a whole number, not 'x'",
         ),
-        (
-            {"part": {"type": "sum", "size": 1, "by_name": 7}},
-            "whole.part.by_name: expected an object, not 7",
-        ),
         ({"either": [{"type": "sum", "size": "x"}]}, "whole.either.0.size: expected a whole number, not 'x'"),
-        ({"either": 7}, "whole.either: expected an object or a list, not 7"),
         ({"late": [{"a": {}}]}, "whole.late: expected an object or the name of a type, not [{'a': {}}]"),
-        ({"late": "nobody"}, "late: nobody not in acceptable choices for late.type"),
         ({"late": {"type": "sum", "size": "x"}}, "whole.late.size: expected a whole number, not 'x'"),
     ],
 )

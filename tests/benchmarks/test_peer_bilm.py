@@ -65,15 +65,6 @@ def give_weights(peer: nn.Module, ours: BiLmLanguageModel, path: Path) -> None:
         peer.softmax.softmax_b.copy_(ours.softmax.bias)
 
 
-def test_both_networks_have_as_many_parameters(peer_bilm: ModuleType, ours: BiLmLanguageModel) -> None:
-    peer = peer_bilm.PeerBiLm(BiLmOptions.from_dict(OPTIONS), WORDS, 10)
-    assert number_of_parameters(peer) == number_of_parameters(ours)
-
-
-def number_of_parameters(model: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
-
-
 def test_the_peer_with_our_weights_has_our_perplexities_in_streams(
     peer_bilm: ModuleType, ours: BiLmLanguageModel, tmp_path: Path
 ) -> None:
@@ -88,30 +79,3 @@ def test_the_peer_with_our_weights_has_our_perplexities_in_streams(
     expected, found = ours.get_metrics(), peer.get_metrics(reset=True)
     for name in ("forward_perplexity", "backward_perplexity", "perplexity"):
         assert found[name] == pytest.approx(expected[name], rel=1e-5)
-
-
-def test_the_peers_two_ways_of_reading_agree_on_one_window(peer_bilm: ModuleType) -> None:
-    torch.manual_seed(0)
-    options = BiLmOptions.from_dict(OPTIONS)
-    peer = peer_bilm.PeerBiLm(options, WORDS, 10).eval()
-    streams = peer_bilm.StreamPeerBiLm(options, WORDS, 10).eval()
-    streams.load_state_dict(peer.state_dict())
-    batch = stream_batch(stream_starts=True)
-    forward, types = batch["forward_targets"].clamp(min=1), batch["forward_types"]
-    batch |= {
-        "forward_targets": forward,
-        "backward_types": types.flip(1),
-        "backward_targets": forward.flip(1),
-    }
-    together = peer(batch["character_ids"].long()[types], forward, forward)["loss"]
-    assert streams(**batch)["loss"].item() == pytest.approx(together.item(), rel=1e-5)
-
-
-def test_every_place_of_the_peers_batches_has_its_neighbours_as_targets(peer_bilm: ModuleType) -> None:
-    numbers = range(2 * (1 + 2 * 3 + 1))  # two streams: two windows of three, one word before and one after
-    first, second = peer_bilm.peer_batches([str(n) for n in numbers], numbers, 2, 3, 50)
-    assert first["character_ids"].shape == (2, 3, 50)
-    assert first["forward_targets"].tolist() == [[2, 3, 4], [10, 11, 12]]
-    assert first["backward_targets"].tolist() == [[0, 1, 2], [8, 9, 10]]
-    assert second["forward_targets"].tolist() == [[5, 6, 7], [13, 14, 15]]
-    assert first["character_ids"][0, 0, 1] == ord("1") + 1

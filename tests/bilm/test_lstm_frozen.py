@@ -123,17 +123,6 @@ def test_bfloat16_stays_near_and_keeps_its_cells_in_float32() -> None:
     assert not torch.equal(end.cell, end.cell.bfloat16().float())
 
 
-def test_float64_layers_are_computed_in_float64() -> None:
-    layers = [layer.double() for layer in _layers(2, 0.5, 0.4)]
-    inputs, batch_sizes, state = _random_inputs(2, LENGTHS)
-    inputs, state = [tensor.double() for tensor in inputs], map_state(Tensor.double, state)
-    outputs, _ = _run(layers, inputs, batch_sizes, state)
-    for number, layer in enumerate(layers):
-        start = LstmState(state.hidden[number], state.cell[number])
-        expected, _ = _by_the_book(layer, inputs[number], batch_sizes, start)
-        torch.testing.assert_close(outputs[number], expected)
-
-
 @pytest.mark.parametrize("rows", [0, 2])
 def test_without_a_time_step_the_states_stay(rows: int) -> None:
     inputs = [torch.zeros(0, INPUT_DIM)] * 2

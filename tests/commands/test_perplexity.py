@@ -120,6 +120,7 @@ def test_the_batch_size_changes_nothing(archive: str, text: str, options: dict[s
         assert _numbers(found) == pytest.approx(_numbers(expected), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_it_is_what_allennlp_evaluate_gives(
     bilm_config: dict[str, Any], text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,6 +128,7 @@ def exit_status(*arguments: Any) -> int | None:
     return process.exitcode
 
 
+@pytest.mark.slow
 def test_the_command_trains_all_and_writes_scores_table_and_plot(
     configs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:

@@ -11,7 +11,6 @@ import pytest
 import spacy
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.embed_files import EmbedSettings, embed_file
 from elmo_plugin.embed_files.embedder import make_tokenizer
 from tests.embed_files.conftest import LINES, write_text
@@ -103,17 +102,3 @@ def test_raw_text_is_split_by_the_rules_of_the_language(language: str) -> None:
     expected = [token.text for token in spacy.blank(language)(RAW_TEXT) if token.text.strip()]
     assert make_tokenizer("spacy", language)(RAW_TEXT) == expected
     assert make_tokenizer("spacy", language)("") == []
-
-
-def test_the_memory_of_spacy_is_bounded_and_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SpacyRules, "max_new_words", 100)
-    loaded = []
-    load = SpacyRules._load
-    monkeypatch.setattr(SpacyRules, "_load", lambda rules: loaded.append(load(rules)) or loaded[-1])
-    tokenize = make_tokenizer("spacy", "en")
-    for number in range(100):
-        words = [f"word{number}", "is", "n't", f"other{number}", "."]
-        assert tokenize(f"word{number} isn't other{number}.") == words
-        language, at_first = loaded[-1]
-        assert len(language.vocab.strings) < at_first + 120
-    assert len(loaded) > 1

@@ -56,16 +56,6 @@ def test_the_published_models_have_their_sizes(
     assert (options.char_cnn.n_filters, options.char_cnn.n_highway) == (2048, highway_layers)
 
 
-def test_the_original_learns_as_published() -> None:
-    config = evaluate("bilm_original")
-    assert config["model"]["loss_scale"] == config["data_loader"]["unroll_steps"] == 20
-    assert config["model"]["num_negatives"] == 8192
-    assert config["model"]["dropout"] == 0.1
-    trainer = config["trainer"]
-    assert trainer["optimizer"] == {"type": "adagrad", "lr": 0.2, "initial_accumulator_value": 1}
-    assert (trainer["num_epochs"], trainer["grad_norm"]) == (10, 10)
-
-
 def test_fine_tuning_keeps_an_archives_vocabulary_and_warms_a_new_softmax_up() -> None:
     kept = evaluate("bilm_finetune", BILM_INITIAL="runs/bilm/model.tar.gz")
     assert kept["vocabulary"] == {"type": "from_files", "directory": "runs/bilm/model.tar.gz"}

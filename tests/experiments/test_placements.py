@@ -3,48 +3,7 @@
 import pytest
 import torch
 
-from tests.experiments.configs import DATA, ELMO_DIM, elmo_at, model_and_batch, parameters, small_config
-
-PLACEMENTS = [["input"], ["output"], ["input", "output"]]
-SIZES = {  # of what the words' vectors enter, and of what the encoder's output enters
-    "coref": lambda model: (
-        model.contextual_encoder.encoder.get_input_dim(),
-        model.span_encoder.head_attention.weight.size(1),
-    ),
-    "ner": lambda model: (
-        model.contextual_encoder.encoder.get_input_dim(),
-        model.tag_projection.weight.size(1),
-    ),
-    "snli": lambda model: (
-        model.contextual_encoder.encoder.get_input_dim(),
-        model.projection.get_input_dim() / 4,
-    ),
-    "squad": lambda model: (
-        model.contextual_encoder.encoder.get_input_dim(),
-        model.attention_projection.get_input_dim() / 4,
-    ),
-    "srl": lambda model: (
-        model.contextual_encoder.encoder.get_input_dim(),
-        model.tag_projection.weight.size(1),
-    ),
-    "sst": lambda model: (
-        model.contextual_encoder.feedforward.get_input_dim(),
-        model.integrator.get_input_dim() / 3,
-    ),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task", SIZES)
-def test_a_placement_makes_what_it_enters_wider_by_elmo(task: str) -> None:
-    baseline, _ = model_and_batch(small_config(task, "elmo.none"), DATA[task])
-    before_input, before_output = SIZES[task](baseline)
-    for placements in PLACEMENTS:
-        model, _ = model_and_batch(small_config(task, elmo_at(placements)), DATA[task])
-        at_input, at_output = SIZES[task](model)
-        assert at_input == before_input + ELMO_DIM * ("input" in placements)
-        assert at_output == before_output + ELMO_DIM * ("output" in placements)
-        assert model.contextual_encoder.get_output_dim() == at_output
+from tests.experiments.configs import DATA, elmo_at, model_and_batch, parameters, small_config
 
 
 @pytest.mark.parametrize("placements", [[], ["input"]], ids=str)

@@ -12,7 +12,6 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
-from allennlp.data.data_loaders import MultiProcessDataLoader
 from allennlp.data.fields import LabelField, MetadataField
 
 from elmo_plugin.sweeps import Metric
@@ -63,23 +62,6 @@ def test_each_label_has_the_same_part(program: ModuleType) -> None:
     assert Counter(number % 10 == 0 for number in part(program, 0.01)) == {False: 1, True: 1}
     with pytest.raises(ConfigurationError, match=r"fraction must be in \(0, 1\], got 1.1"):
         part(program, 1.1)
-
-
-@pytest.mark.parametrize("num_workers", [1, 2])
-def test_workers_read_the_part_once(program: ModuleType, num_workers: int) -> None:
-    expected = part(program, 0.3)
-    reader = program.FractionReader(Numbers(), 0.3)
-    loader = MultiProcessDataLoader(reader, "anywhere", batch_size=1, num_workers=num_workers)
-    assert sorted(instance["number"].metadata for instance in loader.iter_instances()) == expected
-
-
-def test_the_part_is_interpolated_on_a_logarithmic_axis(program: ModuleType) -> None:
-    curve = {0.01: [20.0], 0.1: [40.0, 60.0], 1.0: [80.0]}
-    assert program.fraction_to_reach(curve, 50, True) == pytest.approx(0.1)
-    assert program.fraction_to_reach(curve, 35, True) == pytest.approx(0.01 * 10**0.5)
-    assert program.fraction_to_reach(curve, 10, True) == 0.01
-    assert program.fraction_to_reach(curve, 81, True) is None
-    assert program.fraction_to_reach({0.1: [3.0], 1.0: [1.0]}, 2, False) == pytest.approx(10**-0.5)
 
 
 def test_a_score_is_reached_at_the_first_epoch_that_has_it(program: ModuleType, tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
-"""Files that somebody forged: records of torch, headers of tar, models of ELMoForManyLangs, stored state."""
+"""Files that somebody forged: records of torch, models of ELMoForManyLangs, stored state."""
 
 import io
 import json
 import pickle
-import tarfile
 import zipfile
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -91,48 +89,6 @@ def finite_or_refused(path: Path) -> None:
     """Strides and offsets that fit are other weights, which nobody can tell; they stay in their tensors."""
     vectors = BiLm.from_pretrained(str(path)).embed(SENTENCES[:1])[0]
     assert torch.isfinite(vectors).all(), "vectors that are not finite"
-
-
-def pax(**headers: str) -> Callable[[tarfile.TarInfo], tarfile.TarInfo]:
-    def change(info: tarfile.TarInfo) -> tarfile.TarInfo:
-        info.pax_headers = {name.replace("_", "."): value for name, value in headers.items()}
-        return info
-
-    return change
-
-
-PAX = {
-    "path": {"path": "../../../../../../tmp/elmo_hostile_pax"},
-    "path of another file": {"path": "config.json"},
-    "path is empty": {"path": ""},
-    "link": {"linkpath": "/etc/hostname"},
-    "size": {"size": "99999999999999"},
-    "negative size": {"size": "-1"},
-    "size is text": {"size": "x"},
-    "time is text": {"mtime": "x"},
-    "time is NaN": {"mtime": "nan"},
-    "sparse": {"GNU_sparse_major": "1", "GNU_sparse_minor": "0", "GNU_sparse_realsize": "9999999999"},
-    "sparse map": {"GNU_sparse_map": "0,9999999999", "GNU_sparse_size": "9999999999"},
-    "sparse map is text": {"GNU_sparse_map": "x"},
-    "character set": {"hdrcharset": "nonsense"},
-    "unknown": {"nobody_knows": "x" * 10_000},
-}
-
-
-def test_headers_of_pax(material: Material, tmp_path: Path, outcomes: Outcomes) -> None:
-    files = files_of(material.bilm)
-    path = tmp_path / "model.tar.gz"
-    for case, headers in PAX.items():
-        for chosen in ("config.json", "weights.th"):
-            with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT) as tar:
-                for name, content in files.items():
-                    info = tarfile.TarInfo(name)
-                    info.size = len(content)
-                    if name == chosen:
-                        info = pax(**headers)(info)
-                    tar.addfile(info, io.BytesIO(content))
-            look = partial(loads_right, str(path), material.vectors)
-            outcomes.run(f"{case} of {chosen}", look, tmp_path / "run", ["model.tar.gz"])
 
 
 def test_models_of_manylangs(tmp_path: Path, outcomes: Outcomes) -> None:

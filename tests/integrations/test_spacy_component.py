@@ -168,13 +168,6 @@ def test_merged_and_split_tokens_have_the_vectors_of_their_words(pair: dict[str,
     assert_rows(doc, [i, saw, new, york, city, today, today, dot])
 
 
-def test_all_layers_follow_the_words(pair: dict[str, str]) -> None:
-    doc = pipeline(pair, layers="all")("I saw New York .")
-    i, saw, new, york, dot = np.moveaxis(doc._.elmo.copy(), 1, 0)
-    merge(doc, 2, 4)
-    np.testing.assert_allclose(doc._.elmo, np.stack([i, saw, (new + york) / 2, dot], axis=1), atol=1e-6)
-
-
 @pytest.mark.parametrize("change", [False, True], ids=["as read", "merged"])
 def test_documents_that_become_one_keep_their_vectors(change: bool, pair: dict[str, str]) -> None:
     nlp = pipeline(pair, vectors=True)

@@ -14,7 +14,6 @@ from allennlp.models import Model
 from elmo_plugin.bilm import has_bfloat16
 from elmo_plugin.bilm.io import options_from_state
 from elmo_plugin.commands.export import export
-from elmo_plugin.training import callbacks
 from tests.language_model.small_models import gradients_of, make_model, random_batch
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
@@ -77,18 +76,6 @@ def test_only_training_is_in_bfloat16(bilm_config: dict[str, Any]) -> None:
         model, vocab = make_model(bilm_config, precision=precision)
         losses[precision] = model.eval()(**random_batch(vocab))["loss"].item()
     assert losses["float32"] == losses["bfloat16"]
-
-
-def test_a_cpu_without_bfloat16_trains_in_float32(
-    bilm_config: dict[str, Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(callbacks, "has_bfloat16", lambda: False)
-    losses = []
-    for precision in ("float32", "bfloat16"):
-        model, vocab = make_model(bilm_config, precision=precision, num_negatives=None, dropout=0.0)
-        losses.append(model(**random_batch(vocab))["loss"].item())
-    assert losses[0] == losses[1]
-    assert "no instructions for bfloat16: training computes in float32" in caplog.text
 
 
 @pytest.mark.parametrize("at_start", [True, False])

@@ -50,15 +50,6 @@ def test_mistakes_in_configurations_are_named(text: str, source: str, message: s
         read_configs(f"{tmp_path}/{source}")
 
 
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [("{", "STATIC ERROR|not JSON"), ("[1]", "the overrides: expected a JSON object")],
-)
-def test_mistakes_in_overrides_are_named(file: Path, overrides: str, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
-        read_configs(f"{file}:ner_top", overrides)
-
-
 def test_each_configuration_is_trained_with_each_seed(file: Path, tmp_path: Path) -> None:
     trainings = find_trainings([f"{file}:ner_top", f"{file}:sst_*"], tmp_path, seeds=2)
     expected = [(name, seed) for name in ("ner_top", "sst_elmo") for seed in (1, 2)]
@@ -66,11 +57,6 @@ def test_each_configuration_is_trained_with_each_seed(file: Path, tmp_path: Path
     assert [training.folder for training in trainings] == [tmp_path / n / str(s) for n, s in expected]
     for training in trainings:
         assert {training.config[name] for name in SEEDS} == {training.seed}
-
-
-def test_two_configurations_of_one_name_are_an_error(file: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="several configurations have the name ner_top"):
-        find_trainings([f"{file}:ner_top", f"{file}:ner_*"], tmp_path, seeds=1)
 
 
 @pytest.mark.parametrize("name", ["../evil", "..", ".", "", "a/b", "/evil"])

@@ -56,6 +56,7 @@ def server(bilm: BiLm, tmp_path: Path) -> Iterator[ThreadingHTTPServer]:
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr("urllib3.util.Retry.sleep", lambda *_: None)
     monkeypatch.setenv("ALLENNLP_CACHE_ROOT", str(tmp_path / "allennlp"))
     return tmp_path / "allennlp" / "cache"
 

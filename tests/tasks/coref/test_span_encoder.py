@@ -55,19 +55,6 @@ def test_the_projection_of_all_spans_is_that_of_their_vectors(
         torch.testing.assert_close(projected[start, width], expected)
 
 
-def test_gradients_are_those_of_the_literal_vectors(
-    encoder: SpanEncoder, words: tuple[Tensor, Tensor]
-) -> None:
-    spans = Spans(torch.tensor([0, 2, 10]), torch.tensor([3, 1, 0]))
-    leaves = [words[0].requires_grad_(), words[1].requires_grad_(), *encoder.parameters()]
-    vectors = encoder(*words, encoder.width_vectors(TIME), spans)
-    found = torch.autograd.grad(vectors.pow(2).sum(), leaves)
-    pairs = zip(spans.starts.tolist(), spans.widths.tolist(), strict=True)
-    loss = sum(literal(encoder, words, start, width).pow(2).sum() for start, width in pairs)
-    for one, other in zip(found, torch.autograd.grad(loss, leaves), strict=True):  # type: ignore[arg-type]
-        torch.testing.assert_close(one, other)
-
-
 def test_dropout_of_widths_is_another_one_for_each_span_and_the_same_in_its_vector_and_its_projection(
     words: tuple[Tensor, Tensor],
 ) -> None:

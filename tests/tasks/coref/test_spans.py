@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from elmo_plugin.tasks.coref.clusters import Mention
-from elmo_plugin.tasks.coref.spans import Spans, best_crossing, best_spans, shift_to_ends, spans_in_sentences
+from elmo_plugin.tasks.coref.spans import Spans, best_spans, shift_to_ends, spans_in_sentences
 
 
 def cross(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -46,21 +46,6 @@ def test_the_best_spans_are_those_that_one_takes_in_turn(
     assert list(zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)) == in_turn(
         scores, valid, count, may_cross
     )
-
-
-@given(grids())
-def test_the_best_crossing_span_is_that_of_all_pairs(grid: tuple[Tensor, Tensor]) -> None:
-    scores, valid = grid
-    ranks = (scores.long() + 7) * valid
-    found = best_crossing(ranks)
-    spans = valid.nonzero().tolist()
-    for start, width in spans:
-        crossing = [
-            int(ranks[other_start, other_width])
-            for other_start, other_width in spans
-            if cross((start, start + width), (other_start, other_start + other_width))
-        ]
-        assert found[start, width] == max(crossing, default=0)
 
 
 def test_spans_end_in_the_sentence_that_they_begin_in() -> None:

@@ -42,7 +42,7 @@ def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
         ({"tokens": "Ada"}, "\"tokens\" must be a list of words .*, not 'Ada'"),
         ({"tokens": ["Ada", ""]}, r"\"tokens\" must be a list of words .*, not \['Ada', ''\]"),
         (["Ada"], r"expected a JSON object, got \['Ada'\]"),
-        ({"sentence": "a \ud800"}, "\"sentence\": 'a .+ud800' has half of a surrogate pair"),
+        ({"sentence": "a \ud800"}, '"sentence": half of a surrogate pair, .* is not a character'),
     ],
 )
 def test_what_is_no_sentence_is_an_error(predictor: NerPredictor, line: Any, message: str) -> None:
