@@ -1,6 +1,5 @@
 """What a script gets from `elmo_plugin`, and that torch is enough for it."""
 
-import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -68,11 +67,3 @@ def test_a_line_of_a_plugins_file_imports_that_module(
         plugins.import_plugins()
         both = {"elmo_plugin.plugin", "elmo_plugin.dropin"}
         assert both & sys.modules.keys() == {line}
-
-
-def test_importing_the_package_imports_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("elmo_plugin", "elmo_plugin.plugin"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    before = set(sys.modules)
-    importlib.import_module("elmo_plugin")
-    assert sys.modules.keys() - before == {"elmo_plugin"}

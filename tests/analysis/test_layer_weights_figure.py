@@ -1,15 +1,12 @@
 """The heat map of the layers' weights."""
 
 import sys
-from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from elmo_plugin.analysis.layer_weights_figure import draw_layer_weights
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.plotting import save_figure
 from elmo_plugin.embedding import LayerWeights
 
 MODELS = [
@@ -32,14 +29,6 @@ def test_each_placement_is_a_panel_of_models_and_layers() -> None:
     for panel, weights in ((into, [[0.2, 0.25], [0.5, nan], [0.3, 0.75]]), (out, [[nan], [nan], [1.0]])):
         np.testing.assert_allclose(np.ma.filled(panel.images[0].get_array(), nan), weights)
     assert [text.get_text() for text in into.texts] == ["0.20", "0.50", "0.30", "0.25", "0.75"]
-
-
-def test_is_written_as_png_and_svg(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    for ending in (".png", ".svg"):
-        save_figure(draw_layer_weights(MODELS), tmp_path / f"figure{ending}")
-    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
-    assert ElementTree.parse(tmp_path / "figure.svg").getroot().tag.endswith("svg")
 
 
 def test_without_matplotlib_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,10 +103,3 @@ def test_lemmas_that_were_not_trained_on_have_their_first_sense(bilm: BiLm) -> N
     for score in layers:  # the dog by its first sense, the verb by its one sense, the city by a wrong one
         assert (score.answered, score.total) == (4, 5)
         assert score.correct in (2, 3)
-
-
-def test_f1_is_that_of_precision_and_recall() -> None:
-    score = SenseScore("", correct=3, answered=4, total=6)
-    precision, recall = 3 / 4, 3 / 6
-    assert score.f1 == pytest.approx(2 * precision * recall / (precision + recall))
-    assert SenseScore("", 0, 0, 6).f1 == 0.0

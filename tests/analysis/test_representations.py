@@ -47,12 +47,6 @@ def test_a_mix_of_another_bilm_is_refused(tmp_path: Path) -> None:
         layer_representations(BiLm.from_pretrained(source), [source])
 
 
-def test_a_mix_of_a_bilm_that_was_trained_with_the_model_is_refused(tmp_path: Path) -> None:
-    source, archive = trained(tmp_path, requires_grad=True)
-    with pytest.raises(BiLmError, match="or trained it"):
-        layer_representations(BiLm.from_pretrained(source), [archive])
-
-
 def test_a_bag_of_characters_counts_bytes() -> None:
     *_, last = count_bytes([["They"], ["Öl", "ooo"]])
     assert last.shape == (1, 2, 256)

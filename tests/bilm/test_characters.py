@@ -7,22 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm.characters import (
-    PADDING,
     sentences_to_character_ids,
     word_to_character_ids,
 )
 from elmo_plugin.common.errors import BiLmError
-
-
-def test_a_word_is_its_bytes_plus_one_between_word_boundaries() -> None:
-    ids = word_to_character_ids("Aé")
-    assert ids[:5].tolist() == [259, 0x41 + 1, 0xC3 + 1, 0xA9 + 1, 260]
-    assert (ids[5:] == PADDING).all()
-
-
-@pytest.mark.parametrize(("token", "character"), [("<S>", 257), ("</S>", 258)])
-def test_a_sentence_boundary_is_one_character(token: str, character: int) -> None:
-    assert word_to_character_ids(token)[:4].tolist() == [259, character, 260, 261]
 
 
 @given(st.text(st.characters(exclude_categories=())))

@@ -16,14 +16,6 @@ def run(source: str, closed: str, folder: Path) -> "subprocess.CompletedProcess[
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
-def test_closed_streams_change_nothing(closed: str, tmp_path: Path) -> None:
-    ended = run(f"{tmp_path}/text.txt", closed, tmp_path)
-    assert ended.returncode == 0 and "Traceback" not in ended.stderr, ended.stderr
-    assert (tmp_path / "out.hdf5").exists()
-
-
-@pytest.mark.slow
 def test_a_closed_standard_input_is_no_empty_text(tmp_path: Path) -> None:
     ended = run("-", "0<&-", tmp_path)
     assert ended.returncode == 1 and "Traceback" not in ended.stderr

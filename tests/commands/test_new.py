@@ -8,7 +8,6 @@ import pytest
 from allennlp.commands import main as allennlp
 from allennlp.common import Params
 
-from elmo_plugin.commands import new
 from elmo_plugin.commands.main import main
 from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS
 from tests.conftest import REPOSITORY
@@ -56,12 +55,3 @@ def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=rf"^elmo new: {tmp_path} already exists"):
         main(["new", "ner", str(tmp_path)])
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_a_project_that_cannot_be_completed_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(new, "LIBRARY", tmp_path / "missing")
-    with pytest.raises(OSError):
-        new.new_project("ner", tmp_path / "project")
-    assert not list(tmp_path.iterdir())

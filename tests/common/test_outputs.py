@@ -46,15 +46,6 @@ def test_a_pipe_gets_the_content_and_stays(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [pipe]
 
 
-def test_a_device_is_written_into_and_stays_a_device(tmp_path: Path) -> None:
-    before = os.stat(os.devnull)
-    (tmp_path / "link").symlink_to(os.devnull)
-    for path in (os.devnull, tmp_path / "link"):
-        write_json(path, [1])
-    after = os.stat(os.devnull)
-    assert (before.st_rdev, before.st_ino) == (after.st_rdev, after.st_ino)
-
-
 @pytest.mark.parametrize("is_file", [True, False])
 def test_the_standard_output_gets_the_content_between_what_is_printed(is_file: bool, tmp_path: Path) -> None:
     program = [sys.executable, "-c", STDOUT]

@@ -2,8 +2,6 @@
 
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -30,26 +28,6 @@ def test_what_is_printed_into_closed_streams_goes_nowhere(closed: str, tmp_path:
     ended = subprocess.run(arguments, capture_output=True)
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "file").read_text() == ""
-
-
-def test_one_thread_at_a_time_has_it() -> None:
-    lock, inside, most = ForkSafeLock(), 0, 0
-
-    def work() -> None:
-        nonlocal inside, most
-        for _ in range(50):
-            with lock:
-                inside += 1
-                most = max(most, inside)
-                time.sleep(0)
-                inside -= 1
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert most == 1
 
 
 def test_it_is_free_in_a_fork_while_the_parent_has_it() -> None:

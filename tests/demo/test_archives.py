@@ -45,15 +45,6 @@ def test_every_task_is_recognized_and_predicts_what_allennlp_predicts(archives: 
 
 
 @pytest.mark.slow
-def test_an_ensemble_is_shown_as_its_task(archives: dict[str, Path], tmp_path: Path) -> None:
-    (tmp_path / "two").mkdir()
-    main(["ensemble", *[str(archives["sst_elmo"])] * 2, "-o", str(tmp_path / "two" / "model.tar.gz")])
-    (loaded,) = load_archives([str(tmp_path / "two" / "model.tar.gz")])
-    assert loaded.task.name == "sst" and len(loaded.mixes) == 2
-    assert views("sst", [loaded.predict(INPUTS["sst"])], INPUTS["sst"])
-
-
-@pytest.mark.slow
 def test_one_tagger_finds_the_predicates_for_semantic_roles_and_has_no_tab(archives: dict[str, Path]) -> None:
     paths = [str(archives[name]) for name in ("srl_predicates", "srl_elmo")]
     (tab,) = task_tabs(paths, 100)

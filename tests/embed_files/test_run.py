@@ -7,7 +7,6 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-import torch
 from allennlp.common.file_utils import FileLock
 from safetensors import safe_open
 
@@ -212,14 +211,6 @@ def test_other_arguments_cannot_go_on_and_the_same_can(
     assert embed_file(text, tmp_path / "out.hdf5", settings)
 
 
-def test_the_same_bilm_at_another_place_goes_on(
-    settings: EmbedSettings, text: Path, tmp_path: Path, short_chunks: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begin(text, tmp_path / "out.hdf5", settings, monkeypatch)
-    (tmp_path / "bilm").rename(tmp_path / "elsewhere")
-    assert embed_file(text, tmp_path / "out.hdf5", replace(settings, bilm=str(tmp_path / "elsewhere")))
-
-
 def test_two_processes_do_not_write_the_same_output(
     settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
@@ -333,12 +324,6 @@ def test_wrong_files_and_numbers_are_named(settings: EmbedSettings, text: Path, 
     for change in ({"gzip": 4}, {"keys": "sentence"}):
         with pytest.raises(BiLmError, match="safetensors has no compression and no sentence keys"):
             embed_file(text, tmp_path / "out.safetensors", replace(settings, **change))
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="is about machines without a GPU")
-def test_a_gpu_that_is_not_there_is_named(settings: EmbedSettings, text: Path, tmp_path: Path) -> None:
-    with pytest.raises(BiLmError, match="no GPU 0: this machine has 0"):
-        embed_file(text, tmp_path / "out.hdf5", settings, cuda_devices=(0,))
 
 
 # Progress

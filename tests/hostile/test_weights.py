@@ -1,12 +1,8 @@
 """Damaged weights and options of a biLM: it loads with the vectors that it had, or says what is wrong."""
 
-import json
 import shutil
-from collections.abc import Iterator
-from copy import deepcopy
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import h5py
 import pytest
@@ -16,7 +12,6 @@ from tests.hostile.outcomes import Outcomes
 
 pytestmark = pytest.mark.slow
 NAMES = ("weights.hdf5", "options.json")
-WRONG = (None, True, False, "3", "x", -1, 0, 0.5, 2.5, 10**6, 10**9, 10**30, 1e300, [], [[]], {}, "false")
 
 
 def copied(material: Material, folder: Path) -> Path:
@@ -49,52 +44,6 @@ def test_damaged_hdf5(
     for case in times(cases):
         (folder / "weights.hdf5").write_bytes(damaged(content, generator))
         outcomes.run(f"hdf5 {seed}.{case}", look, tmp_path / "run", NAMES)
-
-
-def changed_options(options: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yields options with another value, a key less, or a key more, in every place."""
-    places = [(), ("lstm",), ("char_cnn",), ("char_cnn", "embedding")]
-    for place in places:
-        section = options
-        for key in place:
-            section = section[key]
-        for key in section:
-            for value in WRONG:
-                yield f"{'.'.join((*place, key))}={value!r}", _with(options, (*place, key), value)
-            yield f"{'.'.join((*place, key))} is gone", _with(options, (*place, key), None, remove=True)
-        yield f"{'.'.join(place)} has one more", _with(options, (*place, "n_layer"), 3)
-    for value in (
-        [],
-        [[1, 4]],
-        [[1, 4], [2, 6], [4, 8], [5, 3]],
-        [[0, 4]],
-        [[1, 4, 2]],
-        [["1", 4]],
-        [1, 2, 3],
-    ):
-        yield f"filters={value}", _with(options, ("char_cnn", "filters"), value)
-
-
-def _with(
-    options: dict[str, Any], place: tuple[str, ...], value: Any, remove: bool = False
-) -> dict[str, Any]:
-    changed = deepcopy(options)
-    section = changed
-    for key in place[:-1]:
-        section = section[key]
-    if remove:
-        del section[place[-1]]
-    else:
-        section[place[-1]] = value
-    return changed
-
-
-def test_changed_options(material: Material, tmp_path: Path, outcomes: Outcomes) -> None:
-    folder = copied(material, tmp_path / "pair")
-    options = json.loads((folder / "options.json").read_text())
-    for case, changed in changed_options(options):
-        (folder / "options.json").write_text(json.dumps(changed))
-        outcomes.run(case, partial(loads_right, pair(folder), material.vectors), tmp_path / "run", NAMES)
 
 
 def test_damaged_options(material: Material, tmp_path: Path, outcomes: Outcomes) -> None:

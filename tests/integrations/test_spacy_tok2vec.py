@@ -16,7 +16,6 @@ from elmo_plugin.bilm import BiLm  # noqa: E402
 from elmo_plugin.embedding import ScalarMix  # noqa: E402
 from elmo_plugin.integrations.spacy_tok2vec import (  # noqa: E402
     bilm_layers,
-    build_tok2vec_elmo,
     scalar_mix,
 )
 from elmo_plugin.integrations.word_vectors import WordVectors  # noqa: E402
@@ -108,12 +107,3 @@ def test_training_and_a_pipeline_with_sentences_read_the_same(split: bool, pair:
         actual, empty = model.predict([doc, nlp("")])
         np.testing.assert_allclose(actual, expected, atol=1e-5)
         assert empty.shape == (3, 0, 12)
-
-
-def test_documents_without_words_are_embedded(pair: dict[str, str]) -> None:
-    nlp = spacy.blank("en")
-    model = build_tok2vec_elmo(pair, width=8)
-    docs = [nlp("the cat"), nlp("")]
-    model.initialize(docs)
-    assert [each.shape for each in model.predict(docs)] == [(2, 8), (0, 8)]
-    assert model.get_dim("nO") == 8

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import zstandard
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Vocabulary
+from allennlp.data import DatasetReader
 
 from elmo_plugin.language_model import BiLmTextReader
 
@@ -37,15 +37,6 @@ def test_a_file_whose_name_looks_like_a_pattern_is_read(reader: BiLmTextReader, 
     path = tmp_path / "text[1].txt"
     path.write_text("one\n")
     assert words(reader, str(path)) == [["<S>", "one", "</S>"]]
-
-
-def test_the_vocabulary_has_words_and_boundaries_by_frequency(reader: BiLmTextReader, tmp_path: Path) -> None:
-    path = tmp_path / "text.txt"
-    path.write_text("b a\na\n")
-    vocab = Vocabulary.from_instances(reader.read(str(path)))
-    tokens = [vocab.get_token_from_index(i, "words") for i in range(vocab.get_vocab_size("words"))]
-    assert tokens[:2] == ["@@PADDING@@", "@@UNKNOWN@@"]
-    assert set(tokens[2:5]) == {"a", "<S>", "</S>"} and tokens[5:] == ["b"]
 
 
 def test_a_pattern_that_matches_nothing_is_named(reader: BiLmTextReader, tmp_path: Path) -> None:

@@ -4,14 +4,13 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
 from allennlp.common import Params
 from allennlp.data import DatasetReader, Instance, Vocabulary
 from allennlp.data.fields import ListField, TextField
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import Token
 
-from elmo_plugin.tasks.vocabulary import DistinctTextsVocabulary, PartOfText, without_repeated_texts
+from elmo_plugin.tasks.vocabulary import DistinctTextsVocabulary, PartOfText
 
 INDEXERS = {"tokens": SingleIdTokenIndexer()}
 
@@ -60,19 +59,7 @@ def test_any_order_and_any_part_of_the_instances_counts_each_text() -> None:
     assert counts([second]) == {"b": 1, "c": 1}
 
 
-def test_the_instances_themselves_stay_as_they_are() -> None:
-    instance = Instance({"tokens": text_field("a b")})
-    list(without_repeated_texts([instance, instance]))
-    assert list(instance.fields) == ["tokens"] and len(instance["tokens"]) == 2
-
-
 SENTENCE = "(2 (2 A) (2 (1 (1 dull) (2 (2 play) (2 (2 about) (2 dullness)))) (2 .)))"
-
-
-@pytest.mark.parametrize("task", ["ner", "snli", "sst", "srl", "squad", "coref"])
-def test_every_task_counts_distinct_texts(task: str) -> None:
-    config = Params.from_file(f"experiments/{task}_baseline.jsonnet")
-    assert config["vocabulary"]["type"] == "distinct_texts"
 
 
 def test_a_word_of_one_sentence_is_unknown_however_many_phrases_it_is_in(tmp_path: Path) -> None:

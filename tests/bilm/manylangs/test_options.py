@@ -40,13 +40,6 @@ def test_the_network_of_the_released_models_need_not_be_there(tmp_path: Path) ->
     assert options.char_cnn.max_characters_per_token == 4 * 48 + 2
 
 
-def test_a_network_that_is_nowhere_is_named(tmp_path: Path) -> None:
-    folder = write_model(tmp_path / "model", config_path="net.json")
-    (folder / "net.json").unlink()
-    with pytest.raises(BiLmError, match=r"config\.json: config_path not found: tried .*net\.json"):
-        read_options(folder)
-
-
 @pytest.mark.parametrize(
     ("config", "absent"),
     [(ONLY_WORDS, "char.dic"), (ONLY_CHARACTERS, "word.dic")],
@@ -59,14 +52,6 @@ def test_a_model_of_words_or_characters_needs_one_lexicon(
     assert not (folder / absent).exists()
     encoder = read_options(folder).char_cnn
     assert [bool(encoder.characters), bool(encoder.words)] == [absent != "char.dic", absent != "word.dic"]
-
-
-@pytest.mark.parametrize("file", ["config.json", "char.dic", "word.dic"])
-def test_a_missing_file_is_named(file: str, tmp_path: Path) -> None:
-    folder = write_model(tmp_path / "model")
-    (folder / file).unlink()
-    with pytest.raises(BiLmError, match=f"{folder / file}: there is no such file"):
-        read_options(folder)
 
 
 @pytest.mark.parametrize(

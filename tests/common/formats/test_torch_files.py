@@ -1,6 +1,5 @@
 """Files of torch are read as they were written, or refused by their name."""
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,12 +44,6 @@ def test_no_flipped_byte_changes_a_tensor(tmp_path: Path) -> None:
         else:
             assert torch.equal(found["a"], STATE["a"])
     assert noticed > 200
-
-
-def test_files_of_an_older_torch_are_read_without_checksums() -> None:
-    buffer = io.BytesIO()
-    torch.save(STATE, buffer, _use_new_zipfile_serialization=False)
-    assert torch.equal(load_plain(buffer.getvalue(), "a")["a"], STATE["a"])
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"hello", bytes(1000)])

@@ -73,13 +73,6 @@ def test_white_space_separates_columns_and_blank_lines_sentences(tmp_path: Path,
     assert without_places(list(read_props(path))) == SENTENCES
 
 
-def test_a_sentence_knows_where_it_was(tmp_path: Path) -> None:
-    (tmp_path / "f.props").write_bytes(TWO)
-    _, second = read_props(tmp_path / "f.props")
-    assert second.location() == f"{tmp_path / 'f.props'}, line 6"
-    assert second.location(1) == f"{tmp_path / 'f.props'}, line 7"
-
-
 def test_what_is_written_is_what_was_read(tmp_path: Path, shared: Path) -> None:
     (tmp_path / "f.props").write_bytes(TWO)
     for path in (tmp_path / "f.props", *sorted((shared / "parity" / "srl").glob("*.props"))):

@@ -71,10 +71,6 @@ def test_the_end_of_a_document_ends_a_sentence() -> None:
     assert [sentence.words for sentence in sentences_in(text)] == [["A"], ["B"]]
 
 
-def test_a_word_may_begin_like_a_mark() -> None:
-    assert sentences_in(row("#begin")) == [SrlSentence(["#begin"], [])]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

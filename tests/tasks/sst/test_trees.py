@@ -56,10 +56,6 @@ def test_words_are_spelled_plainly() -> None:
     assert " ".join(words) == '( ) [ ] { } " " and/or *** \'s -lrb'
 
 
-def test_only_ascii_spaces_divide() -> None:
-    assert read_phrases("( 2\t(2  2\u00a01\\/2 )\n(3 stars) )", "here")[0].words == ["2\u00a01/2", "stars"]
-
-
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
