@@ -40,10 +40,6 @@ def test_sentences_are_padded_with_zeros_at_their_end() -> None:
     assert not ids[1].any()
 
 
-def test_no_sentences_are_an_empty_array() -> None:
-    assert sentences_to_character_ids([]).shape == (0, 0, 50)
-
-
 @pytest.mark.parametrize("sentences", ["the cat", ["the", "cat"], [["the", 3]], [["a"], [["b"]]]], ids=str)
 def test_text_is_not_taken_for_words(sentences: Any) -> None:
     with pytest.raises(BiLmError, match=r"a sentence is a list of words, such as \['The', 'play'\], not"):

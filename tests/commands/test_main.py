@@ -222,21 +222,3 @@ def test_quiet_hides_progress_and_keeps_what_is_printed(
     assert bool(printed.err) is (option != ("--quiet",)), printed.err
     assert f"wrote {paths[1]}" in printed.out
     assert logging.getLogger("elmo_plugin").level == logging.NOTSET
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["predict", "a.tar.gz", "b", "--squad", "-o", "c", "--batch-size", "0"],
-        ["vocab", "a", "-o", "b", "--max-size", "-1"],
-        ["probe", "tiny", "a", "b", "--seeds", "0"],
-        ["neighbors", "tiny", "a", "b", "-k", "0"],
-    ],
-    ids=lambda arguments: arguments[0],
-)
-def test_a_number_below_one_is_a_mistake_of_the_command_line(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match=r"^2$"):
-        run_in_allennlp(*arguments)
-    assert f"argument {arguments[-2]}: expected at least 1, got {arguments[-1]}" in capsys.readouterr().err

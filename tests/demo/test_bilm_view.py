@@ -82,11 +82,6 @@ def test_a_repeated_word_is_chosen_and_a_single_one_has_no_map(tiny: BiLmTab) ->
     assert alone["occurrences"] == [1] and alone["layers"] == [] and len(alone["neighbors"]) == 2
 
 
-def test_of_many_occurrences_twelve_are_shown(tiny: BiLmTab) -> None:
-    for word, expected in ((3, range(12)), (25, range(14, 26))):
-        assert view(tiny, "so " * 30, word)["occurrences"] == list(expected)
-
-
 @pytest.mark.parametrize("word", ["15", "x", "-1", "9" * 99])
 def test_a_missing_word_is_an_error(tiny: BiLmTab, word: str) -> None:
     with pytest.raises(BiLmError, match=f"There is no word {word!r} in this text"):

@@ -158,22 +158,3 @@ def test_archives_of_a_bilm(material: Material, tmp_path: Path, outcomes: Outcom
 
 def test_archives_of_a_task(material: Material, tmp_path: Path, outcomes: Outcomes) -> None:
     try_all(material.tagger, partial(predicts_right, expected=material.tags), 12, 60, tmp_path, outcomes)
-
-
-def test_damaged_weights_in_the_folder_of_a_training(
-    material: Material, tmp_path: Path, outcomes: Outcomes
-) -> None:
-    generator = random_of(13)
-    for kind, archive in (("bilm", material.bilm), ("tagger", material.tagger)):
-        folder = tmp_path / kind
-        folder.mkdir()
-        for name, content in files_of(archive).items():
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_bytes(content)
-        content = (folder / "weights.th").read_bytes()
-        for case in times(30):
-            (folder / "weights.th").write_bytes(damaged(content, generator))
-            look = partial(loads_right, str(folder), material.vectors)
-            if kind == "tagger":
-                look = partial(predicts_right, folder, material.tags)
-            outcomes.run(f"{kind} {case}", look, tmp_path / "run", [str(folder)])

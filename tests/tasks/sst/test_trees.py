@@ -1,7 +1,5 @@
 """The parser of trees: against the trees that a text was made from, and against NLTK's reader."""
 
-from collections.abc import Iterator
-
 import pytest
 from allennlp.common.checks import ConfigurationError
 from hypothesis import given
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from nltk.tree import Tree
 
 from elmo_plugin.tasks.conll2012 import unescape_word
-from elmo_plugin.tasks.sst.trees import Phrase, read_phrases
+from elmo_plugin.tasks.sst.trees import read_phrases
 
 LABELS = st.integers(0, 4)
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="()"), min_size=1).filter(
@@ -22,24 +20,6 @@ def trees(min_children: int) -> st.SearchStrategy[Tree]:
         st.builds(lambda label, word: Tree(label, [word]), LABELS, WORDS),
         lambda parts: st.builds(Tree, LABELS, st.lists(parts, min_size=min_children, max_size=3)),
     )
-
-
-def tree_of(phrases: Iterator[Phrase]) -> Tree:
-    """The tree of which these are the subtrees: only a single word has no parts."""
-    label, words = next(phrases)
-    if len(words) == 1:
-        return Tree(label, words)
-    parts: list[Tree] = []
-    while sum(len(part.leaves()) for part in parts) < len(words):
-        parts.append(tree_of(phrases))
-    return Tree(label, parts)
-
-
-@given(tree=trees(min_children=2))
-def test_a_tree_survives_as_its_phrases(tree: Tree) -> None:
-    phrases = iter(read_phrases(tree.pformat(margin=10**6), "here"))
-    assert tree_of(phrases) == tree
-    assert not list(phrases)
 
 
 @given(tree=trees(min_children=1), margin=st.integers(1, 200))
