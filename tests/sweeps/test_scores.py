@@ -19,12 +19,6 @@ def test_a_summary_is_the_mean_and_the_sample_deviation(scores: list[float]) -> 
     assert deviation == pytest.approx(np.std(scores, ddof=1), abs=1e-6)
 
 
-def test_a_single_score_has_no_deviation_and_none_is_said_to_be_none() -> None:
-    assert summary([37.456]) == "37.46"
-    assert summary([37.456], digits=1) == "37.5"
-    assert summary([]) == "none"
-
-
 def test_a_table_has_a_row_for_each_configuration() -> None:
     scores = {"baseline": [1.0, 2.0, 6.0], "elmo": [7.5], "failed": []}
     assert table(scores, "accuracy").splitlines() == [

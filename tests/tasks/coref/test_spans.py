@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from elmo_plugin.tasks.coref.clusters import Mention
-from elmo_plugin.tasks.coref.spans import Spans, best_spans, shift_to_ends, spans_in_sentences
+from elmo_plugin.tasks.coref.spans import best_spans, shift_to_ends, spans_in_sentences
 
 
 def cross(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -61,8 +60,3 @@ def test_of_equal_spans_the_first_and_then_the_shorter_wins() -> None:
     valid = torch.ones(4, 3, dtype=torch.bool).triu().fliplr()[:, :3] | True
     spans = best_spans(torch.zeros(4, 3), valid, count=2)
     assert list(zip(spans.starts.tolist(), spans.widths.tolist(), strict=True)) == [(0, 0), (0, 1)]
-
-
-def test_spans_are_mentions_of_the_whole_document() -> None:
-    spans = Spans(torch.tensor([0, 2]), torch.tensor([1, 0]))
-    assert spans.mentions(words_before=10) == [Mention(10, 12), Mention(12, 13)]
