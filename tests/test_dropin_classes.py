@@ -88,12 +88,6 @@ def test_a_class_that_inherits_from_allennlps_stays_what_it_is(
         assert type(elmo._elmo_lstm).__module__.startswith("allennlp.")
 
 
-def test_an_elmo_that_was_there_before_can_be_copied(files: tuple[str, str]) -> None:
-    theirs = Elmo(*files, 1)
-    with dropin():
-        assert type(copy.deepcopy(theirs)) is Elmo
-
-
 def test_afterwards_allennlps_classes_make_their_own(files: tuple[str, str]) -> None:
     with dropin():
         pass

@@ -120,13 +120,6 @@ def test_a_batch_without_sentences_hands_the_state_on(make_bilm: BiLmMaker) -> N
         torch.testing.assert_close(output.state, state)
 
 
-def test_ids_of_any_integer_type_are_read(make_bilm: BiLmMaker) -> None:
-    bilm = make_bilm()
-    ids = ids_of("the play")
-    for dtype in (torch.int32, torch.int64):
-        torch.testing.assert_close(bilm(ids.to(dtype)).layers, bilm(ids).layers)
-
-
 def test_words_with_another_number_of_characters_are_refused(make_bilm: BiLmMaker) -> None:
     with pytest.raises(BiLmError, match=r"must have the shape \(batch, time, 50\), not \(1, 2, 20\)"):
         make_bilm()(torch.zeros(1, 2, 20, dtype=torch.long))

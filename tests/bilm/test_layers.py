@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.layers import check_layers, layer_numbers, mixing_weights, select_layers
+from elmo_plugin.bilm.layers import check_layers, layer_numbers, select_layers
 
 VECTORS = torch.arange(24.0).view(3, 2, 4)
 
@@ -34,10 +34,6 @@ def test_layers_are_selected_by_name_number_or_weights(layers: Any, expected: to
 def test_other_layers_are_rejected(layers: Any) -> None:
     with pytest.raises(BiLmError, match=r"layers must be|mixing weights must be 3 numbers"):
         select_layers(VECTORS, layers)
-
-
-def test_weights_are_scaled_to_sum_one() -> None:
-    assert mixing_weights([0.333, 0.333, 0.333]) == pytest.approx([1 / 3] * 3)
 
 
 @pytest.mark.parametrize(

@@ -138,15 +138,6 @@ def test_it_is_what_allennlp_evaluate_gives(
             assert found[name] == pytest.approx(expected[name], rel=1e-6)
 
 
-def test_the_directory_of_a_training_and_its_export_give_the_same(
-    archive: str, text: str, tmp_path: Path
-) -> None:
-    export(archive, tmp_path / "exported")
-    expected = measure_perplexity(archive, [text])
-    assert measure_perplexity(str(tmp_path / "run"), [text]) == expected
-    assert measure_perplexity(str(tmp_path / "exported"), [text]) == expected
-
-
 def test_how_the_text_is_cut_into_files_changes_nothing(archive: str, text: str, tmp_path: Path) -> None:
     parts = ["\n".join(SENTENCES[start : start + 2]).encode() for start in (0, 2, 4)]
     (tmp_path / "part-0.txt").write_bytes(parts[0])

@@ -58,13 +58,6 @@ def test_it_is_the_vocabulary_that_allennlp_makes_of_the_instances(
     assert words_of(tmp_path / "out") == [numbers[number] for number in range(len(numbers))]
 
 
-def test_a_file_that_two_patterns_name_is_counted_once(text: str, tmp_path: Path) -> None:
-    for number, texts in enumerate([[text], [text, text.replace("*", "0.*")]]):
-        run("vocab", *texts, "-o", tmp_path / f"out-{number}", "--cache-directory", tmp_path / "cache")
-    first, second = ((tmp_path / f"out-{number}.corpus.json").read_text() for number in range(2))
-    assert first == second
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -11,7 +11,7 @@ from allennlp.models import Model
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.embed_files import EmbedSettings, embed_file
-from elmo_plugin.embedding import ElmoRepresentations, ScalarMix
+from elmo_plugin.embedding import ElmoRepresentations
 from tests.embed_files.conftest import LINES
 from tests.embed_files.test_run import vectors_in
 from tests.trained_tagger import tagger_config, train
@@ -68,15 +68,3 @@ def test_a_model_without_elmo_has_no_mixture(text: Path, tmp_path: Path) -> None
     train(config, tmp_path / "run")
     with pytest.raises(BiLmError, match="expected a model with ELMo"):
         embed_file(text, tmp_path / "out.hdf5", EmbedSettings(str(tmp_path / "run"), "mix"))
-
-
-def test_another_mixture_of_the_same_bilm_cannot_go_on(
-    bilm_files: dict[str, str], text: Path, tmp_path: Path
-) -> None:
-    settings = EmbedSettings(str(tmp_path / "run"), "mix", "input")
-    model = trained(bilm_files, tmp_path / "run")
-    embed_file(text, tmp_path / "out.hdf5", settings)
-    next(module for module in model.modules() if isinstance(module, ScalarMix)).gamma.data += 1
-    torch.save(model.state_dict(), tmp_path / "run" / "best.th")
-    with pytest.raises(BiLmError, match=r"made with other arguments \(bilm was"):
-        embed_file(text, tmp_path / "out.hdf5", settings)

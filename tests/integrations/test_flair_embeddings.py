@@ -13,7 +13,6 @@ flair = pytest.importorskip("flair", reason="needs elmo_plugin[flair]")
 
 import torch  # noqa: E402
 from flair.data import Dictionary, Sentence  # noqa: E402
-from flair.embeddings.base import load_embeddings  # noqa: E402
 from flair.models import SequenceTagger  # noqa: E402
 
 from elmo_plugin import ElmoEmbedder  # noqa: E402
@@ -62,18 +61,6 @@ def test_a_sentence_has_the_vectors_of_each_setting_and_biLM(
         torch.testing.assert_close(token.get_embedding([embeddings.name]), expected.embedding, rtol=0, atol=0)
         assert len(token._embeddings) == len(others) + 1
     assert ElmoEmbeddings.from_params(embeddings.to_params()).name == embeddings.name
-
-
-def test_what_flair_stores_needs_no_other_file(pair: dict[str, str]) -> None:
-    embeddings = ElmoEmbeddings(pair, layers=[0.25, 0.5, 0.25])
-    expected = embedded(embeddings)
-    stored = embeddings.save_embeddings(use_state_dict=False)
-    for file in pair.values():
-        Path(file).unlink()
-    again = load_embeddings(stored)
-    assert again.name == embeddings.name and again.embedding_length == 12
-    for one, other in zip(embedded(again), expected, strict=True):
-        np.testing.assert_array_equal(one, other)
 
 
 def test_a_tagger_is_stored_with_its_biLM(pair: dict[str, str], tmp_path: Path) -> None:
