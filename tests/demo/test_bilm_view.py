@@ -60,12 +60,6 @@ def test_the_map_keeps_the_distances_of_three_places(tiny: BiLmTab) -> None:
     assert float(points.min()) == 0 and float(points.max()) == pytest.approx(1)
 
 
-def test_a_word_without_its_sentence_is_one_point(tiny: BiLmTab) -> None:
-    token_layer = view(tiny, "They play .\nWe play !\nA play", 1)["layers"][0]
-    assert token_layer["points"] == [[0.5, 0.5]] * 3
-    np.testing.assert_allclose(token_layer["cosines"], np.ones((3, 3)), atol=1e-5)
-
-
 def test_the_nearest_words_come_first_without_the_word_itself(tiny: BiLmTab) -> None:
     shown = view(tiny, word=10)
     cosines = [each["cosine"] for each in shown["neighbors"]]
