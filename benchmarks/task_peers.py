@@ -24,7 +24,7 @@ class Peer(NamedTuple):
     module: of allennlp-models, which registers the model
     config: the model, from ours and the size of embedded words
     instance: from ours, and the token indexers
-    differences: what else is not the same
+    differences: all others
     """
 
     module: str

@@ -89,7 +89,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     add("--threads", type=int, default=torch.get_num_threads())
     add("--no-memory", dest="memory", action="store_false", help="leave out the runs for peak memory")
     add("--no-speed", dest="speed", action="store_false", help="measure memory alone")
-    add("--json", type=Path, help="where to write the figures, next to those of other tasks and sizes")
+    add("--json", type=Path, help="where to write the figures, next to other tasks and sizes")
     add("--alone", choices=("peer", *STATES), help=argparse.SUPPRESS)
     add("--work", choices=WORK, help=argparse.SUPPRESS)
     args = parser.parse_args(arguments)

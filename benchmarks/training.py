@@ -68,7 +68,7 @@ class Learner:
     @torch.no_grad()
     def evaluate(self, batches: Iterable[dict[str, Any]]) -> dict[str, float]:
         self.model.eval()
-        self.model.get_metrics(reset=True)  # those of training
+        self.model.get_metrics(reset=True)  # in training
         for batch in batches:
             self.model(**batch)
         metrics = self.model.get_metrics(reset=True)

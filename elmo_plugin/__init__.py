@@ -40,9 +40,9 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is heavy on first access (PEP 562)."""
+    """Imports heavy parts on first access (PEP 562)."""
     if name in ("_ElmoBiLm", "_ElmoCharacterEncoder"):
-        raise ImportError(f"elmo_plugin has no {name}: import it from allennlp.modules.elmo")
+        raise ImportError(f"elmo_plugin lacks {name}: import it from allennlp.modules.elmo")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"elmo_plugin.{_ROOMS.get(name, 'allennlp_api')}"), name)

@@ -52,7 +52,7 @@ class TrainedMix(NamedTuple):
 
 def import_all_plugins(subject: str) -> None:
     """
-    Registers this package's classes, then those of the user's plugins. This takes seconds.
+    Registers this package's classes, then the classes of the user's plugins. This takes seconds.
 
     Raises `BiLmError`, beginning with `subject`, if AllenNLP is not installed.
     """
@@ -86,7 +86,7 @@ def load_archive(
     weights_file : `str | Path | None`
         Weights to load instead of the archive's own.
     trust : `bool`
-        If true, the archive may name classes by their modules, which are imported and so run, and files.
+        If true, the archive may name files, and classes by their modules (their code runs).
 
     Raises `BiLmError`, naming the archive, if it is damaged, names code or files, or cannot be loaded.
     """
@@ -146,7 +146,7 @@ def load_mixes(archive: str | Path) -> list[TrainedMix]:
     """
     Loads a trained model on the CPU, and returns its mixes in the order of `read_layer_weights`.
 
-    Raises `BiLmError` as `load_archive` does, or if the model has no weights of ELMo.
+    Raises `BiLmError` as `load_archive` does, or if the model lacks weights of ELMo.
     """
     import_all_plugins("the mixture of a trained model")
     if not read_layer_weights(read_state(archive)):

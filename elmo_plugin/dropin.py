@@ -1,8 +1,8 @@
 """Replaces AllenNLP's ELMo by ours when imported. A project lists this module in `.allennlp_plugins`.
 
 In configurations, `elmo_token_embedder` and `elmo_characters` become our classes. AllenNLP's `Elmo` and
-`ElmoTokenEmbedder`, imported before or after, construct ours. `allennlp.commands.elmo`, which AllenNLP 1.0
-dropped, is back with our `ElmoEmbedder`. The rest of AllenNLP gets the shims for a current torch.
+`ElmoTokenEmbedder`, imported before or after, construct ours. `allennlp.commands.elmo`, dropped by AllenNLP
+1.0, is back with our `ElmoEmbedder`. The rest of AllenNLP gets the shims for a current torch.
 """
 
 import sys
@@ -34,7 +34,7 @@ COMMANDS_ELMO = "allennlp.commands.elmo"
 
 
 class PretrainedInitializer(PretrainedModelInitializer):
-    """AllenNLP's `pretrained`, which also finds the weights of a biLM by the names that ours have."""
+    """AllenNLP's `pretrained`; also finds a biLM's weights by the names of ours."""
 
     def __init__(
         self, weights_file_path: str, parameter_name_overrides: dict[str, str] | None = None
@@ -44,7 +44,7 @@ class PretrainedInitializer(PretrainedModelInitializer):
 
 
 def register() -> None:
-    """Replaces AllenNLP's ELMo, which the imports above have registered. Calling this twice is harmless."""
+    """Replaces AllenNLP's ELMo, registered by the imports above. Calling this twice is harmless."""
     shims.apply()
     TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(AllenNlpElmoTokenEmbedder)
     TokenIndexer.register("elmo_characters", exist_ok=True)(ElmoCharactersIndexer)
@@ -56,7 +56,7 @@ def register() -> None:
 
 
 def _commands_elmo() -> ModuleType:
-    """Returns AllenNLP 0.9's module, without its command, which is now `elmo embed`."""
+    """Returns AllenNLP 0.9's module, without its command (now `elmo embed`)."""
     module: Any = ModuleType(COMMANDS_ELMO, "AllenNLP 0.9's ElmoEmbedder, by elmo_plugin.")
     module.ElmoEmbedder, module.batch_to_ids = ElmoEmbedder, batch_to_ids
     module.DEFAULT_OPTIONS_FILE, module.DEFAULT_WEIGHT_FILE = OPTIONS_FILE, WEIGHT_FILE

@@ -213,7 +213,7 @@ def _reason(error: Exception, name: str) -> str:
         return message
     unknown = _NO_OPTION.match(message) if isinstance(error, TypeError) else None
     if unknown is not None:
-        return f"{name} has no option {unknown[1]!r}"
+        return f"{name} does not take the option {unknown[1]!r}"
     return f"cannot be made ({type(error).__name__}: {shorten(message, _LONGEST)})"
 
 

@@ -24,7 +24,7 @@ _ONLY_FOR_CHECKLIST = "allennlp.confidence_checks.task_checklists"  # a command 
 
 
 def restore_reduce_on_plateau() -> None:
-    """Gives `reduce_on_plateau` a constructor that does not pass `verbose`, which torch has dropped."""
+    """Gives `reduce_on_plateau` a constructor that does not pass `verbose` (torch has dropped it)."""
     if "verbose" in inspect.signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters:
         return
 
@@ -41,7 +41,7 @@ def restore_reduce_on_plateau() -> None:
 def allow_numpy_scalars_in_checkpoints() -> None:
     """
     Lets `torch.load` read the numpy numbers in AllenNLP's training states (the cosine scheduler's learning
-    rates, metrics made with numpy), which newer versions refuse by default: `--recover` needs them.
+    rates, metrics made with numpy); newer versions refuse them by default: `--recover` needs them.
     """
     if not hasattr(torch.serialization, "add_safe_globals"):
         return

@@ -104,7 +104,7 @@ def data_file(folder: str, name: str) -> str:
     for path in (Path(folder, name), Path(folder, f"{name}.gz")):
         if path.is_file():
             return str(path)
-    raise SystemExit(f"there is no {name} and no {name}.gz in {folder}")
+    raise SystemExit(f"{name} and {name}.gz not found in {folder}")
 
 
 def write_texts(sentences: dict[str, Sentences], folder: Path) -> dict[str, Path]:

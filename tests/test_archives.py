@@ -92,7 +92,7 @@ def remove(name: str) -> Callable[[Files], None]:
     [
         (lambda files: files.update({"../outside": b"x"}), "outside"),
         (flip_weights, "its weights are damaged"),
-        (remove("config.json"), "config.json: there is no such file"),
+        (remove("config.json"), "config.json: file not found"),
         (remove("weights.th"), "weights.th or best.th not found"),
         (remove("vocabulary/non_padded_namespaces.txt"), "non_padded_namespaces.txt"),
         (lambda files: files.update({"config.json": b"{"}), "config.json, line 1: not JSON"),

@@ -73,7 +73,7 @@ def whole(**changes: Any) -> Whole:
         ({"is_large": "yes"}, "whole.is_large: expected true or false, not 'yes'"),
         ({"limit": "5"}, "whole.limit: expected a whole number, not '5'"),
         ({"sizes": ["x"]}, "whole.sizes.0: expected a whole number, not 'x'"),
-        ({"nmae": "x"}, "whole: Whole has no option 'nmae'"),
+        ({"nmae": "x"}, "whole: Whole does not take the option 'nmae'"),
         ({"part": []}, "whole.part: expected an object or the name of a type, not []"),
         ({"part": {"type": "sum", "size": 1, "x": 1}}, "whole.part: Extra parameters passed to Sum: {'x'"),
         ({"part": "sum"}, 'whole.part: key "size" is required'),

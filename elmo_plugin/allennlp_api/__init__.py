@@ -15,7 +15,7 @@ __all__ = ["Elmo", "ElmoEmbedder", "ElmoTokenEmbedder", "ScalarMix", "batch_to_i
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what needs AllenNLP on first access (PEP 562)."""
+    """Imports parts that need AllenNLP on first access (PEP 562)."""
     if name == "ElmoTokenEmbedder":
         from elmo_plugin.allennlp_api.token_embedder import AllenNlpElmoTokenEmbedder
 

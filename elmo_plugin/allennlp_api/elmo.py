@@ -23,8 +23,8 @@ class Elmo(nn.Module):
     A sentence's vectors depend only on the sentence; AllenNLP's class carries the LSTMs' state from batch to
     batch, and so does this one if `stateful` is true.
 
-    New code should use `elmo_plugin.embedding.ElmoRepresentations`, which mixes any of the layers and
-    normalizes each vector by itself.
+    New code should use `elmo_plugin.embedding.ElmoRepresentations`: it mixes any of the layers and normalizes
+    each vector separately.
 
     # Parameters
 
@@ -40,7 +40,7 @@ class Elmo(nn.Module):
     dropout : `float`
         The rate of dropout on the representations, in training.
     vocab_to_cache : `Sequence[str] | None`
-        The words to which `word_inputs` refer by number. Vectors of words are reused without it, too.
+        The words to which `word_inputs` refer by number. Vectors of words are also reused without it.
     keep_sentence_boundaries : `bool`
         Whether the output includes the vectors of the sentence boundaries.
     scalar_mix_parameters : `Sequence[float] | None`
@@ -49,15 +49,14 @@ class Elmo(nn.Module):
         Instead of a biLM: a module with the attribute `num_layers` that returns `activations` and `mask`,
         such as AllenNLP's `_ElmoBiLm`.
     bilm : `str | Mapping[str, str] | BiLm | None`
-        Instead of the two files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM, which is
-        copied.
+        Instead of the two files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM (copied).
     stateful : `bool`
         Whether the LSTMs continue, row by row, from their state after the last batch.
     precision : `str | None`
         The precision of a frozen biLM: "float32", "bfloat16" or "int8".
     cache : `Cache | None`
         Stores the output of a frozen biLM for each sentence, such as an `ActivationCache` (see
-        `docs/cache.md`). It has no vectors of boundaries, which `do_layer_norm` also needs.
+        `docs/cache.md`). It lacks the vectors of boundaries that `do_layer_norm` needs.
 
     Raises `BiLmError` unless exactly one biLM or module is given, if it cannot be loaded, or if the other
     parameters do not fit it.
@@ -164,14 +163,14 @@ class Elmo(nn.Module):
 
         `dict[str, Any]`
             `elmo_representations`: for each mix a tensor of shape (batch, ..., time, output_dim), zeros at
-            padding; `mask`: shape (batch, ..., time), true where there is a word. With sentence boundaries
+            padding; `mask`: shape (batch, ..., time), true at the words. With sentence boundaries
             time is longer by 2.
         """
         wrapping = inputs.shape[:-2]
         if word_inputs is not None:
             word_inputs = word_inputs.flatten(0, -2)
         if word_inputs is not None and not self._has_cached_vocab:
-            logger.warning("Elmo ignores word_inputs, because it has no vocab_to_cache")
+            logger.warning("Elmo ignores word_inputs, because vocab_to_cache is missing")
             word_inputs = None
         layers, mask, has_boundaries = self._run(inputs.flatten(0, -3), word_inputs)
         mixed = [mix(layers, mask) for mix in self._scalar_mixes]

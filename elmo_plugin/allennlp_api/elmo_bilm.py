@@ -254,6 +254,6 @@ class _TokenEmbedder(_Part):
 
 def _not_supported(what: str) -> AttributeError:
     return AttributeError(
-        f"{what} is not supported, because the biLM runs as a whole: give Elmo the `module` "
-        "allennlp.modules.elmo._ElmoBiLm(options_file, weight_file), whose inner modules can be changed"
+        f"{what} is not supported, because the biLM runs as a whole: to change its inner modules, give "
+        "Elmo the `module` allennlp.modules.elmo._ElmoBiLm(options_file, weight_file)"
     )

@@ -59,9 +59,9 @@ class ElmoEmbedder:
     cuda_device : `int`
         The number of a GPU, or -1 for the CPU.
     bilm : `str | Mapping[str, str] | BiLm | None`
-        Instead of the files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM, which is copied.
+        Instead of the files: a source of `BiLm.from_pretrained`, such as "tiny", or a biLM (copied).
     precision : `str`, optional
-        The precision of the biLM: "float32", "bfloat16" or "int8". By default that of `bilm`, or "float32".
+        The precision of the biLM: "float32", "bfloat16" or "int8". By default as in `bilm`, or "float32".
 
     The attribute `elmo_bilm` is the biLM with the interface of AllenNLP's class.
 

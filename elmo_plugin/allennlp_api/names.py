@@ -1,4 +1,4 @@
-"""The table between the weights of a `BiLm` and those of AllenNLP's `_ElmoBiLm`, read in both directions.
+"""The table between the weights of `BiLm` and AllenNLP's `_ElmoBiLm`, read in both directions.
 
     token_encoder.character_embedding.weight        _token_embedder._char_embedding_weights
     token_encoder.convolutions.{i}.*                _token_embedder.char_conv_{i}.*

@@ -51,7 +51,7 @@ class AllenNlpScalarMix(nn.Module):
         Returns the mix, shape (..., dim), of layers in one tensor of shape (mixture_size, ..., dim), or in as
         many of shape (..., dim).
 
-        `mask`, shape (...), is true where there is a word or a boundary. Layer normalization needs it.
+        `mask`, shape (...), is true at the words and boundaries. Layer normalization needs it.
         """
         if len(tensors) != self.mixture_size:
             raise BiLmError(f"expected {self.mixture_size} layers, got {len(tensors)}")

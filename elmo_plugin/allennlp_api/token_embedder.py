@@ -22,7 +22,7 @@ from elmo_plugin.embedding.cache import RegisteredCache
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
 _PUBLISHED_NAMES = {PurePosixPath(options).name for options, _ in MODELS.values() if "://" in options}
 _DESCRIPTION = "elmo"  # the options and their file, in torch's metadata of a token embedder's state dict
-_BILM = "._elmo._elmo_lstm."  # where a token embedder has its biLM
+_BILM = "._elmo._elmo_lstm."  # the biLM of a token embedder
 
 
 class AllenNlpElmoTokenEmbedder(TokenEmbedder):
@@ -119,8 +119,8 @@ def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm
     Makes the biLM of a token embedder from the weights of a trained model. Its options are stored with the
     weights by this class, and known for a published model; otherwise they are read from `options_file`.
 
-    Returns `None` if the folder has no weights (the training begins), or weights of several biLMs that cannot
-    be told apart. Raises `BiLmError` if the options are needed and cannot be read.
+    Returns `None` if the folder lacks weights (the training begins), or has indistinguishable weights of
+    several biLMs. Raises `BiLmError` if the options are needed and cannot be read.
     """
     state = stored_state(folder)
     metadata = getattr(state, "_metadata", {})

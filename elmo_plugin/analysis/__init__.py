@@ -1,1 +1,1 @@
-"""What a biLM knows, by layer, and how much each layer counts in trained models."""
+"""Analyses the layers of a biLM, and their weights in trained models."""

@@ -1,4 +1,4 @@
-"""The first sense of each lemma, which WordNet has ordered by frequency."""
+"""The first sense of each lemma, in WordNet's order by frequency."""
 
 import os
 from collections.abc import Callable
@@ -39,7 +39,7 @@ def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
         wordnet.ensure_loaded()
     except LookupError:
         raise ConfigurationError(
-            "nltk has no WordNet: download it by `python -m nltk.downloader wordnet`, or name a file of "
+            "WordNet not found: download it by `python -m nltk.downloader wordnet`, or name a file of "
             "first senses"
         ) from None
 

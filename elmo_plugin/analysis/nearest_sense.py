@@ -22,8 +22,8 @@ TIES: dict[str, Callable[[int], int]] = {
 
 class NearestSense:
     """
-    Gives a word the sense, among those of its lemma and part of speech, whose mean vector over a training
-    corpus is the most similar to the word's own, by cosine. The vector of several words is their mean.
+    Gives a word the sense of its lemma and part of speech whose mean vector over a training corpus is the
+    most similar, by cosine. The vector of several words is their mean.
 
     Vectors that do not depend on the sentence leave several senses equally near, within rounding. `ties`
     selects the most "frequent" in the training corpus, the "first" there, or the most "rare"; the first of

@@ -28,7 +28,7 @@ class ProbeScore(NamedTuple):
 
     @property
     def selectivity(self) -> float:
-        """The mean accuracy minus that of the control task."""
+        """The mean accuracy minus the control task's."""
         return (sum(self.accuracies) - sum(self.control)) / len(self.accuracies)
 
 
@@ -78,7 +78,7 @@ class LinearProbes:
     """
     Linear softmax classifiers, trained by Adam on features with mean 0 and variance 1 over the training data.
     Each kind of vectors has its own classifier for each task, with the same initial weights and order of
-    words, so it learns what it would learn alone. The learning rate decreases linearly to 0 over `epochs`,
+    words, so it learns as if alone. The learning rate decreases linearly to 0 over `epochs`,
     or over more if these have fewer than `MIN_STEPS` steps.
     """
 

@@ -50,7 +50,7 @@ def layer_representations(bilm: BiLm, archives: Sequence[str | Path] = ()) -> Re
     Returns each layer of a biLM, their mean, and the mixes that models with this biLM have learned, without
     their `gamma`.
 
-    Raises `BiLmError` if an archive has no ELMo, or another biLM.
+    Raises `BiLmError` if an archive is without ELMo, or has another biLM.
     """
     combinations = {layer_name(number): Combination(number) for number in range(bilm.num_layers)}
     combinations["mean"] = Combination("mean")

@@ -49,10 +49,10 @@ def read_senses(path: str | os.PathLike[str]) -> Iterator[SenseSentence]:
 
     A file is JSON lines with `tokens` and `targets` (`index`, `length`, `lemma`, `pos` and `senses`), plain
     or compressed; or, if its name ends in `.data.xml`, a corpus of the unified evaluation framework of
-    Raganato et al. (2017), whose senses are in the file next to it that ends in `.gold.key.txt`.
+    Raganato et al. (2017), with its senses in the file next to it that ends in `.gold.key.txt`.
 
     Raises `ConfigurationError`, naming the file and a line or an instance, if a file is malformed, or a
-    target has no words, no sense or an unknown part of speech.
+    target lacks words or a sense, or has an unknown part of speech.
     """
     if str(path).endswith(".xml"):
         gold = Path(str(path).removesuffix(".data.xml") + ".gold.key.txt")
@@ -132,9 +132,7 @@ def _parse_sentence(
         if element.tag == "instance":
             identifier = element.get("id", "")
             if identifier not in keys:
-                raise ConfigurationError(
-                    f"{path}: the instance {identifier!r} has no sense in the file of keys"
-                )
+                raise ConfigurationError(f"{path}: the file of keys lacks the instance {identifier!r}")
             part_of_speech = _PARTS_OF_SPEECH.get(element.get("pos", ""))
             lemma = element.get("lemma", "").lower()
             if not parts or not lemma or part_of_speech is None:

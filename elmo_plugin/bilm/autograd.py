@@ -44,7 +44,7 @@ def first_derivative_only(backward: Backward) -> Backward:
         if torch.is_grad_enabled():  # in a backward pass, only with `create_graph=True`
             name = type(ctx).__name__.removesuffix("Backward")
             raise NotImplementedError(
-                f"{name} has no second derivatives: its gradient is written by hand, and cannot be "
+                f"{name} does not support second derivatives: its gradient is written by hand, and cannot be "
                 "differentiated again (create_graph=True)"
             )
         return backward(ctx, *d_outputs)

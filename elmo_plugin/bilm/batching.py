@@ -32,7 +32,7 @@ class Packing(NamedTuple):
 def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     """
     Packs sentences with these numbers of tokens, shape (batch,); some may be zero. The result is on `device`,
-    by default that of the lengths. Lengths on a GPU are waited for once, those on the CPU not at all.
+    by default the lengths' device. Lengths on a GPU are waited for once, those on the CPU not at all.
     """
     device = device or lengths.device
     ordered, sentences = lengths.cpu().sort(descending=True, stable=True)
@@ -79,7 +79,7 @@ def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor
 def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
     """
     Cuts a batch into runs of sentences with at most `max_tokens` tokens, including the padding to their
-    longest one; a longer sentence is a run of its own.
+    longest one; a longer sentence is a separate run.
     """
     runs, start, longest = [], 0, 0
     for stop, length in enumerate(lengths):
@@ -160,7 +160,7 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
 
 def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int | Tensor) -> Tensor:
     """
-    Puts each sentence between its boundaries, which are ids like those of a word. The shape of `ids` is
+    Puts each sentence between its boundaries, given as ids like a word's. The shape of `ids` is
     (batch, time, ...), the time of the result longer by 2.
     """
     bounded = ids.new_zeros(len(ids), ids.size(1) + 2, *ids.shape[2:])

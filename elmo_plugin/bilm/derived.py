@@ -1,4 +1,4 @@
-"""What a frozen biLM keeps between batches: values derived from its weights, among them vectors of words."""
+"""Values that a frozen biLM derives from its weights and keeps between batches, such as vectors of words."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -29,8 +29,8 @@ class DerivedValues:
         values = self._values  # another thread may drop some
         if key in values:
             return values[key]
-        # `derive` may need other values, and two threads may both call it. There is no lock, which a process
-        # forked meanwhile would find taken for ever: each operation on the dictionary is atomic.
+        # `derive` may need other values, and two threads may both call it. No lock: a process forked
+        # meanwhile would find it taken for ever. Each operation on the dictionary is atomic.
         return values.setdefault(key, derive(*arguments))
 
     def drop(self, *kinds: str) -> None:
@@ -56,7 +56,7 @@ class WordCache:
     """
 
     def __init__(self, capacity: int) -> None:
-        self.capacity = capacity  # words besides the pinned ones
+        self.capacity = capacity  # words in addition to the pinned ones
         self._lock = ForkSafeLock()
         self._pinned = 0
         self._table: _Table | None = None

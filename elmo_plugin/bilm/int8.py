@@ -9,7 +9,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-ZERO_POINT = 128  # of the inputs, which the instructions want unsigned
+ZERO_POINT = 128  # of the inputs: the instructions expect unsigned ones
 MAX_INTEGER = 127
 
 
@@ -91,7 +91,7 @@ def has_int8_row() -> bool:
 def int8_is_exact() -> bool:
     """
     Returns whether this machine multiplies the largest 8-bit integers correctly. Without VNNI instructions
-    oneDNN adds two products in 16 bits, which overflow silently.
+    oneDNN adds two products in 16 bits and may overflow silently.
     """
     with torch.inference_mode(False), torch.no_grad():
         inputs = torch.full((2, 64), float(MAX_INTEGER))

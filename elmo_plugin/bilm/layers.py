@@ -1,4 +1,4 @@
-"""Which layers of a biLM are used: what users type, checked and applied in one place."""
+"""The choice of a biLM's layers, checked and applied in one place."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -54,7 +54,7 @@ def check_layers(layers: Layers, num_layers: int | None = None) -> None:
 
 def select_layers(vectors: Tensor, layers: Layers) -> Tensor:
     """
-    Returns the vectors to which `layers` refers, from those of all layers, shape (num_layers, ..., dim).
+    Selects `layers` from the vectors of all layers, shape (num_layers, ..., dim).
 
     "all" returns all of them, "mean" their plain average, "top" and "token" the last and the first, a number
     that layer, and a list of weights, one for each layer, their weighted average. Except for "all", the shape

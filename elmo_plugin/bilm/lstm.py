@@ -1,4 +1,4 @@
-"""The layers of one direction, and how those of both are run: the one place that chooses the recurrence.
+"""The layers of one direction, and the one place that chooses how both directions run.
 
 The backward language model is the same layers over reversed sentences; `BiLm` reverses them.
 """
@@ -78,7 +78,7 @@ def lstm_layers(
         raise BiLmError(f"recurrence must be auto or one of {', '.join(RECURRENCES)}, not {recurrence!r}")
     pack, run, has_gradients = RECURRENCES[recurrence]
     if needs_gradient and not has_gradients:
-        raise BiLmError(f"the {recurrence} recurrence has no gradients; auto and training have")
+        raise BiLmError(f"the {recurrence} recurrence does not support gradients; auto and training do")
     outputs, final_states = [], []
     for number in range(options.n_layers):
         if dropout:

@@ -20,7 +20,7 @@ class LstmState(NamedTuple):
     The states of both directions.
 
     hidden: (layers, directions, sentences, projection_dim), or the state of one layer without the first
-    cell: (layers, directions, sentences, dim), likewise
+    cell: (layers, directions, sentences, dim)
     """
 
     hidden: Tensor
@@ -106,7 +106,7 @@ class Recurrence(NamedTuple):
 
 
 def check_float32(layers: Sequence[LstmLayer], precision: Precision) -> Sequence[LstmLayer]:
-    """Is the `pack` of a recurrence with gradients, which computes with the parameters themselves."""
+    """Is the `pack` of a recurrence with gradients: computes with the parameters themselves."""
     if precision.name != "float32":
         raise BiLmError(f"LSTMs with gradients are computed in float32, not in {precision.name}")
     return layers
@@ -119,7 +119,7 @@ def run_reference(
     state: LstmState,
     keep_state: bool,
 ) -> tuple[list[Tensor], LstmState | None]:
-    """Runs the formulas as they are, in plain, differentiable operations. All else is tested against it."""
+    """Runs the formulas in plain, differentiable operations. All else is tested against it."""
     outputs, states = [], []
     for layer, rows, hidden, cell in zip(layers, inputs, *state, strict=True):
         direction_outputs = [rows.new_zeros(0, hidden.size(1))]

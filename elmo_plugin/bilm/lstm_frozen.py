@@ -71,7 +71,7 @@ def run_sequential(
     state: LstmState,
     keep_state: bool,
 ) -> tuple[list[Tensor], LstmState | None]:
-    """Runs one direction after the other, each on all cores, which suits large products."""
+    """Runs one direction after the other, each on all cores: best for large products."""
     outputs = [rows.new_empty(len(rows), state.hidden.size(-1)) for rows in inputs]
     final_hidden, cells = state.hidden.clone(), state.cell.clone()
     for direction, layer in enumerate(layers):
@@ -103,7 +103,7 @@ def run_batched(
     keep_state: bool,
 ) -> tuple[list[Tensor], LstmState | None]:
     """
-    Runs all directions in one batched product a time step: on a GPU, and on a CPU if products are so small
+    Runs all directions in one batched product per time step: on a GPU, and on a CPU if products are so small
     that starting them counts. Nothing in the loop over time waits for the device.
     """
     with torch.autocast(state.cell.device.type, enabled=False):
@@ -159,8 +159,8 @@ class _BatchedStep:
 
 def update_cell_(parts: Sequence[Tensor], cell: Tensor, cell_clip: float | None, out: Tensor) -> Tensor:
     """
-    Updates the cell in place and writes to `out`, which it returns, what the projection takes, from the
-    sigmoids of i, 2j, f and o:
+    Updates the cell in place, and writes the projection's input to `out` (also returned), from the sigmoids
+    of i, 2j, f and o:
 
         c = clip(sigmoid(f) * c + sigmoid(i) * tanh(j))
         sigmoid(o) * tanh(c)

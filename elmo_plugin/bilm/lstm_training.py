@@ -207,5 +207,5 @@ def _steps(batch_sizes: Sequence[int]) -> list[slice]:
 
 
 def _unclip(gradient: Tensor, clipped: Tensor, bound: float | None) -> Tensor:
-    """Turns the gradient of `clipped` into that of the values before `clip`."""
+    """Turns the gradient of `clipped` into the gradient before `clip`."""
     return torch.ops.aten.hardtanh_backward(gradient, clipped, -bound, bound) if bound else gradient

@@ -94,8 +94,8 @@ class BiLm(nn.Module):
     The biLM of Peters et al. (2018), section 3.1, with random weights. `from_pretrained` loads a trained one.
 
     A sentence's activations depend only on the sentence, unless a `state` is given. A frozen biLM
-    (`requires_grad_(False)`) has no dropout, and keeps values derived from its weights between batches: see
-    `refresh`.
+    (`requires_grad_(False)`) is without dropout, and keeps values derived from its weights between batches:
+    see `refresh`.
 
     # Parameters
 
@@ -107,7 +107,7 @@ class BiLm(nn.Module):
         The precision without gradients: one of `PRECISIONS`. Parameters and activations are always float32.
     max_batch_tokens : `int`
         Without gradients, a batch with more tokens than this, padding included, is computed in chunks of
-        whole sentences, which bounds the memory besides the result.
+        whole sentences, to bound the memory.
     weights : `Iterable[tuple[str, Tensor]] | None`
         The items of a `state_dict()`. The biLM is then frozen and in evaluation mode.
 
@@ -163,8 +163,7 @@ class BiLm(nn.Module):
             is never a name.
         precision : `str`
             See `BiLm`.
-        device : `str | torch.device | None`
-            Where the biLM goes; `None` for the CPU.
+        device : `str | torch.device | None` The biLM's device; `None` for the CPU.
 
         Raises `BiLmError` if the source is not a usable model.
         """
@@ -205,7 +204,7 @@ class BiLm(nn.Module):
                 raise BiLmError(f"the weights {name} of shape {tuple(values.shape)} do not fit the options")
             state.pop(name).copy_(values)
         if state:
-            raise BiLmError(f"the weights {', '.join(state)} are missing, which the options ask for")
+            raise BiLmError(f"the weights {', '.join(state)} are missing, but required by the options")
 
     @property
     def output_dim(self) -> int:
@@ -221,7 +220,7 @@ class BiLm(nn.Module):
         return any(map(attrgetter("requires_grad"), self.parameters()))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls `forward`, also inside `torch.compile`, which cannot trace packing and hash tables."""
+        """Calls `forward` untraced inside `torch.compile`: packing and hash tables cannot be traced."""
         if torch.compiler.is_compiling():
             return torch.compiler.disable(super().__call__)(*args, **kwargs)
         return super().__call__(*args, **kwargs)
@@ -249,9 +248,9 @@ class BiLm(nn.Module):
         boundaries : `bool`
             Whether the output includes the sentence boundaries; time is then longer by 2.
         precision, max_batch_tokens : `str | None`, `int | None`
-            Override those of the biLM in this call.
+            Override the biLM's settings in this call.
 
-        Raises `BiLmError` if the number of characters per word is not that of the options, if padding comes
+        Raises `BiLmError` if the number of characters per word differs from the options, if padding comes
         before a word, or if this machine cannot compute in the precision.
         """
         if not isinstance(character_ids, Tensor):
@@ -472,7 +471,7 @@ class BiLm(nn.Module):
         # Parameters
 
         texts : `str | Iterable[str | Sequence[str]]`
-            Raw text, each one sentence, which spaCy's rules split into words; or lists of words.
+            Raw text, each one sentence, to split into words by spaCy's rules; or lists of words.
         layers : `str | int | Sequence[float]`
             "all", "mean", "top", "token", a layer's number or a weight for each layer, see `select_layers`.
         pooling : `str | None`
@@ -520,7 +519,7 @@ class BiLm(nn.Module):
         )
 
     def derived_values(self) -> DerivedValues | None:
-        """Returns what is derived from the weights, see `refresh`; `None` if these are trained."""
+        """Returns the values derived from the weights, see `refresh`; `None` if these are trained."""
         parameters = list(self.parameters())
         derived = self._derived
         if any(map(attrgetter("requires_grad"), parameters)):
@@ -534,7 +533,7 @@ class BiLm(nn.Module):
         """
         Drops everything that was derived from the weights: packed weights, vectors of words, digests.
 
-        This happens by itself in `load_state_dict`, `to` and the like of the biLM or of a module that
+        This happens automatically in `load_state_dict`, `to` and the like of the biLM or of a module that
         contains it; in its `requires_grad_` and `load_weights`; in `train`, `eval` and a forward pass if any
         weight requires gradients; and if a parameter is replaced. Call it after changing frozen weights in
         any other way: in place, through `.data` or numpy, or by such methods of a part of the biLM.
@@ -569,7 +568,7 @@ class BiLm(nn.Module):
 
     def _replicate_for_data_parallel(self) -> NoReturn:
         raise BiLmError(
-            "nn.DataParallel cannot run a biLM: its replicas have no parameters of their own. Use one "
+            "nn.DataParallel cannot run a biLM: its replicas lack parameters. Use one "
             'process for each GPU: "distributed" in a configuration, or torch\'s DistributedDataParallel'
         )
 

@@ -157,8 +157,8 @@ class BiLmOptions:
         Reads the published nested layout, with `char_cnn` and `lstm`, or `lexicon_cnn` and `lstm` as
         `to_dict` returns them.
 
-        Raises `BiLmError`, which names the `source`, if a key is missing or has an impossible value, and for
-        other language models that bilm-tf can train: those that read whole words or in one direction.
+        Raises `BiLmError`, naming the `source`, if a key is missing or has an impossible value, and for
+        bilm-tf's language models of whole words or one direction.
         """
         try:
             check_keys(options, _KEYS, source)
@@ -182,7 +182,7 @@ class BiLmOptions:
 
     @classmethod
     def from_file(cls, path: str | Path) -> "BiLmOptions":
-        """Reads an `options.json`; `BiLmError` names the file and what is wrong with it."""
+        """Reads an `options.json`; `BiLmError` names the file and the mistake."""
         name = f"options file {path}"
         return cls.from_dict(read_json_object(path, name), source=name)
 
@@ -274,14 +274,14 @@ def check_keys(options: dict[str, Any], known: Mapping[str, Collection[str]], so
     require_boolean("bidirectional", options.get("bidirectional", True))
     if "char_cnn" not in options and "n_tokens_vocab" in options:
         raise BiLmError(
-            "there is no char_cnn, so this biLM reads whole words, "
+            "char_cnn is missing: this biLM reads whole words, "
             "but only biLMs that read characters can be used"
         )
     if not options.get("bidirectional", True):
         raise BiLmError("bidirectional is false, but only language models in both directions can be used")
     if "lstm" in options and "projection_dim" not in options["lstm"]:
         raise BiLmError(
-            "the key 'projection_dim' is missing in lstm, where it must be given even if the LSTMs have no "
+            "the key 'projection_dim' is missing in lstm; it is required even if the LSTMs have no "
             "projections: then it equals lstm.dim"
         )
     for section, keys in known.items():

@@ -179,7 +179,7 @@ class FloatDirections:
 def handle_signals_on_another_stack() -> None:
     """
     Gives the main thread an alternate stack for signal handlers. Without one, a signal that arrives during a
-    float32 product of oneDNN, such as that of Ctrl-C, can damage the heap or the product (seen with torch
+    float32 product of oneDNN, such as Ctrl-C's, can damage the heap or the product (seen with torch
     2.11 on AVX2 and AVX-512; perhaps its kernels use the stack pointer as a general register). Python's
     handlers run on an alternate stack if there is one (`SA_ONSTACK`), and `faulthandler` makes one. Other
     threads are not covered.

@@ -39,8 +39,8 @@ class VocabularySoftmax(nn.Module):
         Computes the full softmax of hidden states, shape (tokens, dim), for the words `targets`, shape
         (tokens,).
 
-        Returns the loss, `sum(token_weights * losses)`, by default the mean, which alone has a gradient; and
-        the losses, `-log p(target | hidden)` in nats, shape (tokens,).
+        Returns the loss, `sum(token_weights * losses)`, by default the mean, and, without gradient, the
+        losses, `-log p(target | hidden)` in nats, shape (tokens,).
         """
         target_weight, target_bias = nn.functional.embedding(targets, self.weight), self.bias[targets]
         candidates = (self.weight, self.bias, target_weight, target_bias, torch.ones_like(targets).bool())
@@ -122,7 +122,8 @@ class _Loss(Function):
             losses = torch.empty_like(target_logits)
             needs_gradient = is_grad_enabled and any(ctx.needs_input_grad)
             gradient = _Gradient(hidden, weight, bias, dtype) if needs_gradient else None
-            # The gradient of `scale` times the loss: float16 has no numbers as small as a token's weight.
+            # The gradient of `scale` times the loss: float16 cannot represent numbers as small as a token's
+            # weight.
             ctx.scale = max(len(hidden), 1)
             scaled_weights = token_weights * ctx.scale
             product = pack_for_training(weight, dtype)

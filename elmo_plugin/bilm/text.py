@@ -20,7 +20,7 @@ POOLINGS: dict[str, Callable[[Tensor], Tensor]] = {
 
 class EncodedText(NamedTuple):
     """
-    words: of the text offsets: the first character of each word in the text, and the one after its last;
+    words: the text's words offsets: the first character of each word in the text, and the one after its last;
     `None` for a list of words vectors: (num_layers, words, dim) for all layers, else (words, dim); pooled,
     without the words
     """
@@ -46,13 +46,13 @@ def encode_texts(
             selected = select_layers(vectors, layers)
             if pooling is not None:
                 if not words:
-                    raise BiLmError("a text without words has no pooled vector")
+                    raise BiLmError("cannot pool a text without words")
                 selected = POOLINGS[pooling](selected)
             yield EncodedText(words, offsets, selected)
 
 
 def split_text(text: str | Sequence[str], language: str) -> tuple[list[str], list[tuple[int, int]] | None]:
-    """Returns the words of a text by spaCy's rules, and their offsets; a list of words as it is."""
+    """Returns the words of a text by spaCy's rules, and their offsets; a list of words unchanged."""
     if not isinstance(text, str):
         check_words(text)
         return list(text), None

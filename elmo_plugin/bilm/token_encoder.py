@@ -43,8 +43,8 @@ class Highway(nn.Module):
 
 class CachedTokenEncoder(nn.Module):
     """
-    The base of token encoders, which encode each distinct word once and store its vector while the weights
-    are frozen.
+    The base of token encoders: encodes each distinct word once and stores its vector while the weights are
+    frozen.
 
     Subclasses have a `projection`, their last layer, and define `encode_words`. Those that read characters
     also have a `character_embedding`, and the layers that `_make_char_cnn` makes.
@@ -106,8 +106,8 @@ class CachedTokenEncoder(nn.Module):
 class TokenEncoder(CachedTokenEncoder):
     """
     The token layer of a biLM (section 3.4 of Peters et al., 2018), with the initial values of the published
-    models' training. Without gradients, the highway layers, which take most of the time, compute in the
-    biLM's precision, and the other layers in float32.
+    models' training. Without gradients, the highway layers (most of the time) compute in the biLM's
+    precision, and the other layers in float32.
     """
 
     def __init__(self, options: CharCnnOptions, projection_dim: int) -> None:
@@ -162,8 +162,8 @@ class FrozenCharCnn:
     A convolution over the vectors of characters is a sum of one row a character: row (k, c) of its table is
     the contribution of the character c at position k of a window. Reading these sums takes a fraction of the
     time of the products, and is as exact. The products of the highway layers, most of the remaining time, are
-    in the given precision. The vector that they carry is not rounded to it, nor is the projection, which
-    takes a tenth of their time and would double the error.
+    in the given precision. The vector that they carry is not rounded to it, nor is the projection: it takes a
+    tenth of their time and would double the error.
     """
 
     def __init__(self, encoder: CachedTokenEncoder, precision: Precision) -> None:

@@ -37,15 +37,15 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _matching_softmax(path: str, models: Mapping[str, ArchivedBiLm]) -> SoftmaxWeights:
-    """Returns a model's softmax. Raises `BiLmError` unless sizes and vocabulary are those of the first."""
+    """Returns a model's softmax. Raises `BiLmError` unless all sizes and vocabularies are equal."""
     first, (first_options, _, first_softmax) = next(iter(models.items()))
     options, _, softmax = models[path]
     if softmax is None or first_softmax is None:
-        raise BiLmError(f"archive {path if softmax is None else first}: has no softmax")
+        raise BiLmError(f"archive {path if softmax is None else first}: softmax missing")
     if options != first_options:
-        raise BiLmError(f"archive {path}: its biLM has other sizes than that of {first}")
+        raise BiLmError(f"archive {path}: its biLM has other sizes than {first}")
     if softmax.words != first_softmax.words:
-        raise BiLmError(f"archive {path}: its vocabulary is not that of {first}")
+        raise BiLmError(f"archive {path}: its vocabulary differs from {first}")
     return softmax
 
 
@@ -56,7 +56,7 @@ def mean(tensors: Sequence[Tensor]) -> Tensor:
 
 COMMAND = Command(
     description="Write the archive of the mean of several biLMs that were trained further from the same one. "
-    "It often has a lower perplexity than any of them. Its configuration is that of the first.",
+    "It often has a lower perplexity than any of them. It has the configuration of the first.",
     add_arguments=add_arguments,
     run=run,
 )

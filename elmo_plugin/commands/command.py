@@ -1,4 +1,4 @@
-"""What a command is, for `elmo NAME` and `allennlp elmo-NAME` alike, and which commands there are."""
+"""The commands, for `elmo NAME` and `allennlp elmo-NAME` alike."""
 
 import argparse
 import os
@@ -21,12 +21,12 @@ WITHOUT_ALLENNLP = {
     "weights": "Show how much each layer of the biLM counts in trained models.",
 }
 WITH_ALLENNLP = {
-    "predict": "Show what a trained model predicts for a text, or answer a file of SQuAD.",
+    "predict": "Predict a text with a trained model, or answer a file of SQuAD.",
     "vocab": "Make the vocabulary of a biLM from text.",
     "sweep": "Train configurations with several seeds and compare them.",
     "ensemble": "Put several trained models of a task into one archive.",
     "senses": "How well a biLM's layers tell the senses of words.",
-    "probe": "What a linear classifier finds in each layer of a biLM.",
+    "probe": "Probe each layer of a biLM with a linear classifier.",
     "score": "Score the output of a system as a task's official scorer does.",
 }
 COMMANDS = WITHOUT_ALLENNLP | WITH_ALLENNLP
@@ -48,7 +48,7 @@ def output_paths(args: argparse.Namespace) -> list[OutputPath]:
 
 
 class Command(NamedTuple):
-    """A command, and the head of its own `--help`."""
+    """A command, and the head of its `--help`."""
 
     description: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
@@ -68,10 +68,10 @@ class Command(NamedTuple):
             write_json(args.json, content)
 
     def how_to_resume(self, args: argparse.Namespace) -> str:
-        """Says what a stopped run has kept; empty if that is nothing."""
+        """Reports the kept part of a stopped run, or an empty string."""
         path = self.resume_path and self.resume_path(args)
         if path and path.exists():
-            return f"{path} keeps what was done; the same command resumes it"
+            return f"{path} keeps the finished part; the same command resumes it"
         return ""
 
 
@@ -83,12 +83,12 @@ def load_command(name: str) -> Command:
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Adds `--json`, for what `Command.run` returns."""
-    parser.add_argument("--json", type=OutputPath, metavar="FILE", help="what is printed, as JSON")
+    parser.add_argument("--json", type=OutputPath, metavar="FILE", help="write the output as JSON")
 
 
 def add_trust(parser: argparse.ArgumentParser) -> None:
     """Adds `--trust`, see `load_archive`."""
-    about = "let archives name any class by its module, which is run, and any file"
+    about = "let archives name any file, and any class by its module (its code runs)"
     parser.add_argument("--trust", action="store_true", help=about)
 
 

@@ -29,8 +29,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 COMMAND = Command(
-    description="Serve a page on this machine that shows what trained models predict, in a tab for each "
-    "task, and what a biLM makes of words.",
+    description="Serve a page on this machine with the predictions of trained models, in a tab for each "
+    "task, and the words of a biLM.",
     add_arguments=add_arguments,
     run=run,
 )

@@ -18,11 +18,11 @@ from elmo_plugin.embed_files import (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("input", metavar="INPUT", help="a sentence a line (plain, .gz or .zst); - for standard input")
+    add("input", metavar="INPUT", help="one sentence per line (plain, .gz or .zst); - for standard input")
     about = "a file, .hdf5 or .safetensors; with --engine a folder"
     add("output", type=OutputPath, metavar="OUTPUT", help=about)
 
-    group = parser.add_argument_group("what is written of a sentence (one of these)")
+    group = parser.add_argument_group("the output for a sentence (one of these)")
     add = group.add_mutually_exclusive_group(required=True).add_argument
     choices = {
         "all": "all layers: (layers, words, dim)",
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--mix", metavar="ARCHIVE", help="the mixture that a trained task model has learned: (words, dim)")
     group.add_argument("--placement", help="for --mix: which, if ARCHIVE has several (see elmo-weights)")
 
-    add = parser.add_argument_group("the biLM (for --mix it is that of ARCHIVE)").add_argument
+    add = parser.add_argument_group("the biLM (for --mix: ARCHIVE's)").add_argument
     add("--bilm", metavar="NAME", help=BILM_HELP)
     add("--options-file", metavar="FILE", help="options.json, path or URL, with --weight-file")
     add("--weight-file", metavar="FILE", help="weights.hdf5, path or URL, with --options-file")

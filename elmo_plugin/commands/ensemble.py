@@ -1,4 +1,4 @@
-"""`elmo ensemble`: makes one archive from those of several trained models of a task."""
+"""`elmo ensemble`: makes one archive from several trained models of a task."""
 
 import argparse
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> None:
 def _config(archives: Sequence[Archive]) -> dict[str, Any]:
     members = [archive.config["model"] for archive in archives]
     for member in members:
-        remove_keys_from_params(member)  # files for training alone, which AllenNLP does not find in lists
+        remove_keys_from_params(member)  # files for training alone; AllenNLP does not find them in lists
     model = {"type": "ensemble", "members": [member.as_dict(quiet=True) for member in members]}
     return {**archives[0].config.as_dict(quiet=True), "model": model}
 
@@ -57,10 +57,10 @@ def _check_same(first_path: str, first: Archive, path: str, archive: Archive) ->
     configs = [each.config.as_dict(quiet=True) for each in (first, archive)]
     types = [config["model"]["type"] for config in configs]
     if types[0] != types[1]:
-        raise BiLmError(f"archive {path}: its model is a {types[1]}, but that of {first_path} a {types[0]}")
+        raise BiLmError(f"archive {path}: its model is a {types[1]}, but {first_path} has a {types[0]}")
     for reader in ("dataset_reader", "validation_dataset_reader"):
         if configs[0].get(reader) != configs[1].get(reader):
-            raise BiLmError(f"archive {path}: its {reader} is not that of {first_path}")
+            raise BiLmError(f"archive {path}: its {reader} differs from {first_path}")
     words = [
         {name: vocab.get_index_to_token_vocabulary(name) for name in vocab.get_namespaces()}
         for vocab in (first.model.vocab, archive.model.vocab)
@@ -73,7 +73,7 @@ def _check_same(first_path: str, first: Archive, path: str, archive: Archive) ->
 COMMAND = Command(
     description="Write an archive that predicts what several trained models of one task predict on average, "
     "for `allennlp evaluate` and `allennlp predict`. Their vocabularies and dataset readers must be the "
-    "same, as they are when the seed is all that differs.",
+    "same, which holds if only the seed differs.",
     add_arguments=add_arguments,
     run=run,
 )

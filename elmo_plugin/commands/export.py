@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("source", help=BILM_HELP)
     add("output_directory", type=OutputPath, help="where options.json and weights.hdf5 are written")
     add("--dtype", choices=DTYPES, help="type of the weights (default: the source's)")
-    add("--no-softmax", action="store_true", help="leave out the softmax, which only training needs")
+    add("--no-softmax", action="store_true", help="leave out the softmax, needed only in training")
     add("--hf", action="store_true", help="add a model card, for a model hub such as Hugging Face's")
 
 
@@ -28,8 +28,8 @@ def export(
     Writes a biLM to `options.json` and `weights.hdf5` in a folder, by default in the source's dtype.
     `with_card` adds a `README.md` for a model hub, unless there is one.
 
-    Raises `BiLmError` if the source has no biLM, and `OSError` if a file cannot be written; earlier files
-    then stay what they were.
+    Raises `BiLmError` if the source contains no biLM, and `OSError` if a file cannot be written; earlier
+    files then stay unchanged.
     """
     folder = Path(output_directory)
     stored = read_checkpoint(source, with_softmax=with_softmax)

@@ -40,7 +40,7 @@ class Stop:
                 self.number = number
                 raise KeyboardInterrupt
             os.write(2, f"\n{' '.join(['elmo', *sys.argv[1:2]])}: stopped\n".encode(errors="replace"))
-        os._exit(128 + number)  # also a forked worker, whose parent prints the message
+        os._exit(128 + number)  # also a forked worker; its parent prints the message
 
     def __enter__(self) -> None:
         self._raises = True
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--version", action="version", version=f"elmo_plugin {__version__}")
     verbosity = parser.add_mutually_exclusive_group()
     verbosity.add_argument("--quiet", action="store_true", help="no progress and no warnings")
-    verbosity.add_argument("--verbose", action="store_true", help="log what is done")
+    verbosity.add_argument("--verbose", action="store_true", help="log progress")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     parsers = {
         name: commands.add_parser(name, help=f"{about} (needs AllenNLP)" if name in WITH_ALLENNLP else about)
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BaseException as error:
         hint = command.how_to_resume(args)
         if stop.number or isinstance(error, KeyboardInterrupt):  # some libraries turn it into another error
-            # On a line of its own: a terminal shows ^C where the cursor was, as in a progress bar.
+            # On a new line: a terminal shows ^C at the cursor, as in a progress bar.
             print(f"\nelmo {name}: stopped; {hint or 'nothing was written'}", file=sys.stderr)
             sys.exit(128 + (stop.number or signal.SIGINT))
         if isinstance(error, OSError):  # such as a full disk, or a worker that was killed

@@ -12,7 +12,7 @@ from elmo_plugin.common.formats.text_files import decode, read_lines
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("bilm", metavar="BILM", help=BILM_HELP)
-    about = "what is searched: one sentence per line, with spaces between its words (plain, .gz or .zst)"
+    about = "the text to search: one sentence per line, with spaces between its words (plain, .gz or .zst)"
     add("text", metavar="TEXT", help=about)
     about = "a word in brackets in its sentence, as in 'They saw a Broadway [play] .'; or a word alone"
     add("words", metavar="WORD", nargs="+", help=about)
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     lines = (decode(line, f"{args.text}, line {n}") for n, line in enumerate(read_lines(args.text), start=1))
     sentences = [words for line in lines if (words := line.split())]
     if not sentences:
-        raise BiLmError(f"{args.text}: there is no word in this file")
+        raise BiLmError(f"{args.text}: no words in this file")
     bilm = BiLm.from_pretrained(args.bilm)
     layer = bilm.num_layers - 1 if args.layer is None else args.layer
     if not 0 <= layer < bilm.num_layers:

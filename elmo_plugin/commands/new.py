@@ -35,7 +35,7 @@ result. The heads of its files explain every option.
 
 
 class ProjectTask(NamedTuple):
-    """What the README of a task's project says: its title, the dev file, and the format of its data."""
+    """The README of a task's project: its title, the dev file, and the format of its data."""
 
     title: str
     dev: str
@@ -56,15 +56,15 @@ PROJECT_TASKS = {
     "sst": ProjectTask(
         "Sentiment",
         "dev.txt",
-        "a tree a line, as in the Stanford Sentiment Treebank, as train.txt and dev.txt",
+        "one tree per line, as in the Stanford Sentiment Treebank, as train.txt and dev.txt",
     ),
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the task and the folder."""
-    parser.add_argument("task", choices=PROJECT_TASKS, help="what the model is for")
-    about = "the folder to create, which must not exist yet"
+    parser.add_argument("task", choices=PROJECT_TASKS, help="the task of the model")
+    about = "the folder to create; must not exist yet"
     parser.add_argument("folder", type=Path, metavar="FOLDER", help=about)
 
 

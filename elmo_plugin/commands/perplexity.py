@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=STATES,
         default=STATES[0],
         help="carry: sentence follows sentence in blocks, as in training; "
-        "reset: each sentence is read by itself, as applications do",
+        "reset: each sentence is read separately, as in applications",
     )
     about = "for carry: a block is the fewest sentences that have at least N words (default: 1000)"
     add("--block-words", type=int, default=1000, metavar="N", help=about)
@@ -51,9 +51,9 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 COMMAND = Command(
-    description="Score text, one tokenized sentence a line, with both language models of a biLM and their "
-    "full softmax. The perplexity is over all words and the end of each sentence. It compares with that of "
-    "another biLM only if both have the same vocabulary, whose unknown words count as one word.",
+    description="Score text, one tokenized sentence per line, with both language models of a biLM and their "
+    "full softmax. The perplexity is over all words and the end of each sentence. Perplexities are "
+    "comparable only over the same vocabulary; unknown words count as one word.",
     add_arguments=add_arguments,
     run=run,
 )

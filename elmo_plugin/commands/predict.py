@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("archive", metavar="ARCHIVE", help="model.tar.gz, or the directory, of a trained model")
     about = (
-        "what the task reads, in its order: a sentence or a document; a passage and a question; a premise "
+        "the input of the task, in its order: a sentence or a document; a passage and a question; a premise "
         "and a hypothesis; or a JSON object. - reads standard input, one text or JSON object per line"
     )
     add("texts", metavar="TEXT", nargs="+", help=about)
@@ -81,14 +81,14 @@ def _read_questions(path: str, predictor: SquadPredictor) -> tuple[list[Instance
             except ConfigurationError as error:
                 skipped.append(f"{paragraph.location}, question {question.id}: {error}")
     if not instances:
-        raise ConfigurationError(skipped[0] if skipped else f"{path}: there are no questions in this file")
+        raise ConfigurationError(skipped[0] if skipped else f"{path}: no questions in this file")
     return instances, skipped
 
 
 COMMAND = Command(
-    description="Show what a trained model predicts for a text: in colour, or plain if there is no "
-    "terminal. The task is found from the archive. With --squad, answer all questions of a file of SQuAD "
-    "1.1, which needs no answers; questions that are too long for the model are reported and skipped.",
+    description="Show a trained model's predictions for a text, in colour on a terminal. The task is found "
+    "from the archive. With --squad, answer all questions of a file of SQuAD 1.1, with or without answers; "
+    "questions that are too long for the model are reported and skipped.",
     add_arguments=add_arguments,
     run=run,
 )

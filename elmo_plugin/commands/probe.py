@@ -1,4 +1,4 @@
-"""`elmo probe`: measures what a linear classifier finds in each layer of a biLM."""
+"""`elmo probe`: probes each layer of a biLM with a linear classifier."""
 
 import argparse
 import statistics
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 def _read(path: str) -> list[TaggedSentence]:
     sentences = list(read_tagged(path))
     if not sentences:
-        raise BiLmError(f"{path}: there is no word in this file")
+        raise BiLmError(f"{path}: no words in this file")
     return sentences
 
 

@@ -37,13 +37,13 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     for representations in (layers, *(controls(bilm, layers) if args.controls else [])):
         model = NearestSense(representations, args.ties)
         if not model.fit(read_senses(args.train)):
-            raise BiLmError(f"{args.train}: there is no word with a sense in this file")
+            raise BiLmError(f"{args.train}: no word with a sense in this file")
         for test, test_scores in scores.items():
             first, *by_layer = score_senses(model, read_senses(test), first_sense)
             test_scores += by_layer if test_scores else [first, *by_layer]
     for test, test_scores in scores.items():
         if not test_scores[0].total:
-            raise BiLmError(f"{test}: there is no word with a sense in this file")
+            raise BiLmError(f"{test}: no word with a sense in this file")
         print(f"{test}: {test_scores[0].total:,} words\n{table(test_scores)}\n")
     return {test: {each.name: _figures(each) for each in test_scores} for test, test_scores in scores.items()}
 
@@ -59,8 +59,8 @@ def _figures(score: SenseScore) -> dict[str, float]:
 
 
 COMMAND = Command(
-    description="Give each word the sense, among those of its lemma, whose mean vector over a training "
-    "corpus is the nearest, by each layer of a biLM; lemmas that the training corpus does not have get their "
+    description="Give each word the sense of its lemma with the nearest mean vector over a training corpus, "
+    "by each layer of a biLM; lemmas that the training corpus does not have get their "
     "first sense. Prints the F1 of each layer, of their mean, and of the first sense of all words.",
     add_arguments=add_arguments,
     run=run,

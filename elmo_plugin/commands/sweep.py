@@ -186,7 +186,7 @@ def _table_file(folder: str | Path) -> Path:
 
 COMMAND = Command(
     description="Train each configuration with several seeds, and compare their scores. "
-    "What is finished in DIR is not trained again: a sweep that was stopped continues when you start it "
+    "Finished trainings in DIR are not repeated: a sweep that was stopped continues when you start it "
     "again, and you may add seeds and configurations.",
     add_arguments=add_arguments,
     run=run,

@@ -14,7 +14,7 @@ from elmo_plugin.language_model import BiLmTextReader, prepare_corpus, vocabular
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("text", nargs="+", metavar="TEXT", help="a file (plain, .gz or .zst), or a quoted pattern")
-    about = "where the vocabulary is written"
+    about = "folder of the vocabulary"
     add("-o", "--output", type=OutputPath, required=True, metavar="DIRECTORY", help=about)
     add("--min-count", type=positive_int, default=1, metavar="N", help="leave out words that are rarer")
     add(
@@ -39,11 +39,11 @@ def run(args: argparse.Namespace) -> None:
         max_vocab_size={} if args.max_size is None else {reader.namespace: args.max_size},
     )
     words = set(vocabulary.get_token_to_index_vocabulary(reader.namespace)) & set(counts)
-    words -= {vocabulary._padding_token, vocabulary._oov_token}  # which may be in the text, too
+    words -= {vocabulary._padding_token, vocabulary._oov_token}  # they may also be in the text
     if not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= words:
         raise BiLmError(
             f"--min-count {args.min_count} and --max-size {args.max_size} leave out "
-            f"{BEGIN_SENTENCE_TOKEN} or {END_SENTENCE_TOKEN}, which occur {corpus.sentences} times; take a "
+            f"{BEGIN_SENTENCE_TOKEN} or {END_SENTENCE_TOKEN} (they occur {corpus.sentences} times); take a "
             "lower count or a larger size"
         )
     covered = sum(counts[word] for word in words) - 2 * corpus.sentences
@@ -68,8 +68,8 @@ def _figures_file(args: argparse.Namespace) -> Path:
 
 
 COMMAND = Command(
-    description="Count the words of text with one tokenized sentence a line, and write a biLM's vocabulary: "
-    "the words in the order of descending frequency. A configuration refers to it as "
+    description="Count the words of text with one tokenized sentence per line, and write a biLM's "
+    "vocabulary, in the order of descending frequency. A configuration refers to it as "
     "{vocabulary: {type: 'from_files', directory: DIRECTORY}}. DIRECTORY.corpus.json gets the figures of the "
     "text: the numbers of tokens, sentences, types (distinct words) and words in the vocabulary, and their "
     "coverage, the fraction of the tokens that they are.",

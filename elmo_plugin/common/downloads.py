@@ -24,9 +24,9 @@ def is_url(text: str) -> bool:
 
 def fetch(path_or_url: str | Path) -> Path:
     """
-    Returns the path, or where the URL is downloaded to: `https://…`, `hf://USER/MODEL/FILE` of the Hugging
-    Face Hub (without a file the folder of the model), `s3://…` or `gs://…`. What AllenNLP or an earlier call
-    has downloaded is not downloaded again. Raises `BiLmError` if it cannot be downloaded.
+    Returns the path, or the path of the downloaded URL: `https://…`, `hf://USER/MODEL/FILE` of the Hugging
+    Face Hub (without a file the folder of the model), `s3://…` or `gs://…`. Files that AllenNLP or an earlier
+    call has downloaded are reused. Raises `BiLmError` if it cannot be downloaded.
     """
     if not isinstance(path_or_url, str) or not is_url(path_or_url):
         return Path(os.path.expanduser(path_or_url))
@@ -34,7 +34,7 @@ def fetch(path_or_url: str | Path) -> Path:
         return _download(path_or_url)
     except ImportError:
         reason = "install elmo_plugin[download]"
-    except Exception as error:  # the clients of clouds have exceptions of their own
+    except Exception as error:  # the clients of clouds have other exceptions
         reason = f"{type(error).__name__}: {error}"
     raise BiLmError(f"cannot download {path_or_url} ({reason}): download it manually and pass its path")
 

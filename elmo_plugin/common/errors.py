@@ -14,7 +14,7 @@ class BiLmError(ValueError):
 
 @contextmanager
 def as_configuration_error(option: str = "") -> Iterator[None]:
-    """Turns a `BiLmError` into AllenNLP's `ConfigurationError`, which names the `option`."""
+    """Turns a `BiLmError` into AllenNLP's `ConfigurationError`, naming the `option`."""
     from allennlp.common.checks import ConfigurationError  # here, as the biLM needs no AllenNLP
 
     try:

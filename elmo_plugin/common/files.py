@@ -29,8 +29,9 @@ _OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
-    Yields a temporary path, which is flushed to the disk and renamed to `path` when the block succeeds, and
-    deleted when it fails. Symlinks are followed. Special files (/dev/stdout) are written to, not replaced.
+    Yields a temporary path; flushes it to the disk and renames it to `path` when the block succeeds, and
+    deletes it when the block fails. Symlinks are followed. Special files (/dev/stdout) are written to, not
+    replaced.
 
     Raises `OSError`, naming `path`, if it cannot be written.
     """
@@ -61,7 +62,7 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 @contextmanager
 def _temporary(path: Path) -> Iterator[Path]:
-    """Yields a path of the same name in a new folder, which is next to a file, but not next to a device."""
+    """Yields a path of the same name in a new folder, next to `path` unless that is a device."""
     parent = None if is_special(path) else target_of(path).parent
     if parent is not None:
         parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +90,7 @@ def _flush_to_disk(path: Path) -> None:
 @contextmanager
 def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
     """
-    Holds a lock, whose file it creates and removes. Raises `filelock.Timeout` if another process holds it for
+    Holds a lock; creates and removes its file. Raises `filelock.Timeout` if another process holds it for
     `timeout` seconds; -1 waits.
     """
     with FileLock(str(lock), timeout=timeout):
@@ -118,11 +119,11 @@ def reason(error: OSError) -> str:
 
 
 def read_bytes(path: str | os.PathLike[str], name: str) -> bytes:
-    """Reads a file. Raises `BiLmError`, which calls it `name`, if it is missing or cannot be read."""
+    """Reads a file. Raises `BiLmError`, beginning with `name`, if it is missing or cannot be read."""
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:
-        raise BiLmError(f"{name}: there is no such file") from None
+        raise BiLmError(f"{name}: file not found") from None
     except OSError as error:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
 

@@ -1,4 +1,4 @@
-"""What the output of a command may be: a file that is no input, or something special such as a device."""
+"""The output of a command: a file that is no input, or a special file such as a device."""
 
 import os
 import stat
@@ -58,14 +58,14 @@ def _named_files(arguments: Iterable[Any]) -> Iterator[str]:
 
 
 def is_special(path: StrPath) -> bool:
-    """Returns whether a path is a stream, a device or a pipe, which is written to and never replaced."""
+    """Returns whether a path is a stream, a device or a pipe, to be written to and never replaced."""
     return os.fspath(path) in _STREAMS or (
         os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
     )
 
 
 def open_special(path: StrPath) -> BinaryIO:
-    """Opens something special for writing; a stream continues after what was printed."""
+    """Opens something special for writing; a stream continues after earlier output."""
     stream = _STREAMS.get(os.fspath(path))
     if stream is None:
         return open(path, "wb")
@@ -74,7 +74,7 @@ def open_special(path: StrPath) -> BinaryIO:
 
 
 def target_of(path: StrPath) -> Path:
-    """Returns the file that a symlink leads to, which may be missing, or the path itself."""
+    """Returns the file (maybe missing) that a symlink leads to, or the path itself."""
     return Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
 
 

@@ -1,4 +1,4 @@
-"""Figures of matplotlib, which is an extra."""
+"""Figures of matplotlib (an extra)."""
 
 from os import PathLike
 from pathlib import Path

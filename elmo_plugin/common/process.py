@@ -31,7 +31,7 @@ def open_missing_streams() -> None:
 class ForkSafeLock:
     """
     A lock for the threads of one process. A forked child finds it free even if a thread of the parent held
-    it, so what it guards must be valid at any moment.
+    it, so the guarded values must be valid at any moment.
     """
 
     def __init__(self) -> None:

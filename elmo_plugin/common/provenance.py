@@ -1,4 +1,4 @@
-"""What a figure was measured with: the commit of the package's code, the date, and the machine."""
+"""The provenance of a figure: the commit of the package's code, the date, and the machine."""
 
 import datetime
 import platform

@@ -13,7 +13,7 @@ class SpacyRules:
     """
     The tokenizer of a language, followed by `pipes`, such as "sentencizer"; no trained model is needed. spaCy
     stores each new word for ever, so the rules are loaded again after many. Threads may share them. Raises
-    `BiLmError` if spaCy is not installed, or has no rules for the language.
+    `BiLmError` if spaCy is not installed, or lacks rules for the language.
     """
 
     max_new_words = 100_000
@@ -41,7 +41,7 @@ class SpacyRules:
         try:
             nlp = spacy.blank(self._language)
         except ImportError as error:
-            raise BiLmError(f"spaCy has no rules for language {self._language!r} ({error})") from None
+            raise BiLmError(f"spaCy lacks rules for language {self._language!r} ({error})") from None
         for pipe in self._pipes:
             nlp.add_pipe(pipe)
         return nlp, len(nlp.vocab.strings)

@@ -34,7 +34,7 @@ HEADERS = {
 
 
 def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1") -> Starlette:
-    """Returns the application, which refuses requests for other names than `host`, see `SameSiteOnly`."""
+    """Returns the application. It refuses requests for other names than `host`, see `SameSiteOnly`."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,  # whatever a template is called

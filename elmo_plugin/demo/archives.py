@@ -19,7 +19,7 @@ from elmo_plugin.embedding import layer_name, read_layer_weights
 
 class LoadedArchive:
     """
-    A trained model, which predicts one input after another. `tagger` is the archive of the model that finds
+    A trained model that predicts one input after another. `tagger` is the archive of the model that finds
     the predicates of sentences for semantic roles.
     """
 
@@ -87,7 +87,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what the template shows of an archive: its prediction, or why there is none."""
+    """Returns the prediction of an archive for the template, or why it is missing."""
     prediction, error = None, ""
     try:
         prediction = archive.predict(inputs)
@@ -132,6 +132,6 @@ def task_of(model: Model, path: str) -> Task:
     predictor = getattr(model, "members", [model])[0].default_predictor
     if predictor is None:
         hint = "; show a biLM by --bilm" if type(model).__name__ == "BiLmLanguageModel" else ""
-        raise BiLmError(f"archive {path}: its model, {type(model).__name__}, has no predictor{hint}")
+        raise BiLmError(f"archive {path}: its model, {type(model).__name__}, lacks a predictor{hint}")
     name = predictor.removeprefix("elmo_")
     return TASKS.get(name) or Task(name, name.replace("_", " ").capitalize(), {"sentence": 2})

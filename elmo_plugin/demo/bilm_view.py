@@ -90,7 +90,7 @@ class BiLmTab(Tab):
 def _number(chosen: str, num_words: int) -> int:
     number = int(chosen) if re.fullmatch(r"[0-9]{1,6}", chosen) else num_words
     if number >= num_words:
-        raise BiLmError(f"There is no word {chosen!r} in this text.")
+        raise BiLmError(f"The word {chosen!r} is not in this text.")
     return number
 
 

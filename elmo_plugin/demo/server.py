@@ -16,8 +16,8 @@ from elmo_plugin.demo.bilm_view import BiLmTab
 from elmo_plugin.demo.tasks import Tab
 
 WARNING = (
-    "everyone who can reach this machine can use these models and the time of its processors. There is no "
-    "password, and texts travel unencrypted."
+    "everyone who can reach this machine can use these models and the time of its processors. Access "
+    "needs no password, and texts travel unencrypted."
 )
 MAX_REQUEST_BYTES = 1 << 20  # longer ones are refused before they are read
 

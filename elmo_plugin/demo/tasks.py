@@ -1,4 +1,4 @@
-"""What each task reads, and the tab of the page that has its form."""
+"""The inputs of each task, and the tab of the page with its form."""
 
 import json
 from abc import ABC, abstractmethod
@@ -78,6 +78,6 @@ class Tab(ABC):
     @abstractmethod
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         """
-        Returns what the template shows, and in `json` what programs get. Raises `BiLmError` if the query
-        cannot be used.
+        Returns the variables of the template, and in `json` the answer to programs. Raises `BiLmError` if the
+        query cannot be used.
         """

@@ -1,4 +1,4 @@
-"""Predictions in a terminal, in color where it has colors."""
+"""Predictions in a terminal, in color if it has colors."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -52,7 +52,7 @@ def show_predictions(
 
 
 def _read_inputs(texts: Sequence[str], task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields the inputs of a command line, or of standard input, with where they are."""
+    """Yields the inputs of a command line, or of standard input, with their places."""
     lines: Iterable[tuple[str, Sequence[str]]] = [("TEXT", texts)]
     if list(texts) == ["-"]:
         places = ((f"standard input, line {n}", line) for n, line in enumerate(standard_input_lines(), 1))
@@ -63,7 +63,7 @@ def _read_inputs(texts: Sequence[str], task: Task) -> Iterator[tuple[str, dict[s
 
 
 def print_view(parts: Sequence[Part]) -> None:
-    """Prints what is shown of a prediction. Spans are in brackets before their labels, also in color."""
+    """Prints a prediction. Spans are in brackets before their labels, also in color."""
     console = Console(highlight=False)
     for part in parts:
         if part.title:

@@ -1,4 +1,4 @@
-"""What a person reads of predictions: marked texts and bars, and where models differ."""
+"""Shows predictions: marked texts and bars, and the differences between models."""
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ class MarkedSpan(NamedTuple):
 
 
 class MarkedText(NamedTuple):
-    """A text, whose spans may be nested, and a title or an empty string."""
+    """A text with spans that may be nested, and a title or an empty string."""
 
     title: str
     text: str
@@ -55,7 +55,7 @@ Output = Mapping[str, Any]
 
 def views(task: str, outputs: Sequence[Output], inputs: Mapping[str, Any]) -> list[list[Part]]:
     """
-    Returns what is shown of the predictions of several models for one input, with `differs` where they do.
+    Returns the views of several models' predictions for one input, with `differs` at differences.
     Nothing is shown of an unknown task.
     """
     if task == "coref":
@@ -170,7 +170,7 @@ VIEWS: dict[str, Callable[[Output, Mapping[str, Any]], list[Part]]] = {
 
 
 class Mark(NamedTuple):
-    """A span, and what is in it: text and other marks."""
+    """A span with its content: text and other marks."""
 
     span: MarkedSpan
     pieces: "list[str | Mark]"

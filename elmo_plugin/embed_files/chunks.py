@@ -18,7 +18,7 @@ from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
 
 STANDARD_INPUT = "-"
-_LINE_BYTES = 8  # counted for each line besides its text, because blank lines also take memory
+_LINE_BYTES = 8  # added to the text of each line, because blank lines also take memory
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ def has_chunk(folder: Path, chunk: Chunk) -> bool:
     if not np.array_equal(sentences, join_lines(chunk.sentences)):
         first, last = chunk.first_line + 1, chunk.first_line + len(chunk.sentences)
         raise BiLmError(
-            f"{folder} was started with another text, which differs in lines {first} to {last}: use that "
+            f"{folder} was started with another text (lines {first} to {last} differ): use that "
             "text, or remove the folder to start over"
         )
     return True

@@ -37,7 +37,7 @@ _STOPS = (signal.SIGINT, signal.SIGTERM)
 def make_tokenizer(name: str, language: str) -> Callable[[str], list[str]]:
     """
     Returns a function from a line to its words, see `EmbedSettings`. Raises `BiLmError` if spaCy is missing
-    or has no rules for the language.
+    or lacks rules for the language.
     """
     if name == "whitespace":
         return str.split
@@ -203,7 +203,7 @@ def _in_order(
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Delays Ctrl-C and SIGTERM, which would leave a process half started. What is started inherits this."""
+    """Delays Ctrl-C and SIGTERM, so that no process is left half started. Started processes inherit this."""
     if sys.platform == "win32":
         yield
         return

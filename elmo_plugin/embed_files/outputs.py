@@ -1,6 +1,6 @@
 """
 The formats of outputs: HDF5 in the layout of the command `allennlp elmo` that AllenNLP had before 1.0, and
-safetensors, which any program can map into memory.
+safetensors, for any program to map into memory.
 """
 
 import json
@@ -92,9 +92,8 @@ def _read_hdf5_description(path: Path) -> dict[str, Any] | None:
 
 def sentence_key(sentence: str) -> str:
     r"""
-    Returns the name of a sentence's dataset if sentences are keys: the sentence itself, with escapes for what
-    HDF5 forbids in a name. A slash is written `\s`, a NUL `\0`, a sentence of a single dot `\.`, and a
-    backslash `\\`.
+    Returns the name of a sentence's dataset if sentences are keys: the sentence, with characters escaped that
+    HDF5 forbids. A slash is written `\s`, a NUL `\0`, a sentence of a single dot `\.`, and a backslash `\\`.
     """
     if sentence == ".":
         return r"\."
@@ -125,7 +124,7 @@ def _write_safetensors(
     space between them, are the UTF-8 bytes of `text` from `text_starts[i]` to `text_starts[i + 1]`.
     """
     starts = _starts(length for lengths in _stored(chunks, "lengths") for length in lengths)
-    # Of each tensor its type, its shape and its rows. Larger types come first, so that all are aligned.
+    # The type, shape and rows of each tensor. Larger types come first, so that all are aligned.
     tensors: dict[str, tuple[str, tuple[int, ...], Iterable[np.ndarray]]] = {
         "starts": ("int64", starts.shape, [starts]),
         "vectors": (settings.dtype, (int(starts[-1]), *row_shape), _stored(chunks, "vectors")),

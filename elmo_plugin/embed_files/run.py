@@ -58,7 +58,7 @@ def embed_file(
     output : `str | Path`
         The file to be written.
     settings : `EmbedSettings`
-        The biLM, and what is written.
+        The biLM, and the form of the output.
     output_format : `str`, optional
         "hdf5" or "safetensors"; by default by the suffix of the output.
     workers : `int`, optional
@@ -166,7 +166,7 @@ def embed_shards(
     pattern : `str`
         Names the files. All machines must see them, and the folder, at the same paths.
     folder : `str | Path`
-        Where the outputs are written, each named after its file and the format.
+        The folder of the outputs, each named after its file and the format.
     scheduler : `str`, optional
         The address of the scheduler of a running cluster. By default one is made of processes on this
         machine.

@@ -65,7 +65,7 @@ class EmbedSettings:
     max_words: int = 100_000
 
     def description(self) -> dict[str, Any]:
-        """Returns what decides the output, except for the content of the biLM."""
+        """Returns the settings that decide the output, without the content of the biLM."""
         return {name: value for name, value in asdict(self).items() if name not in ("bilm", "max_words")}
 
 
@@ -79,7 +79,7 @@ def check_settings(settings: EmbedSettings, output_format: str) -> None:
     check_range("threads", settings.threads, MAX_PROCESSES)
     check_range("gzip", settings.gzip, 9)
     if output_format != "hdf5" and (settings.gzip is not None or settings.keys != "line"):
-        raise BiLmError(f"{output_format} has no compression and no sentence keys: use hdf5")
+        raise BiLmError(f"{output_format} does not support compression or sentence keys: use hdf5")
     if settings.placement is not None and settings.layers != "mix":
         raise BiLmError("a placement goes with the mix of a trained model")
 

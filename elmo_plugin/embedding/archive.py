@@ -1,4 +1,4 @@
-"""What a trained model says about its ELMo: the biLM, its layers, and the weight of each layer."""
+"""Reads ELMo's biLM, layers and layer weights from a trained model."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -13,9 +13,9 @@ from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import MODELS, WEIGHTS_NAMES, check_weights
 from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor, load_plain
 
-EXTRA_STATE = "_extra_state"  # torch's name for what a module stores besides its tensors
+EXTRA_STATE = "_extra_state"  # torch's name for a module's stored values other than tensors
 _WEIGHTS = ".scalar_mix.weights"
-_WHAT = "what is stored with the weights of ELMo"
+_WHAT = "the metadata of ELMo in the weights"
 
 
 class ElmoMetadata(NamedTuple):
@@ -52,7 +52,7 @@ def archived_bilm(
 ) -> BiLm | None:
     """
     Makes the biLM of a trained model from the model's weights, in `folder`; `source` is its name in the
-    configuration. Returns `None` if the folder has no weights, because the training begins.
+    configuration. Returns `None` if the folder lacks weights, because the training begins.
 
     Raises `BiLmError` if the weights lack the biLM, unless it has a name: an archive must not read files.
     """
@@ -69,19 +69,19 @@ def archived_bilm(
 
 
 def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any]:
-    """Reads the weights of a trained model. They are empty if the folder has no weights, or damaged ones."""
+    """Reads the weights of a trained model. They are empty if the folder's weights are missing or damaged."""
     files = [Path(folder) / name for name in WEIGHTS_NAMES] if folder is not None else []
     file = next(filter(Path.is_file, files), None)
     try:
         return {} if file is None else load_plain(file, name=str(file))
-    except BiLmError:  # AllenNLP, which reads the file next, reports it
+    except BiLmError:  # AllenNLP reads the file next and reports it
         return {}
 
 
 def find_bilms(state: Mapping[str, Any], marker: str, path: str) -> Iterator[tuple[str, dict[str, Tensor]]]:
     """
     Finds the modules with a biLM in a `state_dict`, by an entry of each whose name ends in `marker`. Yields
-    the prefix of the module, and the weights of the biLM, which begin with `path` in it.
+    the prefix of the module, and the weights of its biLM, beginning with `path`.
     """
     for name in state:
         if name.endswith(marker):
@@ -108,8 +108,8 @@ class LayerWeights(NamedTuple):
 
 def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
     """
-    Reads the mixes from the `state_dict` of a model, in its order. An `ElmoRepresentations` by itself stores
-    no layer numbers: its layers are counted from 0.
+    Reads the mixes from the `state_dict` of a model, in its order. An `ElmoRepresentations` alone stores no
+    layer numbers: its layers are counted from 0.
     """
     modules = [name.removesuffix(_WEIGHTS) for name in state if name.endswith(_WEIGHTS)]
     counts = Counter(map(_placement, modules))

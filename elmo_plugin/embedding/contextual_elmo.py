@@ -55,7 +55,7 @@ class ElmoPlacement(FromParams):
 
 class ContextualElmo(ElmoRepresentations, FromParams):
     """
-    One biLM, which runs once for a batch, and a mix of its layers for each placement of ELMo: `input` is
+    One biLM, run once for a batch, and a mix of its layers for each placement of ELMo: `input` is
     [x ; ELMo] before the encoder, `output` is [h ; ELMo] after it (Peters et al., 2018, section 3.3). The
     parameters to regularize are `….mixes.input.scalar_mix.weights` and `….mixes.output.scalar_mix.weights`.
 
@@ -77,8 +77,8 @@ class ContextualElmo(ElmoRepresentations, FromParams):
     precision : `str`, optional (default = `"float32"`)
         The precision of a frozen biLM: "float32", "bfloat16" or "int8", see `docs/precision.md`.
     max_batch_tokens : `int`, optional (default = `8192`)
-        A batch with more tokens than this, padding included, is computed by a frozen biLM in chunks, which
-        bounds the memory and does not change the vectors.
+        A batch with more tokens than this, padding included, is computed by a frozen biLM in chunks, to bound
+        the memory with the same vectors.
     cache : `RegisteredCache`, optional (default = `None`)
         Stores the output of a frozen biLM, so that it computes each sentence once: in all epochs, or in all
         trainings. See `docs/cache.md`.
@@ -136,7 +136,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
     @overrides
     def get_extra_state(self) -> torch.Tensor:
-        """Returns what is stored with the weights, for `archived_bilm` and `read_layer_weights`."""
+        """Returns the values stored with the weights, for `archived_bilm` and `read_layer_weights`."""
         layers = {name: cast(LayerMix, mix).layer_numbers for name, mix in self.mixes.items()}
         return ElmoMetadata(self._source, self.bilm.options.to_dict(), layers).to_tensor()
 

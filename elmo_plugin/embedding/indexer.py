@@ -23,7 +23,7 @@ class ElmoTokenIndexer(TokenIndexer):
     # Parameters
 
     max_characters_per_token : `int`, optional (default = `50`)
-        `max_characters_per_token` of the biLM's options, which is 50 in all published models.
+        `max_characters_per_token` of the biLM's options (50 in all published models).
     token_min_padding_length : `int`, optional (default = `0`)
         See `TokenIndexer`.
     """

@@ -13,7 +13,7 @@ from elmo_plugin.embedding.scalar_mix import LayerMix
 class ElmoOutput(NamedTuple):
     """
     representations: each (batch, time, output_dim), one per mix
-    mask: (batch, time), true where there is a word
+    mask: (batch, time), true at the words
     """
 
     representations: list[Tensor]
@@ -39,14 +39,14 @@ class ElmoRepresentations(nn.Module):
         the token layer. A single layer is only scaled by `gamma`.
     layer_norm : `bool`
         Whether each vector of each layer is normalized over its own features to mean 0 and variance 1 before
-        mixing. Published implementations normalize over all words of the batch, which makes a word's vector
-        depend on the rest of its batch.
+        mixing. Published implementations normalize over all words of the batch, so a word's vector depends on
+        the rest of its batch.
     dropout : `float`
         The rate of dropout on the representations, in training.
     mixing_weights : `Sequence[float] | None`
         Fixed weights of the mixed layers (see `ScalarMix`), with a fixed `gamma` of 1; `None` to learn both.
     requires_grad : `bool | None`
-        Whether the biLM is trained with the task; `None` leaves it as it is. biLMs are loaded frozen.
+        Whether the biLM is trained with the task; `None` leaves it unchanged. biLMs are loaded frozen.
     stateful : `bool`
         Whether the LSTMs continue, row by row, from their state after the last batch, as in published
         implementations, instead of starting from zero. Gradients do not flow into earlier batches. The state

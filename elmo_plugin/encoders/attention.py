@@ -19,8 +19,8 @@ def biattention(
 ) -> tuple[Tensor, Tensor]:
     """
     Attends from each of two sequences to the other, with the dot product as similarity (Chen et al., 2017,
-    equations 11 to 13). Returns what the words of `first` attend to in `second`, in the shape of `first`,
-    (batch, time, dim), and the other way round.
+    equations 11 to 13). Returns the attended vectors of `second` for the words of `first`, in the shape of
+    `first`, (batch, time, dim), and the other way round.
     """
     similarity = first @ second.transpose(1, 2)  # Shape: (batch, time of first, time of second)
     for_first = masked_attention(similarity, second, second_mask)
@@ -39,7 +39,7 @@ def self_biattention(encoded: Tensor, mask: BoolTensor) -> Tensor:
 
 def pool(vectors: Tensor, scores: Tensor, mask: BoolTensor) -> Tensor:
     """
-    Pools the words of each row, of which there is at least one, by their maximum, mean, minimum, and mean
+    Pools the words of each row (at least one) by their maximum, mean, minimum, and mean
     weighted by the softmax of `scores`, shape (batch, time) (McCann et al., 2017, section 5). From shape
     (batch, time, dim) to (batch, 4 * dim).
     """

@@ -10,8 +10,8 @@ from elmo_plugin.encoders.recurrences import GruRecurrence, read_both_ways
 @Seq2SeqEncoder.register("bidirectional_gru")
 class BidirectionalGru(Seq2SeqEncoder):
     """
-    A layer of a GRU that reads in both directions. It computes what AllenNLP's `gru` with `bidirectional`
-    computes, both directions at once, and loads its weights.
+    A layer of a GRU that reads in both directions. It equals AllenNLP's `gru` with `bidirectional`, runs both
+    directions at once, and loads its weights.
 
     Registered as a `Seq2SeqEncoder` with name "bidirectional_gru".
 

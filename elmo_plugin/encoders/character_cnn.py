@@ -22,10 +22,10 @@ class CharacterCnn(TokenEmbedder):
 
     AllenNLP 1's `CnnEncoder` and e2e-coref (Lee et al., 2017) compute the same if a batch pads a word by at
     least a filter's width; e2e-coref has a learned vector for padding. document-qa (Clark and Gardner, 2018)
-    skips windows of padding alone, whose value is `activation(b)`. AllenNLP 2's `CnnEncoder` skips all
+    skips windows of padding alone (their value is `activation(b)`). AllenNLP 2's `CnnEncoder` skips all
     windows with any padding, and gives zeros to words shorter than a filter.
 
-    The filters are drawn as those of AllenNLP's `CnnEncoder`: weights and biases uniformly from
+    The filters are drawn as in AllenNLP's `CnnEncoder`: weights and biases uniformly from
     `-(width * embedding_dim)^-0.5` to `(width * embedding_dim)^-0.5`.
 
     Registered as a `TokenEmbedder` with name "character_cnn", for the indexer "characters".
@@ -78,7 +78,7 @@ class CharacterCnn(TokenEmbedder):
         return encode_unique_rows(token_characters, self._encode)
 
     def _encode(self, words: Tensor) -> Tensor:
-        """Encodes words of shape (words, characters), each by itself."""
+        """Encodes words of shape (words, characters), each separately."""
         if len(words) == 0:
             return self.embedding.weight.new_zeros(0, self.get_output_dim())
         # Room for the widest filter after the longest word, and one more slot.

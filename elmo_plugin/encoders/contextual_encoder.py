@@ -19,7 +19,7 @@ ELMO = "elmo"  # the token indexer that the module `elmo` reads
 
 
 def construct_encoder(encoder: Lazy[Seq2SeqEncoder], input_dim: int) -> Seq2SeqEncoder:
-    """Constructs an encoder of vectors of size `input_dim`, which AllenNLP's encoders call by either name."""
+    """Constructs an encoder of vectors of size `input_dim`, by either name of AllenNLP's encoders."""
     return encoder.construct(input_size=input_dim, input_dim=input_dim)
 
 
@@ -32,7 +32,7 @@ class ContextualEncoder(nn.Module, Registrable):
     Only the words must be embedded, by the text field embedder, by ELMo, or by both. All sizes that follow
     from others are filled in.
 
-    Registered as a `ContextualEncoder` with name "contextual_encoder", which is the default.
+    Registered as a `ContextualEncoder` with name "contextual_encoder", the default.
 
     # Parameters
 
@@ -89,13 +89,13 @@ class ContextualEncoder(nn.Module, Registrable):
         self, tokens: TextFieldTensors, features: Tensor | None = None, num_wrapping_dims: int = 0
     ) -> tuple[Tensor, BoolTensor]:
         """
-        Encodes each sentence of a text field by itself. Returns vectors of shape (batch, ..., time,
+        Encodes each sentence of a text field separately. Returns vectors of shape (batch, ..., time,
         output_dim), and the mask of the words, shape (batch, ..., time).
 
         `features`, shape (batch, ..., time, feature_dim), are concatenated with the embedded words.
         `num_wrapping_dims` is the number of dimensions between batch and time: 1 for lists of text fields,
         such as the sentences of documents. Raises `ConfigurationError` if `features` have another shape, or
-        ELMo has no token indexer.
+        ELMo lacks a token indexer.
         """
         encoded, _, mask = self.encode_and_embed(tokens, features, num_wrapping_dims)
         return encoded, mask
@@ -138,8 +138,8 @@ class ContextualEncoder(nn.Module, Registrable):
         hypotheses.
 
         Texts of similar length are encoded as one large batch, so that a biLM runs once for all of them. If
-        one is more than `MAX_LENGTH_RATIO` times as long as another, as paragraphs are for questions, each is
-        encoded by itself, without padding for the other. The biLM takes the same time in either case.
+        one is more than `MAX_LENGTH_RATIO` times as long as another, like a paragraph and a question, each is
+        encoded separately, without padding for the other. The biLM takes the same time in either case.
         """
         masks = [get_text_field_mask(text) for text in texts]
         lengths = [mask.size(1) for mask in masks]

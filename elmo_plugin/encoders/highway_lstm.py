@@ -23,9 +23,9 @@ class HighwayRecurrence(Function):
         c_t = sigmoid(i) * tanh(j) + sigmoid(f) * c_{t-1}
         h_t = m * (sigmoid(r) * sigmoid(o) * tanh(c_t) + (1 - sigmoid(r)) * U x_t)
 
-    The dropout mask m is that of their equation 13: both the next time step and the next layer see the
-    dropped values. `V x_t` and `U x_t` are one product for all rows. In both passes only what depends on the
-    previous or next time step is computed step by step.
+    The dropout mask m is from their equation 13: both the next time step and the next layer see the
+    dropped values. `V x_t` and `U x_t` are one product for all rows. In both passes only values that depend
+    on the previous or next time step are computed one step at a time.
     """
 
     @staticmethod
@@ -176,9 +176,8 @@ class HighwayLstmLayer(nn.Module):
 @Seq2SeqEncoder.register("highway_lstm")
 class HighwayLstm(Seq2SeqEncoder):
     """
-    LSTM layers with highway connections, of which the first reads forward, the second backward, and so on
-    (He et al., 2017). Computes faster what AllenNLP's `alternating_lstm` does, except for recurrent
-    dropout, and loads its weights.
+    LSTM layers with highway connections: the first reads forward, the second backward, and so on (He et al.,
+    2017). A faster `alternating_lstm` of AllenNLP, except for recurrent dropout; loads its weights.
 
     Registered as a `Seq2SeqEncoder` with name "highway_lstm".
 
@@ -192,11 +191,11 @@ class HighwayLstm(Seq2SeqEncoder):
         The number of layers.
     recurrent_dropout : `float`, optional (default = `0.0`)
         The rate of dropout on the output vectors of each layer, with the same mask for all time steps of a
-        sentence: the next time step and the next layer see what is dropped (He et al., 2017, equation 13).
-        AllenNLP 2 drops only what the next time step sees.
+        sentence, for the next time step and the next layer (He et al., 2017, equation 13). AllenNLP 2 drops
+        only for the next time step.
     input_bias : `bool`, optional (default = `False`)
         Whether the products with the inputs have biases in addition to the products with hidden states:
-        AllenNLP's `use_input_projection_bias`, which is true unless a configuration sets it.
+        AllenNLP's `use_input_projection_bias`, true by default.
 
     Raises `ConfigurationError` if there are no layers.
     """
@@ -232,7 +231,7 @@ class HighwayLstm(Seq2SeqEncoder):
         outputs = inputs.new_zeros(*mask.shape, self._output_dim)
         if not packing.batch_sizes:
             return outputs
-        # A layer in the other direction reads the same rows in another order, which is its own inverse.
+        # A layer in the other direction reads the same rows in another order, its own inverse.
         reverse = rows_in_reverse(packing, lengths)
         rows = inputs[packing.sentence, packing.time]  # Shape: (rows, input_size)
         for number, layer in enumerate(self.layers):

@@ -1,9 +1,9 @@
 """
 Layers of LSTMs and GRUs in both directions over packed rows. Their gradients, written by hand, are a few
-large products instead of many small ones, which is fast on a CPU.
+large products instead of many small ones, for speed on a CPU.
 
-Under autocast, the factors and results of products are rounded to autocast's type, which a CPU with bfloat16
-instructions computes twice as fast; gates, cells and sums stay in the type of the parameters.
+Under autocast, the factors and results of products are rounded to autocast's type (twice as fast on a CPU
+with bfloat16 instructions); gates, cells and sums stay in the type of the parameters.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,12 +33,12 @@ def read_both_ways(
 ) -> Tensor:
     """
     Runs one bidirectional layer of torch over sentences, shape (batch, time, input_size), each read from both
-    of its ends. Returns shape (batch, time, 2 * hidden_size), zeros at padding, which comes after the words.
+    of its ends. Returns shape (batch, time, 2 * hidden_size), zeros at the padding on the right.
 
     `recurrence` is `LstmRecurrence.apply` or `GruRecurrence.apply`, like the layer. `recurrent_dropout`, for
     LSTMs only, is the rate of dropout on the hidden state that each time step takes from the one before, with
     one mask for all time steps of a sentence (Gal and Ghahramani, 2016). On a GPU, and without gradients,
-    torch itself runs the layer, unless there is recurrent dropout, which torch lacks.
+    torch itself runs the layer, unless there is recurrent dropout.
     """
     if not recurrent_dropout and (inputs.is_cuda or not torch.is_grad_enabled()):
         return read_by_torch(layer, inputs, mask)
@@ -81,8 +81,8 @@ class LstmRecurrence(Function):
         c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
         h_t = sigmoid(o) * tanh(c_t)
 
-    `V x_t + b` is an argument, computed as one product for all rows. In both passes only what depends on the
-    previous or next time step is computed step by step.
+    `V x_t + b` is an argument, computed as one product for all rows. In both passes only values that depend
+    on the previous or next time step are computed one step at a time.
     """
 
     @staticmethod
@@ -180,8 +180,8 @@ class GruRecurrence(Function):
         n = tanh(V_n x_t + b_n + r * (W_n h_{t-1} + c_n))
         h_t = (1 - z) * n + z * h_{t-1}
 
-    `V x_t + b` is an argument, computed as one product for all rows. In both passes only what depends on the
-    previous or next time step is computed step by step.
+    `V x_t + b` is an argument, computed as one product for all rows. In both passes only values that depend
+    on the previous or next time step are computed one step at a time.
     """
 
     @staticmethod
@@ -194,7 +194,7 @@ class GruRecurrence(Function):
         directions, rows, dim = *projected.shape[:2], weight.size(2)
         dtype = autocast_dtype(weight)
         transposed, bias = weight.transpose(1, 2).contiguous().to(dtype), bias.unsqueeze(1)
-        recurrent = torch.empty_like(projected)  # W h + c, of which the last third is kept for the gradient.
+        recurrent = torch.empty_like(projected)  # W h + c; its last third is kept for the gradient.
         gates = projected.clone()  # r, z and n, once they are activated.
         hidden = projected.new_empty(directions, rows, dim)
         h = projected.new_zeros(directions, batch_sizes[0], dim)
@@ -227,8 +227,8 @@ class GruRecurrence(Function):
         batch_sizes, dim = ctx.batch_sizes, hidden.size(2)
         r, z, n = gates.chunk(3, dim=2)
         previous = rows_before(hidden, batch_sizes)
-        # The derivatives of h_t by what is added to each gate before its activation: by V x_t + b, whose last
-        # third is that of n, and by W h + c, whose last third is times r.
+        # The derivatives of h_t by the summands of each gate before its activation: by V x_t + b (last third:
+        # n), and by W h + c (last third: times r).
         by_n = (1 - n * n).mul_(1 - z)
         d_recurrent = torch.empty_like(gates)
         to_r, to_z, to_product = d_recurrent.chunk(3, dim=2)

@@ -1,4 +1,4 @@
-"""Joins the tensors of several text fields, and flattens those of lists of text fields."""
+"""Joins the tensors of several text fields, and flattens lists of text fields."""
 
 from collections.abc import Sequence
 

@@ -90,7 +90,7 @@ class ElmoEmbeddings(TokenEmbeddings):
 @register_embeddings
 class ELMoEmbeddings(ElmoEmbeddings):
     """
-    Takes the arguments of flair's own class of this name, which needs AllenNLP 0.9, with its defaults.
+    Takes the arguments of flair's own class of this name (for AllenNLP 0.9), with its defaults.
 
     # Parameters
 

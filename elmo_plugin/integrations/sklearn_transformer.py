@@ -21,8 +21,8 @@ _POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """
-    Turns each sentence into one vector, by default the mean of its words' vectors; zeros if it has no words.
-    It learns nothing: `fit` loads the biLM, which is pickled with the transformer.
+    Turns each sentence into one vector, by default the mean of its words' vectors; zeros without words.
+    It learns nothing: `fit` loads the biLM, to be pickled with the transformer.
 
     # Parameters
 

@@ -59,7 +59,7 @@ class ElmoComponent:
     # Parameters
 
     word_vectors : `WordVectors`
-        The biLM, which is stored with the pipeline, and its settings.
+        The biLM, stored with the pipeline, and its settings.
     vectors : `bool`
         Whether `vector`, `has_vector` and `similarity` of tokens, spans and documents are ELMo's: a span or a
         document has the mean of its words.
@@ -131,8 +131,8 @@ def embed_sentences(
     word_vectors: "WordVectors", sentences: Sequence[Sequence[Sequence[str]]]
 ) -> list[np.ndarray]:
     """
-    Returns the vectors of the words of each document (a list of one or more sentences, which may be empty),
-    see `WordVectors.embed`. The biLM computes where spaCy does: on the GPU after `spacy.require_gpu()`.
+    Returns the vectors of the words of each document (a list of one or more sentences, maybe empty), see
+    `WordVectors.embed`. The biLM computes where spaCy does: on the GPU after `spacy.require_gpu()`.
     """
     word_vectors.to(str(get_torch_default_device()))
     vectors = iter(word_vectors.embed([sentence for document in sentences for sentence in document]))

@@ -39,8 +39,8 @@ def build_tok2vec_elmo(
     dropout : `float`, optional (default = `0.5`)
         The rate of dropout on the mix, in training.
     embed : `Model`, optional (default = `None`)
-        Another embedding layer, such as `spacy.MultiHashEmbed.v2`, whose vectors are concatenated with the
-        mix before the maxout layer.
+        Another embedding layer, such as `spacy.MultiHashEmbed.v2`, to concatenate with the mix before the
+        maxout layer.
     split_sentences : `bool`, optional (default = `False`)
         Whether the biLM reads each document sentence by sentence, as spaCy's `Sentencizer` splits it, or as
         one sentence. Boundaries that a pipeline has set are ignored, because there are none in training.

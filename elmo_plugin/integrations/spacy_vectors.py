@@ -1,6 +1,6 @@
-"""The vectors of a document's words in `doc._.elmo`, which follow the words through spaCy's operations.
+"""The vectors of a document's words in `doc._.elmo`; they follow the words through spaCy's operations.
 
-`span._.elmo` has those of a span's words, `token._.elmo` that of one word.
+`span._.elmo` has the vectors of a span, `token._.elmo` of one word.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ def store_vectors(doc: Doc, vectors: np.ndarray) -> None:
     """
     Stores the vectors of all words, shape (..., words, dim), with the position of each word in the text.
 
-    They are stored in the document's user data under the key of a span over the whole text, which spaCy moves
+    They are stored in the document's user data under the key of a span over the whole text. spaCy moves it
     when a span becomes a document (`Span.as_doc`) or documents are joined (`Doc.from_docs`).
     """
     user_data: dict[Any, Any] = doc.user_data
@@ -71,7 +71,7 @@ class _EmbeddedText(NamedTuple):
     """
     start, end: its position in the document's text
     words: the start of each of its words, relative to `start`
-    vectors: those of its words. Shape (..., words, dim)
+    vectors: of its words, shape (..., words, dim)
     """
 
     start: int
@@ -137,7 +137,7 @@ def _has_vector(_: Doc | Span | Token) -> bool:
 
 
 def _similarity(one: Doc | Span | Token, other: Any) -> float:
-    """Returns the cosine of two vectors, 0 where one of them is zero."""
+    """Returns the cosine of two vectors, 0 if one of them is zero."""
     a, b = np.asarray(one.vector), np.asarray(other.vector)
     norms = np.linalg.norm(a) * np.linalg.norm(b)
     return float(a @ b / norms) if norms else 0.0

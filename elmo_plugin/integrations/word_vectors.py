@@ -1,4 +1,4 @@
-"""A frozen biLM for other libraries: named in their configurations, stored with what they train."""
+"""A frozen biLM for other libraries: named in their configurations, stored with their models."""
 
 import copy
 import json
@@ -54,7 +54,7 @@ class WordVectors:
 
     @property
     def num_features(self) -> int:
-        """The size of a word's vector, with those of all layers together."""
+        """The size of a word's vector, all layers together."""
         return self.bilm.output_dim * (self.bilm.num_layers if self.layers == "all" else 1)
 
     def to(self, device: str) -> "WordVectors":

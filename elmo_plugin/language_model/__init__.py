@@ -1,4 +1,4 @@
-"""The perplexity of text under a biLM, and the training of a biLM, which needs AllenNLP."""
+"""The perplexity of text under a biLM, and the training of a biLM (with AllenNLP)."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what needs AllenNLP on first access (PEP 562)."""
+    """Imports parts that need AllenNLP on first access (PEP 562)."""
     if name in _NEEDS_ALLENNLP:
         return getattr(import_module(f"{__name__}.{_NEEDS_ALLENNLP[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

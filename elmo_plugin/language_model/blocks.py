@@ -12,10 +12,10 @@ from elmo_plugin.language_model.windows import StreamLayout, Window, append_to_r
 
 class EvaluationWindow(NamedTuple):
     """
-    forward, backward: what each direction reads
+    forward, backward: the input of each direction
     stream_starts: whether blocks begin here, so that no state is carried over
     sentences: shape (2, batch, time), for each target of the forward and of the backward direction the number
-        of its sentence in the whole text; -1 where there is no target
+        of its sentence in the whole text; -1 without a target
     """
 
     forward: Window
@@ -28,8 +28,8 @@ class TextBuffer(NamedTuple):
     """
     Consecutive sentences: chunks are appended at the end, and blocks removed from the beginning.
 
-    types, starts: as in a `CorpusChunk`
-    table: of the types
+    types, starts: see `CorpusChunk`
+    table: the types'
     first: the number of the first sentence in the whole text
     """
 
@@ -119,7 +119,7 @@ def _group_windows(text: TextBuffer, blocks: np.ndarray, layout: StreamLayout) -
     rows = np.stack(
         [_block_rows(text, own, layout.batch_size, width, reverse=reverse) for reverse in (False, True)]
     )
-    rows[:, 2][rows[:, 1] == 0] = -1  # no sentence where there is no target
+    rows[:, 2][rows[:, 1] == 0] = -1  # no sentence without a target
     for start in range(0, width, steps):
         window = rows[..., start : start + steps]  # Shape: (directions, 3, rows, steps)
         forward, backward = (Window(inputs, targets, text.table) for inputs, targets, _ in window)

@@ -37,7 +37,7 @@ class AtomicCheckpointer(Checkpointer):
 
     @overrides
     def save_checkpoint(self, trainer: Trainer) -> None:
-        """Raises `OSError`, which names the last good checkpoint, if this one cannot be written."""
+        """Raises `OSError`, naming the last good checkpoint, if this one cannot be written."""
         state = trainer.get_checkpoint_state()
         if state is None:  # not the process that writes
             return
@@ -48,9 +48,9 @@ class AtomicCheckpointer(Checkpointer):
         except OSError as error:
             self._remove_without_model()
             latest = self.find_latest_checkpoint()
-            good = f"the last good checkpoint is {latest[0]}" if latest else "there is no earlier one"
+            good = f"the last good checkpoint is {latest[0]}" if latest else "no earlier one exists"
             raise OSError(error.errno, f"{error.strerror or error}; {good}") from error
-        # It finds both files in place, writes neither, and removes what is too old.
+        # It finds both files in place, writes neither, and removes old ones.
         super().save_checkpoint(cast(Trainer, SimpleNamespace(get_checkpoint_state=lambda: state)))
 
     @overrides
@@ -90,7 +90,7 @@ class AtomicCheckpointer(Checkpointer):
                 path.replace(path.with_name(f"damaged_{path.name}"))
 
     def _remove_leftovers(self) -> None:
-        """Removes what a killed process left half-written or half-removed."""
+        """Removes half-written or half-removed checkpoints of a killed process."""
         for name in ("model_state_*.th", "training_state_*.th", "best.th", "config.json", "vocabulary"):
             remove_leftovers(self._serialization_dir, name)
         self._remove_without_model()

@@ -84,9 +84,9 @@ class CorpusChunk:
 @dataclass(frozen=True)
 class ChunkFiles:
     """
-    Where a chunk is, and its size, which is known without opening it.
+    The place of a chunk, and its size, known without opening it.
 
-    path: what the names of its files begin with
+    path: the prefix of its files
     tokens: the number of its words, without sentence boundaries
     sentences: their number
     checksum: of all its files
@@ -107,7 +107,7 @@ class ChunkFiles:
             arrays = {name: np.load(_array_file(self.path, name)) for name in _ARRAYS}
             text = np.fromfile(_text_file(self.path), np.uint8)
             if checksum(*arrays.values(), text) != self.checksum:
-                raise ValueError("it is not what was written")
+                raise ValueError("wrong checksum")
         except Exception as error:  # damage can make the reader raise anything
             raise_stop(error)
             raise BiLmError(
@@ -149,7 +149,7 @@ def _text_file(path: Path) -> Path:
 
 class TypeTable(NamedTuple):
     """
-    What is known about each type of a text.
+    The features of each type of a text.
 
     hashes: shape (types,), equal for equal words only, whatever chunk they are from; 0 for no word
     character_ids: shape (types, max_characters), zeros for no word

@@ -101,7 +101,7 @@ def find_shards(*paths: str) -> list[str]:
 def read_sentences(shard: str) -> Iterator[list[str]]:
     """
     Yields the words of each line, separated by white space; skips blank lines. Raises `BiLmError` if the
-    shard has no sentence, is not UTF-8 text, or is a damaged `.gz` or `.zst` file.
+    shard is empty, is not UTF-8 text, or is a damaged `.gz` or `.zst` file.
     """
     is_empty = True
     for number, line in enumerate(read_lines(shard), start=1):
@@ -109,7 +109,7 @@ def read_sentences(shard: str) -> Iterator[list[str]]:
             is_empty = False
             yield words
     if is_empty:
-        raise BiLmError(f"{shard} has no sentence in it; remove it from the data path")
+        raise BiLmError(f"{shard} is empty; remove it from the data path")
 
 
 def find_prepared(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFiles] | None:
@@ -121,7 +121,7 @@ def find_prepared(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS)
 
 def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFiles]:
     """
-    Returns the chunks of a shard, which are written to `directory` if they are not there yet; if several
+    Returns the chunks of a shard, written to `directory` if they are missing; if several
     processes prepare the same shard, one does it and the others wait. A chunk has at most `chunk_tokens`
     words, unless a sentence has more.
 
@@ -175,7 +175,7 @@ def _chunks(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFiles]:
 
 
 def _write(shard: str, stamp: list[int], folder: Path, chunk_tokens: int) -> list[ChunkFiles]:
-    """Writes the folder, which appears when it is whole. Only one process at a time may be here."""
+    """Writes the folder; it appears when it is complete. Only one process at a time may be here."""
     remove_leftovers(folder.parent, folder.name)
     shutil.rmtree(folder, ignore_errors=True)  # it is damaged
     with atomic_write(folder) as part:
@@ -215,13 +215,13 @@ def _content(shard: str) -> str:
 
 
 def _stamp(shard: str) -> list[int]:
-    """Returns what changes when the file is written to."""
+    """Returns a value that changes when the file is written to."""
     status = Path(shard).stat()
     return [status.st_size, status.st_mtime_ns]
 
 
 def _record(shard: str, directory: Path) -> Path:
-    """Returns where the digest of the file at a path is recorded, so that the file need not be read again."""
+    """Returns the path of a file's recorded digest, so that the file need not be read again."""
     path = bytes(Path(shard).resolve())
     return directory / "contents" / f"{blake2b(path, digest_size=16).hexdigest()}.json"
 

@@ -108,7 +108,7 @@ def _read(
     bilm: BiLm, softmax: VocabularySoftmax, window: EvaluationWindow, state: LstmState | None
 ) -> tuple[np.ndarray, LstmState | None]:
     """
-    Returns the losses, shape (2, batch, time), 0 where there is no target, and the state after the window.
+    Returns the losses, shape (2, batch, time), 0 without a target, and the state after the window.
     Empty rows take no time: both directions read the same number of words of a block.
     """
     device = softmax.weight.device

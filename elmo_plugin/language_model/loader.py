@@ -39,15 +39,14 @@ MINIMUM = {
 class BiLmStreamLoader(DataLoader):
     """
     Text for a biLM, tokenized once into files of a cache and read from there, so that memory does not grow
-    with it. Each direction's language model reads a text of its own.
+    with it. Each direction's language model reads another text.
 
     With `shuffle`, to train: each row of a batch is a stream of sentences in random order that continues in
-    the next batch. An epoch has every sentence once in each direction, in an order of its own; in its last
-    batches, rows that have run out of sentences are empty. Without, to evaluate: the text in its order is cut
-    into blocks of sentences, each read from the zero state, so that no other option changes what is predicted
-    from what.
+    the next batch. An epoch has every sentence once in each direction, in a new order; in its last batches,
+    rows that have run out of sentences are empty. Without, to evaluate: the text in its order is cut into
+    blocks of sentences, each read from the zero state, so that no other option changes the predictions.
 
-    In distributed training each process has `batch_size` rows of its own. The global random states are
+    In distributed training each process has `batch_size` rows. The global random states are
     neither used nor changed.
 
     # Parameters
@@ -72,7 +71,7 @@ class BiLmStreamLoader(DataLoader):
     max_characters_per_token : `int`
         Must be the model's.
     cache_directory : `str`, optional
-        Where the tokenized text is kept. The default is `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub
+        The folder of the tokenized text. The default is `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub
         folder.
     """
 
@@ -239,7 +238,7 @@ def _in_workers(batches: _EpochBatches, num_workers: int) -> Iterator[TensorDict
         batch_size=None,
         num_workers=num_workers,
         collate_fn=_unchanged,
-        generator=torch.Generator(),  # without one of its own, it would draw from the global random state
+        generator=torch.Generator(),  # without one, it would draw from the global random state
     )
     for batch in loader:
         if isinstance(batch, BiLmError):
@@ -248,5 +247,5 @@ def _in_workers(batches: _EpochBatches, num_workers: int) -> Iterator[TensorDict
 
 
 def _unchanged(batch: Any) -> Any:
-    """Leaves the arrays as they are: they come through a pipe, while each tensor would keep a file open."""
+    """Leaves the arrays unchanged: they come through a pipe, while each tensor would keep a file open."""
     return batch

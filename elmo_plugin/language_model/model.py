@@ -77,7 +77,7 @@ class BiLmLanguageModel(Model):
     # Parameters
 
     vocab : `Vocabulary`
-        Its words in `namespace` are what the model predicts.
+        The model predicts its words in `namespace`.
     options : `dict`, optional
         The sizes of a biLM that starts from random weights, in the layout of a published `options.json`.
     initial : `str | dict`, optional
@@ -90,15 +90,15 @@ class BiLmLanguageModel(Model):
         The rate of dropout on the input of every LSTM layer and on the output of the last.
     num_negatives : `int`, optional
         In training, the number of words that each target is scored against; by default all words, the full
-        softmax. Evaluation always takes the full softmax. The words are drawn from a random state of their
-        own, which is the same in all processes of a distributed training.
+        softmax. Evaluation always takes the full softmax. The words are drawn from a separate random state,
+        the same in all processes of a distributed training.
     loss_scale : `float`
-        The factor of the loss. bilm-tf descends on `unroll_steps` times the mean loss per token, which
-        matters to Adagrad and to the clipping of gradients.
+        The factor of the loss. bilm-tf descends on `unroll_steps` times the mean loss per token; this matters
+        to Adagrad and to the clipping of gradients.
     precision : `str`
         `float32`, or `bfloat16`: in training, the factors of matrix products are rounded to bfloat16, on GPUs
         and on CPUs that have instructions for it. Weights, sums, cells and losses stay float32. (For float16
-        on a GPU, set `use_amp` of the trainer instead, which scales the loss.)
+        on a GPU, set `use_amp` of the trainer instead: it scales the loss.)
     namespace : `str`
         The vocabulary's namespace of the words.
     """
@@ -172,7 +172,7 @@ class BiLmLanguageModel(Model):
         forward_types, backward_types : `Tensor`
             Shape (batch, time), the index of each word in `character_ids`.
         forward_targets, backward_targets : `Tensor`
-            Shape (batch, time), the vocabulary's number of the word that follows; 0 where there is none.
+            Shape (batch, time), the vocabulary's number of the next word; 0 without one.
         stream_starts : `bool`
             Whether the streams begin here, so that no state is carried over.
         """
@@ -260,7 +260,7 @@ class BiLmLanguageModel(Model):
         }
 
     def stream_state(self) -> dict[str, Any]:
-        """Returns the state that the next batch depends on, besides the parameters: tensors and numbers."""
+        """Returns the state that the next batch depends on, without the parameters: tensors and numbers."""
         state: dict[str, Any] = {
             "trained_batches": self._trained_batches,
             "losses": [list(average.state()) for average in self._losses],

@@ -70,7 +70,7 @@ def measure_perplexity(
         Perplexities, the numbers of sentences, words, targets (of each direction) and unknown words, the size
         of the vocabulary, and how the text was read.
 
-    Raises `BiLmError` if the archive has no softmax, or if there is no text.
+    Raises `BiLmError` if the archive lacks a softmax, or the text is empty.
     """
     if state not in STATES:
         raise BiLmError(f"state: expected one of {', '.join(STATES)}, got {state!r}")
@@ -78,7 +78,7 @@ def measure_perplexity(
         if value < 1:
             raise BiLmError(f"--{name} must be at least 1, not {value}")
     if cuda_device >= torch.cuda.device_count():
-        raise BiLmError(f"there is no GPU {cuda_device}: this machine has {torch.cuda.device_count()}")
+        raise BiLmError(f"GPU {cuda_device} not found: this machine has {torch.cuda.device_count()}")
     device = torch.device(f"cuda:{cuda_device}" if cuda_device >= 0 else "cpu")
     shards = find_shards(*texts)
     bilm, softmax, numbers, unknown = _load(archive, precision, device)
@@ -122,7 +122,7 @@ def _load(
             f"unknown ones ({' or '.join(UNKNOWN_WORDS)})"
         )
     numbers, unknown = vocabulary
-    if words[0] != PADDING_WORD:  # number 0 means "no target": a row that has no probability becomes row 0
+    if words[0] != PADDING_WORD:  # number 0 means "no target": a row without a probability becomes row 0
         weight, bias = F.pad(weight, (0, 0, 1, 0)), F.pad(bias, (1, 0), value=-math.inf)
         numbers, unknown = {word: number + 1 for word, number in numbers.items()}, unknown + 1
     bilm = BiLm(stored.options, precision=precision, weights=stored.weights).to(device)

@@ -94,7 +94,7 @@ class BiLmProgress(TrainerCallback):
 
 def log_above_bars(line: str) -> None:
     """Logs a line above the progress bars of the terminal."""
-    bars = list(getattr(tqdm, "_instances", ()))  # with AllenNLP's, which `external_write_mode` does not find
+    bars = list(getattr(tqdm, "_instances", ()))  # with AllenNLP's, unknown to `external_write_mode`
     for bar in bars:
         bar.clear()
     logger.info(line)

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 class BiLmTextReader(DatasetReader):
     """
     Reads UTF-8 text with one sentence per line, its words separated by white space; skips blank lines. A path
-    is a file or a pattern such as `corpus/train-*.txt.gz`, whose files (shards) are read one by one, plain,
+    is a file or a pattern such as `corpus/train-*.txt.gz`, and its files (shards) are read one by one, plain,
     `.gz` or `.zst`. An instance is a sentence; training reads the text through `bilm_stream` instead.
 
     # Parameters

@@ -29,7 +29,7 @@ from elmo_plugin.language_model.training_state import (
 
 logger = logging.getLogger(__name__)
 
-KEY = "exact_resume"  # under which a checkpoint's training state has what AllenNLP leaves out
+KEY = "exact_resume"  # of the values that AllenNLP leaves out, in a checkpoint's training state
 
 
 @Trainer.register("bilm", constructor="from_partial_objects")
@@ -39,11 +39,11 @@ class BiLmTrainer(GradientDescentTrainer):
     same weights, bit for bit, and the same metrics as without the kill. In addition to AllenNLP's content, a
     checkpoint holds the place in the data, the states of the LSTMs and of the metrics, the random states of
     each process, and the scale of the loss in mixed precision. A `best.th` that a kill left behind is
-    repaired. In distributed training each process draws its own random numbers, such as those of dropout.
+    repaired. In distributed training each process draws its own random numbers, for example in dropout.
 
     For model `bilm` with data loader `bilm_stream`; with checkpointer `atomic` a kill never costs a
-    checkpoint. Takes the same parameters as AllenNLP's, but not its moving average `exponential`, which does
-    not resume: `ema` is the same average.
+    checkpoint. Takes the same parameters as AllenNLP's, but not its moving average `exponential`, because it
+    does not resume: `ema` is the same average.
 
     Raises `ConfigurationError` for other models, data loaders and averages, and if the text, its vocabulary,
     its division into batches and among processes, or the validation text differs from the checkpoint's.
@@ -64,7 +64,7 @@ class BiLmTrainer(GradientDescentTrainer):
             if not all(hasattr(part, method) for method in methods):
                 raise ConfigurationError(
                     "trainer `bilm` is for model `bilm` with data loader `bilm_stream`, "
-                    f"but was given {type(part).__name__}, which cannot resume where it stopped"
+                    f"but got {type(part).__name__}: it cannot resume"
                 )
         if type(kwargs.get("moving_average")) is ExponentialMovingAverage:
             raise ConfigurationError(
@@ -217,7 +217,7 @@ class BiLmTrainer(GradientDescentTrainer):
 
     @overrides
     def rescale_gradients(self) -> float | None:
-        """Averages the gradients of a step's batches, which AllenNLP adds up if the loss is scaled."""
+        """Averages the gradients of a step's batches (AllenNLP sums them if the loss is scaled)."""
         if self._scaler is not None and self._batches_of_step > 1:
             for parameter in self.model.parameters():
                 if parameter.grad is not None:
@@ -231,7 +231,7 @@ class BiLmTrainer(GradientDescentTrainer):
         if self._epochs_completed < self._start_after_epochs_completed:
             return metrics
         if self._states_to_restore is not None:
-            # The checkpoint was of the last batch: AllenNLP, which trained nothing, has no metrics for it.
+            # The checkpoint was of the last batch: AllenNLP trained nothing and lacks metrics for it.
             self._restore_states()
             metrics.update(util.get_metrics(self.model, 0.0, None, None, None, 0, reset=True))
         # AllenNLP sums losses since the start of the process only.
@@ -246,7 +246,7 @@ class BiLmTrainer(GradientDescentTrainer):
         metrics, epoch = super()._try_train()
         path = os.path.join(self._serialization_dir, f"metrics_epoch_{epoch}.json")
         if "epoch" not in metrics and os.path.exists(path):
-            # Every epoch was over: AllenNLP, which trained none, has no metrics of the last.
+            # Every epoch was over: AllenNLP trained none and lacks metrics of the last.
             with open(path, encoding="utf-8") as file:
                 metrics = {**json.load(file), **metrics}
         return metrics, epoch

@@ -1,4 +1,4 @@
-"""What AllenNLP's checkpoints leave out: the random states, and how far an epoch has come."""
+"""State that AllenNLP's checkpoints leave out: the random states, and the progress of an epoch."""
 
 import random
 from typing import Any, cast
@@ -32,7 +32,7 @@ def set_random_states(states: dict[str, Any], device: torch.device) -> None:
 
 
 def seed_by_rank(rank: int) -> None:
-    """Gives each process other random numbers, as for dropout; the first draws what it would draw alone."""
+    """Gives each process other random numbers, as for dropout; the first draws as if alone."""
     if rank > 0:
         seed = (torch.initial_seed() + rank) % 2**32
         random.seed(seed)

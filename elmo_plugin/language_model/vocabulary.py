@@ -34,7 +34,7 @@ def vocabulary_counts(corpus: Corpus) -> dict[str, int]:
 
 
 def counting_instances(corpus: Corpus, namespace: str = "words") -> Iterator[Instance]:
-    """Yields one instance, which `Vocabulary.from_instances` counts as it would one for each sentence."""
+    """Yields one instance; `Vocabulary.from_instances` counts it like one for each sentence."""
     yield Instance({"words": _CountsField(vocabulary_counts(corpus), namespace)})
 
 
@@ -61,7 +61,7 @@ def _opened(corpus: Corpus) -> Iterator[CorpusChunk]:
 def _counts(chunk: CorpusChunk) -> Iterator[tuple[str, int]]:
     """Yields each word and its count, in the order of first appearance in the text with its boundaries."""
     first_sentence = chunk.types[: chunk.starts[1]]
-    ends = np.flatnonzero(first_sentence == END_SENTENCE_TYPE)  # where the text itself has `</S>` for a word
+    ends = np.flatnonzero(first_sentence == END_SENTENCE_TYPE)  # if `</S>` is a word of the text
     before_end = first_sentence[: ends[0]] if len(ends) > 0 else first_sentence
     first_after_end = max(before_end.max(initial=0) + 1, len(RESERVED_WORDS))
     order = [
@@ -90,7 +90,7 @@ def check_vocabulary(vocabulary: Vocabulary, namespace: str, corpus: Corpus) -> 
     numbers = vocabulary.get_token_to_index_vocabulary(namespace)
     for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):
         if word not in numbers:
-            raise ConfigurationError(f"the vocabulary has no {word} in its namespace {namespace}; {_MAKE}")
+            raise ConfigurationError(f"the vocabulary lacks {word} in its namespace {namespace}; {_MAKE}")
     if len(numbers) < _CHECKED_WORDS:
         return
     unknown = numbers[vocabulary._oov_token]

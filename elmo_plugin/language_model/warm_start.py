@@ -25,7 +25,7 @@ def adapt_softmax(
     are as probable as before.
 
     Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words. Raises
-    `ConfigurationError` if there are new words, but the source has no unknown word.
+    `ConfigurationError` if there are new words, but the source lacks the unknown word.
     """
     numbers = {word: number for number, word in enumerate(known.words)}
     unknown = numbers.get(vocab._oov_token)
@@ -34,7 +34,7 @@ def adapt_softmax(
     if new and unknown is None:
         raise ConfigurationError(
             f"model.initial: {len(new)} words of the vocabulary are new to the softmax of the source, "
-            f"which has no word {vocab._oov_token} to make them from"
+            f"which lacks {vocab._oov_token}"
         )
     rows = torch.tensor([numbers.get(word, unknown) for word in words])
     weight, bias = known.weight[rows], known.bias[rows]

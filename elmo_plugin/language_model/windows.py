@@ -44,8 +44,8 @@ class Window(NamedTuple):
     """
     What one direction reads and predicts.
 
-    inputs: shape (batch, time), types; 0 where nothing is read
-    targets: shape (batch, time), the types of the words that follow; 0 where there is none
+    inputs: shape (batch, time), types; 0 for none
+    targets: shape (batch, time), the types of the next words; 0 for none
     table: of these types
     """
 
@@ -57,7 +57,7 @@ class Window(NamedTuple):
 def batch_arrays(forward: Window, backward: Window) -> dict[str, np.ndarray]:
     """
     Returns `character_ids` of the unique inputs of both windows, shape (types, max_characters);
-    `forward_types` and `backward_types`, which of them is read where, and `forward_targets` and
+    `forward_types` and `backward_types`, the types read at each place, and `forward_targets` and
     `backward_targets`, the vocabulary's numbers of the words that follow, all of shape (batch, time).
     """
     inputs = np.concatenate([forward.inputs.ravel(), backward.inputs.ravel()])
@@ -82,7 +82,7 @@ def training_windows(
     corpus: IndexedCorpus, layout: StreamLayout, seed: int, epoch: int, first: int = 0
 ) -> Iterator[tuple[Window, Window, bool]]:
     """
-    Yields the windows of both directions, each over streams of its own, from the window with index `first`
+    Yields the windows of both directions, each over its streams, from the window with index `first`
     on, and whether the streams start with them.
     """
     forward, backward = (
@@ -104,7 +104,7 @@ def stream_windows(
     sentence's first item is never a target, and its last never an input. The windows end when the rows of all
     processes have run out; then every sentence has been read once. A row that has run out is empty.
 
-    Skips the windows before `first`, which is quick.
+    Skips the windows before `first` (quickly).
     """
     steps, own = layout.unroll_steps, layout.own
     assigned = np.zeros(layout.rows, dtype=np.int64)  # the number of targets of each row so far
@@ -149,15 +149,15 @@ def shuffled_chunks(
 def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     Assigns sentences of these `lengths` to rows, a run of consecutive sentences to each, so that all rows
-    have the same number of targets in total, within about a sentence. `assigned` is what each row has so far.
-    Returns the first of each row's sentences, their end, and their targets, all of shape (rows,).
+    have the same number of targets in total, within about a sentence. `assigned` counts the words of each row
+    so far. Returns the first of each row's sentences, their end, and their targets, all of shape (rows,).
     """
     ends = np.concatenate([[0], np.cumsum(lengths)])  # of no, one, two, ... sentences
-    # What each row lacks, in total the sum of `lengths`; times the number of rows, to be whole.
+    # The deficit of each row, in total the sum of `lengths`; times the number of rows, to be whole.
     deficits = assigned.sum() + ends[-1] - len(assigned) * assigned
     rows_by_deficit = np.argsort(-deficits, kind="stable")
     wanted = np.maximum.accumulate(np.cumsum(deficits[rows_by_deficit]))
-    # The sentence's end that is nearest to where the deficits of the first row, two rows, ... end.
+    # The sentence's end nearest to the place at which the deficits of the first row, two rows, ... end.
     middles = len(assigned) * (ends[:-1] + ends[1:])
     cuts = np.concatenate([[0], np.searchsorted(middles, 2 * wanted, side="right")])
     cuts[-1] = len(lengths)
@@ -170,7 +170,7 @@ def flatten_sentences(
     types: np.ndarray, starts: np.ndarray, sentences: np.ndarray, reverse: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Returns what a language model reads and predicts in the given sentences of a text, one after another:
+    Returns the inputs and targets in the given sentences of a text, one after another:
     `<S> w_1 ... w_n` and `w_1 ... w_n </S>`, or with `reverse` `</S> w_n ... w_1` and `w_n ... w_1 <S>`. Both
     have the shape (words + sentences,), int32. `types` and `starts` are as in a `CorpusChunk`.
     """
@@ -198,7 +198,7 @@ def append_to_rows(
 ) -> np.ndarray:
     """
     Appends the next `lengths[i]` of `items`, shape (any, sum of lengths), to row i of `rows`, shape (any,
-    rows, width), which ends at `positions[i]`; a negative position skips that many of its items. The result,
+    rows, width), ending at `positions[i]`; a negative position skips that many of its items. The result,
     int32, is as wide as its longest row, with zeros after the others.
     """
     width = max(rows.shape[2], (positions + lengths).max())

@@ -30,9 +30,9 @@ def train_in_processes(
     outcomes in order. Shows a bar of epochs for each. A training whose process dies starts again, or resumes,
     see `train`; after the fourth death it has failed.
 
-    `scheduler` is the address of a running Dask cluster, whose workers are then used; all machines must see
-    the data and the folders of the trainings at the same paths. `packages` are modules that register what the
-    configurations name, besides AllenNLP's plugins. Raises `BiLmError` if Dask is not installed.
+    `scheduler` is the address of a running Dask cluster, to use its workers; all machines must see
+    the data and the folders of the trainings at the same paths. `packages` are modules that register classes
+    for the configurations, in addition to AllenNLP's plugins. Raises `BiLmError` if Dask is not installed.
     """
     try:
         from dask.distributed import Client, LocalCluster

@@ -9,7 +9,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.plotting import new_figure, save_figure
 
-ScoresByName = Mapping[str, Sequence[float]]  # of each configuration, those of its seeds
+ScoresByName = Mapping[str, Sequence[float]]  # of each configuration, by seed
 
 
 class Metric(NamedTuple):
@@ -40,7 +40,7 @@ class Metric(NamedTuple):
         value = metrics.get(key)
         if key not in metrics:
             known = (name.removeprefix(prefix) for name in metrics if name.startswith((prefix, "test_")))
-            raise ConfigurationError(f"there is no metric {self.name}, but {', '.join(known)}")
+            raise ConfigurationError(f"unknown metric {self.name}: expected one of {', '.join(known)}")
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise ConfigurationError(f"metric {self.name}: expected a number, got {value!r:.40}")
         return round(100 * value, 2) if self.higher_is_better else round(value, 4)

@@ -29,7 +29,7 @@ SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 
 
 class Training(NamedTuple):
-    """One training of a sweep: the name of its configuration, which has the seed, and its final folder."""
+    """One training of a sweep: the name of its configuration (with the seed), and its final folder."""
 
     name: str
     seed: int
@@ -64,7 +64,7 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
     Trains, unless that was done before, and returns the metrics. The training is in
     `FOLDER.unfinished/training` until it ends; other files of `FOLDER.unfinished` stay there. Safe to kill:
     rerunning gives the same result. Trainer `bilm` resumes from its last checkpoint; others start again,
-    because what AllenNLP recovers has other random numbers and may lack the best weights.
+    because AllenNLP recovers with other random numbers and may lose the best weights.
 
     Raises `ConfigurationError` if `folder` has another training, or another process trains there.
     """
@@ -80,12 +80,12 @@ def train(config: dict[str, Any], folder: Path, file_friendly_logging: bool = Fa
 
 @cache
 def _commit() -> str:
-    """Returns the commit of the code that this process has imported: later ones don't change what it runs."""
+    """Returns the commit of the code that this process has imported: later ones change nothing here."""
     return commit()
 
 
 def unfinished_folder(folder: Path) -> Path:
-    """Returns where a training is until it ends, see `train`."""
+    """Returns the folder of a training until it ends, see `train`."""
     return folder.with_name(f"{folder.name}.unfinished")
 
 
@@ -123,7 +123,7 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
             json.loads((folder / name).read_text(encoding="utf-8")) for name in (CONFIG_NAME, METRICS_NAME)
         )
     except (OSError, ValueError):
-        raise ConfigurationError(f"{folder} is there, but has no finished training") from None
+        raise ConfigurationError(f"{folder} exists, but its training is not finished") from None
     for name, content in ((CONFIG_NAME, trained), (METRICS_NAME, metrics)):
         _check_object(content, str(folder / name))
     if trained != config:
@@ -176,10 +176,10 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     suffix; `FILE:VARIANT` is a field of the object in a file, and `FILE:sst_*` all fields that match.
     `overrides` are as for `allennlp train`.
 
-    Raises `ConfigurationError` if the file has no such variant, or something else than configurations.
+    Raises `ConfigurationError` if the file lacks the variant, or has something else than configurations.
     """
     file, _, pattern = source.rpartition(":")
-    is_plain = not file or "/" in pattern or "\\" in pattern  # no colon, or that of a URL or of a drive
+    is_plain = not file or "/" in pattern or "\\" in pattern  # no colon, or the one of a URL or a drive
     try:
         content = Params.from_file(source if is_plain else file).as_dict(quiet=True)
         changes = parse_overrides(overrides)
@@ -190,7 +190,7 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     configs = {Path(source).stem: content} if is_plain else content
     names = list(configs) if is_plain else fnmatch.filter(configs, pattern)
     if not names:
-        raise ConfigurationError(f"{file} has no variant {pattern}, but {', '.join(configs)}")
+        raise ConfigurationError(f"{file}: unknown variant {pattern}, expected {', '.join(configs)}")
     for name in names:
         _check_object(configs[name], f"{source}: {name}")
     changed = {name: with_overrides(configs[name], changes) for name in names}

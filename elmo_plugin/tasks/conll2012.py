@@ -1,4 +1,4 @@
-"""What readers and writers of CoNLL files share: errors, columns, marks of documents, escaped words."""
+"""Shared by readers and writers of CoNLL files: errors, columns, marks of documents, escaped words."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ def unescape_word(word: str) -> str:
 
 
 def escape_word(word: str) -> str:
-    """Returns a word as it is in a column: `-LRB-` for `(`. Raises `ValueError` if it has white space."""
+    """Returns a word in the form of a column: `-LRB-` for `(`. Raises `ValueError` if it has white space."""
     if not re.fullmatch(r"\S+", word, re.ASCII):
         raise ValueError(f"{word!r} cannot be written in a column")
     return _ESCAPED.get(word, word)

@@ -1,4 +1,4 @@
-"""What the counters of tasks share: sums over all processes, and precision, recall and F1 from counts."""
+"""The base of the tasks' counters: sums over all processes, and precision, recall and F1 from counts."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
@@ -11,8 +11,8 @@ from overrides import overrides
 
 class Scores:
     """
-    The base of a task's counter: sums over examples, which the metric of training and the scorer of files
-    share. Every attribute is a number, an array or a `Counter`.
+    The base of a task's counter: sums over examples, shared by the metric of training and the scorer of
+    files. Every attribute is a number, an array or a `Counter`.
     """
 
     def update(self, scores: "Scores") -> None:

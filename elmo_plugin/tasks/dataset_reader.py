@@ -1,4 +1,4 @@
-"""What the dataset readers of all tasks share."""
+"""The base of the dataset readers of all tasks."""
 
 import logging
 import re
@@ -48,7 +48,7 @@ class TaskDatasetReader(DatasetReader):
     The base of dataset readers of text files. The files are UTF-8; files whose names end in `.gz` or `.zst`
     are compressed.
 
-    A subclass has `read_examples`, which yields the arguments of `text_to_instance` for each example in the
+    A subclass has `read_examples`; it yields the arguments of `text_to_instance` for each example in the
     lines of a file. Error messages use `example_names`. If `folder_pattern` is set, for example to `"*.txt"`,
     a folder can be read: all files below it whose names match, compressed or not. The log lists the files
     without an example.
@@ -59,7 +59,7 @@ class TaskDatasetReader(DatasetReader):
         How words become tensors, for all text fields.
 
     Raises `ConfigurationError`, naming file and line, if a line is not UTF-8, and naming the file or the
-    folder if it has no example.
+    folder if it contains no example.
     """
 
     example_names = "sentences"
@@ -89,7 +89,7 @@ class TaskDatasetReader(DatasetReader):
                 empty.append(file)
         if len(empty) == len(files):
             kind = "file" if files == [str(file_path)] else "folder"
-            raise ConfigurationError(f"{file_path}: this {kind} has no {self.example_names}")
+            raise ConfigurationError(f"{file_path}: no {self.example_names} in this {kind}")
         if empty:
             logger.info("%d of %d files have no %s: %s", len(empty), len(files), self.example_names, empty)
 
@@ -125,8 +125,8 @@ def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
 
 def read_text_lines(file_path: str) -> Iterator[Line]:
     """
-    Yields the lines of a UTF-8 file, which may be compressed, without byte order marks at the beginning of a
-    line, which concatenated files have.
+    Yields the lines of a UTF-8 file, maybe compressed, without byte order marks at the beginning of a line
+    (from concatenation).
 
     Raises `ConfigurationError`, naming file and line, if a line is not UTF-8.
     """

@@ -62,7 +62,7 @@ class Ensemble(Model):
 @Predictor.register("elmo_ensemble", constructor="of_members")
 class EnsemblePredictor(Predictor):
     """
-    Makes the default predictor of the members, which predicts with the ensemble.
+    Makes the default predictor of the members, to predict with the ensemble.
 
     Registered as a `Predictor` with name "elmo_ensemble".
     """

@@ -1,4 +1,4 @@
-"""What the predictors of all tasks share: text and words from JSON."""
+"""The base of the predictors of all tasks: text and words from JSON."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -99,7 +99,7 @@ class SentencePredictor(TaskPredictor):
     """
     The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, tokenized like the
     training data of the task, or a list of words as `"words"` or `"tokens"`,
-    `{"words": ["It", "is", "n't", "bad", "."]}`, used as they are and instead of any sentence.
+    `{"words": ["It", "is", "n't", "bad", "."]}`, used unchanged and instead of any sentence.
 
     # Parameters
 
@@ -156,7 +156,7 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
     else:
         raise ConfigurationError(f'{name}: "{key}" must be a list of words that are not empty, not {value!r}')
     if not tokens:
-        raise ConfigurationError(f"{name}: there are no words in the input {json_dict!r}")
+        raise ConfigurationError(f"{name}: no words in the input {json_dict!r}")
     return tokens
 
 

@@ -1,4 +1,4 @@
-"""What all task models share: how they run, what they report, and how they are initialized and loaded."""
+"""The base of all task models: running, metrics, initialization and loading."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ class TaskModel(Model):
     average_logits: returns one such form from the forms of several models; often `average_probabilities`
     decode: returns the output for logits, and updates `self.metric` if the batch has the correct answers
 
-    If nothing is predicted in training, there are no metrics. The progress bar shows only the figures whose
+    If nothing is predicted in training, metrics are left out. The progress bar shows only the figures whose
     names end in one of `progress_figures`; the names of the others begin with `_`.
     """
 
@@ -83,7 +83,7 @@ class TaskModel(Model):
 def in_float32(logits: Logits) -> Logits:
     """
     Converts 16-bit logits: a tensor, a named tuple with tensors, or a list. Under autocast, layers compute
-    them in 16 bits. Losses and decoders need more for their sums, and numpy has no bfloat16.
+    them in 16 bits. Losses and decoders need more for their sums, and numpy lacks bfloat16.
     """
     if isinstance(logits, list):
         return cast(Logits, [in_float32(item) for item in logits])
@@ -104,7 +104,7 @@ def average_probabilities(logits: Sequence[Tensor]) -> Tensor:
 class Classifier(TaskModel):
     """
     The base of models that choose one label for each instance, from the namespace "labels" of the vocabulary.
-    A subclass has `compute_logits`, which returns a tensor of shape (batch, labels).
+    A subclass has `compute_logits`; it returns a tensor of shape (batch, labels).
     """
 
     average_logits = staticmethod(average_probabilities)

@@ -22,7 +22,7 @@ def bfloat16_autocast(device: str) -> torch.autocast:
     """Returns autocast in bfloat16. On a CPU that cannot multiply bfloat16 it is off, with a warning."""
     is_possible = device != "cpu" or has_bfloat16()
     if not is_possible:
-        logger.warning("This CPU has no instructions for bfloat16: training computes in float32")
+        logger.warning("This CPU lacks instructions for bfloat16: training computes in float32")
     return torch.autocast(device, torch.bfloat16, enabled=is_possible)
 
 
@@ -72,8 +72,8 @@ class MatmulPrecision(TrainerCallback):
     """
     Lets torch round the factors of float32 matrix products in training, see
     `torch.set_float32_matmul_precision`; weights, sums and all else stay float32. On a GPU with tensor cores
-    products run several times as fast. On a CPU they go to oneDNN, which may round, and may be faster even if
-    it does not. The earlier setting is restored when training ends.
+    products run several times as fast. On a CPU they go to oneDNN: it may round, and may be faster even if it
+    does not. The earlier setting is restored when training ends.
 
     # Parameters
 
@@ -101,9 +101,9 @@ class MatmulPrecision(TrainerCallback):
 @TrainerCallback.register("keep_freed_memory")
 class KeepFreedMemory(TrainerCallback):
     """
-    Keeps the memory that this process frees for its next arrays, instead of returning it to Linux, which
-    would fill each page with zeros again. Makes training on a CPU faster by a tenth or more. Needs glibc;
-    with other C libraries it does nothing.
+    Keeps the memory that this process frees for its next arrays, instead of returning it to Linux, because
+    Linux would fill each page with zeros again. Makes training on a CPU faster by a tenth or more. Needs
+    glibc; with other C libraries it does nothing.
     """
 
     @overrides

@@ -9,10 +9,9 @@ from overrides import overrides
 @MovingAverage.register("ema")
 class ResumableMovingAverage(ExponentialMovingAverage):
     """
-    AllenNLP's `exponential` average, which validation, early stopping and the archive use instead of the
+    AllenNLP's `exponential` average, used in validation, early stopping and the archive instead of the
     weights, with a checkpoint that can be resumed: it stores the averages by the names of the parameters.
-    AllenNLP stores the parameters as well and, after `--recover`, averages these copies, which are not
-    trained.
+    AllenNLP stores the parameters as well and, after `--recover`, averages these untrained copies.
 
     Registered as a `MovingAverage` with name "ema".
 

@@ -74,7 +74,7 @@ def test_malformed_lines_are_named(tmp_path: Path, line: str, message: str) -> N
 
 
 def test_xml_without_keys_or_not_well_formed_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"'d000.s000.t001' has no sense"):
+    with pytest.raises(ConfigurationError, match=r"lacks the instance 'd000.s000.t001'"):
         list(read_senses(write_xml(tmp_path, KEYS.splitlines()[0])))
     with pytest.raises(ConfigurationError, match=r"line 4: an earlier line has the senses of 'd000\.s000"):
         list(read_senses(write_xml(tmp_path, f"{KEYS}\n{KEYS.splitlines()[1]}")))

@@ -168,7 +168,7 @@ def test_weights_of_a_state_dict_make_a_frozen_bilm_without_random_numbers(make_
     assert torch.equal(torch.get_rng_state(), random_state)
     assert not loaded.is_trainable and not loaded.training
     torch.testing.assert_close(loaded(ids_of("the play")).layers, bilm(ids_of("the play")).layers)
-    with pytest.raises(BiLmError, match="are missing, which the options ask for"):
+    with pytest.raises(BiLmError, match="are missing, but required by the options"):
         BiLm(bilm.options, weights=[])
 
 

@@ -61,7 +61,7 @@ def test_a_missing_key_is_named() -> None:
 
 def test_a_language_model_that_reads_whole_words_is_refused() -> None:
     options = {"lstm": small_options()["lstm"], "bidirectional": True, "n_tokens_vocab": 793471}
-    with pytest.raises(BiLmError, match="options: there is no char_cnn, so this biLM reads whole words"):
+    with pytest.raises(BiLmError, match="options: char_cnn is missing: this biLM reads whole words"):
         BiLmOptions.from_dict(options)
 
 
@@ -74,7 +74,7 @@ def test_a_language_model_in_one_direction_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "there is no such file"), (b"{", "not JSON"), (b"\xff", "not JSON")],
+    [(None, "file not found"), (b"{", "not JSON"), (b"\xff", "not JSON")],
 )
 def test_a_bad_file_is_named(content: bytes | None, message: str, tmp_path: Path) -> None:
     path = tmp_path / "options.json"

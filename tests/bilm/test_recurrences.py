@@ -212,5 +212,5 @@ def test_gradients_in_another_precision_than_float32_are_refused() -> None:
 
 @pytest.mark.parametrize("name", ["sequential", "batched_directions"])
 def test_gradients_are_refused_by_a_recurrence_that_has_none(name: str) -> None:
-    with pytest.raises(BiLmError, match=f"the {name} recurrence has no gradients"):
+    with pytest.raises(BiLmError, match=f"the {name} recurrence does not support gradients"):
         run_direction(_lm(_options()).requires_grad_(True), torch.zeros(1, 4).double(), [1], recurrence=name)

@@ -77,7 +77,7 @@ def test_a_mean_is_summed_in_float64() -> None:
     ("bilm", "words", "message"),
     [
         (BiLm(BiLmOptions.from_dict(small_options(char_cnn={"n_highway": 2}))), None, "other sizes"),
-        (random_bilm(), {"the": 2, "dog": 1}, "vocabulary is not that of"),
+        (random_bilm(), {"the": 2, "dog": 1}, "vocabulary differs from"),
     ],
     ids=["sizes", "vocabulary"],
 )

@@ -97,7 +97,7 @@ def test_ctrl_c_and_errors_of_the_system_report_what_a_command_has_kept(
         main(arguments)
     assert capsys.readouterr().err == "\nelmo embed: stopped; nothing was written\n"
     Path(f"{output}.unfinished").mkdir()
-    kept = f"{output}.unfinished keeps what was done; the same command resumes it"
+    kept = f"{output}.unfinished keeps the finished part; the same command resumes it"
     with pytest.raises(SystemExit, match=f"^{128 + signal.SIGINT}$"):
         main(arguments)
     assert capsys.readouterr().err == f"\nelmo embed: stopped; {kept}\n"

@@ -44,5 +44,5 @@ def test_mistakes_are_reported(tmp_path: Path, arguments: list[str], message: st
 
 def test_a_text_without_words_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n\n")
-    with pytest.raises(SystemExit, match=r"empty.txt: there is no word in this file"):
+    with pytest.raises(SystemExit, match=r"empty.txt: no words in this file"):
         main(["neighbors", "tiny", str(tmp_path / "empty.txt"), "it"])

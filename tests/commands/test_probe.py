@@ -52,7 +52,7 @@ def test_controls_are_probed_and_a_cache_changes_nothing(tmp_path: Path) -> None
 
 def test_data_without_anything_to_learn_are_refused(tmp_path: Path) -> None:
     good = tagged(tmp_path, "good.txt", SENTENCES)
-    with pytest.raises(ConfigurationError, match=r"empty.txt: there is no word in this file"):
+    with pytest.raises(ConfigurationError, match=r"empty.txt: no words in this file"):
         run("probe", "tiny", good, tagged(tmp_path, "empty.txt", ["\n"]))
     with pytest.raises(ConfigurationError, match=r"one.txt: all words have the same tag"):
         run("probe", "tiny", tagged(tmp_path, "one.txt", ["a N\nb N\n"]), good)

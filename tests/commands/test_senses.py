@@ -65,5 +65,5 @@ def test_corpora_without_senses_are_refused(tmp_path: Path, first_senses: list[s
     (tmp_path / "empty.jsonl").write_text('{"tokens": ["a"], "targets": []}\n')
     empty = str(tmp_path / "empty.jsonl")
     for arguments in ((empty, train), (train, empty)):
-        with pytest.raises(ConfigurationError, match=r"empty.jsonl: there is no word with a sense"):
+        with pytest.raises(ConfigurationError, match=r"empty.jsonl: no word with a sense"):
             run("senses", "tiny", *arguments, *first_senses)

@@ -26,7 +26,7 @@ def test_each_tab_has_examples_with_all_fields_and_a_source(tab: str) -> None:
 
 def test_a_bilm_has_no_predictor() -> None:
     bilm = BiLmLanguageModel.__new__(BiLmLanguageModel)
-    with pytest.raises(BiLmError, match=r"archive a\.tar\.gz: .* has no predictor; show a biLM by --bilm"):
+    with pytest.raises(BiLmError, match=r"archive a\.tar\.gz: .* lacks a predictor; show a biLM by --bilm"):
         task_of(bilm, "a.tar.gz")
 
 

@@ -78,7 +78,7 @@ def test_a_repeated_word_is_chosen_and_a_single_one_has_no_map(tiny: BiLmTab) ->
 
 @pytest.mark.parametrize("word", ["15", "x", "-1", "9" * 99])
 def test_a_missing_word_is_an_error(tiny: BiLmTab, word: str) -> None:
-    with pytest.raises(BiLmError, match=f"There is no word {word!r} in this text"):
+    with pytest.raises(BiLmError, match=f"The word {word!r} is not in this text"):
         view(tiny, word=word)
 
 

@@ -111,7 +111,7 @@ def test_a_chunk_is_there_if_it_is_whole(end: int, tmp_path: Path) -> None:
     assert not has_chunk(tmp_path, chunk)
     write_chunk(tmp_path, chunk, [["a"]], np.ones((1, 3, 4)))
     assert has_chunk(tmp_path, chunk)
-    with pytest.raises(BiLmError, match="started with another text, which differs in lines 1 to 1"):
+    with pytest.raises(BiLmError, match="started with another text \\(lines 1 to 1 differ"):
         has_chunk(tmp_path, chunk._replace(sentences=["b"]))
     path.write_bytes(path.read_bytes()[:end])
     assert not has_chunk(tmp_path, chunk)

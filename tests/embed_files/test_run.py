@@ -286,7 +286,7 @@ def test_vectors_that_do_not_fit_into_float16_are_refused_by_their_line(
     [
         ({"layers": "bottom"}, "layers: expected one of all, mean, top, token, mix, got 'bottom'"),
         ({"tokenizer": "moses"}, "tokenizer: expected one of"),
-        ({"tokenizer": "spacy", "language": "tlh"}, "spaCy has no rules for language 'tlh'"),
+        ({"tokenizer": "spacy", "language": "tlh"}, "spaCy lacks rules for language 'tlh'"),
         ({"dtype": "int8"}, "dtype: expected one of float32, float16"),
         ({"precision": "float16"}, "precision"),
         ({"batch_size": 0}, "batch_size: expected at least 1, got 0"),
@@ -307,7 +307,7 @@ def test_wrong_settings_are_named(
 
 def test_wrong_files_and_numbers_are_named(settings: EmbedSettings, text: Path, tmp_path: Path) -> None:
     wrong: list[tuple[str, Path, Path, dict[str, Any]]] = [
-        ("absent: there is no such file", tmp_path / "absent", tmp_path / "out.hdf5", {}),
+        ("absent: file not found", tmp_path / "absent", tmp_path / "out.hdf5", {}),
         ("is a directory", text, tmp_path / "bilm", {"output_format": "hdf5"}),
         ("out: unknown extension; pass --format or use .hdf5", text, tmp_path / "out", {}),
         ("workers: expected 1 to", text, tmp_path / "out.hdf5", {"workers": 0}),
@@ -322,7 +322,7 @@ def test_wrong_files_and_numbers_are_named(settings: EmbedSettings, text: Path, 
         with pytest.raises(BiLmError, match=message):
             embed_file(source, output, settings, **options)
     for change in ({"gzip": 4}, {"keys": "sentence"}):
-        with pytest.raises(BiLmError, match="safetensors has no compression and no sentence keys"):
+        with pytest.raises(BiLmError, match="safetensors does not support compression or sentence keys"):
             embed_file(text, tmp_path / "out.safetensors", replace(settings, **change))
 
 

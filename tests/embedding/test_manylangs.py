@@ -77,7 +77,7 @@ def test_its_training_goes_on_as_a_language_model(
 
 
 def test_it_cannot_be_exported(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(BiLmError, match="the published layout has no place for the lexicons"):
+    with pytest.raises(BiLmError, match="the published layout cannot hold the lexicons"):
         export(str(folder), tmp_path / "out")
     assert not any((tmp_path / "out").glob("*"))
 

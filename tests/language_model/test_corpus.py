@@ -108,15 +108,15 @@ def test_it_is_kept_in_the_cache_that_the_environment_names(
 @pytest.mark.parametrize("num_processes", [1, 2])
 def test_a_bad_shard_among_good_ones_is_named(texts: list[str], tmp_path: Path, num_processes: int) -> None:
     Path(texts[1]).write_text("\n")
-    with pytest.raises(BiLmError, match=f"{texts[1]} has no sentence in it"):
+    with pytest.raises(BiLmError, match=f"{texts[1]} is empty"):
         prepare_corpus(texts, tmp_path / "cache", num_processes)
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("text", b"\n  \n", "has no sentence in it"),
-        ("text.gz", gzip.compress(b"", mtime=0), "has no sentence in it"),
+        ("text", b"\n  \n", "is empty; remove"),
+        ("text.gz", gzip.compress(b"", mtime=0), "is empty; remove"),
         ("latin.txt", "good\nschöne\n".encode("latin-1"), ", line 2: not UTF-8 text"),
         ("text.gz", gzip.compress(TEXT.encode() * 1000)[:-9], ": not a whole gzip file"),
         ("text.zst", zstandard.compress(TEXT.encode() * 1000)[:-9], ": not a whole zstd file"),

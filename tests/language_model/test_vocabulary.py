@@ -72,6 +72,6 @@ def test_a_vocabulary_without_a_special_word_is_refused(tmp_path: Path, lacking:
     corpus = prepare_corpus([str(text)], tmp_path)
     words = [word for word in ("@@UNKNOWN@@", "<S>", "</S>", "a", "b") if word != lacking]
     made = Vocabulary(tokens_to_add={"words": words}, non_padded_namespaces=["words"])
-    with pytest.raises(ConfigurationError, match=f"has no {lacking} in its namespace words; .*elmo-vocab"):
+    with pytest.raises(ConfigurationError, match=f"lacks {lacking} in its namespace words; .*elmo-vocab"):
         check_vocabulary(made, "words", corpus)
     check_vocabulary(vocabulary_of(["b", "</S>", "a", "<S>"]), "words", corpus)  # too small for an order

@@ -59,7 +59,7 @@ def test_new_words_share_the_probability_of_the_unknown_word_and_leave_the_other
 
 def test_new_words_need_an_unknown_word_to_be_made_from() -> None:
     known = random_softmax(["the", "cat"])
-    with pytest.raises(ConfigurationError, match=r"9 words .* has no word @@UNKNOWN@@ to make them from"):
+    with pytest.raises(ConfigurationError, match=r"9 words .* lacks @@UNKNOWN@@"):
         adapt_softmax(SoftmaxWeights(known.weight, known.bias, ["a", "b"]), _vocabulary(COUNTS))
 
 

@@ -45,7 +45,7 @@ def test_a_metric_that_should_be_high_is_in_per_cent_and_one_that_should_be_low_
     metrics = {"best_validation_accuracy": 0.123456, "best_validation_loss": 1.234567, "accuracy": 0.5}
     assert Metric.parse("+accuracy").score(metrics) == 12.35
     assert Metric.parse("-loss").score(metrics) == 1.2346
-    with pytest.raises(ConfigurationError, match="no metric f1, but accuracy, loss"):
+    with pytest.raises(ConfigurationError, match="unknown metric f1: expected one of accuracy, loss"):
         Metric.parse("+f1").score(metrics)
 
 

@@ -41,7 +41,7 @@ def test_configurations_are_files_or_variants_in_a_file(file: Path) -> None:
         ("[1]", "a.jsonnet", r"a\.jsonnet: expected a JSON object, got \[1\]"),
         ("{ b: 'text' }", "a.jsonnet:*", r"a\.jsonnet:\*: b: expected a JSON object, got 'text'"),
         ("{ trainer: 'x' }", "a.jsonnet", "a, its trainer: expected a JSON object, got 'x'"),
-        ("{ b: {}, c: {} }", "a.jsonnet:d", "a.jsonnet has no variant d, but b, c"),
+        ("{ b: {}, c: {} }", "a.jsonnet:d", "a.jsonnet: unknown variant d, expected b, c"),
     ],
 )
 def test_mistakes_in_configurations_are_named(text: str, source: str, message: str, tmp_path: Path) -> None:

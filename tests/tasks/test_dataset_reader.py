@@ -58,7 +58,7 @@ def test_all_texts_are_indexed_those_in_lists_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b" \n", ": this file has no lines with a word"),
+        (b" \n", ": no lines with a word in this file"),
         (b"good\ncaf\xe9\n", ", line 2: not UTF-8 text"),
         (b"good\n\nbad\n", ", line 3: bad"),
     ],

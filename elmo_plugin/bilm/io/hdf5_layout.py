@@ -23,7 +23,7 @@ def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
     """Yields all datasets of a biLM of these sizes."""
     cnn, lstm = options.char_cnn, options.lstm
     if isinstance(cnn, LexiconCnnOptions):
-        raise BiLmError("the published layout has no place for the lexicons of a model of ELMoForManyLangs")
+        raise BiLmError("the published layout cannot hold the lexicons of ELMoForManyLangs")
     encoder = "token_encoder"
     embedding = (f"{encoder}.character_embedding.weight",)
     rows = (NUM_CHARACTERS - 1, cnn.embedding_dim)

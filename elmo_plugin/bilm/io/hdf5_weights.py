@@ -62,7 +62,7 @@ class SoftmaxWeights(NamedTuple):
     def vocabulary(self) -> tuple[dict[str, int], int] | None:
         """
         Returns the number of each word, and the number of unknown words; `None` if text cannot be scored,
-        because there is no unknown word or no sentence boundary.
+        because the unknown word or a sentence boundary is missing.
         """
         numbers = {word: number for number, word in enumerate(self.words)}
         unknown = next((numbers[word] for word in UNKNOWN_WORDS if word in numbers), None)
@@ -150,8 +150,8 @@ def write_weights(
     """
     Writes a biLM's `state_dict()` so that every ELMo implementation can read it, as float32, or as float16,
     compressed without loss. After an error the file is incomplete, so give a temporary one. Raises
-    `BiLmError`, which does not name the file, if a value or a word cannot be written, and `OSError` if the
-    file cannot.
+    `BiLmError` (without the file's name) if a value or a word cannot be written, and `OSError` if the file
+    cannot.
     """
     is_half = dtype == "float16"
     compression = {"compression": "gzip", "compression_opts": 9, "shuffle": True} if is_half else {}
@@ -198,7 +198,7 @@ def _flat(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _to_float32(values: np.ndarray) -> np.ndarray:
-    with np.errstate(over="ignore"):  # `check_finite` refuses what becomes infinite
+    with np.errstate(over="ignore"):  # `check_finite` rejects infinite results
         return values.astype(np.float32, copy=False)
 
 
@@ -215,7 +215,7 @@ def _find_dataset(file: h5py.File, mapping: TensorMapping, options: BiLmOptions)
         identity = default_projection(name, options)
         if identity is not None:
             return identity
-        because = "which the options ask for"
+        because = "but required by the options"
         if name.endswith("W_P_0"):
             because += ": a biLM without projections is one with lstm.dim equal to lstm.projection_dim"
         if name.startswith("RNN_1"):

@@ -63,8 +63,8 @@ class Card(NamedTuple):
 
 def read_card(folder: Path) -> Card | None:
     """
-    Reads what the model card of a folder says about training and licence; `None` unless it begins with the
-    licence and language. Links to other files of the folder, which a copy lacks, become text.
+    Reads the sections of a folder's model card about training and licence; `None` unless it begins with the
+    licence and language. Links to other files of the folder become text, because a copy lacks them.
     """
     try:
         text = (folder / CARD_NAME).read_text(encoding="utf-8")
@@ -88,7 +88,7 @@ def model_card(
     vocabulary_size: int | None,
     card: Card | None = None,
 ) -> str:
-    """Returns the text of a model card, with what the `card` of the biLM's source says."""
+    """Returns the text of a model card, including the source's `card`."""
     return _CARD.format(
         title=title,
         cnn=options.char_cnn,

@@ -1,4 +1,4 @@
-"""Where a biLM comes from, in order: a name, a path, a URL, the Hugging Face Hub; and writing its files."""
+"""Finds a biLM by, in order, a name, a path, a URL, the Hugging Face Hub; and writes its files."""
 
 import json
 import re
@@ -62,10 +62,10 @@ MODELS: dict[str, tuple[str, str]] = {
 class Checkpoint(NamedTuple):
     """
     options: the sizes
-    weights: names and tensors for `BiLm.load_weights`, which may be read only while they are iterated over
-    softmax: what the biLM was trained with, if it is stored and was asked for
-    dtype: one of `DTYPES`, in which it is stored
-    card: what its model card says
+    weights: names and tensors for `BiLm.load_weights`, to be read only during the iteration
+    softmax: the training's softmax, if it is stored and requested
+    dtype: the stored type, one of `DTYPES`
+    card: from its model card
     """
 
     options: BiLmOptions
@@ -159,8 +159,8 @@ def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]
 
 def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
     """
-    Writes a model card next to the files of a biLM, whose weights are read, unless there is one. It keeps
-    what the card of its source says about training data and licence.
+    Writes a model card next to the files of a biLM, unless one exists; reads the weights. It keeps the
+    sections of the source's card about training data and licence.
     """
     path = Path(folder) / CARD_NAME
     if path.exists():

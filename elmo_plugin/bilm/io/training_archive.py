@@ -42,7 +42,7 @@ def read_archive(path: str | Path, with_softmax: bool = True) -> ArchivedBiLm:
     if options := config["model"].get("options"):
         place = f"{name}, model.options"
         if BiLmOptions.from_dict(_object(options, place), place) != sizes:
-            raise BiLmError(f"{name}: the options in its {CONFIG_NAME} are not those of its weights")
+            raise BiLmError(f"{name}: the options in its {CONFIG_NAME} do not match its weights")
     weights = {key.removeprefix(_PREFIX): state[key] for key in state if key.startswith(_PREFIX)}
     check_weights(weights, sizes, name)
     return sizes, weights, _softmax(files, config, state, sizes, name) if with_softmax else None
@@ -96,7 +96,7 @@ def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -
         expected = nn.ModuleDict(parts).state_dict()
     for tensor, values in expected.items():
         if not isinstance(weights.get(tensor), Tensor):
-            raise BiLmError(f"{name}: the tensor {tensor} is missing, which the options ask for")
+            raise BiLmError(f"{name}: the tensor {tensor} is missing, but required by the options")
         found, shape = tuple(weights[tensor].shape), tuple(values.shape)
         if found != shape:
             raise BiLmError(f"{name}: the tensor {tensor} has the shape {found}, expected {shape}")
@@ -118,7 +118,7 @@ def _softmax(
         return None
     file = f"{_VOCABULARY}/{config['model'].get('namespace', 'words')}.txt"
     if file not in files:
-        raise BiLmError(f"{name}: has no {file}")
+        raise BiLmError(f"{name}: {file} is missing")
     words = _read_words(files[file], f"{name}, {file}")
     weight, bias = (state.get(f"softmax.{part}") for part in ("weight", "bias"))
     dim = options.lstm.projection_dim
@@ -126,7 +126,7 @@ def _softmax(
         raise BiLmError(f"{name}: its softmax.weight is not a matrix with {dim} columns")
     if not isinstance(bias, Tensor) or bias.shape != weight.shape[:1]:
         raise BiLmError(f"{name}: its softmax.bias is missing, or not of the size of softmax.weight")
-    if len(words) == len(weight) - 1:  # AllenNLP leaves out the padding, which has the number 0
+    if len(words) == len(weight) - 1:  # AllenNLP leaves out the padding, number 0
         words.insert(0, (config.get("vocabulary") or {}).get("padding_token") or "@@PADDING@@")
     if len(words) != len(weight):
         raise BiLmError(f"{name}: its softmax has {len(weight)} words, but {file} has {len(words)}")
@@ -153,7 +153,7 @@ def _name(path: str | Path) -> str:
 def _state(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     file = next((file for file in WEIGHTS_NAMES if file in files), None)
     if file is None:
-        raise BiLmError(f"{name}: has no {' or '.join(WEIGHTS_NAMES)}")
+        raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} is missing")
     state = load_plain(files[file], name)
     if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
         raise BiLmError(f"{name}: its {file} holds no tensors with names")
@@ -162,7 +162,7 @@ def _state(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
 
 def _config(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     if CONFIG_NAME not in files:
-        raise BiLmError(f"{name}: has no {CONFIG_NAME}")
+        raise BiLmError(f"{name}: {CONFIG_NAME} is missing")
     place = f"{name}, its {CONFIG_NAME}"
     config = _object(parse_json(files[CONFIG_NAME], place), place)
     model_type = _object(config.get("model", {}), f"{name}, model").get("type")
@@ -178,7 +178,7 @@ def _object(content: Any, name: str) -> dict[str, Any]:
 
 
 def _read_words(content: bytes, name: str) -> list[str]:
-    """Returns the words of a vocabulary file of AllenNLP, which has one word per line."""
+    """Returns the words of a vocabulary file of AllenNLP, one per line."""
     try:
         lines = re.split(r"\r?\n", content.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Tar archives, of which only plain files are read: no links, nothing outside the folder, limited in size."""
+"""Reads only the plain files of tar archives: no links, nothing outside the folder, limited in size."""
 
 import gzip
 import shutil
@@ -16,14 +16,14 @@ MAX_BYTES = 2**31  # that any archive may unpack to
 MAX_RATIO = 100  # of unpacked to packed size, for larger archives; weights have about 1.1
 MAX_MEMBERS = 10_000
 _READ = 2**20  # bytes at a time
-_MAX_HEADER = 2**20  # bytes of a long name or of attributes, which have these types:
+_MAX_HEADER = 2**20  # bytes of a long name or of attributes, with these types:
 _HEADER_TYPES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, b"x", b"g", b"X")
 
 
 def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
     """
-    Reads the files of a tar archive, plain or compressed by gzip, whose names (`vocabulary/words.txt`) are
-    wanted. Raises `BiLmError` if the archive is missing, damaged or too large, or has anything but files.
+    Reads the wanted files (such as `vocabulary/words.txt`) of a tar archive, plain or compressed by gzip.
+    Raises `BiLmError` if the archive is missing, damaged or too large, or has anything but files.
     """
     with _naming(path):
         # In parts, because a file's size may be forged.
@@ -47,7 +47,7 @@ def unpack(path: str | Path, folder: str | Path) -> None:
 @contextmanager
 def _naming(path: str | Path) -> Iterator[None]:
     if not Path(path).is_file():
-        raise BiLmError(f"archive {path}: there is no such file")
+        raise BiLmError(f"archive {path}: file not found")
     try:
         yield
     except BiLmError as error:
@@ -71,7 +71,7 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
             for number, member in enumerate(archive):
                 if number >= MAX_MEMBERS:
                     raise BiLmError(f"too many files: more than {MAX_MEMBERS:,}")
-                name = PureWindowsPath(member.name)  # which `\` separates, too
+                name = PureWindowsPath(member.name)  # `\` also separates
                 if name.anchor or ".." in name.parts or "\0" in member.name:
                     raise BiLmError(f"{member.name!r} would be written outside its folder")
                 if member.isdir():
@@ -81,7 +81,7 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
                 file = archive.extractfile(member)
                 assert file is not None  # it is a file
                 yield str(PurePosixPath(member.name)), file
-            for rest in (archive.fileobj, stream):  # to the end, where the checksum of gzip is
+            for rest in (archive.fileobj, stream):  # to the end, for the checksum of gzip
                 while part := rest.read(_READ):
                     if part.strip(b"\0"):
                         raise BiLmError("it continues after its end, or is damaged")
@@ -103,7 +103,7 @@ class _LimitedStream:
 
 
 class _Member(tarfile.TarInfo):
-    """A member that refuses large headers, and sparse files, whose maps have no limit of their own."""
+    """A member that rejects large headers, and sparse files, because their maps are unlimited."""
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type == tarfile.GNUTYPE_SPARSE:

@@ -17,18 +17,18 @@ from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import checksum, reason
 
 MAX_BYTES = 2**27  # that a dataset of a small file may take
-MAX_RATIO = 100  # of a dataset's size to that of a larger file; numbers of a model have about 1.1
+MAX_RATIO = 100  # of the sizes of a dataset and the file; numbers of a model have about 1.1
 _CHECKSUM = "crc32"  # an attribute of each dataset that was written by `write_dataset`
 
 
 @contextmanager
 def open_hdf5(path: str | Path, name: str) -> Iterator[h5py.File]:
     """
-    Opens a file for reading. Raises `BiLmError`, which calls the file `name`, if it is missing, or if what
-    the block reads from it is damaged.
+    Opens a file for reading. Raises `BiLmError`, beginning with `name`, if the file is missing, or if the
+    block reads damaged parts of it.
     """
     if not Path(path).is_file():
-        raise BiLmError(f"{name}: there is no such file")
+        raise BiLmError(f"{name}: file not found")
     try:
         with h5py.File(path, "r") as file:
             yield file
@@ -43,8 +43,8 @@ def open_hdf5(path: str | Path, name: str) -> Iterator[h5py.File]:
 
 class DeferringFile(io.FileIO):
     """
-    A file on which writing never fails: the first error is stored in `error`, and what is written from then
-    on is dropped. HDF5 crashes with a segmentation fault if a write fails.
+    A file on which writing never fails: the first error is stored in `error`, and later writes are dropped.
+    HDF5 crashes with a segmentation fault if a write fails.
     """
 
     error: OSError | None = None
@@ -94,8 +94,8 @@ def _defer_signals(target: DeferringFile) -> Iterator[None]:
 @contextmanager
 def new_hdf5(path: str | Path, **options: Any) -> Iterator[tuple[h5py.File, DeferringFile]]:
     """
-    Creates a file with these `options` of `h5py.File`. Yields it and the file below it, whose `error` says
-    early that it cannot be written, or that Ctrl-C or SIGTERM came. Raises that at the end.
+    Creates a file with these `options` of `h5py.File`. Yields it and the file below it; the latter's `error`
+    reports early that it cannot be written, or that Ctrl-C or SIGTERM came. Raises that at the end.
     """
     with DeferringFile(path, "w+") as target, _defer_signals(target):
         try:
@@ -129,7 +129,7 @@ def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
     dataset = _find(file, name)
     if dataset is not None and dataset.dtype.kind != "f":
-        raise BiLmError(f"the dataset {name} has no floating-point numbers, but {dataset.dtype}")
+        raise BiLmError(f"the dataset {name}: expected floating-point numbers, got {dataset.dtype}")
     return dataset
 
 
@@ -146,7 +146,7 @@ def read_numbers(dataset: h5py.Dataset) -> np.ndarray:
     values = dataset[()]
     written = dataset.attrs.get(_CHECKSUM)
     if written is not None and written != checksum(values):
-        raise BiLmError(f"the dataset {dataset.name} is damaged: it is not what was written")
+        raise BiLmError(f"the dataset {dataset.name} is damaged: wrong checksum")
     return values
 
 

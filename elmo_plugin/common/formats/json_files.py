@@ -17,7 +17,7 @@ def parse_json(text: str | bytes, name: str, is_line: bool = False, repeated_key
     """
     Parses JSON text. Raises `BiLmError`, beginning with `name` and, unless `is_line`, the line, if it is not
     JSON, is nested too deeply, repeats a key (if it may, the last value counts), has a number that is NaN,
-    infinite or too large, or half of a surrogate pair, which UTF-8 cannot encode.
+    infinite or too large, or half of a surrogate pair (UTF-8 cannot encode it).
     """
     pairs: Callable[..., Any] | None = None if repeated_keys else _unique
     try:
@@ -46,7 +46,7 @@ def check_characters(text: str, name: str) -> None:
 
 
 def read_json(path: str | Path, name: str) -> Any:
-    """Reads a JSON file. Raises `BiLmError`, which calls the file `name`, if it is missing or not JSON."""
+    """Reads a JSON file. Raises `BiLmError`, beginning with `name`, if the file is missing or not JSON."""
     return parse_json(read_bytes(path, name), name)
 
 

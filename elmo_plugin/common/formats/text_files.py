@@ -46,7 +46,7 @@ def read_lines(path: str) -> Iterator[bytes]:
     except zstandard.ZstdError as error:
         raise BiLmError(f"{path}: not a whole zstd file ({error})") from None
     except FileNotFoundError:
-        raise BiLmError(f"{path}: there is no such file") from None
+        raise BiLmError(f"{path}: file not found") from None
     except OSError as error:
         raise BiLmError(f"{path}: cannot be read ({reason(error)})") from None
 

@@ -23,9 +23,9 @@ _TORCH = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     """
     Reads what `torch.save` wrote (a path, or its content) onto the CPU: tensors and plain values only, so no
-    code is run. Compares the checksums, which torch writes but does not read. Raises `BiLmError`, beginning
-    with `name`, if it is missing or damaged, or has anything else, or tensors that are sparse, quantized, of
-    8-bit floating point or far larger than the file.
+    code is run. Compares the checksums: torch writes them but does not read them. Raises `BiLmError`,
+    beginning with `name`, if it is missing or damaged, or has anything else, or tensors that are sparse,
+    quantized, of 8-bit floating point or far larger than the file.
     """
     check_tensors(file, name)
     try:
@@ -51,7 +51,7 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
             _check_size(sum(record.file_size for record in records.infolist()), file, name)
             damaged = records.testzip()
     except FileNotFoundError:
-        raise BiLmError(f"{name}: there is no such file") from None
+        raise BiLmError(f"{name}: file not found") from None
     except OSError as error:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except BiLmError:
@@ -60,15 +60,15 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
         raise_stop(error)
         raise BiLmError(f"{name}: its weights are damaged ({error or type(error).__name__})") from None
     if damaged is not None:
-        raise BiLmError(f"{name}: its weights are damaged ({damaged} is not what was written)")
+        raise BiLmError(f"{name}: its weights are damaged ({damaged} does not match its checksum)")
 
 
 def check_before_load(file: str | os.PathLike[str], name: str) -> None:
     """
-    Checks a file that another library's `torch.load` is about to read: its checksums, and on a torch before
-    2.6, whose default runs code, that it has only what `load_plain` reads.
+    Checks a file that another library's `torch.load` is about to read: its checksums and, before torch 2.6
+    (its default runs code), that `load_plain` can read it.
 
-    Raises `BiLmError`, beginning with `name`, where it should not be read.
+    Raises `BiLmError`, beginning with `name`, if it should not be read.
     """
     if _TORCH < (2, 6):
         load_plain(file, name)
@@ -93,7 +93,7 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
 
 def check_finite(name: str, values: Any) -> Any:
     """
-    Returns what was read from a file. Raises `BiLmError`, beginning with `name`, if it is a tensor with a
+    Returns the content of a file. Raises `BiLmError`, beginning with `name`, if it is a tensor with a
     number that is NaN or infinite, or would be infinite in float32.
     """
     if not isinstance(values, Tensor):
@@ -118,8 +118,8 @@ def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None
 
 def json_to_tensor(content: Any) -> Tensor:
     """
-    Returns the UTF-8 bytes of JSON text, shape (bytes,). They are float32, which represents them exactly,
-    because tools for weights, such as `allennlp diff`, compute with all tensors.
+    Returns the UTF-8 bytes of JSON text, shape (bytes,). They are float32, without loss, because tools for
+    weights, such as `allennlp diff`, compute with all tensors.
     """
     return torch.frombuffer(bytearray(json.dumps(content).encode()), dtype=torch.uint8).float()
 
@@ -146,7 +146,7 @@ def _tensors_in(content: Any) -> Iterator[Tensor]:
 
 
 def _size_of_plain(tensor: Tensor) -> int:
-    """Returns the bytes of all elements, of which the file may have fewer; raises `ValueError` for others."""
+    """Returns the bytes of all elements (the file may have fewer); raises `ValueError` for others."""
     is_dense = tensor.layout == torch.strided and not tensor.is_nested and not tensor.is_quantized
     if not is_dense or tensor.is_meta or (tensor.is_floating_point() and tensor.element_size() < 2):
         raise ValueError(f"a tensor of {tensor.dtype}, {tensor.layout}")

@@ -1,4 +1,4 @@
-"""What a frozen biLM computed for a sentence, stored for later batches, epochs and trainings."""
+"""Stores a frozen biLM's vectors of a sentence for later batches, epochs and trainings."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Caches of what a frozen biLM computes."""
+"""Caches of a frozen biLM's activations."""
 
 import os
 from collections import OrderedDict
@@ -19,7 +19,7 @@ from elmo_plugin.embedding.cache.sqlite_store import SqliteStore
 
 GIGABYTE = 10**9
 KEY_SIZE = 16  # bytes
-OVERHEAD = 300  # bytes of a record besides its vectors, about
+OVERHEAD = 300  # bytes of a record without its vectors, about
 _MOST_GB = 10**6
 
 
@@ -35,7 +35,7 @@ class Store(Protocol):
 
 class MemoryStore:
     """
-    A `Store` of at most `max_bytes`, which removes the least recently used record first. Copies and unpickled
+    A `Store` of at most `max_bytes`; removes the least recently used record first. Copies and unpickled
     stores start empty.
     """
 
@@ -81,8 +81,8 @@ class ActivationCache:
     and precision). So different mixes share them, and a changed biLM does not read the old ones.
 
     `dtype` is "float32", or "float16" for half the size. Vectors that were just computed are also rounded to
-    it, so that they do not depend on what was stored. Caches of the same kind, `place` (which identifies the
-    store) and `dtype` are equal, and return the same results.
+    it, so that results never depend on the content of the cache. Caches of the same kind, `place` (which
+    identifies the store) and `dtype` are equal, and return the same results.
     """
 
     def __init__(self, store: Store, place: Hashable, dtype: str) -> None:
@@ -108,7 +108,7 @@ class ActivationCache:
     ) -> BiLmOutput:
         """
         Returns `compute(character_ids)`, the output of a frozen biLM without a state, rounded to the cache's
-        `dtype`, in float32, on the device of `character_ids`. It computes only what is not stored. `digest`
+        `dtype`, in float32, on the device of `character_ids`. It computes only missing vectors. `digest`
         identifies the biLM's content and precision. Raises `BiLmError` if a number is too large for float16.
         """
         with torch.inference_mode(False), torch.no_grad():
@@ -127,7 +127,7 @@ class ActivationCache:
         rounded = layers.to("cpu", getattr(torch, self.dtype))
         if self.dtype == "float16" and not rounded.isfinite().all():
             raise BiLmError(
-                f"the biLM gives {layers.abs().max().item():g}, which a cache in float16 cannot hold: "
+                f"a cache in float16 cannot hold the biLM's {layers.abs().max().item():g}: "
                 'set its dtype to "float32"'
             )
         return rounded.numpy()
@@ -158,7 +158,7 @@ class SqliteCache(ActivationCache):
     # Parameters
 
     path : `str`
-        Its folder, which is created if necessary. It may begin with `~`.
+        Its folder, created if necessary. It may begin with `~`.
     max_gb : `float`, optional (default = `100.0`)
         The size in gigabytes (10^9 bytes) from which on nothing is added to the file.
     dtype : `str`, optional (default = `"float32"`)

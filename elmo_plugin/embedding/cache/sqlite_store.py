@@ -1,4 +1,4 @@
-"""Sentences in an SQLite file, which several processes read and write."""
+"""Sentences in an SQLite file that several processes read and write."""
 
 import logging
 import os
@@ -87,7 +87,7 @@ class SqliteStore:
             return found is not None
         if not self._is_damaged:
             self._is_damaged = True
-            self._warn("has damaged records, whose sentences are computed again")
+            self._warn("has damaged records; their sentences are computed again")
         return False
 
     def _run(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:

@@ -47,7 +47,7 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Mention]]:
 
 
 def _brackets(row: int, label: str) -> Iterator[tuple[bool, str, bool]]:
-    """Yields the brackets at a word: first mentions of one word, then what opens, then what closes."""
+    """Yields the brackets at a word: first mentions of one word, then opening, then closing brackets."""
     if label in (NO_MENTION, "_"):
         return
     brackets = []

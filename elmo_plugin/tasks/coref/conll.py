@@ -88,7 +88,7 @@ def parse_documents(lines: Iterable[Line]) -> Iterator[CorefDocument]:
 
 def _check_end(begin: Line | None) -> None:
     if begin is not None:
-        raise ConfigurationError(f"{begin.location}: the document that begins here has no #end document")
+        raise ConfigurationError(f"{begin.location}: the document that begins here lacks #end document")
 
 
 def _parse_document(begin: Line, rows: list[Row]) -> CorefDocument:
@@ -97,7 +97,7 @@ def _parse_document(begin: Line, rows: list[Row]) -> CorefDocument:
         raise ConfigurationError(f"{begin.location}: expected #begin document (NAME); part 000")
     sentences = [list(group) for is_word, group in groupby(rows, lambda row: bool(row[1])) if is_word]
     if not sentences:
-        raise ConfigurationError(f"{begin.location}: the document that begins here has no words")
+        raise ConfigurationError(f"{begin.location}: the document that begins here is empty")
     for sentence in sentences:
         expected = max(len(sentence[0][1]), FIXED_COLUMNS + 1)
         check_columns(
@@ -144,7 +144,7 @@ def format_document(document: CorefDocument) -> list[str]:
     Returns the lines of a document, without line ends. Tabs separate the columns: without them the reference
     scorer looks for brackets in the whole line and may mistake a word such as "8)" for one.
 
-    Raises `ValueError` if it or a sentence has no words, or a name, a word or a cluster cannot be written.
+    Raises `ValueError` if it or a sentence is empty, or a name, a word or a cluster cannot be written.
     """
     if not document.sentences or not all(document.sentences):
         raise ValueError("a document or a sentence without words cannot be written")

@@ -35,9 +35,9 @@ class CorefReader(TaskDatasetReader):
     """
     Makes an instance of each document, or part of a document, in the columns of CoNLL-2012 (see
     `read_documents`): a file, or all files below a folder whose names end in `gold_conll`.
-    `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks, which the Penn
-    Treebank escapes, become those of plain text, which biLMs are trained on. The model trains on a window of
-    the sentences, see `CorefSpanRanking`.
+    `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks escaped by the Penn
+    Treebank become plain text, as in the training of biLMs. The model trains on a window of the sentences,
+    see `CorefSpanRanking`.
 
     Registered as a `DatasetReader` with name "coref_conll2012".
 
@@ -49,7 +49,8 @@ class CorefReader(TaskDatasetReader):
         A regex whose first group, found in the name of a document, is the genre, such as "gum/([^_]+)" for
         OntoGUM. By default the genre is the part of the name before the first "/", as in OntoNotes.
 
-    Raises `ConfigurationError`, naming file and line, if a line is malformed, and if there is no document.
+    Raises `ConfigurationError`, naming file and line, if a line is malformed, and if a file contains no
+    document.
     """
 
     example_names = "documents"
@@ -64,7 +65,7 @@ class CorefReader(TaskDatasetReader):
         except re.error as error:
             raise ConfigurationError(f"genre_pattern: {genre_pattern!r} is not a regex: {error}") from None
         if self._genre_pattern is not None and not self._genre_pattern.groups:
-            raise ConfigurationError(f"genre_pattern: {genre_pattern!r} has no group, which is the genre")
+            raise ConfigurationError(f"genre_pattern: {genre_pattern!r} lacks a group for the genre")
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[CorefDocument]]:
         """Yields the documents of a file."""

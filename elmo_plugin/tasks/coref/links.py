@@ -81,7 +81,7 @@ def link_clusters(links: Sequence[Link]) -> list[list[Mention]]:
 def average_antecedent_logits(members: Sequence[AntecedentLogits]) -> AntecedentLogits:
     """
     Returns logits of the mean of the members' probabilities, for the union of their spans. A span that a
-    member lacks has no antecedent there, and is none.
+    member lacks is without antecedent there, and is none.
     """
     union = sorted({span for member in members for span in member.spans})
     union_index = {span: index for index, span in enumerate(union)}
@@ -108,8 +108,8 @@ def describe(
     document: CorefDocument, clusters: Sequence[Sequence[Mention]], links: Sequence[Link]
 ) -> dict[str, Any]:
     """
-    Returns `clusters` and `antecedents`, whose mentions have their text and their place in it, and the
-    document `marked` with its clusters.
+    Returns `clusters` and `antecedents`, with the text and place of each mention, and the document `marked`
+    with its clusters.
     """
     words = [word for sentence in document.sentences for word in sentence]
     text, places = document.text, document.places

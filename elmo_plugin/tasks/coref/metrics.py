@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 METRICS = ("muc", "bcub", "ceafe")  # the score of CoNLL-2012 is their mean
 MAX_REPEATED = 10
 _TITLES = {"mention": "Mentions", "muc": "MUC", "bcub": "B-cubed", "ceafe": "CEAF-e"}
-Cluster = list[Hashable]  # its mentions, which may repeat
+Cluster = list[Hashable]  # its mentions, maybe repeated
 
 
 class CorefCounts(NamedTuple):
@@ -164,8 +164,8 @@ class CorefConll(ScoreMetric):
     @overrides(check_signature=False)
     def figures(self, scores: CorefScores) -> dict[str, float]:
         """
-        Returns `precision`, `recall` and `f1`, from 0 to 1, each after `coref_`, which is the mean of the
-        next three, `muc_`, `bcub_`, `ceafe_`, and `mention_`, as in `coref_f1`.
+        Returns `precision`, `recall` and `f1`, from 0 to 1, each after `coref_` (the mean of the next three),
+        `muc_`, `bcub_`, `ceafe_`, and `mention_`, as in `coref_f1`.
         """
         groups = {"coref": scores.average()}
         groups |= {name: counts.figures() for name, counts in scores.counts().items()}
@@ -179,23 +179,23 @@ class CorefConll(ScoreMetric):
 def score_coref(key_path: str, response_path: str) -> tuple[list[str], dict[str, Any]]:
     """
     Scores the clusters of a system, the response, against the gold clusters, the key, both in CoNLL-2012's
-    format. As in the reference scorer, a document that the response lacks has no clusters, and a document
+    format. As in the reference scorer, a document that the response lacks counts as empty, and a document
     that the key lacks is skipped, each with a warning.
 
     Returns a table; and the counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
 
     Raises `ConfigurationError`, naming file and line, if a file is malformed, a document occurs twice or has
-    another number of words in the other file, or the response repeats more than ten correct mentions, which
-    the reference scorer refuses to score.
+    another number of words in the other file, or the response repeats more than ten correct mentions: the
+    reference scorer refuses to score these.
     """
     keys, responses = _by_title(key_path), _by_title(response_path)
     if not keys:
-        raise ConfigurationError(f"{key_path}: this file has no documents")
+        raise ConfigurationError(f"{key_path}: no documents in this file")
     scores = CorefScores()
     for title, key in keys.items():
         response = responses.pop(title, None)
         if response is None:
-            logger.warning("%s: %s is missing in %s; it has no clusters", key.location, title, response_path)
+            logger.warning("%s: %s is missing in %s; it counts as empty", key.location, title, response_path)
             scores.add(key.clusters, [])
             continue
         if key.length != response.length:
@@ -207,7 +207,7 @@ def score_coref(key_path: str, response_path: str) -> tuple[list[str], dict[str,
         if scores.repeated > MAX_REPEATED:
             raise ConfigurationError(
                 f"{response.location}: by the end of the document that begins here more than {MAX_REPEATED} "
-                "mentions are repeated, which the reference scorer refuses to score"
+                "mentions are repeated; the reference scorer refuses to score them"
             )
     for title, response in responses.items():
         logger.warning("%s: %s is not in %s; it is skipped", response.location, title, key_path)

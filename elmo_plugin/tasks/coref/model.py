@@ -41,14 +41,14 @@ def average_documents(logits: Sequence[list[AntecedentLogits]]) -> list[Antecede
 class CorefSpanRanking(TaskModel):
     """
     Scores all spans of a document as mentions, and scores each of the best with those before it. Each
-    sentence is encoded by itself. The best antecedents link mentions to clusters.
+    sentence is encoded separately. The best antecedents link mentions to clusters.
 
     The loss is the marginal log-likelihood of the correct antecedents: the sum over the spans of a document,
     and the mean over documents. In training, a new random window of `max_training_sentences` stands for a
     longer document each time. The metric counts like the reference scorer of CoNLL-2012.
 
     An ensemble averages the probabilities of antecedents, over the spans of all members. A span that a member
-    lacks has no antecedent there.
+    lacks is without antecedent there.
 
     Registered as a `Model` with name "coref_span_ranking".
 

@@ -20,9 +20,9 @@ from elmo_plugin.tasks.tokenizers import EnglishRules
 class CorefPredictor(TaskPredictor):
     """
     Finds the mentions of each person or thing in `{"document": "Anna waved. She laughed."}`, which spaCy's
-    rules split into sentences and words, or in `{"sentences": [["Anna", "waved", "."], …]}`, used as they
-    are. Both may have a `"genre"` of the training data and, with sentences, the `"speakers"` of their words.
-    A prediction has the `sentences` and
+    rules split into sentences and words, or in `{"sentences": [["Anna", "waved", "."], …]}`, used unchanged.
+    Both may have a `"genre"` of the training data and, with sentences, the `"speakers"` of their words. A
+    prediction has the `sentences` and
 
         {"clusters": [[{"text": "Anna", "start": 0, "end": 1, "characters": [0, 4]},
                        {"text": "She", "start": 3, "end": 4, "characters": [12, 15]}]],

@@ -36,8 +36,8 @@ class SpanEncoder(nn.Module):
 
     def width_vectors(self, num_words: int) -> Tensor:
         """
-        Returns the vectors of the widths of all spans of a document after dropout, of shape
-        (words, max_width, width_dim), which `forward` and `project` share.
+        Returns the vectors of the widths of all spans of a document after dropout, of shape (words,
+        max_width, width_dim), shared by `forward` and `project`.
         """
         weight = self.width_embedding.weight
         vectors: Tensor = self.dropout(weight.expand(num_words, *weight.shape))

@@ -20,7 +20,7 @@ class Spans(NamedTuple):
         return self.starts + self.widths
 
     def mentions(self, words_before: int) -> list[Mention]:
-        """Returns the spans as mentions of a document with more words before those of the grid."""
+        """Returns the spans as mentions of a document with more words before the grid's."""
         starts = (self.starts + words_before).tolist()
         return [
             Mention(start, start + width + 1)
@@ -56,7 +56,7 @@ def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = Fals
     A span can be decided as soon as all better spans that cross it are, so all spans that are better than
     their undecided neighbours are decided at once, in rounds.
 
-    `scores` and `valid`, which says which spans exist, have the shape (time, max_width).
+    `scores` and `valid` (which spans exist) have the shape (time, max_width).
     """
     order = scores.masked_fill(~valid, float("-inf")).flatten().argsort(descending=True, stable=True)
     ranks = torch.empty_like(order)  # higher is better, and all are different

@@ -37,12 +37,12 @@ class Conll2003Reader(TaskDatasetReader):
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
     source_encoding : `str`, optional (default = `"BIO"`)
-        The tags in the files: "BIO", "IOB1" (CoNLL-2003 as it was published, and Wikigold) or "BIOUL".
+        The tags in the files: "BIO", "IOB1" (the published CoNLL-2003, and Wikigold) or "BIOUL".
     tag_encoding : `str`, optional (default = `"BIOUL"`)
         The tags of the instances: "BIO" or "BIOUL".
 
     Raises `ConfigurationError`, naming file and line, if a line is not UTF-8, the number of columns changes
-    or a tag is illegal, and if a file has no sentence.
+    or a tag is illegal, and if a file contains no sentence.
     """
 
     def __init__(

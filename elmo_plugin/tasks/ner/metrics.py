@@ -12,18 +12,18 @@ from elmo_plugin.tasks.counting import Figures, ScoreMetric, Scores, figures_by_
 from elmo_plugin.tasks.dataset_reader import Line, check_columns, read_text_lines, sentence_rows
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
-# The prefixes of a word and the next one between which a chunk of one type ends, and those where one starts.
-# conlleval.pl knows no others: in BIOES, "S-X S-X" and "E-X B-X" are one chunk.
+# The prefixes of a word and the next one between which a chunk of one type ends, and between which one
+# starts. conlleval.pl knows no others: in BIOES, "S-X S-X" and "E-X B-X" are one chunk.
 _ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
 _STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
 _SINGLES = {"[", "]"}
 _OUTSIDE = {"O", "."}
 _PREFIXES = {"B", "I", "E", "S"} | _SINGLES | _OUTSIDE
-_BIO_PREFIXES = {"U": "B", "L": "I"}  # of BIOUL, which conlleval.pl does not know
+_BIO_PREFIXES = {"U": "B", "L": "I"}  # of BIOUL, unknown to conlleval.pl
 
 
 class Tag(NamedTuple):
-    """A tag, the part before its first `-`, in BIO for BIOUL, and the rest, which is the type of a chunk."""
+    """A tag, the part before its first `-`, in BIO for BIOUL, and the rest, the type of a chunk."""
 
     text: str
     prefix: str
@@ -122,7 +122,7 @@ class NerF1(ScoreMetric):
 
 def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
     """
-    Scores a file with one word per line, whose last two columns are the gold tag and the predicted tag. Blank
+    Scores a file with one word per line; its last two columns are the gold tag and the predicted tag. Blank
     lines separate sentences. Returns the lines that conlleval.pl prints; and the same lines as "raw", the
     percentages "overall", and of each type the percentages and the number of predicted chunks, "found".
 
@@ -131,7 +131,7 @@ def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
     scores = NerScores()
     scores.add(parse_tagged(read_text_lines(path)))
     if not scores.words:
-        raise ConfigurationError(f"{path}: this file has no words")
+        raise ConfigurationError(f"{path}: no words in this file")
     rows = scores.figures(100)
     table = _table(scores, rows)
     figures = {

@@ -36,7 +36,7 @@ class CrfLogits(NamedTuple):
 class NerBiLstmCrf(TaskModel):
     """
     Tags words by a contextual encoder of words, their characters and ELMo, one linear layer to a logit for
-    each tag, and a CRF over the tags (Lample et al., 2016), which never predicts an illegal sequence of them.
+    each tag, and a CRF over the tags (Lample et al., 2016) that never predicts an illegal sequence of them.
 
     The loss is the negative log-likelihood of the tags, summed over the sentences of the batch as in
     AllenNLP's `crf_tagger`. The paper's λ of ELMo's mixing weights is relative to this sum.
@@ -104,7 +104,7 @@ class NerBiLstmCrf(TaskModel):
         """
         Returns the `words` of each sentence, the best `tags`, except in training, and, if the batch has the
         indices of the correct tags, of shape (batch, time), `loss`. A sentence with a tag that the vocabulary
-        lacks has no part in the loss. The metric counts the `gold_tags`, as strings.
+        lacks is left out of the loss. The metric counts the `gold_tags`, as strings.
         """
         emissions, mask, crf = logits
         output: dict[str, Any] = {"words": words}
@@ -122,7 +122,7 @@ class NerBiLstmCrf(TaskModel):
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
         Adds `entities`, each with its `type`, its `text`, the index `start` of its first word and `end` of
-        the word after its last. In training there are no tags, and nothing is added.
+        the word after its last. In training, without tags, nothing is added.
         """
         if "tags" not in output_dict:
             return output_dict

@@ -41,7 +41,7 @@ class SnliReader(TaskDatasetReader):
         How sentences become words. The default splits them like the text that biLMs are trained on.
 
     Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or not a JSON object, lacks one
-    of the three keys or has an unknown label, and if a file has no pair to learn from.
+    of the three keys or has an unknown label, and if a file contains no pair to learn from.
     """
 
     example_names = "pairs of sentences with a label"

@@ -39,9 +39,9 @@ class SnliEsim(Classifier):
     contextual_encoder : `ContextualEncoder`
         From the words to vectors in context.
     projection : `Lazy[FeedForward]`
-        From a word and what it attends to, to the input of `inference_encoder`.
+        From a word and its attended vector to the input of `inference_encoder`.
     inference_encoder : `Lazy[Seq2SeqEncoder]`
-        Encodes the words and what they attend to.
+        Encodes the words and their attended vectors.
     classifier : `Lazy[FeedForward]`
         Hidden layers between the two sentences as one vector and the logits of the labels.
     dropout : `float`, optional (default = `0.0`)
@@ -82,7 +82,7 @@ class SnliEsim(Classifier):
         return self.output_logits(self.dropout(self.classifier(self.dropout(pair))))
 
     def _infer(self, words: Tensor, attended: Tensor, mask: BoolTensor) -> Tensor:
-        """Returns one vector for each sentence, from its words and what they attend to: (batch, dim)."""
+        """Returns one vector for each sentence, from its words and their attended vectors: (batch, dim)."""
         compared = torch.cat([words, attended, words - attended, words * attended], dim=-1)
         composed = self.inference_encoder(self.projection(self.dropout(compared)), mask)
         mask = cast(BoolTensor, mask.unsqueeze(-1))

@@ -23,7 +23,7 @@ class Answer(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question, and all answers that people gave, which may repeat."""
+    """A question, and all answers that people gave, with repetitions."""
 
     id: str
     text: str
@@ -130,7 +130,7 @@ class _SquadParser:
             self.repaired += 1
             return Answer(text, min(places, key=lambda place: abs(place - start)))
         raise ConfigurationError(
-            f"{location}: the answer {text!r} is not at its answer_start, {start}, where the paragraph has "
+            f"{location}: the answer {text!r} is not at its answer_start, {start}: found "
             f"{paragraph[max(0, start) :][: len(text)]!r}; {_advice(paragraph, start, places)}"
         )
 

@@ -63,8 +63,8 @@ class TrilinearSelfAttention(nn.Module):
 
     def forward(self, words: Tensor, mask: BoolTensor) -> Tensor:
         """
-        Returns [x ; a ; x * a], of shape (batch, time, 3 * dim), for each word x, where a is the attended
-        part of the text. A single word attends to nothing.
+        Returns [x ; a ; x * a], of shape (batch, time, 3 * dim), for each word x and the part a of the text
+        that it attends to. A single word attends to nothing.
         """
         others = mask.unsqueeze(1) & ~torch.eye(mask.size(1), dtype=torch.bool, device=mask.device)
         similarity = self.similarity(words, words).masked_fill(~others, -torch.inf)

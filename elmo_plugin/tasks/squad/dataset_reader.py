@@ -90,9 +90,7 @@ class SquadReader(TaskDatasetReader):
                 continue
             for question in paragraph.questions:
                 if self._answers_required and not question.answers:
-                    raise ConfigurationError(
-                        f"{paragraph.location}, question {question.id}: it has no answer"
-                    )
+                    raise ConfigurationError(f"{paragraph.location}, question {question.id}: answer missing")
                 inside_words += any(not _is_exact(tokenized, answer) for answer in question.answers)
                 yield tokenized, question
         if too_long:
@@ -101,10 +99,10 @@ class SquadReader(TaskDatasetReader):
             logger.info("%d questions have answers that begin or end inside a word", inside_words)
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
-        """Splits a paragraph into words, of which there must be one, with their places."""
+        """Splits a paragraph into words (at least one), with their places."""
         tokens = self._tokenizer.tokenize(paragraph)
         if not tokens:
-            raise ConfigurationError(f"the paragraph {paragraph!r} has no words")
+            raise ConfigurationError(f"no words in the paragraph {paragraph!r}")
         if any(token.idx is None for token in tokens):
             raise ConfigurationError("squad_v1: the tokenizer does not say where words are in the text")
         starts = [cast(int, token.idx) for token in tokens]
@@ -119,7 +117,7 @@ class SquadReader(TaskDatasetReader):
         """
         words = self._tokenizer.tokenize(question.text)
         if not words:
-            raise ConfigurationError(f"the question {question.text!r} has no words")
+            raise ConfigurationError(f"no words in the question {question.text!r}")
         text = TextField(paragraph.tokens)
         fields: dict[str, Field] = {
             "paragraph": text,

@@ -46,12 +46,12 @@ class SquadScores(Scores):
 
     def __init__(self) -> None:
         self.total = 0
-        self.missing = 0  # questions without a prediction, which score 0
+        self.missing = 0  # questions without a prediction (scored 0)
         self._exact = 0
         self._f1 = 0.0
 
     def add(self, predicted: str | None, answers: Iterable[str]) -> None:
-        """Adds one question and its predicted answer, `None` if there is no prediction."""
+        """Adds one question and its predicted answer, `None` without a prediction."""
         answers = list(answers)
         self.total += 1
         if predicted is None:
@@ -102,10 +102,10 @@ def score_squad(data_path: str, predictions_path: str) -> tuple[list[str], dict[
     for paragraph in read_squad(data_path):
         for question in paragraph.questions:
             if not question.answers:
-                raise ConfigurationError(f"{paragraph.location}, question {question.id}: it has no answer")
+                raise ConfigurationError(f"{paragraph.location}, question {question.id}: answer missing")
             scores.add(predictions.get(question.id), [answer.text for answer in question.answers])
     if not scores.total:
-        raise ConfigurationError(f"{data_path}: this file has no questions")
+        raise ConfigurationError(f"{data_path}: no questions in this file")
     figures = {**scores.figures(), "missing": scores.missing}
     lines = [
         f"Questions    {scores.total:,}, of which {scores.missing:,} without a prediction",

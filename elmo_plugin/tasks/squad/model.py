@@ -46,8 +46,8 @@ class SquadBidafSelfAttention(TaskModel):
     attention_projection, self_attention_projection : `Lazy[FeedForward]`
         The layers after attention and self-attention, of the same size.
     self_attention_encoder : `Lazy[Seq2SeqEncoder]`
-        Encodes the words in the residual block. Without it and `self_attention_projection` there is no
-        residual block. One of them alone is an error.
+        Encodes the words in the residual block. Without it and `self_attention_projection` the residual block
+        is left out. One of them alone is an error.
     start_encoder, end_encoder : `Lazy[Seq2SeqEncoder]`
         Encode the words for the first and for the last word of the answer.
     dropout : `float`, optional (default = `0.2`)
@@ -213,14 +213,14 @@ def _describe(paragraph: Any, first: int, last: int, probability: float) -> dict
 class SquadPredictor(TaskPredictor):
     """
     Answers the question of `{"passage": "Ansel was founded in 1887.", "question": "When was it founded?"}` by
-    words of the passage, which may also be `"paragraph"` or `"context"`. The dataset reader tokenizes both. A
-    prediction has the best answer and the next best ones:
+    words of the passage (its key may also be `"paragraph"` or `"context"`). The dataset reader tokenizes
+    both. A prediction has the best answer and the next best ones:
 
         {"answer": "1887", "characters": [21, 25], "probability": 0.87,
          "others": [{"text": "in 1887", "characters": [18, 25], "probability": 0.06}, …]}
 
-    with start and end in the passage and the probability that both are correct. The `id` is that of the
-    input, if it has one. `elmo predict --squad` answers a whole file.
+    with start and end in the passage and the probability that both are correct. The `id` is the input's, if
+    it has one. `elmo predict --squad` answers a whole file.
 
     Registered as a `Predictor` with name "elmo_squad".
     """

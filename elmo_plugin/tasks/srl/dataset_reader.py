@@ -32,8 +32,8 @@ class SrlSentenceReader(TaskDatasetReader):
         column of a file with "words" instead of "props" in its path, such as `words/train.words` for
         `props/train.props`.
 
-    `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks, which the Penn
-    Treebank escapes, become those of plain text, which biLMs are trained on: `(` for `-LRB-`.
+    `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks escaped by the Penn
+    Treebank become plain text, as in the training of biLMs: `(` for `-LRB-`.
 
     # Parameters
 
@@ -45,7 +45,7 @@ class SrlSentenceReader(TaskDatasetReader):
         Skip predicates that are not verbs: nouns, adjectives, auxiliaries and others.
 
     Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, and if a file or
-    folder has no example.
+    folder contains no example.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class SrlPredicatesReader(SrlSentenceReader):
     """
     Makes an instance of each sentence, with or without predicates, and tags its words as predicates or not.
 
-    Registered as a `DatasetReader` with name "srl_predicates". Its parameters are those of
+    Registered as a `DatasetReader` with name "srl_predicates". It takes the parameters of
     `SrlSentenceReader`.
     """
 

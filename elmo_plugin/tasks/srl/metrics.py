@@ -149,7 +149,7 @@ def score_props(gold_path: str, system_path: str) -> tuple[list[str], dict[str, 
             raise ConfigurationError(f"{present.location()}: sentence {sentences} is missing in {lacking}")
         _add_sentence(scores, gold, system)
     if not sentences:
-        raise ConfigurationError(f"{gold_path}: this file has no sentences")
+        raise ConfigurationError(f"{gold_path}: no sentences in this file")
     groups = {"Overall": scores.overall(), **scores.role_counts()}
     figures = {name: counts._asdict() | counts.figures(100).rounded() for name, counts in groups.items()}
     return _table(scores, sentences, groups), figures

@@ -119,8 +119,8 @@ class SrlHighwayLstm(TaskModel):
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
         Adds `roles`, each with its `role`, its `text`, the index `start` of its first word and `end` of the
-        word after its last; and `description`, the sentence with its arguments in brackets. In training there
-        are no tags, and nothing is added.
+        word after its last; and `description`, the sentence with its arguments in brackets. In training,
+        without tags, nothing is added.
         """
         if "tags" not in output_dict:
             return output_dict

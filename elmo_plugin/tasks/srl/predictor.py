@@ -57,7 +57,7 @@ class SrlPredictor(SentencePredictor):
         srl-eval.pl reads (see `write_props`).
 
     Raises `ConfigurationError` for two taggers, for an input that is not as described, and for an input
-    without `"predicates"` if there is no tagger.
+    without `"predicates"` and without a tagger.
     """
 
     name = "elmo_srl"
@@ -112,7 +112,7 @@ class SrlPredictor(SentencePredictor):
     def dump_line(self, outputs: JsonDict) -> str:
         if self._output_format == "json":
             return super().dump_line(outputs)
-        if "frames" not in outputs:  # of an instance, which is one predicate
+        if "frames" not in outputs:  # of an instance: one predicate
             raise ConfigurationError(
                 f'{self.name}: "props" are written for JSON with "predicates", not with --use-dataset-reader'
             )
@@ -188,7 +188,7 @@ def _spacy_tagger(name: str) -> FindPredicates:
     try:
         nlp = spacy.load(name)
     except OSError as error:
-        raise ConfigurationError(f"elmo_srl: spaCy has no model {name!r} ({error})") from None
+        raise ConfigurationError(f"elmo_srl: spaCy model not found: {name!r} ({error})") from None
 
     lock = Lock()
 

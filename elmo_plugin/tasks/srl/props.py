@@ -73,7 +73,7 @@ def write_props(path: str | os.PathLike[str], sentences: Iterable[PropsSentence]
     """
     Writes propositions atomically, with tabs between the columns. Inverts `read_props`.
 
-    Raises `ConfigurationError` if a sentence has no words or a proposition cannot be written.
+    Raises `ConfigurationError` if a sentence is empty or a proposition cannot be written.
     """
     with atomic_write(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
         for number, sentence in enumerate(sentences, start=1):

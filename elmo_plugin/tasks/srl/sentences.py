@@ -60,7 +60,7 @@ def _without_empty_documents(rows: Iterable[Row]) -> Iterator[Row]:
 
 def _check_not_empty(begin: Line | None) -> None:
     if begin is not None:
-        raise ConfigurationError(f"{begin.location}: the document that begins here has no sentence")
+        raise ConfigurationError(f"{begin.location}: the document that begins here is empty")
 
 
 def _parse_sentence(rows: list[Row]) -> SrlSentence:
@@ -83,7 +83,7 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
             verbs = [framed[number]]
         if not verbs:
             raise ConfigurationError(
-                f"{first.location}: {column} of the sentence that begins here has no predicate, (V*)"
+                f"{first.location}: {column} of the sentence that begins here lacks its predicate, (V*)"
             )
         word = verbs[0]
         kind = predicate_kind(parts_of_speech[word], f"{lemmas[word]}.{framesets[word]}")
@@ -98,8 +98,8 @@ def predicate_kind(part_of_speech: str, frame: str = "") -> str:
 
 def parse_conll2005(props: Iterable[Line], words: Iterable[Line]) -> Iterator[SrlSentence]:
     """
-    Reads propositions (see `read_props`), and their words from a file with the same lines, whose first column
-    has the words. All predicates are verbs.
+    Reads propositions (see `read_props`), and their words from the first column of a file with the same
+    lines. All predicates are verbs.
 
     Raises `ConfigurationError`, naming file and line, if the lengths of a sentence differ, or `V` is not at
     its predicate.

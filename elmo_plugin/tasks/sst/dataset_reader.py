@@ -40,7 +40,7 @@ class SstTreesReader(TaskDatasetReader):
         default only whole sentences are instances, as one wants for validation.
 
     Raises `ConfigurationError`, naming file and line, if a line is not UTF-8, not a tree or has an illegal
-    label, and if a file has no tree that makes an instance.
+    label, and if no tree of a file makes an instance.
     """
 
     def __init__(

@@ -37,7 +37,7 @@ class SstBcn(Classifier):
     contextual_encoder : `ContextualEncoder`
         From the words to vectors in context.
     integrator : `Lazy[Seq2SeqEncoder]`
-        Encodes the words and what they attend to.
+        Encodes the words and their attended vectors.
     classifier : `Lazy[FeedForward]`, optional (default = `None`)
         Hidden layers between the sentence as one vector and the logits of the labels, as in Peters et al.
         (2018).

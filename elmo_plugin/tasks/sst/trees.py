@@ -7,7 +7,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks.conll2012 import unescape_word
 
-MAX_DEPTH = 500  # a word is in as many phrases as it is deep; the treebank's trees have at most about 30
+MAX_DEPTH = 500  # the number of phrases around a word; the treebank's trees have at most about 30
 # Only ASCII spaces divide words: the treebank has words with a no-break space, such as "2 1/2".
 _PIECE = re.compile(
     r"\(\s*(?P<label>[^\s()]*)|(?P<word>[^\s()]+)(?=\s*\))|(?P<end>\))|(?P<rest>[^\s()]+)", re.ASCII
@@ -41,7 +41,7 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
             if not unclosed.pop().words:
                 raise ConfigurationError(f"{location}: brackets without a word in them")
         elif piece["rest"] or unclosed[-1].words:
-            raise ConfigurationError(f"{location}: the word {piece[0]!r} has no brackets of its own")
+            raise ConfigurationError(f"{location}: the word {piece[0]!r} lacks brackets")
         else:
             for phrase in unclosed:
                 phrase.words.append(unescape_word(piece["word"]))

@@ -79,7 +79,7 @@ def test_projections_that_bilm_tf_leaves_out_are_the_identity(make_bilm: BiLmMak
 
 def test_a_missing_file_is_named(make_bilm: BiLmMaker, tmp_path: Path) -> None:
     path = tmp_path / "weights.hdf5"
-    with pytest.raises(BiLmError, match=f"weight file {path}: there is no such file"):
+    with pytest.raises(BiLmError, match=f"weight file {path}: file not found"):
         dict(read_weights(path, make_bilm().options))
 
 
@@ -164,7 +164,7 @@ def test_a_file_of_a_bilm_that_reads_whole_words_is_refused(written: tuple[BiLm,
 @pytest.mark.parametrize(
     ("left_out", "message"),
     [
-        ("RNN_1", "RNN_1/RNN/.* is missing, which the options ask for, as a biLM has two directions"),
+        ("RNN_1", "RNN_1/RNN/.* is missing, but required by the options, as a biLM has two directions"),
         ("RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell/W_P_0", "lstm.dim equal to lstm.projection_dim"),
     ],
 )

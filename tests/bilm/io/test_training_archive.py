@@ -50,7 +50,7 @@ def test_an_archive_without_a_softmax_has_none(run: Path) -> None:
 
 def test_a_missing_vocabulary_is_named(run: Path) -> None:
     (run / "vocabulary" / "words.txt").unlink()
-    with pytest.raises(BiLmError, match=r"directory .*run: has no vocabulary/words\.txt"):
+    with pytest.raises(BiLmError, match=r"directory .*run: vocabulary/words\.txt is missing"):
         read_archive(run)[2]
 
 

@@ -76,6 +76,6 @@ def test_all_that_is_stored_can_be_read_but_not_written_to_the_published_layout(
     weights = dict(stored.weights)
     assert weights.keys() == bilm.state_dict().keys()
     assert all(torch.equal(weights[name], values) for name, values in bilm.state_dict().items())
-    with pytest.raises(BiLmError, match="the published layout has no place for the lexicons"):
+    with pytest.raises(BiLmError, match="the published layout cannot hold the lexicons"):
         write_files(tmp_path / "written", stored._replace(weights=weights.items()))
     assert not any((tmp_path / "written").iterdir())

@@ -55,7 +55,7 @@ def test_a_damaged_lexicon_is_refused_by_its_line(content: str, message: str, tm
 
 
 def test_a_lexicon_that_is_missing_or_no_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BiLmError, match=r"lexicon .*char\.dic: there is no such file"):
+    with pytest.raises(BiLmError, match=r"lexicon .*char\.dic: file not found"):
         read_lexicon(tmp_path / "char.dic", [])
     (tmp_path / "char.dic").write_bytes(b"a\t0\n\xff\t1\n")
     with pytest.raises(BiLmError, match=r"lexicon .*char\.dic: not UTF-8"):

@@ -140,7 +140,7 @@ def test_what_is_no_archive_is_named(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "model.tar.gz").write_bytes(content)
     with pytest.raises(BiLmError, match=f"archive {tmp_path}/model.tar.gz: not a whole tar archive"):
         read_members(tmp_path / "model.tar.gz", lambda name: True)
-    with pytest.raises(BiLmError, match=r"gone\.tar\.gz: there is no such file"):
+    with pytest.raises(BiLmError, match=r"gone\.tar\.gz: file not found"):
         read_members(tmp_path / "gone.tar.gz", lambda name: True)
 
 

@@ -48,7 +48,7 @@ def test_a_document_that_the_response_lacks_has_no_clusters(
     (record,) = caplog.records
     assert record.getMessage() == (
         f"{tmp_path / 'key.conll'}, line 9: (b); part 000 is missing in {tmp_path / 'response.conll'}; "
-        "it has no clusters"
+        "it counts as empty"
     )
 
 

@@ -159,7 +159,7 @@ def test_sentences_end_at_blank_lines_and_boundaries(tmp_path: Path, text: str) 
         (b"a O O\nb U-X O\n", ", line 2: expected a tag that begins with B, I, E, S or O, got 'U-X'"),
         (b"a O PER\n", ", line 1: expected a tag that begins with B, I, E, S or O, got 'PER'"),
         (b"a O O\n\xe9 O O\n", ", line 2: not UTF-8 text"),
-        (b" \n\n-X- O O\n", ": this file has no words"),
+        (b" \n\n-X- O O\n", ": no words in this file"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: bytes, message: str) -> None:

@@ -82,7 +82,7 @@ def test_layouts_that_mean_the_same(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", ": this file has no sentences"),
+        (b"", ": no sentences in this file"),
         (b"a _ _ O\nb O\n", ", line 2: expected 4 columns .*, got 2"),
         (b"a O\nb _ _ O\n", ", line 2: expected 2 columns .word, entity tag., got 4"),
         (b"a I-PER\n", ", line 1: the tag .* in BIO; source_encoding: 'IOB1' reads this sentence"),

@@ -86,7 +86,7 @@ def test_a_bad_line_is_an_error_that_names_file_and_line(tmp_path: Path, line: b
 @pytest.mark.parametrize("lines", [[], [GOOD | {"gold_label": "-"}, GOOD | {"sentence1": " "}]])
 def test_a_file_without_a_pair_is_an_error_that_names_it(tmp_path: Path, lines: list[Any]) -> None:
     path = write(tmp_path, *lines)
-    with pytest.raises(ConfigurationError, match=re.escape(str(path)) + ": this file has no pairs"):
+    with pytest.raises(ConfigurationError, match=re.escape(str(path)) + ": no pairs of sentences"):
         list(reader().read(path))
 
 

@@ -93,5 +93,5 @@ def test_questions_without_answers_cannot_be_scored(tmp_path: Path) -> None:
     content["data"][1]["paragraphs"][0]["qas"][0]["answers"] = []
     (tmp_path / "data.json").write_text(json.dumps(content))
     (tmp_path / "answers.json").write_text("{}")
-    with pytest.raises(ConfigurationError, match="question b1: it has no answer"):
+    with pytest.raises(ConfigurationError, match="question b1: answer missing"):
         score_squad(str(tmp_path / "data.json"), str(tmp_path / "answers.json"))

@@ -74,9 +74,9 @@ def test_a_folder_or_file_without_any_predicate_is_an_error(tmp_path: Path) -> N
         list(SrlReader(INDEXERS).read(tmp_path))
     path = tmp_path / "a.gold_conll"
     path.write_text("doc 0 0 Yes UH * - - - - * -\n")
-    with pytest.raises(ConfigurationError, match=r"a\.gold_conll: this file has no predicates"):
+    with pytest.raises(ConfigurationError, match=r"a\.gold_conll: no predicates in this file"):
         list(SrlReader(INDEXERS).read(path))
-    with pytest.raises(ConfigurationError, match="this folder has no predicates"):
+    with pytest.raises(ConfigurationError, match="no predicates in this folder"):
         list(SrlReader(INDEXERS).read(tmp_path))
     assert len(list(SrlPredicatesReader(INDEXERS).read(path))) == 1
 

@@ -124,7 +124,7 @@ def test_predictions_may_be_written_as_propositions(labeller: Archive, tmp_path:
 def test_two_taggers_or_an_unknown_one_are_an_error(labeller: Archive) -> None:
     with pytest.raises(ConfigurationError, match="give predicates or spacy_model, not both"):
         predictor(labeller, predicates="a", spacy_model="b")
-    with pytest.raises(ConfigurationError, match="elmo_srl: spaCy has no model 'no_such_model'"):
+    with pytest.raises(ConfigurationError, match="elmo_srl: spaCy model not found: 'no_such_model'"):
         predictor(labeller, spacy_model="no_such_model")
 
 

@@ -59,7 +59,7 @@ def test_the_kind_of_a_predicate_comes_from_its_tag_and_frame(tag: str, frame: s
 
 def test_without_a_bracket_of_v_the_words_with_framesets_are_the_predicates() -> None:
     text = "\n".join([row("Go", "*", "(A1*)", lemma="go", frameset="01"), row("home", "*", "*")])
-    with pytest.raises(ConfigurationError, match=r"^data, line 1: column 12 .* no predicate"):
+    with pytest.raises(ConfigurationError, match=r"^data, line 1: column 12 .* lacks its predicate"):
         sentences_in(text)
     text = "\n".join([row("Go", "*", lemma="go", frameset="01"), row("home", "(AM-DIR*)")])
     ((_, (predicate,)),) = sentences_in(text)
@@ -77,8 +77,8 @@ def test_the_end_of_a_document_ends_a_sentence() -> None:
         (f"{row('a', '*')}\n{row('b')}", "data, line 2: expected 13 columns .*, got 12"),
         ("EU _ _ B-ORG", "data, line 1: expected 12 columns .11 of CoNLL-2012, .*, got 4"),
         (f"{row('a', '(V*')}\n{row('b', '*')}", r"data, line 1: column 12: '\(V\*' is never closed"),
-        ("#begin document (a)\n\n#end document", "data, line 1: the document that begins here has no sent"),
-        ("#begin document (a)\n", "data, line 1: the document that begins here has no sentence"),
+        ("#begin document (a)\n\n#end document", "data, line 1: the document that begins here is empty"),
+        ("#begin document (a)\n", "data, line 1: the document that begins here is empty"),
     ],
 )
 def test_what_is_no_conll_2012_is_an_error_with_file_and_line(text: str, message: str) -> None:
