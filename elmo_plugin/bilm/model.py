@@ -135,13 +135,12 @@ class BiLm(nn.Module):
         self.recurrence = "auto"
         self.card: Card | None = None
         self._derived: DerivedValues | None = None
-        # On the device "meta" no weights are drawn that would be overwritten.
-        with nullcontext() if weights is None else torch.device("meta"):
+        # Weights that are drawn here are overwritten. For the device "meta" torch imports its compiler.
+        with nullcontext() if weights is None else torch.random.fork_rng(devices=[]):
             self.token_encoder = make_token_encoder(options)
             self.forward_lm = DirectionalLstm(options.lstm, dropout)
             self.backward_lm = DirectionalLstm(options.lstm, dropout)
         if weights is not None:
-            self.to_empty(device="cpu")
             self.eval().requires_grad_(False).load_weights(weights)
         words = [[BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]]
         ids = sentences_to_character_ids(words, options.char_cnn.max_characters_per_token)[0]
