@@ -49,7 +49,7 @@ def test_paragraphs_have_their_questions_with_all_answers() -> None:
         (squad(answers=[{"text": "snowed", "answer_start": 3}]), "q1: .* it is nowhere in the paragraph"),
         (
             squad(answers=[{"text": "rained", "answer_start": 4}]),
-            "'rained' is not at .* 4, .* 'ained.'; repair",
+            "'rained' is not at .* 4: .* 'ained.'; repair",
         ),
         (squad(is_impossible=True, answers=[]), "question q1: SQuAD 2.0's unanswerable questions"),
     ],
