@@ -20,7 +20,6 @@ from torch import LongTensor, Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.bilm.int8 import int8_is_exact
-from elmo_plugin.bilm.io.sources import MODELS
 from elmo_plugin.commands.export import export
 from elmo_plugin.common.downloads import download_directory
 from tests.small_bilm import small_options
@@ -196,16 +195,6 @@ def test_the_embedder_of_an_archive_is_as_it_was_trained(
 ) -> None:
     expected = predictions(train(tagger_config(str(bilm), **options), tmp_path / "run"))
     bilm.unlink()
-    assert_same_predictions(predictions_of_archive(tmp_path / "run" / "model.tar.gz"), expected)
-
-
-def test_another_bilm_under_the_same_name_is_not_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files = write_sources(tmp_path / "sources")["pair"]
-    monkeypatch.setitem(MODELS, "tiny", (files["options"], files["weights"]))
-    expected = predictions(train(tagger_config("tiny"), tmp_path / "run"))
-    monkeypatch.undo()
     assert_same_predictions(predictions_of_archive(tmp_path / "run" / "model.tar.gz"), expected)
 
 

@@ -170,29 +170,6 @@ def test_a_bilm_that_was_changed_finds_nothing_of_what_it_was(
     assert not torch.equal(run(cache, bilm, ids(0, 1)).layers, before)
 
 
-def test_the_same_weights_loaded_again_find_what_they_gave(
-    bilm: BiLm, make_cache: MakeCache, read: list[list[int]]
-) -> None:
-    cache = make_cache()
-    expected = run(cache, bilm, ids(0)).layers
-    weights = copy.deepcopy(bilm.state_dict())
-    changed(bilm, "loaded weights")
-    run(cache, bilm, ids(0))
-    bilm.load_state_dict(weights)
-    assert torch.equal(run(cache, bilm, ids(0)).layers, expected)
-    assert read == [[0], [0]]
-
-
-def test_a_placement_without_a_cache_does_not_get_what_another_cache_rounded(
-    bilm: BiLm, make_cache: MakeCache
-) -> None:
-    rounding = ElmoRepresentations(bilm, cache=make_cache(dtype="float16")).eval()
-    exact = ElmoRepresentations(bilm).eval()
-    expected = bilm(ids(0)).layers.mean(dim=0)
-    assert not torch.allclose(rounding(ids(0)).representations[0], expected, atol=1e-6)
-    assert_near(exact(ids(0)).representations[0], expected)
-
-
 def test_the_mix_learns_from_a_cache_as_from_the_bilm(bilm: BiLm, make_cache: MakeCache) -> None:
     cached = ElmoRepresentations(bilm, dropout=0, cache=make_cache())
     plain = ElmoRepresentations(copy.deepcopy(bilm), dropout=0)

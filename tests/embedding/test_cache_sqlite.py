@@ -5,7 +5,6 @@ import multiprocessing
 import os
 import random
 import resource
-import shutil
 import signal
 import sqlite3
 import threading
@@ -104,19 +103,6 @@ def test_processes_write_and_read_side_by_side(tmp_path: Path) -> None:
         other.join(60)
         assert one.exitcode == other.exitcode == 0
     assert found(begun(tmp_path), *range(101)) == set(range(100))
-
-
-def read_own_and_write(store: SqliteStore) -> None:
-    assert found(store, 1, 2) == {1}
-    write(store, 2)
-
-
-def test_a_process_may_fork_while_it_has_the_store_open(tmp_path: Path) -> None:
-    store = begun(tmp_path)
-    write(store, 1)
-    assert_works_in_process(read_own_and_write, store)
-    write(store, 3)
-    assert found(store, 1, 2, 3) == {1, 2, 3}
 
 
 def write_for_ever(folder: Path, start: int) -> None:
@@ -267,22 +253,6 @@ def read_own(store: SqliteStore) -> None:
     assert found(store, 1) == {1}
 
 
-def write_anew(folder: Path) -> None:
-    newer = begun(folder)
-    write(newer, 2)
-    assert found(newer, 1, 2) == {2}
-
-
-def test_processes_that_have_a_damaged_file_open_go_on_with_it(tmp_path: Path) -> None:
-    older = begun(tmp_path)
-    write(older, 1)
-    shutil.copy(tmp_path / NAME, tmp_path / "copy")
-    (tmp_path / "copy").replace(tmp_path / NAME)
-    wipe_header(tmp_path / NAME)
-    assert_works_in_process(write_anew, tmp_path)
-    assert found(older, 1, 2) == {1}
-
-
 def test_a_damaged_record_is_missing_until_it_is_written_again(tmp_path: Path) -> None:
     store = begun(tmp_path)
     write(store, *range(100))
@@ -293,38 +263,6 @@ def test_a_damaged_record_is_missing_until_it_is_written_again(tmp_path: Path) -
     assert found(store, *range(100)) == set(range(100)) - {8}
     write(store, 8)
     assert found(store, *range(100)) == set(range(100))
-
-
-def test_a_record_is_of_its_key_shape_and_type(tmp_path: Path) -> None:
-    store = begun(tmp_path)
-    write(store, 1)
-    assert found(store, 1) == {1}
-    for row in (vectors(1).astype(np.float16), vectors(1)[:, :1], vectors(1, words=7)):
-        assert store.read([key(1)], [row.copy()]) == [0]
-
-
-def use_damaged(folder: Path) -> None:
-    store = begun(folder)
-    there = found(store, *range(100))
-    write(store, *(number for number in range(100) if number not in there))
-    found(store, *range(100))
-
-
-@pytest.mark.slow
-def test_no_damage_of_records_gives_wrong_vectors(tmp_path: Path) -> None:
-    whole = tmp_path / "whole"
-    store = begun(whole)
-    write(store, *range(100))
-    store.close()
-    random.seed(0)
-    content = (whole / NAME).read_bytes()
-    for number in range(60):
-        folder = tmp_path / str(number)
-        shutil.copytree(whole, folder)
-        for _ in range(random.randint(1, 8)):
-            start = content.index(vectors(random.randrange(100)).tobytes()) + random.randrange(500)
-            overwrite(folder / NAME, start, random.randbytes(random.randint(1, 64)))
-        assert_works_in_process(use_damaged, folder)
 
 
 def assert_computes(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
@@ -340,22 +278,6 @@ def test_where_there_can_be_no_folder_it_has_nothing_and_warns_once(
 ) -> None:
     (tmp_path / "file").touch()
     assert_computes(begun(tmp_path / "file" / "cache"), caplog)
-
-
-def compute_as_nobody(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    if os.geteuid() == 0:  # for whom every folder can be written
-        os.setuid(65534)
-    assert_computes(begun(folder), caplog)
-
-
-def test_where_the_folder_cannot_be_written_it_has_nothing_and_warns_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    tmp_path.chmod(0o555)
-    try:
-        assert_works_in_process(compute_as_nobody, tmp_path, caplog)
-    finally:
-        tmp_path.chmod(0o755)
 
 
 def test_a_path_may_be_relative_or_in_the_home_of_the_user(

@@ -1,4 +1,3 @@
-import pickle
 
 import pytest
 import torch
@@ -74,12 +73,6 @@ def test_number_of_characters_is_the_models() -> None:
 def test_too_few_characters_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="max_characters_per_token"):
         ElmoTokenIndexer(max_characters_per_token=2)
-
-
-def test_an_indexed_word_costs_little_more_than_its_text() -> None:
-    words = [f"word{number}" for number in range(1000)]
-    indexed = ElmoTokenIndexer().tokens_to_indices([Token(word) for word in words], Vocabulary())
-    assert len(pickle.dumps(indexed)) < 2 * len(pickle.dumps(words))
 
 
 def test_comes_from_params_and_counts_no_vocabulary() -> None:

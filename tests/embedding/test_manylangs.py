@@ -4,11 +4,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import h5py
-import numpy as np
 import pytest
 import torch
-from allennlp.commands import main
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
@@ -16,7 +13,7 @@ from allennlp.common.checks import ConfigurationError
 import elmo_plugin.plugin  # noqa: F401 (registers the command)
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands.export import export
-from tests.bilm.manylangs.model_folder import Recomputation, write_model
+from tests.bilm.manylangs.model_folder import write_model
 from tests.embedding.test_archive import (
     assert_same_predictions,
     predictions,
@@ -80,16 +77,3 @@ def test_it_cannot_be_exported(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(BiLmError, match="the published layout cannot hold the lexicons"):
         export(str(folder), tmp_path / "out")
     assert not any((tmp_path / "out").glob("*"))
-
-
-def test_elmo_embed_takes_the_folder(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sentences = [["the", "dog", "言語", "🙂🙂"], ["кот"]]
-    text, output = tmp_path / "text.txt", tmp_path / "vectors.hdf5"
-    text.write_text("".join(" ".join(words) + "\n" for words in sentences), encoding="utf-8")
-    arguments = ["elmo-embed", str(text), str(output), "--all", "--bilm", str(folder)]
-    monkeypatch.setattr("sys.argv", ["allennlp", *arguments])
-    main()
-    with h5py.File(output) as file:
-        for number, words in enumerate(sentences):
-            expected = Recomputation(folder).layers(words).numpy()
-            np.testing.assert_allclose(file[str(number)][()], expected, atol=1e-5, rtol=1e-5)

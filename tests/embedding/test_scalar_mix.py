@@ -17,11 +17,6 @@ def test_parameters_are_one_vector_of_zeros_and_gamma_one() -> None:
     assert parameters["gamma"].item() == 1
 
 
-def test_untouched_mix_is_the_mean() -> None:
-    layers = torch.randn(4, 2, 3, 5)
-    torch.testing.assert_close(ScalarMix(4)(layers), layers.mean(dim=0))
-
-
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=5), st.floats(-3, 3), st.integers(0, 1000))
 def test_equals_the_formula_in_float64_and_allennlp(weights: list[float], gamma: float, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
@@ -69,16 +64,6 @@ def test_what_cannot_be_shares_is_refused(shares: list) -> None:
 
 def test_untrainable_mix_has_no_gradients() -> None:
     assert not any(parameter.requires_grad for parameter in ScalarMix(2, trainable=False).parameters())
-
-
-def test_no_words_give_no_vectors() -> None:
-    assert ScalarMix(2)(torch.zeros(2, 3, 0, 4)).shape == (3, 0, 4)
-
-
-@pytest.mark.parametrize("weights", [[float("inf"), 1, 1], [3e38] * 3, [float("nan")] * 3], ids=str)
-def test_initial_weights_that_are_not_finite_are_refused(weights: list[float]) -> None:
-    with pytest.raises(BiLmError, match="mixing weights must be 3 numbers"):
-        ScalarMix(3, initial_weights=weights)
 
 
 @pytest.mark.parametrize("name", ["weights", "gamma"])

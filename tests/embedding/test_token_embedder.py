@@ -1,4 +1,3 @@
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -55,11 +54,6 @@ def test_comes_from_params_with_every_option(bilm_files: dict[str, str]) -> None
     assert made(elmo_tokens(SENTENCES)).shape == (3, 4, 10)
 
 
-@pytest.mark.parametrize("layers", ["all", "top", "token", 1, [0, 2]])
-def test_layers_may_have_every_form(bilm_files: dict[str, str], layers: str | int | list[int]) -> None:
-    assert embedder(bilm_files, layers=layers)(elmo_tokens(SENTENCES)).shape == (3, 4, 10)
-
-
 def test_both_indexers_give_the_same_vectors(bilm_files: dict[str, str]) -> None:
     made = embedder(bilm_files).eval()
     theirs = elmo_tokens(SENTENCES, ELMoTokenCharactersIndexer())
@@ -82,24 +76,6 @@ def test_is_concatenated_with_word_vectors_and_in_nested_fields(bilm_files: dict
     wrapped = text_embedder(nested, num_wrapping_dims=1)
     assert wrapped.shape == (2, 3, 4, 13)
     assert_near(wrapped[0, :, :, :10], flat[:, :, :10])
-
-
-def test_a_training_step_moves_the_mix_and_leaves_the_bilm(bilm_files: dict[str, str]) -> None:
-    made = embedder(bilm_files).train()
-    before = copy.deepcopy(made.state_dict())
-    optimizer = torch.optim.SGD([p for p in made.parameters() if p.requires_grad], lr=0.1)
-    made(elmo_tokens(SENTENCES)).pow(2).mean().backward()
-    optimizer.step()
-    changed = {name for name, value in made.state_dict().items() if not torch.equal(value, before[name])}
-    assert len(changed) == 2
-    assert any(name.endswith("scalar_mix.weights") for name in changed)
-    assert any(name.endswith("scalar_mix.gamma") for name in changed)
-
-
-def test_requires_grad_trains_the_bilm(bilm_files: dict[str, str]) -> None:
-    made = embedder(bilm_files, requires_grad=True).train()
-    made(elmo_tokens(SENTENCES)).pow(2).sum().backward()
-    assert all(parameter.grad is not None for parameter in made.parameters())
 
 
 def test_lambda_is_allennlps_regularizer_on_the_mixing_weights(bilm_files: dict[str, str]) -> None:

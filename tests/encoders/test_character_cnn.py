@@ -127,18 +127,6 @@ def test_words_shorter_than_the_filter_have_features_where_allennlps_encoder_has
     assert len(torch.unique(vectors.flatten(0, 1), dim=0)) == len(batch)
 
 
-@given(sentences=SENTENCES.filter(any), widths=WIDTHS)
-@settings(max_examples=20)
-def test_a_words_vector_does_not_depend_on_the_others_of_its_batch(
-    sentences: list[list[list[int]]], widths: list[int]
-) -> None:
-    cnn = character_cnn(widths)
-    vectors = cnn(ids([*sentences, [[1] * 20]]))
-    for row, sentence in zip(vectors, sentences, strict=False):
-        for vector, word in zip(row, sentence, strict=False):
-            torch.testing.assert_close(cnn(ids([[word]]))[0, 0], vector, rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 3, 0), (2, 0, 4), (0, 3, 4), (2, 3, 4, 5)])
 def test_where_there_are_no_words_there_are_zeros(shape: tuple[int, ...]) -> None:
     cnn = character_cnn([3])

@@ -239,13 +239,6 @@ def test_features_of_wrapped_texts_have_a_shape_that_is_checked(
         encoder_with_features(random_text(2, 3, 4), torch.randn(6, 4, 2), num_wrapping_dims=1)
 
 
-def test_a_document_may_be_one_text_of_thousands_of_words(encoder_with_features: ContextualEncoder) -> None:
-    document = random_text(1, 2000)
-    encoded, mask = encoder_with_features(document, torch.zeros(1, 2000, 2))
-    assert mask.all() and encoded.isfinite().all()
-    assert_near(encoded[..., 2 * CELLS :], elmo_vectors(encoder_with_features, "output", document))
-
-
 def test_dropout_drops_the_same_values_of_all_words_of_a_sentence() -> None:
     encoder = ContextualEncoder(embedder(), dropout=0.5)
     kept = encoder(text(elmo=False))[0] != 0
@@ -275,12 +268,6 @@ def test_features_of_words_join_before_the_encoder() -> None:
     embedded = encoder.text_field_embedder(text(elmo=False))
     expected = encoder.encoder(torch.cat([embedded, features], dim=-1), MASK)
     torch.testing.assert_close(encoder(text(elmo=False), features)[0], expected)
-
-
-def test_features_without_an_encoder_stand_beside_the_embedding() -> None:
-    encoder = ContextualEncoder(embedder(), feature_dim=2)
-    encoded, _ = encoder(text(elmo=False), torch.ones(2, 3, 2))
-    assert encoded.size(-1) == encoder.get_output_dim() == WORD_DIM + 2
 
 
 @pytest.mark.parametrize(
@@ -317,7 +304,3 @@ def test_a_configuration_needs_no_derived_sizes(encoder: dict[str, Any]) -> None
     assert isinstance(contextual_encoder.encoder, Seq2SeqEncoder)
     encoded, _ = contextual_encoder({"tokens": {"tokens": torch.tensor([[2, 1]])}})
     assert encoded.shape == (1, 2, contextual_encoder.get_output_dim())
-
-
-def test_is_registered() -> None:
-    assert ContextualEncoder.by_name("contextual_encoder") is ContextualEncoder

@@ -27,11 +27,6 @@ def test_every_axis_is_padded_and_every_type_stays() -> None:
     assert both["mask"].tolist() == [[True, False, False, False]] * 2 + [[True] * 4]
 
 
-def test_a_single_text_field_stays_as_it_is() -> None:
-    words = torch.tensor([[2, 3]])
-    assert concatenate_text_fields([{"tokens": {"tokens": words}}])["tokens"]["tokens"].equal(words)
-
-
 def test_wrapping_dimensions_become_one_with_the_batch() -> None:
     words = torch.arange(24).view(2, 3, 4)
     text = {"tokens": {"tokens": words}, "elmo": {"elmo_tokens": words.unsqueeze(-1).expand(-1, -1, -1, 50)}}

@@ -107,23 +107,6 @@ def test_dropout_is_off_in_evaluation(rates: tuple[float, float]) -> None:
     torch.testing.assert_close(encoder(inputs, mask), encoder_with([4, 3])(inputs, mask))
 
 
-def test_gradients_do_not_come_from_padding() -> None:
-    inputs = torch.randn(2, 4, INPUT_SIZE, requires_grad=True)
-    encoder_with([4, 3])(inputs, mask_of([4, 2])).sum().backward()
-    assert inputs.grad is not None
-    assert (inputs.grad[1, 2:] == 0).all() and (inputs.grad[1, :2] != 0).any()
-
-
 def test_is_registered() -> None:
     params = Params({"type": "variational_bilstm", "input_size": 6, "hidden_sizes": [4], "dropout": 0.1})
     assert Seq2SeqEncoder.from_params(params).get_output_dim() == 8
-
-
-def test_is_bidirectional() -> None:
-    assert encoder_with([2]).is_bidirectional()
-
-
-@pytest.mark.parametrize("length", [1, 5])
-def test_a_row_of_padding_alone_becomes_zeros(length: int) -> None:
-    encoded = encoder_with([4])(torch.randn(2, length, INPUT_SIZE), mask_of([length, 0]))
-    assert (encoded[1] == 0).all() and not encoded.isnan().any()
