@@ -76,7 +76,7 @@ def _plain_direction(
         for sentence in block[:: -1 if reverse else 1]:
             words = ["<S>", *sentence, "</S>"][:: -1 if reverse else 1]
             ids = torch.from_numpy(sentences_to_character_ids([words[:-1]], 12))
-            vectors = bilm.token_encoder(ids)[0].double()
+            vectors = bilm.token_encoder(ids[0]).double()
             layers, state = run_direction(lm, vectors, [1] * len(vectors), state, "reference")
             logits = layers[-1] @ weight.t() + bias
             numbers = [text.numbers.get(word, text.unknown) for word in words[1:]]

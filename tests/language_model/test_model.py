@@ -32,8 +32,8 @@ def _nats(model: BiLmLanguageModel, vocab: Vocabulary, step: int) -> float:
         words = ["<S>", *sentence.split(), "</S>"][::step]
         inputs += words[:-1]
         targets += [vocab.get_token_index(word, "words") for word in words[1:]]
-    vectors = encoder(torch.from_numpy(sentences_to_character_ids([inputs]))).double()
-    hidden = run_direction(lm, vectors[0], [1] * len(inputs))[0][-1]
+    vectors = encoder(torch.from_numpy(sentences_to_character_ids([inputs])[0])).double()
+    hidden = run_direction(lm, vectors, [1] * len(inputs))[0][-1]
     losses = torch.log_softmax(hidden @ softmax.weight.T + softmax.bias, dim=1)
     result = -losses[torch.arange(len(targets)), targets].mean().item()
     model.float()
