@@ -24,7 +24,7 @@ from allennlp.models import Model
 from allennlp.training.optimizers import Optimizer
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from tests.experiments.configs import EMBEDDERS, INPUT, OUTPUT, evaluate, flat, read_config
+from tests.experiments.configs import ELMO, EMBEDDERS, evaluate, flat, read_config
 from tests.experiments.programs import DATA
 from tests.small_bilm import write_pair
 
@@ -75,8 +75,7 @@ def words_of(instances: Iterable[Instance]) -> set[str]:
 def prepare(task: str, bilm: dict[str, str], folder: Path) -> Step:
     """Builds what the task's configuration of the paper describes, with random weights and word vectors."""
     path, vectors = f"training_config/{CONFIGS[task]}.jsonnet", folder / "vectors.txt"
-    placements = [place for place in (INPUT, OUTPUT) if f"{place}.bilm" in flat(read_config(path))]
-    overrides: dict[str, Any] = {f"{place}.bilm": bilm for place in placements}
+    overrides: dict[str, Any] = {f"{ELMO}.bilm": bilm}
     overrides[f"{EMBEDDERS}.tokens.pretrained_file"] = str(vectors)
     if task == "ner":
         overrides["dataset_reader.source_encoding"] = "BIO"
