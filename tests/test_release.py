@@ -57,7 +57,7 @@ def notice() -> str:
 
 @pytest.mark.parametrize("name", ["tiny", "base"])
 def test_the_notice_credits_every_source_of_a_bundled_bilm(name: str) -> None:
-    card = (REPOSITORY / f"elmo_plugin/bilm/models/{name}/README.md").read_text(encoding="utf-8")
+    card = (REPOSITORY / f"elmo_plugin/models/bilm/{name}/README.md").read_text(encoding="utf-8")
     table = card.partition("| source | tokens |")[2].partition("\n\n")[0]
     sources = re.findall(r"[(,] ?([\w.-]+/[\w.-]+)", table)
     assert len(sources) >= 6 and [source for source in sources if source not in notice()] == []

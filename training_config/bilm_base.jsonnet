@@ -7,7 +7,7 @@
 //            which gets further in the same time; half as many negatives, which cost a tenth of the time; the moving
 //            average of the weights; products in bfloat16, which the processor does twice as fast. It predicts the
 //            words of `tiny`, so that the perplexities of the two compare. bilm_continued.jsonnet goes on from it.
-// Expected:  see elmo_plugin/bilm/models/base/README.md.
+// Expected:  see elmo_plugin/models/bilm/base/README.md.
 // Hardware:  two cores of a Xeon with AMX, less than two hours; 2.4 GB of memory.
 //
 // BILM_TRAIN_DATA_PATH and BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenized sentence per line; a file or

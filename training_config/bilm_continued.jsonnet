@@ -4,7 +4,7 @@
 // Paper:     one training of 10 epochs, with dropout 0.1.
 // Here:      two more epochs with the moving average of the weights. Other seeds, with dropout or without, give other
 //            weights, whose mean is better than each.
-// Expected:  see elmo_plugin/bilm/models/tiny/README.md and elmo_plugin/bilm/models/base/README.md.
+// Expected:  see elmo_plugin/models/bilm/tiny/README.md and elmo_plugin/models/bilm/base/README.md.
 // Hardware:  one CPU core, 35 minutes with `tiny`.
 //
 // BILM_INITIAL: the archive to continue from, whose vocabulary stays. BILM_TRAIN_DATA_PATH and

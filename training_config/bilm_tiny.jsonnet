@@ -6,7 +6,7 @@
 //            and a laptop can train them; AdamW, which gets further in the same time; fewer negatives, as the
 //            vocabulary is 26 times smaller; no dropout, as so small a model does not over-fit in four epochs;
 //            products in bfloat16, which the processor does twice as fast.
-// Expected:  see elmo_plugin/bilm/models/tiny/README.md, for 8 million words of mixed English prose.
+// Expected:  see elmo_plugin/models/bilm/tiny/README.md, for 8 million words of mixed English prose.
 // Hardware:  one CPU core, about an hour.
 //
 // BILM_TRAIN_DATA_PATH and BILM_VALIDATION_DATA_PATH: UTF-8 text, one tokenized sentence per line; a file or

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains the biLM that is bundled as `tiny`, from random weights to elmo_plugin/bilm/models/tiny.
+# Trains the biLM that is bundled as `tiny`, from random weights to elmo_plugin/models/bilm/tiny.
 #
 #     OMP_NUM_THREADS=1 training_config/bilm_tiny.sh CORPUS RUNS
 #
@@ -34,4 +34,4 @@ train third_c bilm_continued '{"data_loader.seed": 3, "pytorch_seed": 3, "model.
 train third_d bilm_continued '{"data_loader.seed": 4, "pytorch_seed": 4, "model.dropout": 0}'
 uv run allennlp elmo-average "$runs"/third_{a,b,c,d}/model.tar.gz -o "$runs/third.tar.gz"
 
-uv run allennlp elmo-export "$runs/third.tar.gz" elmo_plugin/bilm/models/tiny --dtype float16 --no-softmax
+uv run allennlp elmo-export "$runs/third.tar.gz" elmo_plugin/models/bilm/tiny --dtype float16 --no-softmax

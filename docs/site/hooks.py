@@ -17,8 +17,8 @@ PAGES = {
     "SECURITY.md": "security.md",
     "benchmarks/README.md": "benchmarks.md",
     "docs/tutorial.ipynb": "tutorial.md",
-    "elmo_plugin/bilm/models/base/README.md": "base.md",
-    "elmo_plugin/bilm/models/tiny/README.md": "tiny.md",
+    "elmo_plugin/models/bilm/base/README.md": "base.md",
+    "elmo_plugin/models/bilm/tiny/README.md": "tiny.md",
     "experiments/data/README.md": "data.md",
 }
 SOURCES = {page: source for source, page in PAGES.items()}

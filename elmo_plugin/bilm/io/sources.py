@@ -32,7 +32,7 @@ OPTIONS_NAME, WEIGHTS_NAME = "options.json", "weights.hdf5"
 
 Source = str | Path | Mapping[str, str]
 
-_BUNDLED = Path(__file__).parent.parent / "models"
+_BUNDLED = Path(__file__).parents[2] / "models" / "bilm"
 _PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
 _DIGEST_VERSION = b"elmo_plugin 1"  # raise it if the same biLM gives other numbers
