@@ -1,0 +1,134 @@
+"""Records with named fields: JSON lines, and tables with a header, as CSV and TSV."""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.formats.text_files import compression
+from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+
+RECORD_FORMATS = ("jsonl", "csv", "tsv")
+_SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
+_MAX_FIELD = 1 << 30  # the csv module stops at 131,072 characters
+# A field of a TSV file may begin with a quotation mark of its text; quotation marks around a whole field are
+# those of CSV only if others in it are doubled.
+_QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
+
+Record = tuple[Line, dict[str, Any]]  # the line where it begins, and its fields, which are text in a table
+
+
+def read_records(
+    path: str, *, format: str = "auto", columns: Sequence[str] | None = None
+) -> Iterator[Record]:
+    """
+    Yields the records of a file, maybe compressed. `columns` names the columns of a table without a header.
+
+    Raises `ConfigurationError`, naming file and line, if a line is malformed.
+    """
+    yield from parse_records(read_text_lines(str(path)), format=format, columns=columns)
+
+
+def parse_records(
+    lines: Iterable[Line], *, format: str = "auto", columns: Sequence[str] | None = None
+) -> Iterator[Record]:
+    """Yields the records of the lines of a file, see `read_records`. Blank lines are skipped."""
+    lines = (line for line in lines if line.text.strip("\r\n"))
+    for first in lines:
+        kind = detect_format(first) if format == "auto" else format
+        if kind not in RECORD_FORMATS:
+            raise ConfigurationError(f"{first.location}: expected a format of {RECORD_FORMATS}, got {kind!r}")
+        lines = chain([first], lines)
+        yield from _json_records(lines) if kind == "jsonl" else _table_records(lines, kind, columns)
+
+
+def detect_format(first: Line) -> str | None:
+    """Returns the format of a file, by its name and its first line that is not blank, or `None`."""
+    if first.text.lstrip().startswith("{"):
+        return "jsonl"
+    name = first.file.removesuffix(compression(first.file)).lower()
+    by_name = next((kind for suffix, kind in _SUFFIXES.items() if name.endswith(suffix)), None)
+    return by_name or ("tsv" if "\t" in first.text.strip() else None)
+
+
+def find_field(record: Record, usual: Sequence[str], option: str, name: str | None = None) -> str:
+    """
+    Returns the field of a record with the `name` that the user gave by `option`, or else the first of the
+    `usual` names that it has, in upper or lower case.
+    """
+    line, fields = record
+    known = {field.lower(): field for field in reversed(fields)}
+    for field in usual if name is None else [name]:
+        if field in fields or (name is None and field in known):
+            return field if field in fields else known[field]
+    expected = " or ".join(map(repr, usual if name is None else [name]))
+    raise ConfigurationError(
+        f"{line.location}: expected a field {expected}, got {', '.join(map(repr, fields))}; "
+        f"the option {option} names it, and columns those of a table without a header"
+    )
+
+
+def _json_records(lines: Iterable[Line]) -> Iterator[Record]:
+    for line in lines:
+        if not line.text.strip():
+            continue
+        with as_configuration_error():
+            fields = parse_json(line.text, line.location, is_line=True, repeated_keys=True)
+        if not isinstance(fields, dict):
+            raise ConfigurationError(
+                f"{line.location}: expected a JSON object in each line, got a {type(fields).__name__}"
+            )
+        yield line, fields
+
+
+def _table_records(lines: Iterator[Line], kind: str, columns: Sequence[str] | None) -> Iterator[Record]:
+    csv.field_size_limit(_MAX_FIELD)
+    first = next(lines)
+    delimiter = "\t" if kind == "tsv" else _find_delimiter(first, columns)
+    header = [name.strip() for name in _split(first, lines, delimiter)]
+    if columns is None or header == list(columns):
+        columns = header
+    else:
+        lines = chain([first], lines)
+    if repeated := [name for name in columns if name and columns.count(name) > 1]:
+        raise ConfigurationError(f"{first.location}: the column {repeated[0]!r} is repeated")
+    width = 0 if first.text.startswith('"') else len(columns)
+    for line in lines:
+        row = _split(line, lines, delimiter, width)
+        if len(row) != len(columns):
+            raise ConfigurationError(
+                f"{line.location}: expected {len(columns)} columns ({', '.join(columns)}), got {len(row)}"
+            )
+        yield line, {name: text for name, text in zip(columns, row, strict=True) if name}
+
+
+def _find_delimiter(first: Line, columns: Sequence[str] | None) -> str:
+    """Returns the delimiter with which a line has as many columns as named, or else the most."""
+    line = first.text.replace("\r", "")
+    widths = {delimiter: len(next(csv.reader([line], delimiter=delimiter))) for delimiter in ",;\t|"}
+    return max(widths, key=lambda delimiter: (widths[delimiter] == len(columns or ()), widths[delimiter]))
+
+
+def _split(line: Line, rest: Iterator[Line], delimiter: str, width: int = 0) -> list[str]:
+    """
+    Returns the fields that begin in a line; quoted fields may go on in the `rest` of the lines. A tab splits
+    without regard to quotation marks if the line has `width` fields and needs none.
+    """
+    if delimiter == "\t":
+        fields = line.text.rstrip("\r\n").split("\t")
+        may_be_quoted = len(fields) != width and any(field.startswith('"') for field in fields)
+        if not may_be_quoted and not any(map(_QUOTED.fullmatch, fields)):
+            return fields
+    texts = chain([line.text], (following.text for following in rest))
+    try:
+        return next(csv.reader(texts, delimiter=delimiter, skipinitialspace=delimiter != "\t", strict=True))
+    except csv.Error as error:
+        raise ConfigurationError(
+            f"{line.location}: not a table ({str(error).split(' - ')[0]}); "
+            "quotation marks in a quoted text are doubled"
+        ) from None
