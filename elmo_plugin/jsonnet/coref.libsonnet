@@ -7,6 +7,7 @@
 // data:             the folder of `train`, `dev` and optionally `test`, each a file or a folder of files.
 // genre_pattern:    a regex whose first group is the genre in a document's name; if it is not given, the genre is what
 //                   comes before the first '/'.
+// reader, validation_reader: options of the dataset readers, or others with their `type`; see task.libsonnet.
 // words:            the word vectors, from words.libsonnet.
 // characters:       the numbers for each character, the filters of each width, and the widths.
 // hidden:           the cells of the LSTM in each direction, of one layer, which reads one sentence at a time.
@@ -28,6 +29,8 @@ function(
   dev='dev.gold_conll',
   test=null,
   genre_pattern=null,
+  reader={},
+  validation_reader={},
   words=words_lib.learned(dim=100),
   characters={ dim: 8, num_filters: 50, widths: [3, 4, 5] },
   hidden=200,
@@ -48,11 +51,15 @@ function(
 )
   task.data(data, train, dev, test)
   + task.training(['sentences'], 1, learning_rate, epochs, patience, metric='+coref_f1')
-  + {
-    dataset_reader: {
+  + task.readers(
+    {
       type: 'coref_conll2012',
       [if genre_pattern != null then 'genre_pattern']: genre_pattern,
     },
+    reader,
+    validation_reader,
+  )
+  + {
     model: {
       type: 'coref_span_ranking',
       contextual_encoder: {

@@ -6,6 +6,7 @@
 //
 // data:            the folder of `train`, `dev` and optionally `test`, in the columns of CoNLL-2003.
 // source_encoding: of the tags in these files, 'BIO', 'IOB1' or 'BIOUL'.
+// reader, validation_reader: options of the dataset readers, or others with their `type`; see task.libsonnet.
 // words:           the word vectors, from words.libsonnet.
 // epochs:          at most; `patience` is the number of epochs without a better F1 on `dev`.
 local task = import 'task.libsonnet';
@@ -17,6 +18,8 @@ function(
   dev='dev.txt',
   test=null,
   source_encoding='BIO',
+  reader={},
+  validation_reader={},
   words=words_lib.learned(dim=50),
   dropout=0.5,  // allennlp
   batch_size=64,  // allennlp
@@ -27,8 +30,12 @@ function(
 
   task.data(data, train, dev, test)
   + task.training(['tokens'], batch_size, 0.001, epochs, patience, metric='+f1-measure-overall')
+  + task.readers(
+    { type: 'ner_conll2003', source_encoding: source_encoding, tag_encoding: tag_encoding },
+    reader,
+    validation_reader,
+  )
   + {
-    dataset_reader: { type: 'ner_conll2003', source_encoding: source_encoding, tag_encoding: tag_encoding },
     model: {
       type: 'ner_bilstm_crf',
       tag_encoding: tag_encoding,

@@ -5,6 +5,7 @@
 //     snli(data='experiments/data/snli')
 //
 // data:     the folder of `train`, `dev` and optionally `test`, as SNLI's .jsonl, plain or .gz.
+// reader, validation_reader: options of the dataset readers, or others with their `type`; see task.libsonnet.
 // words:    the word vectors, from words.libsonnet.
 // hidden:   the size of all LSTMs (in each direction) and of all feed-forward layers.
 // dropout:  on the LSTMs' inputs (variational), after the attention, and before the last two layers.
@@ -19,6 +20,8 @@ function(
   train='train.jsonl',
   dev='dev.jsonl',
   test=null,
+  reader={},
+  validation_reader={},
   words=words_lib.learned(dim=100),
   hidden=300,
   dropout=0.5,
@@ -33,8 +36,8 @@ function(
   + task.training(
     ['premise', 'hypothesis'], batch_size, learning_rate, epochs, patience, metric='+accuracy'
   )
+  + task.readers({ type: 'snli_jsonl' }, reader, validation_reader)
   + {
-    dataset_reader: { type: 'snli_jsonl' },
     model: {
       type: 'snli_esim',
       contextual_encoder: { encoder: task.bilstm([hidden], dropout) },

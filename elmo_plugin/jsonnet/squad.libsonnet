@@ -6,6 +6,7 @@
 //
 // data:                the folder of `train`, `dev` and optionally `test`, in SQuAD 1.1's JSON, plain or .gz.
 // max_paragraph_words: longer paragraphs are left out of training; null for none.
+// reader, validation_reader: options of the dataset readers, or others with their `type`; see task.libsonnet.
 // words:               the word vectors, from words.libsonnet.
 // characters:          the numbers for each character, the filters, and the characters that a filter sees.
 // hidden:              the cells of each GRU in each direction; the layers between them have twice the size.
@@ -28,6 +29,8 @@ function(
   dev='dev.json',
   test=null,
   max_paragraph_words=null,
+  reader={},
+  validation_reader={},
   words=words_lib.learned(dim=100),
   characters={ dim: 20, num_filters: 100, widths: [5] },
   hidden=90,
@@ -46,11 +49,13 @@ function(
   local layer = task.feedforward(1, 2 * hidden);
   task.data(data, train, dev, test)
   + task.training(['paragraph', 'question'], batch_size, 1.0, epochs, patience, metric='+f1')
+  + task.readers(
+    { type: 'squad_v1', max_paragraph_words: max_paragraph_words, answers_required: true },
+    reader,
+    validation_reader,
+    validating={ max_paragraph_words: null, answers_required: false },
+  )
   + {
-    local config = self,
-
-    dataset_reader: { type: 'squad_v1', max_paragraph_words: max_paragraph_words, answers_required: true },
-    validation_dataset_reader: config.dataset_reader { max_paragraph_words: null, answers_required: false },
     model: {
       type: 'squad_bidaf_self_attention',
       contextual_encoder: { dropout: dropout, encoder: gru },

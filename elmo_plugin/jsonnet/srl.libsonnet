@@ -7,6 +7,7 @@
 // data:          the folder of `train`, `dev` and optionally `test`, each a file or a folder of files.
 // source_format: of these files, 'conll2012' or 'conll2005'.
 // verbs_only:    whether predicates other than verbs are left out.
+// reader, validation_reader: options of the dataset readers, or others with their `type`; see task.libsonnet.
 // words:         the word vectors, from words.libsonnet.
 // num_layers:    of the LSTM, which reads forward, backward, forward, …; hidden is the number of cells of each.
 // predicate_dim: the size of the vectors that say which word is the predicate.
@@ -29,6 +30,8 @@ function(
   test=null,
   source_format='conll2012',
   verbs_only=false,
+  reader={},
+  validation_reader={},
   words=words_lib.learned(dim=100),
   num_layers=8,
   hidden=300,
@@ -41,8 +44,10 @@ function(
 )
   task.data(data, train, dev, test)
   + task.training(['tokens'], batch_size, 1.0, epochs, patience, metric='+f1-measure-overall')
+  + task.readers(
+    { type: 'srl_conll2012', source_format: source_format, verbs_only: verbs_only }, reader, validation_reader
+  )
   + {
-    dataset_reader: { type: 'srl_conll2012', source_format: source_format, verbs_only: verbs_only },
     model: {
       type: 'srl_highway_lstm',
       predicate_dim: predicate_dim,

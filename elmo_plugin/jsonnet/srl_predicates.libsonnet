@@ -4,7 +4,7 @@
 //
 //     srl_predicates(data='experiments/data/srl')
 //
-// data, source_format, verbs_only, words: as in srl.libsonnet.
+// data, source_format, verbs_only, reader, validation_reader, words: as in srl.libsonnet.
 // hidden_sizes: of each biLSTM layer in each direction.
 // epochs:       at most; `patience` is the number of epochs without a better F1 on `dev`.
 local task = import 'task.libsonnet';
@@ -17,6 +17,8 @@ function(
   test=null,
   source_format='conll2012',
   verbs_only=false,
+  reader={},
+  validation_reader={},
   words=words_lib.learned(dim=100),
   hidden_sizes=[100],
   dropout=0.3,
@@ -27,8 +29,10 @@ function(
 )
   task.data(data, train, dev, test)
   + task.training(['tokens'], batch_size, learning_rate, epochs, patience, metric='+f1')
+  + task.readers(
+    { type: 'srl_predicates', source_format: source_format, verbs_only: verbs_only }, reader, validation_reader
+  )
   + {
-    dataset_reader: { type: 'srl_predicates', source_format: source_format, verbs_only: verbs_only },
     model: {
       type: 'srl_predicates',
       contextual_encoder: { encoder: task.bilstm(hidden_sizes, dropout) },

@@ -9,6 +9,7 @@
 // binary:            whether to classify only positive and negative, without neutral.
 // min_phrase_length: train on phrases of at least this many words, too; null for sentences only, as in
 //                    validation.
+// reader, validation_reader: options of the dataset readers, or others with their `type`; see task.libsonnet.
 // words:             the word vectors, from words.libsonnet.
 // hidden:            the size of both LSTMs (in each direction) and of all feed-forward layers.
 // dropout:           on the embedded words and the LSTMs' inputs (variational), and in the layers after pooling.
@@ -23,6 +24,8 @@ function(
   test=null,
   binary=false,
   min_phrase_length=4,
+  reader={},
+  validation_reader={},
   words=words_lib.learned(dim=100),
   hidden=300,
   dropout=0.2,  // ours
@@ -34,11 +37,13 @@ function(
   task.data(data, train, dev, test)
   // The norm that gradients are clipped to is allennlp's, too.
   + task.training(['tokens'], batch_size, learning_rate, epochs, patience, metric='+accuracy')
+  + task.readers(
+    { type: 'sst_trees', binary: binary, min_phrase_length: min_phrase_length },
+    reader,
+    validation_reader,
+    validating={ min_phrase_length: null },
+  )
   + {
-    local config = self,
-
-    dataset_reader: { type: 'sst_trees', binary: binary, min_phrase_length: min_phrase_length },
-    validation_dataset_reader: config.dataset_reader { min_phrase_length: null },
     model: {
       type: 'sst_bcn',
       contextual_encoder: {

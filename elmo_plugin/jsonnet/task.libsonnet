@@ -18,6 +18,23 @@
     vocabulary: { type: 'distinct_texts' },
   },
 
+  // The dataset readers: the task's `own`, with the options of `reader`, or `reader` alone if it has a `type`. Validation
+  // has the same reader with the options `validating` of the task, and those of `validation_reader` or another `type`.
+  //
+  //     sst(data='data', reader={ type: 'text_classification_json', tokenizer: 'penn_treebank' })
+  readers(own, reader, validation_reader, validating={})::
+    local has_type(options) = std.objectHas(options, 'type');
+    local options = (if has_type(reader) then {} else validating) + validation_reader;
+    {
+      local config = self,
+
+      dataset_reader: if has_type(reader) then reader else own + reader,
+      [if options != {} then 'validation_dataset_reader']:
+        if has_type(validation_reader)
+        then { token_indexers: config.dataset_reader.token_indexers } + validation_reader
+        else config.dataset_reader + options,
+    },
+
   // Adam, and early stopping, on batches of instances that have about the same length.
   //
   // sorting_keys: the text fields of the reader whose lengths count.

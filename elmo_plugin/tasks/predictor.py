@@ -1,6 +1,7 @@
 """The base of the predictors of all tasks: text and words from JSON."""
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any, ClassVar
 
 from allennlp.common import JsonDict, Params
@@ -137,7 +138,11 @@ class SentencePredictor(TaskPredictor):
 
     @overrides
     def _json_to_instance(self, json_dict: JsonDict) -> Instance:
-        return self._dataset_reader.text_to_instance(words_from_json(json_dict, self._tokenizer, self.name))
+        words = words_from_json(json_dict, self._tokenizer, self.name)
+        to_instance = self._dataset_reader.text_to_instance
+        if next(iter(signature(to_instance).parameters.values())).annotation is str:  # it splits text itself
+            return to_instance(json_dict.get("sentence", " ".join(token.text for token in words)))
+        return to_instance(words)
 
 
 def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> list[Token]:

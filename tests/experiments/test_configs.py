@@ -1,11 +1,16 @@
 """The Jsonnet library: the results of `elmo.at`, `words` and the functions of the tasks."""
 
+import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from allennlp.common import Params
+from allennlp.data import DatasetReader
 
+from elmo_plugin.tasks.sst import SstPredictor
 from tests.experiments.configs import (
     DATA,
     ELMO,
@@ -14,6 +19,7 @@ from tests.experiments.configs import (
     INPUT_WEIGHTS,
     OUTPUT,
     OUTPUT_WEIGHTS,
+    SIZES,
     evaluate,
     flat,
     model_and_batch,
@@ -216,6 +222,44 @@ def test_only_training_on_sst_has_phrases_and_all_else_is_the_same_in_validation
     assert config["dataset_reader"]["binary"]
 
 
+TASKS_WITH_READERS = [*SIZES, "srl_predicates"]
+
+
+@pytest.mark.parametrize("task", TASKS_WITH_READERS)
+def test_another_reader_takes_the_place_of_the_tasks_own_with_its_options(task: str) -> None:
+    config = evaluate(
+        f"{task}(data='d', reader={{ type: 'mine', depth: 3 }}) + elmo.at(['input'], bilm='tiny')"
+    )
+    assert config["dataset_reader"].pop("token_indexers").keys() >= {"tokens", "elmo"}
+    assert config["dataset_reader"] == {"type": "mine", "depth": 3}
+    assert "validation_dataset_reader" not in config
+
+
+@pytest.mark.parametrize("task", TASKS_WITH_READERS)
+def test_options_of_readers_are_added_to_the_tasks_own(task: str) -> None:
+    plain = evaluate(f"{task}(data='d')")
+    config = evaluate(
+        f"{task}(data='d', reader={{ max_instances: 8 }}, validation_reader={{ max_instances: 4 }})"
+    )
+    reader = plain["dataset_reader"]
+    assert config["dataset_reader"] == reader | {"max_instances": 8}
+    validating = plain.get("validation_dataset_reader", reader) | {"max_instances": 4}
+    assert config["validation_dataset_reader"] == validating
+
+
+@pytest.mark.parametrize("task", TASKS_WITH_READERS)
+def test_validation_may_have_another_reader(task: str) -> None:
+    config = evaluate(
+        f"{task}(data='d', validation_reader={{ type: 'mine' }}) + elmo.at(['input'], bilm='tiny')"
+    )
+    assert (
+        config["dataset_reader"]
+        == evaluate(f"{task}(data='d') + elmo.at(['input'], bilm='tiny')")["dataset_reader"]
+    )
+    indexers = config["dataset_reader"]["token_indexers"]
+    assert config["validation_dataset_reader"] == {"type": "mine", "token_indexers": indexers}
+
+
 def test_the_last_layer_of_semantic_roles_is_orthogonal_before_training() -> None:
     model, _ = model_and_batch(small_config("srl", "elmo.none"), DATA["srl"])
     weight = model.tag_projection.weight  # more rows than columns
@@ -294,3 +338,19 @@ def test_a_configuration_of_the_paper_has_the_papers_sizes(name: str) -> None:
     assert {path: config.get(path) for path in PAPER[name]} == PAPER[name]
     strengths = [penalty["alpha"] for _, penalty in config.get("model.regularizer.regexes", [])]
     assert strengths == PENALTIES[name]
+
+
+@pytest.mark.parametrize("inputs", [{"sentence": "A fine play."}, {"words": ["A", "fine", "play", "."]}])
+def test_a_classifier_with_allennlps_reader_learns_and_predicts(
+    tmp_path: Path, inputs: dict[str, Any]
+) -> None:
+    lines = [{"text": "A fine play.", "label": "praise"}, {"text": "Where is it?", "label": "question"}]
+    (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    option = "reader={ type: 'text_classification_json', tokenizer: 'penn_treebank' }"
+    options = f"words=words.learned(dim=4, min_count=1), {SIZES['sst']}{option}"
+    config = evaluate(f"sst(data='{tmp_path}', train='data.jsonl', dev='data.jsonl', {options}) + elmo.none")
+    reader = DatasetReader.from_params(Params(copy.deepcopy(config["dataset_reader"])))
+    model, batch = model_and_batch(config, tmp_path / "data.jsonl")
+    assert model(**batch)["loss"] > 0
+    predictor = SstPredictor(model.eval(), reader)
+    assert predictor.predict_json(inputs)["probabilities"].keys() == {"praise", "question"}
