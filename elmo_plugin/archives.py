@@ -4,10 +4,12 @@ written. All commands, the demo and `elmo_plugin.hardening` load models with `lo
 """
 
 import logging
+import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PureWindowsPath
@@ -58,10 +60,17 @@ def import_all_plugins(subject: str) -> None:
     """
     try:
         import_module("allennlp.models")  # needs the most of AllenNLP's dependencies
-        from allennlp.common.plugins import import_plugins
     except ModuleNotFoundError:
         raise BiLmError(f"{subject} {NEEDS_ALLENNLP}") from None
     import_module("elmo_plugin.register")
+    _import_plugins_of(os.getcwd())
+
+
+@cache
+def _import_plugins_of(folder: str) -> None:
+    """Calls AllenNLP's `import_plugins`, once in each working directory."""
+    from allennlp.common.plugins import import_plugins
+
     import_plugins()
 
 
@@ -142,16 +151,17 @@ def load_predictor(
         return Predictor.from_archive(archive, predictor, extra_args=options)
 
 
-def load_mixes(archive: str | Path) -> list[TrainedMix]:
+def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:
     """
-    Loads a trained model on the CPU, and returns its mixes in the order of `read_layer_weights`.
+    Loads a trained model on the CPU, see `load_archive`, and returns its mixes in the order of
+    `read_layer_weights`.
 
     Raises `BiLmError` as `load_archive` does, or if the model lacks weights of ELMo.
     """
     import_all_plugins("the mixture of a trained model")
     if not read_layer_weights(read_state(archive)):
         raise BiLmError(f"archive {archive}: expected a model with ELMo")
-    model = load_archive(archive).model
+    model = load_archive(archive, trust=trust).model
     elmos = (module for module in model.modules() if isinstance(module, ElmoRepresentations))
     pairs = [(elmo.bilm, cast(LayerMix, mix)) for elmo in elmos for mix in elmo.mixes.values()]
     mixes = read_layer_weights(model.state_dict())

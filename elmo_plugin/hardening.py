@@ -14,7 +14,6 @@ Makes AllenNLP's own commands safer when it is imported, as a line of `.allennlp
 import argparse
 import collections.abc
 import inspect
-import os
 import re
 import types
 import typing
@@ -35,6 +34,7 @@ from allennlp.predictors import Predictor, predictor
 
 from elmo_plugin import archives
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
+from elmo_plugin.common.outputs import check_outputs
 
 CONSTRUCT_ARG = from_params.construct_arg
 FROM_PARAMS = FromParams.__dict__["from_params"].__func__
@@ -130,7 +130,7 @@ def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
 
 def get_predictor(args: argparse.Namespace) -> Predictor:
     """Raises `ConfigurationError` if the output of `allennlp predict` is one of its inputs."""
-    _check_output(args.output_file, [args.input_file, args.archive_file, args.weights_file], "--output-file")
+    _check_outputs([args.output_file], [args.input_file, args.archive_file, args.weights_file])
     return GET_PREDICTOR(args)
 
 
@@ -138,16 +138,15 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     """Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs."""
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
     inputs = [*options["input_file"].split(","), options["archive_file"], options.get("weights_file")]
-    for name in ("metrics_output_file", "predictions_output_file"):
-        for output in (options.get(name) or "").split(","):
-            _check_output(output, inputs, f"--{name.removeprefix('metrics_').replace('_', '-')}")
+    names = ("metrics_output_file", "predictions_output_file")
+    outputs = [output for name in names for output in (options.get(name) or "").split(",")]
+    _check_outputs(outputs, inputs)
     return EVALUATE(*args, **kwargs)
 
 
-def _check_output(output: str | None, inputs: Iterable[Any], option: str) -> None:
-    for path in filter(None, inputs if output and os.path.exists(output) else ()):
-        if os.path.exists(path) and os.path.samefile(path, str(output)):
-            raise ConfigurationError(f"{option} would replace the input {output}; name another file")
+def _check_outputs(outputs: Iterable[str | None], inputs: Iterable[Any]) -> None:
+    with as_configuration_error():
+        check_outputs(filter(None, outputs), filter(None, inputs))
 
 
 def _check_object(params: Any) -> None:

@@ -12,6 +12,7 @@ from overrides import overrides
 
 from elmo_plugin.commands.command import COMMANDS, Command, load_command
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.streams import escape_unencodable_characters, visible
 
 
 def _register(name: str) -> None:
@@ -24,6 +25,7 @@ def _register(name: str) -> None:
         def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
             subparser = parser.add_parser(self.name, description=command.description, help=COMMANDS[name])
             command.add_arguments(subparser)
+            escape_unencodable_characters()  # before --help
             subparser.set_defaults(func=partial(_run, command))
             return subparser
 
@@ -32,7 +34,7 @@ def _run(command: Command, args: argparse.Namespace) -> None:
     try:
         command.execute(args)
     except (BiLmError, OSError) as error:
-        raise ConfigurationError(str(error)) from None
+        raise ConfigurationError(visible(error)) from None
 
 
 for name in COMMANDS:

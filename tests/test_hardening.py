@@ -162,7 +162,7 @@ def test_an_output_that_is_an_input_is_refused(command: str, option: str, tmp_pa
     (tmp_path / "hard").hardlink_to(tmp_path / "model.tar.gz")
     for output in ("in.jsonl", "link", "hard"):
         args = parsed(command, tmp_path / "model.tar.gz", tmp_path / "in.jsonl", option, tmp_path / output)
-        with pytest.raises(ConfigurationError, match=f"{option} would replace the input .*{output}"):
+        with pytest.raises(ConfigurationError, match=f"the output .*{output} is also an input"):
             args.func(args)
         assert (tmp_path / output).read_text() == "kept"
 
@@ -171,7 +171,7 @@ def test_none_of_several_inputs_is_replaced(tmp_path: Path) -> None:
     for name in ("1.txt", "2.txt"):
         (tmp_path / name).write_text("kept")
     inputs, outputs = f"{tmp_path}/1.txt,{tmp_path}/2.txt", f"{tmp_path}/new.json,{tmp_path}/2.txt"
-    with pytest.raises(ConfigurationError, match=r"--output-file would replace the input .*2\.txt"):
+    with pytest.raises(ConfigurationError, match=r"the output .*2\.txt is also an input"):
         evaluate.evaluate_from_archive("model.tar.gz", inputs, outputs)
 
 
@@ -186,5 +186,5 @@ def test_the_real_command_does_not_empty_its_input(command: str, tmp_path: Path)
         line, cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(REPOSITORY)}
     )
     assert found.returncode != 0
-    assert "--output-file would replace the input in.jsonl" in found.stderr
+    assert "the output in.jsonl is also an input" in found.stderr
     assert (tmp_path / "in.jsonl").read_text() == '{"words": ["a"]}\n'

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from os import PathLike
 from typing import Protocol, TextIO
@@ -34,10 +35,10 @@ Word = str | Token
 
 
 def texts(words: Sequence[Word]) -> list[str]:
-    """Returns the text of each word. Raises `BiLmError` for text that is not split into words."""
-    if isinstance(words, str):
+    """Returns the text of each word. Raises `BiLmError` for anything but a collection of words."""
+    if not isinstance(words, Iterable) or isinstance(words, str | Mapping | AbstractSet):
         check_words(words)
-    return [word if isinstance(word, str) else word.text for word in words]
+    return [word if isinstance(word, str) else getattr(word, "text", "") for word in words]
 
 
 def batch_to_ids(batch: Sequence[Sequence[Word]]) -> Tensor:

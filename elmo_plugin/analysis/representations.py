@@ -45,17 +45,19 @@ class Representations(NamedTuple):
         return torch.stack([each.of(layers) for each in self.combinations.values()])
 
 
-def layer_representations(bilm: BiLm, archives: Sequence[str | Path] = ()) -> Representations:
+def layer_representations(
+    bilm: BiLm, archives: Sequence[str | Path] = (), trust: bool = False
+) -> Representations:
     """
     Returns each layer of a biLM, their mean, and the mixes that models with this biLM have learned, without
-    their `gamma`.
+    their `gamma`. `trust` is `load_archive`'s.
 
     Raises `BiLmError` if an archive is without ELMo, or has another biLM.
     """
     combinations = {layer_name(number): Combination(number) for number in range(bilm.num_layers)}
     combinations["mean"] = Combination("mean")
     for archive in archives:
-        for placement, its_bilm, mix in load_mixes(archive):
+        for placement, its_bilm, mix in load_mixes(archive, trust):
             if its_bilm.options != bilm.options or not weights_equal(bilm, its_bilm.state_dict()):
                 raise BiLmError(f"archive {archive}: its ELMo at {placement} has another biLM, or trained it")
             learned = dict(zip(mix.layer_numbers, mix.scalar_mix.normalized_weights().tolist(), strict=True))

@@ -11,6 +11,8 @@ from torch import Tensor
 from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.common.errors import BiLmError
 
+_ID_TYPES = (torch.uint8, torch.int16, torch.int32, torch.int64)
+
 
 class Packing(NamedTuple):
     """
@@ -147,12 +149,17 @@ def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
     """
     Returns the number of words of each sentence, shape (batch,), on the CPU.
 
-    Raises `BiLmError` unless the shape is (batch, time, characters), and padding comes after the words.
+    Raises `BiLmError` unless these are integers, the shape is (batch, time, characters), and padding comes
+    after the words.
     """
+    is_dense = character_ids.layout == torch.strided and not character_ids.is_nested
+    if not is_dense or character_ids.is_meta or character_ids.dtype not in _ID_TYPES:
+        kind = f"{character_ids.dtype}, {character_ids.layout}, on {character_ids.device}"
+        raise BiLmError(f"character ids must be a dense tensor of integers, not {kind}")
     if character_ids.dim() != 3 or character_ids.size(-1) != characters:
         shape = tuple(character_ids.shape)
         raise BiLmError(f"character ids must have the shape (batch, time, {characters}), not {shape}")
-    mask = (character_ids > 0).any(dim=-1).cpu()
+    mask = (character_ids != 0).any(dim=-1).cpu()
     if (mask[:, 1:] & ~mask[:, :-1]).any():
         raise BiLmError("character ids have rows of zeros before a word: padding must come after the words")
     return mask.sum(dim=1)

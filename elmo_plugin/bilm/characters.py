@@ -4,7 +4,8 @@ A word is the bytes of its UTF-8 form between a begin-word and an end-word id, p
 of slots; every id is one more than in the scheme's own numbering, so that 0 is left for "no token here".
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import repeat
 
@@ -46,8 +47,9 @@ def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TO
 
 
 def check_words(sentence: Sequence[str]) -> None:
-    """Raises `BiLmError` if `sentence` is a string or contains non-strings."""
-    if isinstance(sentence, str) or not all(map(isinstance, sentence, repeat(str))):
+    """Raises `BiLmError` if `sentence` is a string, is not an ordered collection, or contains non-strings."""
+    is_list = isinstance(sentence, Collection) and not isinstance(sentence, str | Mapping | AbstractSet)
+    if not is_list or not all(map(isinstance, sentence, repeat(str))):
         raise BiLmError(
             f"a sentence is a list of words, such as ['The', 'play'], not {sentence!r:.80}: "
             "split it, or use BiLm.encode"

@@ -434,7 +434,7 @@ class BiLm(nn.Module):
         `list[Tensor]`
             Per sentence a tensor of shape (num_layers, words, output_dim).
         """
-        if isinstance(sentences, str):
+        if isinstance(sentences, str) or not isinstance(sentences, Iterable):
             check_words(sentences)
         sentences = list(sentences)
         for sentence in sentences:

@@ -177,7 +177,7 @@ class BiLmOptions:
             raise BiLmError(f"{source}: {error}") from None
         except KeyError as error:
             raise BiLmError(f"{source}: the key {error} is missing") from None
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
             raise BiLmError(f"{source}: not the options of a biLM ({error})") from None
 
     @classmethod

@@ -39,6 +39,8 @@ def encode_texts(
     language: str,
 ) -> Iterator[EncodedText]:
     """Yields each text with its vectors, with one batch in memory, see `BiLm.encode`."""
+    if not isinstance(texts, Iterable):
+        check_words(texts)
     rest = iter([texts] if isinstance(texts, str) else texts)
     while batch := [split_text(text, language) for text in islice(rest, batch_size)]:
         embedded = embed([words for words, _ in batch])

@@ -9,6 +9,7 @@ from torch import Tensor
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import ArchivedBiLm, SoftmaxWeights, read_archive, replace_weights
 from elmo_plugin.commands.command import Command, OutputPath
+from elmo_plugin.common.streams import show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
             softmaxes[0].words,
         ),
     )
-    print(f"wrote {args.output}, the mean of {len(models)} biLMs")
+    show(f"wrote {args.output}, the mean of {len(models)} biLMs")
 
 
 def _matching_softmax(path: str, models: Mapping[str, ArchivedBiLm]) -> SoftmaxWeights:

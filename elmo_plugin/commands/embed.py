@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, PRECISIONS, BiLmError
-from elmo_plugin.commands.command import BILM_HELP, Command, OutputPath, output_paths
+from elmo_plugin.commands.command import BILM_HELP, Command, OutputPath, add_trust, output_paths
 from elmo_plugin.common.outputs import target_of
+from elmo_plugin.common.streams import show
 from elmo_plugin.embed_files import (
     DTYPES,
     OUTPUT_FORMATS,
@@ -67,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--engine", choices=["dask"], help="embed all files that the pattern INPUT names, on a cluster")
     add("--scheduler", metavar="ADDRESS", help="of Dask; without it --workers processes of this machine")
     add("--file-friendly-logging", action="store_true", help="show the progress in lines, for a file")
+    add_trust(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -83,13 +85,13 @@ def run(args: argparse.Namespace) -> None:
             devices,
             progress_as_lines=args.file_friendly_logging or None,
         )
-        print(f"wrote {args.output}" if is_new else f"{args.output} is already complete")
+        show(f"wrote {args.output}" if is_new else f"{args.output} is already complete")
     else:
         output_format, workers = args.format or next(iter(OUTPUT_FORMATS)), args.workers or 1
         outputs = embed_shards(
             args.input, args.output, settings, output_format, args.scheduler, workers, devices
         )
-        print(f"{args.output} has {len(outputs)} files")
+        show(f"{args.output} has {len(outputs)} files")
 
 
 def _settings(args: argparse.Namespace) -> EmbedSettings:

@@ -15,6 +15,7 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.command import Command, OutputPath, add_trust
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.torch_files import save_tensors
+from elmo_plugin.common.streams import show
 from elmo_plugin.tasks import Ensemble
 
 
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
         ensemble.vocab.save_to_files(f"{folder}/vocabulary")
         save_tensors(ensemble.state_dict(), f"{folder}/best.th")
         archive_model(folder, archive_path=temporary)
-    print(f"wrote {args.output}, an ensemble of {len(archives)} models")
+    show(f"wrote {args.output}, an ensemble of {len(archives)} models")
 
 
 def _config(archives: Sequence[Archive]) -> dict[str, Any]:

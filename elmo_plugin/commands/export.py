@@ -6,6 +6,7 @@ from pathlib import Path
 
 from elmo_plugin.bilm.io import DTYPES, OPTIONS_NAME, WEIGHTS_NAME, read_checkpoint, write_card, write_files
 from elmo_plugin.commands.command import BILM_HELP, Command, OutputPath
+from elmo_plugin.common.streams import show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +39,7 @@ def export(
     if with_card:
         write_card(folder, stored)
     softmax = f"a softmax over {len(stored.softmax.words)} words" if stored.softmax else "no softmax"
-    print(f"wrote {options_file} and {weights_file} with {softmax}")
+    show(f"wrote {options_file} and {weights_file} with {softmax}")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 
-from elmo_plugin.common.process import open_missing_streams
+from elmo_plugin.common.streams import escape_unencodable_characters, open_missing_streams, show, visible
 
 EPILOG = (
     "`allennlp elmo-COMMAND` is the same command. AllenNLP knows it in a folder whose file "
@@ -58,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stop = Stop()
     if arguments is None:
         open_missing_streams()
+        escape_unencodable_characters()
         stop.install()
     # Imported here because it takes seconds, in which Ctrl-C may come.
     import argparse
@@ -104,13 +105,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         hint = command.how_to_resume(args)
         if stop.number or isinstance(error, KeyboardInterrupt):  # some libraries turn it into another error
             # On a new line: a terminal shows ^C at the cursor, as in a progress bar.
-            print(f"\nelmo {name}: stopped; {hint or 'nothing was written'}", file=sys.stderr)
+            show(f"\nelmo {name}: stopped; {hint or 'nothing was written'}", file=sys.stderr)
             sys.exit(128 + (stop.number or signal.SIGINT))
         if isinstance(error, OSError):  # such as a full disk, or a worker that was killed
-            sys.exit(f"elmo {name}: {error}{hint and f'; {hint}'}")
+            sys.exit(visible(f"elmo {name}: {error}{hint and f'; {hint}'}"))
         checks = sys.modules.get("allennlp.common.checks")
         if isinstance(error, (BiLmError, *([checks.ConfigurationError] if checks else []))):
-            sys.exit(f"elmo {name}: {error}")
+            sys.exit(visible(f"elmo {name}: {error}"))
         raise
     finally:
         logger.setLevel(level)

@@ -7,6 +7,7 @@ from elmo_plugin.analysis.neighbors import Occurrence, nearest_words
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands.command import BILM_HELP, Command, add_json, positive_int
 from elmo_plugin.common.formats.text_files import decode, read_lines
+from elmo_plugin.common.streams import show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         raise BiLmError(f"--layer: expected 0 to {bilm.num_layers - 1}, got {layer}")
     found = []
     for query, neighbors in zip(queries, nearest_words(bilm, queries, sentences, args.k, layer), strict=True):
-        print(query, *(f"  {each.cosine:.3f}  {each.occurrence}" for each in neighbors), sep="\n")
+        show(query, *(f"  {each.cosine:.3f}  {each.occurrence}" for each in neighbors), sep="\n")
         nearest = [{**each.occurrence._asdict(), "cosine": each.cosine} for each in neighbors]
         found.append({**query._asdict(), "neighbors": nearest})
     return found

@@ -9,6 +9,7 @@ from elmo_plugin import __version__
 from elmo_plugin.commands.command import Command
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
+from elmo_plugin.common.streams import show
 
 LIBRARY = Path(__file__).parents[1] / "jsonnet"
 PROJECTS = Path(__file__).parents[1] / "projects"
@@ -94,8 +95,8 @@ def new_project(task: str, folder: Path) -> None:
 def run(args: argparse.Namespace) -> None:
     """Writes the project and prints what to do next."""
     new_project(args.task, args.folder)
-    print(f"wrote {args.folder}; its README.md says how to train, evaluate and predict:\n")
-    print(f"    cd {args.folder} && allennlp train config.jsonnet -s run")
+    show(f"wrote {args.folder}; its README.md says how to train, evaluate and predict:\n")
+    show(f"    cd {args.folder} && allennlp train config.jsonnet -s run")
 
 
 COMMAND = Command(

@@ -5,6 +5,7 @@ from typing import Any
 
 from elmo_plugin.bilm import PRECISIONS
 from elmo_plugin.commands.command import Command, OutputPath, add_json
+from elmo_plugin.common.streams import show
 from elmo_plugin.language_model import STATES, measure_perplexity
 
 
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     )
     for name, figure in figures.items():
         layout = {float: ",.3f", int: ","}.get(type(figure), "")
-        print(f"{name.replace('_', ' ')}: {figure:{layout}}")
+        show(f"{name.replace('_', ' ')}: {figure:{layout}}")
     return figures
 
 

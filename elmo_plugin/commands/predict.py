@@ -14,6 +14,7 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.command import Command, OutputPath, add_trust, positive_int
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.progress import progress_bar
+from elmo_plugin.common.streams import show
 from elmo_plugin.demo.terminal import show_predictions
 from elmo_plugin.tasks.squad import SquadPredictor, SquadReader, read_squad
 
@@ -56,7 +57,7 @@ def answer_file(predictor: Predictor, data: str, output: str, batch_size: int) -
         raise BiLmError("--squad: expected a model of SQuAD, got one of another task")
     instances, skipped = _read_questions(data, predictor)
     for reason in skipped:
-        print(f"skipped: {reason}", file=sys.stderr)
+        show(f"skipped: {reason}", file=sys.stderr)
     answers: dict[str, str] = {}
     with torch.inference_mode(), progress_bar(total=len(instances), unit="question") as bar:
         for start in range(0, len(instances), batch_size):
@@ -64,7 +65,7 @@ def answer_file(predictor: Predictor, data: str, output: str, batch_size: int) -
             answers |= {each["id"]: each["answer"] for each in predictor.predict_batch_instance(batch)}
             bar.update(len(batch))
     write_json(output, answers)
-    print(f"{output}: {len(answers):,} answers, {len(skipped):,} questions skipped")
+    show(f"{output}: {len(answers):,} answers, {len(skipped):,} questions skipped")
 
 
 def _read_questions(path: str, predictor: SquadPredictor) -> tuple[list[Instance], list[str]]:

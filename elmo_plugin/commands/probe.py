@@ -10,7 +10,8 @@ from elmo_plugin.analysis.probes import ProbeScore, probe_layers
 from elmo_plugin.analysis.representations import controls, layer_representations
 from elmo_plugin.analysis.tagged_words import TaggedSentence, guess_tags, read_tagged
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.commands.command import BILM_HELP, Command, add_json, positive_int
+from elmo_plugin.commands.command import BILM_HELP, Command, add_json, add_trust, positive_int
+from elmo_plugin.common.streams import show
 from elmo_plugin.embedding.cache import SqliteCache
 
 
@@ -28,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "store the biLM's vectors here for the next call (see docs/cache.md)"
     add("--cache", metavar="DIR", help=about)
     add_json(parser)
+    add_trust(parser)
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     if len({tag for sentence in train for tag in sentence.tags}) == 1:
         raise BiLmError(f"{args.train}: all words have the same tag")
     bilm = BiLm.from_pretrained(args.bilm)
-    layers = layer_representations(bilm, args.mix)
+    layers = layer_representations(bilm, args.mix, args.trust)
     if args.cache:
         layers = layers._replace(embed=partial(bilm.embed, cache=SqliteCache(args.cache)))
     scores = [
@@ -46,7 +48,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         )
     ]
     without = guess_tags(train, test)
-    print(table(without, scores))
+    show(table(without, scores))
     accuracies = {each.name: {"accuracies": each.accuracies, "control": each.control} for each in scores}
     return {**without, "layers": accuracies}
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from elmo_plugin.commands.command import Command, add_json
+from elmo_plugin.common.streams import show
 from elmo_plugin.tasks.coref import score_coref
 from elmo_plugin.tasks.ner import score_tagged
 from elmo_plugin.tasks.squad import score_squad
@@ -64,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     scorer = SCORERS[args.task]
     lines, figures = scorer.score(*(getattr(args, name.lower()) for name in scorer.files))
-    print("\n".join(lines))
+    show("\n".join(lines))
     return figures
 
 

@@ -9,7 +9,8 @@ from elmo_plugin.analysis.nearest_sense import TIES, NearestSense, SenseScore, s
 from elmo_plugin.analysis.representations import controls, layer_representations
 from elmo_plugin.analysis.sense_corpus import read_senses
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.commands.command import BILM_HELP, Command, add_json
+from elmo_plugin.commands.command import BILM_HELP, Command, add_json, add_trust
+from elmo_plugin.common.streams import show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,12 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "which of equally near senses is given, by the training corpus (default: frequent)"
     add("--ties", choices=TIES, default="frequent", help=about)
     add_json(parser)
+    add_trust(parser)
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     first_sense = read_first_senses(args.first_senses).get if args.first_senses else wordnet_first_senses()
     bilm = BiLm.from_pretrained(args.bilm)
-    layers = layer_representations(bilm, args.mix)
+    layers = layer_representations(bilm, args.mix, args.trust)
     scores: dict[str, list[SenseScore]] = {test: [] for test in args.test}
     for representations in (layers, *(controls(bilm, layers) if args.controls else [])):
         model = NearestSense(representations, args.ties)
@@ -44,7 +46,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     for test, test_scores in scores.items():
         if not test_scores[0].total:
             raise BiLmError(f"{test}: no word with a sense in this file")
-        print(f"{test}: {test_scores[0].total:,} words\n{table(test_scores)}\n")
+        show(f"{test}: {test_scores[0].total:,} words\n{table(test_scores)}\n")
     return {test: {each.name: _figures(each) for each in test_scores} for test, test_scores in scores.items()}
 
 

@@ -19,6 +19,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, locked, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.plotting import check_plot
+from elmo_plugin.common.streams import show
 from elmo_plugin.sweeps import (
     Metric,
     Outcome,
@@ -77,13 +78,13 @@ def run(args: argparse.Namespace) -> None:
         outcomes = _train(trainings, args.file_friendly_logging)
     scores, failures = _judge(trainings, outcomes, metric)
     text = table(scores, str(metric))
-    print(f"\n{text}")
+    show(f"\n{text}")
     with atomic_write(_table_file(folder)) as temporary:
         temporary.write_text(text, encoding="utf-8")
     try:
         draw(scores, str(metric), args.plot or folder / "table.svg")
     except BiLmError as error:
-        print(f"no plot: {error}")
+        show(f"no plot: {error}")
     if args.json is not None:
         _add_results(Path(args.json), _results(trainings, scores))
     if failures:
@@ -114,7 +115,7 @@ def _check_evaluated_on_test(trainings: Sequence[Training]) -> None:
 def _train(trainings: Sequence[Training], file_friendly_logging: bool) -> Iterator[Outcome]:
     """Trains one after another."""
     for number, training in enumerate(trainings, start=1):
-        print(f"\n{training}: training {number} of {len(trainings)}")
+        show(f"\n{training}: training {number} of {len(trainings)}")
         try:
             yield Outcome(train(training.config, training.folder, file_friendly_logging))
         except SigTermReceived:

@@ -8,6 +8,7 @@ from allennlp.data import Vocabulary
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLmError
 from elmo_plugin.commands.command import Command, OutputPath, positive_int
 from elmo_plugin.common.files import atomic_write, write_json
+from elmo_plugin.common.streams import show
 from elmo_plugin.language_model import BiLmTextReader, prepare_corpus, vocabulary_counts
 
 
@@ -58,8 +59,8 @@ def run(args: argparse.Namespace) -> None:
         vocabulary.save_to_files(str(temporary))
         write_json(_figures_file(args), figures)
     for name, figure in figures.items():
-        print(f"{name}: {figure:,}" if isinstance(figure, int) else f"{name}: {figure:.2%}")
-    print(f"wrote {output}")
+        show(f"{name}: {figure:,}" if isinstance(figure, int) else f"{name}: {figure:.2%}")
+    show(f"wrote {output}")
 
 
 def _figures_file(args: argparse.Namespace) -> Path:

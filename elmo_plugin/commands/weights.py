@@ -10,6 +10,7 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import read_state
 from elmo_plugin.commands.command import Command, OutputPath, add_json
 from elmo_plugin.common.plotting import check_plot, save_figure
+from elmo_plugin.common.streams import show
 from elmo_plugin.embedding import LayerWeights, layer_name, read_layer_weights
 
 
@@ -26,7 +27,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     if args.output is not None:
         check_plot("-o", args.output)
     models = [(archive, _read(archive)) for archive in args.archives]
-    print(table(models))
+    show(table(models))
     if args.output is not None:
         save_figure(draw_layer_weights([(archive_name(name), mixes) for name, mixes in models]), args.output)
     return [{"archive": name, **mix._asdict()} for name, mixes in models for mix in mixes]

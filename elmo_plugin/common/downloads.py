@@ -28,6 +28,8 @@ def fetch(path_or_url: str | Path) -> Path:
     Face Hub (without a file the folder of the model), `s3://…` or `gs://…`. Files that AllenNLP or an earlier
     call has downloaded are reused. Raises `BiLmError` if it cannot be downloaded.
     """
+    if "\0" in str(path_or_url):
+        raise BiLmError(f"the path {str(path_or_url)!r} has the character NUL")
     if not isinstance(path_or_url, str) or not is_url(path_or_url):
         return Path(os.path.expanduser(path_or_url))
     try:

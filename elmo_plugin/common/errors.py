@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from elmo_plugin.common.streams import visible
+
 NEEDS_ALLENNLP = (
     "needs AllenNLP: pip install 'elmo_plugin[allennlp]', then pip install --no-deps allennlp==2.10.1"
 )
@@ -10,6 +12,9 @@ NEEDS_ALLENNLP = (
 
 class BiLmError(ValueError):
     """A model file, an option or a text cannot be used. The message is one sentence that says why."""
+
+    def __str__(self) -> str:
+        return visible(super().__str__())  # it may quote a file
 
 
 @contextmanager

@@ -1,5 +1,5 @@
 """
-A process: its standard streams, its locks, and how glibc treats freed memory.
+A process: its locks, and how glibc treats freed memory.
 
 By default glibc keeps freed blocks of up to 32 MB. Tensors of many sizes then leave gaps between small
 blocks, and a process that embeds for hours grows by hundreds of megabytes. Without glibc nothing changes.
@@ -12,20 +12,6 @@ import threading
 from typing import Any
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt, of its malloc.h
-
-
-def open_missing_streams() -> None:
-    """
-    Opens the null device in place of each closed standard stream. Otherwise the next file that is opened gets
-    the stream's number, and whatever a library prints goes into it.
-    """
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_WRONLY)  # has the lowest number that is free
-        if number and getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (for the process)
 
 
 class ForkSafeLock:

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 
 from elmo_plugin.archives import import_all_plugins
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.streams import show
 from elmo_plugin.demo.app import make_app
 from elmo_plugin.demo.bilm_view import BiLmTab
 from elmo_plugin.demo.tasks import Tab
@@ -34,7 +35,7 @@ def show_page(
         raise BiLmError("there is nothing to show: name an archive, or a biLM by --bilm")
     opened = open_socket(host, port)  # before the models are loaded
     if not is_local(host):
-        print(f"--host {host}: {WARNING}", flush=True)
+        show(f"--host {host}: {WARNING}", flush=True)
     tabs: list[Tab] = []
     if archives:
         import_all_plugins("a trained model")
@@ -43,7 +44,7 @@ def show_page(
         tabs += task_tabs(archives, limit, trust)
     tabs += [BiLmTab(bilm, limit)] if bilm else []
     address = address_of(opened, host)
-    print(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)
+    show(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)
     if browse:
         webbrowser.open(address)
     make_server(make_app(tabs, host)).run(sockets=[opened])

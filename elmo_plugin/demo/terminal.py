@@ -1,5 +1,6 @@
 """Predictions in a terminal, in color if it has colors."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from rich.text import Text
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.text_files import decode, standard_input_lines
+from elmo_plugin.common.streams import visible
 from elmo_plugin.demo.archives import load_archives
 from elmo_plugin.demo.tasks import Task
 from elmo_plugin.demo.views import Bars, Mark, Part, nest, views
@@ -67,7 +69,7 @@ def print_view(parts: Sequence[Part]) -> None:
     console = Console(highlight=False)
     for part in parts:
         if part.title:
-            console.print(Text(part.title, Style(bold=True)))
+            console.print(Text(visible(part.title), Style(bold=True)))
         console.print(
             _bars(part) if isinstance(part, Bars) else _marked(nest(part.text, part.spans)), soft_wrap=True
         )
@@ -77,20 +79,22 @@ def _marked(pieces: Sequence[str | Mark], style: Style | None = None) -> Text:
     text = Text()
     for piece in pieces:
         if isinstance(piece, str):
-            text.append(piece, style)
+            text.append(visible(piece), style)
         else:
             inner = Style(color=_COLORS[piece.span.color])
             text.append("[", inner)
             text.append(_marked(piece.pieces, inner + Style(bold=True)))
-            text.append(f"]{piece.span.label}", inner)
+            text.append(visible(f"]{piece.span.label}"), inner)
     return text
 
 
 def _bars(bars: Bars) -> Text:
-    longest = max(len(bar.label) for bar in bars.bars)
+    labels = [visible(bar.label) for bar in bars.bars]
+    longest = max(map(len, labels))
+    block = "█" if sys.stdout.encoding.lower().startswith("utf") else "#"
     lines = []
-    for bar in bars.bars:
+    for label, bar in zip(labels, bars.bars, strict=True):
         style = Style(color="green", bold=True) if bar.is_best else Style()
-        line = f"  {bar.label:{longest}} {100 * bar.value:5.1f} %  {'█' * round(_WIDTH * bar.value)}"
+        line = f"  {label:{longest}} {100 * bar.value:5.1f} %  {block * round(_WIDTH * bar.value)}"
         lines.append(Text(line.rstrip(), style))
     return Text("\n").join(lines)

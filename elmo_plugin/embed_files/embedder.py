@@ -45,12 +45,12 @@ def make_tokenizer(name: str, language: str) -> Callable[[str], list[str]]:
     return lambda line: [token.text for token in rules(line) if not token.is_space]
 
 
-def load_mix(archive: str, placement: str | None) -> TrainedMix:
+def load_mix(archive: str, placement: str | None, trust: bool = False) -> TrainedMix:
     """
     Loads the mix of a task model, on the CPU. Raises `BiLmError` if it has none at that placement, or several
     and `placement` is `None`.
     """
-    mixes = {mix.placement: mix for mix in load_mixes(archive)}
+    mixes = {mix.placement: mix for mix in load_mixes(archive, trust)}
     if placement is None and len(mixes) == 1:
         (placement,) = mixes
     if placement not in mixes:
@@ -70,7 +70,7 @@ class Embedder:
         self._settings = settings
         self._tokenize = make_tokenizer(settings.tokenizer, settings.language)
         if settings.layers == "mix":
-            _, bilm, mix = load_mix(str(settings.bilm), settings.placement)
+            _, bilm, mix = load_mix(str(settings.bilm), settings.placement, settings.trust)
             mix.eval().requires_grad_(False).to(device)
             self._bilm = bilm.float().eval().requires_grad_(False).to(device)
             self._bilm.precision = settings.precision

@@ -106,7 +106,8 @@ def embed_file(
                 if new_words is None and not bar.disable:
                     bar.initial += chunk.num_bytes  # does not count for the speed
                 words += new_words or 0
-                bar.set_postfix_str(f"{words / (time.monotonic() - start):,.0f} tokens/s", refresh=False)
+                speed = words / max(time.monotonic() - start, 1e-9)  # a clock may stand still
+                bar.set_postfix_str(f"{speed:,.0f} tokens/s", refresh=False)
                 bar.update(chunk.num_bytes)
         description |= {"text": digest.hexdigest()}
         with atomic_write(folder / file.name) as temporary:

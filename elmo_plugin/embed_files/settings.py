@@ -45,6 +45,8 @@ class EmbedSettings:
         The names of sentences in HDF5: the number of the "line", or the "sentence" itself.
     keep_sentences : `bool`
         Whether to also write the sentences.
+    trust : `bool`
+        For "mix": see `load_archive`.
     max_words : `int`
         A longer sentence is an error: the text probably does not have one sentence per line.
     """
@@ -62,11 +64,13 @@ class EmbedSettings:
     gzip: int | None = None
     keys: str = "line"
     keep_sentences: bool = True
+    trust: bool = False
     max_words: int = 100_000
 
     def description(self) -> dict[str, Any]:
         """Returns the settings that decide the output, without the content of the biLM."""
-        return {name: value for name, value in asdict(self).items() if name not in ("bilm", "max_words")}
+        without = ("bilm", "trust", "max_words")
+        return {name: value for name, value in asdict(self).items() if name not in without}
 
 
 def check_settings(settings: EmbedSettings, output_format: str) -> None:

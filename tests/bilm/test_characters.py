@@ -40,7 +40,11 @@ def test_sentences_are_padded_with_zeros_at_their_end() -> None:
     assert not ids[1].any()
 
 
-@pytest.mark.parametrize("sentences", ["the cat", ["the", "cat"], [["the", 3]], [["a"], [["b"]]]], ids=str)
+@pytest.mark.parametrize(
+    "sentences",
+    ["the cat", ["the", "cat"], [["the", 3]], [["a"], [["b"]]], [{"a": 1}], [{"a"}], [None], [3]],
+    ids=str,
+)
 def test_text_is_not_taken_for_words(sentences: Any) -> None:
     with pytest.raises(BiLmError, match=r"a sentence is a list of words, such as \['The', 'play'\], not"):
         sentences_to_character_ids(sentences)

@@ -137,6 +137,17 @@ def test_padding_before_a_word_is_refused(make_bilm: BiLmMaker, frozen: bool, po
         bilm(ids)
 
 
+@pytest.mark.parametrize("frozen", [True, False])
+def test_ids_are_a_dense_tensor_of_integers(make_bilm: BiLmMaker, frozen: bool) -> None:
+    bilm, ids = make_bilm().requires_grad_(not frozen), ids_of("one two", "three four")
+    nested = torch.nested.nested_tensor(list(ids.float()))
+    for wrong in (ids.to_sparse(), ids.to("meta"), ids.to(torch.cfloat), ids.float(), ids.bool(), nested):
+        with pytest.raises(BiLmError, match=r"must be (a dense tensor of integers|of shape)|have the shape"):
+            bilm(wrong)
+    with pytest.raises(BiLmError, match="must be from 0 to 261"):
+        bilm(-ids)
+
+
 def test_with_boundaries_the_words_have_the_same_layers(make_bilm: BiLmMaker) -> None:
     for frozen in (True, False):
         bilm = make_bilm().requires_grad_(not frozen)

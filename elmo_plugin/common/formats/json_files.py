@@ -10,6 +10,7 @@ from typing import Any
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
 
+_MAX_DIGITS = 300  # of a whole number, so that it can be converted to a float
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
@@ -23,13 +24,15 @@ def parse_json(text: str | bytes, name: str, is_line: bool = False, repeated_key
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
-        content = json.loads(text, object_pairs_hook=pairs, parse_constant=_constant, parse_float=_float)
+        content = json.loads(
+            text, object_pairs_hook=pairs, parse_constant=_constant, parse_float=_float, parse_int=_int
+        )
     except RecursionError:
         raise BiLmError(f"{name}: not JSON that can be read (it is nested too deeply)") from None
     except json.JSONDecodeError as error:
         where = name if is_line else f"{name}, line {error.lineno}"
         raise BiLmError(f"{where}: not JSON ({error.msg} at column {error.colno})") from None
-    except ValueError as error:  # of UTF-8, of too many digits, and of the functions below
+    except ValueError as error:  # of UTF-8, and of the functions below
         raise BiLmError(f"{name}: not JSON ({error})") from None
     if _SURROGATE.search(text):
         check_characters(json.dumps(content, ensure_ascii=False), name)
@@ -70,8 +73,14 @@ def _constant(constant: str) -> float:
     raise ValueError(f"{constant} is not a number of JSON")
 
 
+def _int(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:
+        raise ValueError(f"the number {digits[:20]}… is too large")
+    return int(digits)
+
+
 def _float(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise ValueError(f"the number {digits[:20]} is too large")
+        raise ValueError(f"the number {digits[:20]}… is too large")
     return number

@@ -4,7 +4,9 @@ import gzip
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import partial
 from io import BufferedIOBase
+from typing import BinaryIO
 
 import zstandard
 
@@ -12,7 +14,9 @@ from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
 
-_CHUNK = 1 << 17
+MAX_LINE_BYTES = 2**28
+MAX_BLANK_LINES = 1_000_000  # in a row
+_CHUNK = 1 << 9  # bytes of zstd, each of which may become 33,000
 _BOM = b"\xef\xbb\xbf"  # of UTF-8; some editors write it
 _NOT_TEXT = {
     b"BZh": "bzip2",
@@ -34,13 +38,14 @@ def compression(path: str) -> str:
 def read_lines(path: str) -> Iterator[bytes]:
     """
     Yields the lines of a file or URL with their line feeds, without a byte order mark. A name in `.gz` or
-    `.zst` is decompressed. Raises `BiLmError` if the file cannot be read or decompressed, or is not text.
+    `.zst` is decompressed. Raises `BiLmError` if the file cannot be read or decompressed, or is not text, but
+    binary, an endless line or a million blank lines.
     """
     kind = compression(path)
     opener = gzip.open if kind == ".gz" else open
     try:
         with opener(fetch(path), "rb") as file:
-            yield from _text_lines(_zstd_lines(file) if kind == ".zst" else file, path)
+            yield from _text_lines(_zstd_lines(file) if kind == ".zst" else _lines(file), path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise BiLmError(f"{path}: not a whole gzip file ({error})") from None
     except zstandard.ZstdError as error:
@@ -56,7 +61,7 @@ def standard_input_lines() -> Iterator[bytes]:
     if sys.stdin is None:
         raise BiLmError("standard input: it is closed")
     is_empty = True
-    for line in _text_lines(sys.stdin.buffer, "standard input"):
+    for line in _text_lines(_lines(sys.stdin.buffer), "standard input"):
         is_empty = False
         yield line
     if is_empty:
@@ -64,25 +69,37 @@ def standard_input_lines() -> Iterator[bytes]:
 
 
 def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
-    rest = iter(lines)
-    for first in rest:
-        for magic, kind in _NOT_TEXT.items():
-            if first.startswith(magic):
-                raise BiLmError(f"{name}: expected text in UTF-8, plain or in .gz or .zst, got {kind}")
-        yield first.removeprefix(_BOM)
-        yield from rest
+    num_blank = 0
+    for number, line in enumerate(lines, start=1):
+        if number == 1:
+            for magic, kind in _NOT_TEXT.items():
+                if line.startswith(magic):
+                    raise BiLmError(f"{name}: expected text in UTF-8, plain or in .gz or .zst, got {kind}")
+            line = line.removeprefix(_BOM)
+        num_blank = num_blank + 1 if line.isspace() else 0
+        if len(line) > MAX_LINE_BYTES or num_blank > MAX_BLANK_LINES:
+            found = f"{num_blank:,} blank lines" if num_blank else f"more than {MAX_LINE_BYTES:,} bytes"
+            raise BiLmError(f"{name}, line {number}: expected a line of text, got {found}")
+        yield line
+
+
+def _lines(file: BinaryIO | BufferedIOBase) -> Iterator[bytes]:
+    """Yields lines, cut after one byte more than `MAX_LINE_BYTES`: a small file may unpack to gigabytes."""
+    return iter(partial(file.readline, MAX_LINE_BYTES + 1), b"")
 
 
 def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
-    rest: list[bytes] = []  # of a line whose end was not read yet
+    rest = bytearray()  # of a line whose end was not read yet
     for chunk in _zstd_chunks(file):
         *lines, last = chunk.split(b"\n")
         for line in lines:
-            yield b"".join(rest) + line + b"\n"
+            yield bytes(rest) + line + b"\n"
             rest.clear()
-        rest.append(last)
-    if any(rest):
-        yield b"".join(rest)
+        rest += last
+        if len(rest) > MAX_LINE_BYTES:
+            break
+    if rest:
+        yield bytes(rest)
 
 
 def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:

@@ -1,11 +1,13 @@
 import gzip
+import io
 from pathlib import Path
 
 import pytest
 import zstandard
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.formats.text_files import decode, read_lines
+from elmo_plugin.common.formats import text_files
+from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
 
 TEXT = "one\n\nzwölf\n".encode()
 LONG_TEXT = b"".join(b"%d and more\n" % number for number in range(100_000))
@@ -65,3 +67,29 @@ def test_what_is_no_whole_zstd_file_is_named(tmp_path: Path, content: bytes) -> 
 def test_text_that_is_not_utf8_is_named_by_its_place() -> None:
     with pytest.raises(BiLmError, match="corpus, line 3: not UTF-8 text"):
         decode(b"sch\xf6n", "corpus, line 3")
+
+
+ENDLESS = {
+    "a line": (b"ok\n" + b"x" * 5000, 2, "more than 4,096 bytes"),
+    "blanks": (b"a\n" + b" \n" * 50, 34, "33 blank"),
+}
+
+
+@pytest.mark.parametrize(("content", "line", "found"), ENDLESS.values(), ids=ENDLESS)
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst", "-"])
+def test_endless_lines_and_blanks_are_named_by_their_line(
+    content: bytes, line: int, found: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_files, "MAX_LINE_BYTES", 2**12)
+    monkeypatch.setattr(text_files, "MAX_BLANK_LINES", 32)
+    path = tmp_path / f"text{suffix}"
+    path.write_bytes({".gz": gzip.compress, ".zst": zstandard.compress}.get(suffix, bytes)(content))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    name = "standard input" if suffix == "-" else str(path)
+    with pytest.raises(BiLmError, match=f"^{name}, line {line}: expected a line of text, got {found}"):
+        list(standard_input_lines() if suffix == "-" else read_lines(str(path)))
+
+
+def test_a_path_with_nul_is_refused() -> None:
+    with pytest.raises(BiLmError, match="has the character NUL"):
+        list(read_lines("a\0b"))

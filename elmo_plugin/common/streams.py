@@ -1,0 +1,41 @@
+"""The standard streams: open, able to print all characters, and harmless to the terminal."""
+
+import io
+import os
+import re
+import sys
+from typing import Any
+
+# C0 but for tab and line feed, DEL, C1, and changes of the direction of writing.
+_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def open_missing_streams() -> None:
+    """
+    Opens the null device in place of each closed standard stream. Otherwise the next file that is opened gets
+    the stream's number, and whatever a library prints goes into it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_WRONLY)  # has the lowest number that is free
+        if number and getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (for the process)
+
+
+def escape_unencodable_characters() -> None:
+    r"""Makes the output streams write `\xe9` for an é that their encoding lacks, instead of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def visible(text: object) -> str:
+    r"""Returns a text with visible escapes, such as `\x1b`, for characters that control a terminal."""
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], str(text))
+
+
+def show(*texts: object, **options: Any) -> None:
+    """Prints for people to read: calls `print` with the `visible` texts."""
+    print(*map(visible, texts), **options)

@@ -1,0 +1,77 @@
+"""Closed streams, streams that cannot encode a text, and texts that would control a terminal."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.streams import show, visible
+
+PROGRAM = """
+import os, sys
+from elmo_plugin.common.streams import open_missing_streams
+open_missing_streams()
+with open(sys.argv[1], "w") as file:
+    assert file.fileno() > 2
+    print("lost or shown", file=sys.stderr, flush=True)
+    print("lost or shown", flush=True)
+    os.write(1, b"by a library"), os.write(2, b"by a library")
+"""
+
+
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_what_is_printed_into_closed_streams_goes_nowhere(closed: str, tmp_path: Path) -> None:
+    shell = f'"$0" -c "$1" "$2" {closed}'
+    arguments = ["sh", "-c", shell, sys.executable, PROGRAM, tmp_path / "file"]
+    ended = subprocess.run(arguments, capture_output=True)
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "file").read_text() == ""
+
+
+ENCODINGS = {
+    "ascii": {"PYTHONIOENCODING": "ascii"},
+    "latin-1": {"PYTHONIOENCODING": "latin-1"},
+    "C": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "utf-8": {"PYTHONIOENCODING": "utf-8"},
+}
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_every_character_is_printed_in_every_encoding(name: str, stream: str) -> None:
+    program = (
+        "import sys\nfrom elmo_plugin.common.streams import *\nescape_unencodable_characters()\n"
+        rf"show({'a é 猫 '!a}, '\udcff \x1b', file=sys.{stream})"
+    )
+    environment = {key: text for key, text in os.environ.items() if key != "PYTHONIOENCODING"}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, env=environment | ENCODINGS[name], check=True
+    )
+    printed = {"utf-8": r"a é 猫  \udcff \x1b", "latin-1": r"a é \u732b  \udcff \x1b"}
+    expected = printed.get(name, r"a \xe9 \u732b  \udcff \x1b").encode(
+        "latin-1" if name == "latin-1" else "utf-8"
+    )
+    assert getattr(ended, stream).strip() == expected
+
+
+@given(st.text())
+def test_nothing_that_is_shown_controls_a_terminal(text: str) -> None:
+    controls = {*map(chr, range(32)), *map(chr, range(127, 160)), *"\u202a\u202b\u202c\u202d\u202e"}
+    assert not set(visible(text)) & (controls | set("\u2066\u2067\u2068\u2069")) - set("\t\n")
+    assert (visible(text) == text) == all(
+        letter.isprintable() or letter in visible(letter) for letter in text
+    )
+
+
+def test_escapes_are_visible_in_errors_and_output(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        str(BiLmError("the tag \x1b[31m\x9b2J\u202e in 猫\t.txt"))
+        == r"the tag \x1b[31m\x9b2J\u202e in 猫" + "\t.txt"
+    )
+    show("a\rb", "\x7f", sep="\n")
+    assert capsys.readouterr().out == "a\\rb\n\\x7f\n"
