@@ -7,7 +7,7 @@ import logging
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -60,17 +60,16 @@ def import_all_plugins(subject: str) -> None:
     """
     try:
         import_module("allennlp.models")  # needs the most of AllenNLP's dependencies
+        from allennlp.common.plugins import import_plugins
     except ModuleNotFoundError:
         raise BiLmError(f"{subject} {NEEDS_ALLENNLP}") from None
     import_module("elmo_plugin.register")
-    _import_plugins_of(os.getcwd())
+    _call_once(import_plugins, os.getcwd())
 
 
 @cache
-def _import_plugins_of(folder: str) -> None:
-    """Calls AllenNLP's `import_plugins`, once in each working directory."""
-    from allennlp.common.plugins import import_plugins
-
+def _call_once(import_plugins: Callable[[], None], folder: str) -> None:
+    """Searches for plugins once in each working directory."""
     import_plugins()
 
 
