@@ -3,12 +3,20 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.dataset_reader import Row
+from elmo_plugin.tasks.dataset_reader import Line, Row
 
 FIXED_COLUMNS = 11  # then the columns of the predicates and, as the last, the column of coreference
+FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll", "*.jsonl")
+TABS = "columns with spaces are separated by tabs"
+NOTHING = ("-", "_", "*", "")  # in a column of a word without an annotation
+_MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b\s*(?P<title>.*?)\s*", re.ASCII | re.DOTALL)
+_MENTION = re.compile(r"[^*]*[()][^*]*")
+_MENTION_OR_NONE = re.compile(r"[-_]|[^*]*[()][^*]*")
+_LABEL = re.compile(r"[-_]?|\S*[()*]\S*")
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 _PLAIN = {**_BRACKETS, "``": '"', "''": '"', "/.": ".", "/?": "?"}  # the last two: OntoNotes
 _ESCAPED = {plain: escaped for escaped, plain in _BRACKETS.items()}
@@ -31,11 +39,68 @@ def locate_label_errors(rows: Sequence[Row], column: str = "") -> Iterator[None]
         raise ConfigurationError(f"{rows[error.row][0].location}: {column}{error}") from None
 
 
-def row_kind(columns: list[str]) -> str:
-    """Returns "blank", "mark" for `#begin document` and `#end document`, or "word"."""
-    if not columns:
-        return "blank"
-    return "mark" if columns[0] in ("#begin", "#end") and columns[1:2] == ["document"] else "word"
+def line_kind(line: Line) -> str:
+    """Returns "blank", "begin" or "end" for the marks of a document, or "word"."""
+    match = _MARK.fullmatch(line.text) if "#" in line.text else None
+    return match["kind"] if match else "word" if line.text.strip() else "blank"
+
+
+def document_title(begin: Line) -> str:
+    """Returns the rest of a line `#begin document …`."""
+    match = _MARK.fullmatch(begin.text)
+    return match["title"] if match else ""
+
+
+def split_sentence(lines: Sequence[Line]) -> list[Row]:
+    """
+    Splits the lines of a sentence into columns: at tabs, so that a column may have spaces or be empty, if all
+    words have tabs, otherwise at white space. Skips comments. Adds the last column, coreference, to a line
+    that lacks only this one.
+    """
+    words = [line for line in lines if not line.text.startswith("#")] or lines
+    by_space, by_tabs = [line.columns for line in words], [_split_at_tabs(line) for line in words]
+    use_tabs = min(map(len, by_tabs)) > 1
+    if max(map(len, by_tabs)) < FIXED_COLUMNS < min(map(len, by_space)):  # a mixture of both
+        use_tabs = False
+    lengths = [len(columns) for columns in (by_tabs if use_tabs else by_space)]
+    usual = max(lengths, key=lengths.count)
+    rows = [(line, _split_at_tabs(line) if use_tabs else line.columns) for line in lines]
+    rows = [row for row in rows if not row[0].text.startswith("#") or _is_word(row[1], usual)]
+    for _, columns in rows:
+        while len(columns) > usual and not columns[-1]:
+            columns.pop()
+        is_last = _MENTION if use_tabs else _MENTION_OR_NONE
+        if len(columns) == max(lengths) - 1 and not is_last.fullmatch(columns[-1]):
+            columns.append("-")
+    return rows
+
+
+def _split_at_tabs(line: Line) -> list[str]:
+    return [column.strip(" \r\n") for column in line.text.split("\t")]
+
+
+def _is_word(columns: list[str], length: int) -> bool:
+    """Returns whether a line that begins with # is a word, not a comment."""
+    return len(columns) == length and bool(_LABEL.fullmatch(columns[-1]))
+
+
+def is_counting(numbers: Sequence[str]) -> bool:
+    """Returns whether each of the numbers is one more than the number before it."""
+    return all(re.fullmatch("[0-9]+", number) for number in numbers) and all(
+        int(second) == int(first) + 1 for first, second in pairwise(numbers)
+    )
+
+
+def unescape_words(rows: Sequence[Row], words: Sequence[str]) -> list[str]:
+    """
+    Returns the words of a sentence, with brackets and quotation marks as in plain text. Raises
+    `ConfigurationError` if the file is a skeleton.
+    """
+    if set(words) == {"[WORD]"}:
+        raise ConfigurationError(
+            f"{rows[0][0].location}: the words are missing, [WORD]: make a gold_conll of this gold_skel first"
+        )
+    return [unescape_word(word) for word in words]
 
 
 def unescape_word(word: str) -> str:
@@ -44,7 +109,10 @@ def unescape_word(word: str) -> str:
 
 
 def escape_word(word: str) -> str:
-    """Returns a word in the form of a column: `-LRB-` for `(`. Raises `ValueError` if it has white space."""
-    if not re.fullmatch(r"\S+", word, re.ASCII):
+    """
+    Returns a word in the form of a column between tabs: `-LRB-` for `(`. Raises `ValueError` if it is blank,
+    or has white space other than spaces between its parts.
+    """
+    if not re.fullmatch(r"\S+( +\S+)*", word, re.ASCII):
         raise ValueError(f"{word!r} cannot be written in a column")
     return _ESCAPED.get(word, word)

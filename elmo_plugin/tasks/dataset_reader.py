@@ -49,9 +49,9 @@ class TaskDatasetReader(DatasetReader):
     are compressed.
 
     A subclass has `read_examples`; it yields the arguments of `text_to_instance` for each example in the
-    lines of a file. Error messages use `example_names`. If `folder_pattern` is set, for example to `"*.txt"`,
-    a folder can be read: all files below it whose names match, compressed or not. The log lists the files
-    without an example.
+    lines of a file. Error messages use `example_names`. If `folder_patterns` is set, for example to
+    `("*.txt",)`, a folder can be read: all files below it whose names match the first pattern that any file
+    matches, compressed or not. The log lists the files without an example.
 
     # Parameters
 
@@ -63,7 +63,7 @@ class TaskDatasetReader(DatasetReader):
     """
 
     example_names = "sentences"
-    folder_pattern = ""
+    folder_patterns: tuple[str, ...] = ()
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -95,15 +95,17 @@ class TaskDatasetReader(DatasetReader):
 
     def _files(self, file_path: str) -> list[str]:
         """Returns the files of a folder, in order of their paths, or the one file."""
-        folder, pattern = Path(file_path), self.folder_pattern
+        folder = Path(file_path)
         if not folder.is_dir():
             return [file_path]
-        if not pattern:
+        if not self.folder_patterns:
             raise ConfigurationError(f"{file_path}: expected a file, not a folder")
-        files = {file for suffix in ("", ".gz", ".zst") for file in folder.rglob(pattern + suffix)}
-        if not files:
-            raise ConfigurationError(f"{file_path}: no {pattern} (plain, .gz or .zst) in this folder")
-        return [str(file) for file in sorted(files)]
+        for pattern in self.folder_patterns:
+            files = {file for suffix in ("", ".gz", ".zst") for file in folder.rglob(pattern + suffix)}
+            if files:
+                return [str(file) for file in sorted(files)]
+        patterns = " or ".join(self.folder_patterns)
+        raise ConfigurationError(f"{file_path}: no {patterns} (plain, .gz or .zst) in this folder")
 
     @overrides
     def apply_token_indexers(self, instance: Instance) -> None:

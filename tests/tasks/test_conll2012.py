@@ -5,11 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.tasks import Line
-from elmo_plugin.tasks.conll2012 import escape_word, row_kind, unescape_word
+from elmo_plugin.tasks.conll2012 import escape_word, line_kind, split_sentence, unescape_word
 
 
 def columns_of(text: str) -> list[str]:
     return Line(text, "data", 1).columns
+
+
+def split(*texts: str) -> list[list[str]]:
+    return [columns for _, columns in split_sentence([Line(text, "data", 1) for text in texts])]
 
 
 def test_white_space_of_ascii_separates_columns() -> None:
@@ -22,15 +26,40 @@ def test_white_space_of_ascii_separates_columns() -> None:
     ("text", "kind"),
     [
         ("", "blank"),
-        ("#begin document (a/b); part 000", "mark"),
-        ("#end document", "mark"),
+        ("#begin document (a/b); part 000", "begin"),
+        ("# begin document GUM_a\r\n", "begin"),
+        ("#end document", "end"),
         ("a/b 0 0 Yes", "word"),
         ("#begin 0 0 document", "word"),
         ("#end", "word"),
     ],
 )
 def test_a_line_is_blank_or_a_mark_or_a_word(text: str, kind: str) -> None:
-    assert row_kind(columns_of(text)) == kind
+    assert line_kind(Line(text, "data", 1)) == kind
+
+
+def test_a_column_between_tabs_may_have_spaces_or_be_blank() -> None:
+    assert split("d\tNew York \t(0)\n", "d\tslept\t\n") == [["d", "New York", "(0)"], ["d", "slept", ""]]
+    assert split("d  a\t(0)", "d b -") == [["d", "a", "(0)"], ["d", "b", "-"]]
+    mixed = [f"d 0 {number} word X\t*   - - - - * -" for number in range(2)]
+    assert list(map(len, split(*mixed))) == [12, 12]
+
+
+@pytest.mark.parametrize("separator", ["\t", "  "])
+def test_comments_are_no_words_but_a_number_sign_is(separator: str) -> None:
+    texts = ["# text = no word here", "d|#|-", "#|#|(0)", "# id"]
+    assert split(*(text.replace("|", separator) for text in texts)) == [["d", "#", "-"], ["#", "#", "(0)"]]
+    assert split("# only a comment") == []
+    assert split(f"#{separator}-") == [["#", "-"]]
+
+
+def test_a_line_may_lack_the_last_column_if_nothing_else_can_be_missing() -> None:
+    assert split("d\t0\tNo\t_\t(0)", "d\t1\tone\t_", "d\t2\t.\t_\t-\t")[1:] == [
+        ["d", "1", "one", "_", "-"], ["d", "2", ".", "_", "-"],
+    ]  # fmt: skip
+    assert split("d 0 No * (0)", "d 1 one *")[1] == ["d", "1", "one", "*", "-"]
+    assert split("d 0 No * (0)", "d 1 one -")[1] == ["d", "1", "one", "-"]  # which one is missing?
+    assert split("d\t0\tNo\t*\t(0", "d\t1\tone\t0)")[1] == ["d", "1", "one", "0)"]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +83,7 @@ def test_a_word_in_plain_text_survives_its_column(word: str) -> None:
     assert unescape_word(escape_word(plain)) == plain
 
 
-@pytest.mark.parametrize("word", ["", " ", "a b", "a\n"])
+@pytest.mark.parametrize("word", ["", " ", " a", "a\tb", "a\n"])
 def test_what_is_no_word_is_refused(word: str) -> None:
     with pytest.raises(ValueError, match="cannot be written in a column"):
         escape_word(word)

@@ -5,10 +5,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from elmo_plugin.tasks.conll2012 import LabelError
+from elmo_plugin.tasks.conll2012 import NOTHING, LabelError
 
 NO_MENTION = "-"
-_BRACKET = re.compile(r"(?P<opens>\()?(?P<cluster>\d+)(?P<closes>\))?", re.ASCII)
+_CLUSTER = r"(?:[0-9]+(?!\w)|[^\W\d][^\s()|]*)"  # 12, or as in GUM person-12
+_LABEL = re.compile(rf"(?:\|?(?:\({_CLUSTER}\)?|{_CLUSTER}\)))+")
+_BRACKET = re.compile(rf"(?P<opens>\()?(?P<cluster>{_CLUSTER})(?P<closes>\))?")
 
 
 class Mention(NamedTuple):
@@ -20,9 +22,10 @@ class Mention(NamedTuple):
 
 def parse_clusters(labels: Sequence[str]) -> list[list[Mention]]:
     """
-    Reads the column of coreference, such as `(12`, `-`, `(3)|12)`. A closing bracket ends the mention of its
-    cluster that was opened last. As in the reference scorer, all brackets that open at a word come before
-    those that close there, so `3)|(3` is a mention of one word inside another.
+    Reads the column of coreference, such as `(12`, `-`, `(3)|12)`, or without a bar, `(3)12)`. A closing
+    bracket ends the mention of its cluster that was opened last. As in the reference scorer, all brackets
+    that open at a word come before those that close there, so `3)|(3` is a mention of one word inside
+    another.
 
     Returns the clusters in the order in which they begin, each from left to right, with any repeated mention.
 
@@ -48,14 +51,13 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Mention]]:
 
 def _brackets(row: int, label: str) -> Iterator[tuple[bool, str, bool]]:
     """Yields the brackets at a word: first mentions of one word, then opening, then closing brackets."""
-    if label in (NO_MENTION, "_"):
+    if label in NOTHING:
         return
-    brackets = []
-    for part in label.split("|"):
-        match = _BRACKET.fullmatch(part)
-        if match is None or not (match["opens"] or match["closes"]):
-            raise LabelError(row, f"{label!r} is not a coreference label such as (12, 12), (12)|(3 or -")
-        brackets.append((bool(match["opens"]), match["cluster"], bool(match["closes"])))
+    if not _LABEL.fullmatch(label):
+        raise LabelError(row, f"{label!r} is not a coreference label such as (12, 12), (12)|(3 or -")
+    brackets = [
+        (bool(match["opens"]), match["cluster"], bool(match["closes"])) for match in _BRACKET.finditer(label)
+    ]
     yield from (bracket for bracket in brackets if bracket[0] and bracket[2])
     yield from (bracket for bracket in brackets if not bracket[2])
     yield from (bracket for bracket in brackets if not bracket[0])

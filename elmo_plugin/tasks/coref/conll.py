@@ -11,16 +11,20 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.tasks.conll2012 import (
     FIXED_COLUMNS,
+    NOTHING,
+    TABS,
+    document_title,
     escape_word,
+    is_counting,
+    line_kind,
     locate_label_errors,
-    row_kind,
-    unescape_word,
+    split_sentence,
+    unescape_words,
 )
 from elmo_plugin.tasks.coref.clusters import Mention, format_clusters, parse_clusters
 from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, read_text_lines
 
-_BEGIN = re.compile(r"\s*#begin document \((?P<name>.*)\);(?:\s*part\s+(?P<part>\d+))?\s*", re.ASCII)
-_SPEAKER = 9
+_TITLE = re.compile(r"(?:\((?P<name>.*)\)|(?P<bare>[^(;]+));?(?:\s*part\s+(?P<part>\d+))?", re.ASCII)
 NO_SPEAKER = "-"
 
 
@@ -54,36 +58,45 @@ class CorefDocument(NamedTuple):
         return f"{self.file}, line {self.first_line}"
 
 
-def read_documents(path: str | os.PathLike[str]) -> Iterator[CorefDocument]:
+def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False) -> Iterator[CorefDocument]:
     """
     Reads documents, one word per line, between `#begin document (NAME); part 000` and `#end document`. The
     columns are document, part, word number, word, part of speech, parse, lemma and frameset of the predicate,
-    sense, speaker, named entity, then any number of others, and coreference. Blank lines separate sentences.
+    sense, speaker, named entity, then any number of others, and coreference; or only some before the word,
+    and coreference. Tabs or white space separate columns, blank lines sentences.
+
+    `only_clusters` is for files to score, and less strict, as the reference scorer is: the words are any
+    column, lines may differ in length, a document may be empty, and the last one of the file may lack its
+    end.
 
     Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, brackets are
     malformed or without their other half, or a document is empty or does not end.
     """
-    return parse_documents(read_text_lines(str(path)))
+    return parse_documents(read_text_lines(str(path)), only_clusters=only_clusters)
 
 
-def parse_documents(lines: Iterable[Line]) -> Iterator[CorefDocument]:
+def parse_documents(lines: Iterable[Line], *, only_clusters: bool = False) -> Iterator[CorefDocument]:
     """Yields the documents of the lines of a file, see `read_documents`."""
     begin: Line | None = None
-    rows: list[Row] = []
+    inside: list[Line] = []
     for line in lines:
-        columns = line.columns
-        kind = row_kind(columns)
-        if kind == "mark" and columns[0] == "#begin":
+        kind = line_kind(line)
+        if kind == "begin":
             _check_end(begin)
-            begin, rows = line, []
-        elif begin is not None and kind == "mark":
-            yield _parse_document(begin, rows)
+            begin, inside = line, []
+        elif kind == "end" and begin is not None:
+            yield _parse_document(begin, inside, only_clusters)
             begin = None
         elif begin is not None:
-            rows.append((line, columns))
-        elif columns:
-            raise ConfigurationError(f"{line.location}: expected #begin document, got {columns[0]!r}")
-    _check_end(begin)
+            inside.append(line)
+        elif kind == "word" and not line.text.startswith("#"):
+            raise ConfigurationError(
+                f"{line.location}: expected #begin document (NAME); part 000, got {line.columns[0]!r}"
+            )
+    if begin is not None and only_clusters:
+        yield _parse_document(begin, inside, only_clusters)
+    else:
+        _check_end(begin)
 
 
 def _check_end(begin: Line | None) -> None:
@@ -91,31 +104,71 @@ def _check_end(begin: Line | None) -> None:
         raise ConfigurationError(f"{begin.location}: the document that begins here lacks #end document")
 
 
-def _parse_document(begin: Line, rows: list[Row]) -> CorefDocument:
-    match = _BEGIN.fullmatch(begin.text)
+def _parse_document(begin: Line, lines: list[Line], only_clusters: bool) -> CorefDocument:
+    match = _TITLE.fullmatch(document_title(begin))
     if match is None:
         raise ConfigurationError(f"{begin.location}: expected #begin document (NAME); part 000")
-    sentences = [list(group) for is_word, group in groupby(rows, lambda row: bool(row[1])) if is_word]
-    if not sentences:
+    groups = (list(group) for is_blank, group in groupby(lines, key=_is_blank) if not is_blank)
+    sentences = [rows for rows in map(split_sentence, groups) if rows]
+    if not sentences and not only_clusters:
         raise ConfigurationError(f"{begin.location}: the document that begins here is empty")
-    for sentence in sentences:
-        expected = max(len(sentence[0][1]), FIXED_COLUMNS + 1)
-        check_columns(
-            sentence, expected, f"{FIXED_COLUMNS} of CoNLL-2012 and others, the last is coreference"
-        )
+    for sentence in () if only_clusters else sentences:
+        check_columns(sentence, len(sentence[0][1]), f"as in line {sentence[0][0].number}; {TABS}")
     words = [row for sentence in sentences for row in sentence]
     with locate_label_errors(words):
         clusters = parse_clusters([columns[-1] for _, columns in words])
+    name: str = match["name"] or match["bare"] or ""
+    column = 0 if only_clusters else _word_column(sentences, name)
     return CorefDocument(
-        name=match["name"],
+        name=name,
         part=match["part"] or "",
-        sentences=[[unescape_word(columns[3]) for _, columns in sentence] for sentence in sentences],
-        speakers=[[columns[_SPEAKER] for _, columns in sentence] for sentence in sentences],
-        genre=genre_in(match["name"]),
+        sentences=[unescape_words(rows, [columns[column] for _, columns in rows]) for rows in sentences],
+        speakers=[_speakers(rows, column) for rows in sentences],
+        genre=genre_in(name),
         clusters=clusters,
         file=begin.file,
         first_line=begin.number,
     )
+
+
+def _is_blank(line: Line) -> bool:
+    return not line.text.strip()
+
+
+def _word_column(sentences: list[list[Row]], name: str) -> int:
+    """Returns the column after the numbers of words, or the usual one if no column has such numbers."""
+    line, columns = sentences[0][0]
+    width = min(len(rows[0][1]) for rows in sentences)
+
+    def is_number(column: int) -> bool:
+        return all(is_counting([row[column] for _, row in rows]) for rows in sentences)
+
+    for number in (2, 3, 1, 0):
+        if number < width - 2 and is_number(number):
+            return number + 1
+    usual = {2: 0, 3: 1}.get(width, 3 if width > FIXED_COLUMNS else -1)
+    if usual < 0 or is_number(usual) or columns[usual] == name:
+        raise ConfigurationError(
+            f"{line.location}: expected a word, alone or after document, part or number, and coreference, got "
+            f"{' '.join(columns)!r}"
+        )
+    return usual
+
+
+def _speakers(rows: list[Row], word: int) -> list[str]:
+    """Returns the speaker of each word. Raises `ConfigurationError` if names seem to have spaces."""
+    speaker = word + 6
+    if word < 3 or len(rows[0][1]) < speaker + 3:
+        return [NO_SPEAKER] * len(rows)
+    predicates = sum(row[word + 4] not in NOTHING for _, row in rows)
+    for line, columns in rows:
+        entity, after = ("*" in column or column in NOTHING for column in columns[speaker + 1 : speaker + 3])
+        if after and not entity and "\t" not in line.text and len(columns) != speaker + 3 + predicates:
+            raise ConfigurationError(
+                f"{line.location}: expected the speaker and the named entity in columns {speaker + 1} and "
+                f"{speaker + 2}, got {' '.join(columns[speaker : speaker + 3])!r}; {TABS}"
+            )
+    return [columns[speaker] or NO_SPEAKER for _, columns in rows]
 
 
 def genre_in(name: str) -> str:

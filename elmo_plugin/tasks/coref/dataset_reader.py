@@ -10,6 +10,7 @@ from allennlp.data.fields import LabelField, ListField, MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
+from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS
 from elmo_plugin.tasks.coref.conll import CorefDocument, parse_documents
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 
@@ -54,7 +55,7 @@ class CorefReader(TaskDatasetReader):
     """
 
     example_names = "documents"
-    folder_pattern = "*gold_conll"
+    folder_patterns = FOLDER_PATTERNS
 
     def __init__(
         self, token_indexers: dict[str, TokenIndexer], *, genre_pattern: str | None = None, **kwargs: Any

@@ -217,7 +217,7 @@ def score_coref(key_path: str, response_path: str) -> tuple[list[str], dict[str,
 
 def _by_title(path: str) -> dict[str, CorefDocument]:
     documents: dict[str, CorefDocument] = {}
-    for document in read_documents(path):
+    for document in read_documents(path, only_clusters=True):
         first = documents.setdefault(document.title, document)
         if first is not document:
             raise ConfigurationError(

@@ -1,12 +1,23 @@
 """Sentences with their predicates, from the columns of CoNLL-2012 and CoNLL-2005."""
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, locate_label_errors, row_kind, unescape_word
+from elmo_plugin.tasks.conll2012 import (
+    FIXED_COLUMNS,
+    NOTHING,
+    TABS,
+    is_counting,
+    line_kind,
+    locate_label_errors,
+    split_sentence,
+    unescape_word,
+    unescape_words,
+)
 from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, sentence_rows
 from elmo_plugin.tasks.srl.props import parse_props
 from elmo_plugin.tasks.srl.spans import Argument, parse_labels
@@ -35,27 +46,21 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     """
     Reads the columns of CoNLL-2012: document, part, word number, word, part of speech, parse, lemma and
     frameset of the predicate, sense, speaker, named entity, then bracket labels for each predicate from left
-    to right, and coreference. Blank lines and lines with `#begin` and `#end` separate sentences.
+    to right, and coreference, unless it is missing. Blank lines and marks of documents separate sentences.
 
-    Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, brackets are
-    malformed, a column belongs to no predicate, or a document is empty.
+    Raises `ConfigurationError`, naming file and line, if the columns are not those, brackets are malformed, a
+    column belongs to no predicate, or a document is empty.
     """
-    rows = ((line, line.columns) for line in lines)
-    for kind, group in groupby(_without_empty_documents(rows), key=lambda row: row_kind(row[1])):
-        if kind == "word":
-            yield _parse_sentence(list(group))
-
-
-def _without_empty_documents(rows: Iterable[Row]) -> Iterator[Row]:
-    begin: Line | None = None
-    for line, row in rows:
-        kind = row_kind(row)
-        if kind == "mark":
-            _check_not_empty(begin)
-        if kind != "blank":
-            begin = line if kind == "mark" and row[0] == "#begin" else None
-        yield line, row
-    _check_not_empty(begin)
+    empty: Line | None = None  # the beginning of a document without a word
+    for kind, group in groupby(lines, key=line_kind):
+        rows = split_sentence(list(group)) if kind == "word" else []
+        if rows:
+            empty = None
+            yield _parse_sentence(rows)
+        for mark in group if kind in ("begin", "end") else ():
+            _check_not_empty(empty)
+            empty = mark if kind == "begin" else None
+    _check_not_empty(empty)
 
 
 def _check_not_empty(begin: Line | None) -> None:
@@ -64,15 +69,17 @@ def _check_not_empty(begin: Line | None) -> None:
 
 
 def _parse_sentence(rows: list[Row]) -> SrlSentence:
-    first, first_columns = rows[0]
-    expected = max(len(first_columns), FIXED_COLUMNS + 1)
-    check_columns(
-        rows, expected, f"{FIXED_COLUMNS} of CoNLL-2012, one for each predicate, one of coreference"
-    )
+    first = rows[0][0]
+    _check_format(rows)
     columns = list(zip(*(row for _, row in rows), strict=True))
     words, parts_of_speech, lemmas, framesets = columns[3], columns[4], columns[6], columns[7]
-    label_columns = columns[FIXED_COLUMNS:-1]
-    framed = [word for word, frameset in enumerate(framesets) if frameset != "-" and lemmas[word] != "-"]
+    framed = [word for word, pair in enumerate(zip(lemmas, framesets, strict=True)) if not _is_nothing(pair)]
+    label_columns = _without_coreference(columns[FIXED_COLUMNS:], len(framed))
+    if framed and not label_columns:
+        raise ConfigurationError(
+            f"{first.location}: expected {len(framed)} columns of arguments in this sentence, one for each "
+            "lemma with a frameset, got none"
+        )
     predicates = []
     for number, labels in enumerate(label_columns):
         column = f"column {FIXED_COLUMNS + number + 1}"
@@ -83,12 +90,41 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
             verbs = [framed[number]]
         if not verbs:
             raise ConfigurationError(
-                f"{first.location}: {column} of the sentence that begins here lacks its predicate, (V*)"
+                f"{first.location}: {column} of the sentence that begins here lacks its predicate, (V*); {TABS}"
             )
         word = verbs[0]
         kind = predicate_kind(parts_of_speech[word], f"{lemmas[word]}.{framesets[word]}")
         predicates.append(Predicate(word, lemmas[word], kind, arguments))
-    return SrlSentence([unescape_word(word) for word in words], predicates)
+    return SrlSentence(unescape_words(rows, words), predicates)
+
+
+def _is_nothing(values: tuple[str, ...]) -> bool:
+    return any(value in NOTHING for value in values)
+
+
+def _check_format(rows: list[Row]) -> None:
+    """Raises `ConfigurationError` if these are not the columns of CoNLL-2012."""
+    line, first = rows[0]
+    numbers = [row[2] if len(row) > 2 else "" for _, row in rows]
+    words = [row[3] if len(row) > 3 else "" for _, row in rows]
+    is_other = re.fullmatch(r"\d+([-.]\d+)?", first[0]) and not is_counting(numbers)
+    is_shifted = len(rows) > 1 and is_counting(words) and not is_counting(numbers)
+    if len(first) < FIXED_COLUMNS or is_other or is_shifted:
+        raise ConfigurationError(
+            f"{line.location}: expected CoNLL-2012 (document, part, word number, word, …, {FIXED_COLUMNS} "
+            f"columns and those of the predicates), got {len(first)} columns, {' '.join(first[:4])!r} …; "
+            "format: 'conll2005' reads words and propositions"
+        )
+    check_columns(rows, len(first), f"as in line {line.number}; {TABS}")
+
+
+def _without_coreference(columns: list[tuple[str, ...]], predicates: int) -> list[tuple[str, ...]]:
+    """Returns the columns of the predicates. A column of coreference has no `*` next to its brackets."""
+    if not columns:
+        return columns
+    labels = "".join(columns[-1])
+    is_predicate = "*" in labels and ("(" in labels or len(columns) == predicates)
+    return columns if is_predicate else columns[:-1]
 
 
 def predicate_kind(part_of_speech: str, frame: str = "") -> str:

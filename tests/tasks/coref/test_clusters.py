@@ -10,7 +10,23 @@ from elmo_plugin.tasks.conll2012 import LabelError
 from elmo_plugin.tasks.coref.clusters import Mention, format_clusters, parse_clusters
 
 WORDS = 8
-LABELS = ["-", "_", "(1", "1)", "(1)", "(2", "2)", "(1)|(2", "1)|(1", "(1|(2", "2)|1)", "(2)|2)", "(1|(1)|1)"]
+LABELS = [
+    "-",
+    "_",
+    "(1",
+    "1)",
+    "(1)",
+    "(2",
+    "2)",
+    "(1)|(2",
+    "1)|(1",
+    "(1|(2",
+    "2)|1)",
+    "(2)|2)",
+    "(1|(1)|1)",
+    "(1(2",
+    "2)1)",
+]
 
 
 @st.composite
@@ -83,13 +99,22 @@ def test_clusters_are_in_the_order_of_the_scorer_which_keeps_the_first_of_repeat
     assert parse_clusters(["(5|(2)", "5)"]) == [[(0, 1)], [(0, 2)]]
 
 
+def test_clusters_may_have_names() -> None:
+    assert parse_clusters(["(person-1(place-2)", "*", "", "person-1)"]) == [[(0, 1)], [(0, 4)]]
+
+
 @pytest.mark.parametrize(
     ("labels", "row", "message"),
     [
         ("- (1 - (2) -", 1, "'(1' opens a mention of cluster 1 that is never closed"),
         ("(1 - 2)", 2, "'2)' closes a mention of cluster 2, but none is open"),
         ("- 12", 1, "'12' is not a coreference label"),
-        ("(1(2)", 0, "'(1(2)' is not a coreference label"),
+        ("(1||(2)", 0, "'(1||(2)' is not a coreference label"),
+        (
+            "(0a)",
+            0,
+            "'(0a)' is not a coreference label",
+        ),  # a part of a mention, in version 8.02 of the scorer
         ("(\u0661)", 0, "'(\u0661)' is not a coreference label"),
     ],
 )

@@ -55,11 +55,11 @@ def lines(text: str) -> list[Line]:
 @st.composite
 def documents(draw: st.DrawFn) -> CorefDocument:
     texts = st.sampled_from(["Zoë", "(", "]", "8)", "#begin", "#end", "-", "a\u00a0b"])
-    name = draw(st.sampled_from(["nw/wsj_0001", "(b);part:7", "x"]))
+    name = draw(st.sampled_from(["nw/wsj_0001", "(b);part:7", "x", "a play"]))
     words = draw(st.lists(texts, min_size=WORDS, max_size=WORDS))
     cut = draw(st.integers(0, WORDS - 1))
     sentences = [part for part in (words[:cut], words[cut:]) if part]
-    speakers = [[draw(st.sampled_from(["-", "Ann"]))] * len(sentence) for sentence in sentences]
+    speakers = [[draw(st.sampled_from(["-", "Ann", "Speaker 1"]))] * len(sentence) for sentence in sentences]
     part = draw(st.sampled_from(["000", "012", "3", ""]))
     clusters = draw(clusters_of_documents())
     return CorefDocument(name, part, sentences, speakers, genre_in(name), clusters, "f.conll")
@@ -78,6 +78,40 @@ def test_a_document_survives_its_file(document: CorefDocument) -> None:
     assert read._replace(clusters=sorted(read.clusters)) == document._replace(
         clusters=sorted(document.clusters)
     )
+
+
+FEW_COLUMNS = {
+    "word": "Mira\t(0\nSolt\t0)\n\nShe\t(0)\n1\t-\n",
+    "document, word": "d Mira (0\nd Solt 0)\n\nd She (0)\nd 1 -\n",
+    "number, word": "0\tMira\t(a-0\n1\tSolt\ta-0)\n\n2\tShe\t(a-0)\n3\t1\t_\n",
+    "document, number, word": "d 1 Mira (0\nd 2 Solt 0)\n\nd 1 She (0)\nd 2 1 -\n",
+    "document, part, number, word": "d 0 0 Mira (0\nd 0 1 Solt 0)\n\nd 0 0 She (0)\nd 0 1 1 -\n",
+    "SemEval-2010": "".join(
+        f"{line[0]}\t{line[1:]}" + "\t_" * 14 + f"\t{label}\n" if line else "\n"
+        for line, label in [("1Mira", "(0"), ("2Solt", "0)"), ("", ""), ("1She", "(0)"), ("21", "_")]
+    ),
+    "all, the last column blank or missing": "d\t0\t0\tMira|(0\nd\t0\t1\tSolt|0)\n\n"
+    "d\t0\t0\tShe|(0)\nd\t0\t1\t1|".replace("|", 8 * "\t_" + "\t"),
+}
+
+
+@pytest.mark.parametrize("columns", FEW_COLUMNS)
+@pytest.mark.parametrize("end_of_line", ["\n", " \r\n"])
+def test_some_columns_are_enough_for_words_and_clusters(columns: str, end_of_line: str) -> None:
+    for mark in ("#{} document", "# {} document"):
+        begin = f"{mark.format('begin')} (d);"
+        text = "\n".join([begin, FEW_COLUMNS[columns].strip("\n"), mark.format("end")])
+        (document,) = parse_documents(lines(text.replace("\n", end_of_line)))
+        assert document.sentences == [["Mira", "Solt"], ["She", "1"]]
+        assert document.clusters == [[(0, 2), (2, 3)]]
+        assert (document.title, document.genre) == ("(d);", "")
+
+
+def test_speakers_and_names_have_spaces_between_tabs() -> None:
+    rows = [f"a play|0|{n}|word|NN|*|-|-|-|Mira {name}|*|-" for n, name in enumerate(["Solt", "Pole"])]
+    text = "\n".join(["#begin document (a play); part 003", *rows, "#end document"]).replace("|", "\t")
+    (document,) = parse_documents(lines(text))
+    assert (document.name, document.speakers) == ("a play", [["Mira Solt", "Mira Pole"]])
 
 
 @given(documents())
@@ -114,17 +148,20 @@ QUOTE = "bn/news 1 0 `` `` * - - - - * -\n"
     [
         (TWO.replace("* 0)", "* -"), 2, r"'\(0' opens a mention of cluster 0 that is never closed"),
         (TWO.replace("(V*) 1)", "1)"), 7, "expected 14 columns .*, got 13"),
-        ("#begin document (a); part 000\na 0 0 b (0)", 2, "expected 12 columns"),
+        ("#begin document (a); part 000\na b NN (0)\n#end document", 2, "expected a word, alone or after"),
+        ("#begin document (a); part 000\na (0)\na -\n#end document", 2, "expected a word, alone or after"),
+        ("#begin document (a); part 000\n0 (0)\n1 -\n#end document", 2, "expected a word, alone or after"),
+        (TWO.replace("`` ``", "[WORD] ``"), 10, r"the words are missing, \[WORD\]"),
+        (TWO.replace("- Ann *", "- Ann Lee *"), 2, "expected the speaker and the named entity in columns 10"),
+        (TWO.replace("- Ann * 0)", "- Ann Lee * 0)"), 4, "expected 12 columns .* by tabs.*, got 13"),
         (TWO.replace("#end document\n#b", "#b"), 1, "the document that begins here lacks #end document"),
         (TWO.removesuffix("#end document\n"), 9, "the document that begins here lacks #end document"),
         (TWO.replace(QUOTE, ""), 9, "the document that begins here is empty"),
-        (TWO.replace("(bn/news); part 001", "bn/news"), 9, r"expected #begin document \(NAME\); part 000"),
-        (f"\n{ROW}\n", 2, "expected #begin document, got 'a'"),
+        (TWO.replace("(bn/news); part 001", ""), 9, r"expected #begin document \(NAME\); part 000"),
+        (f"# a\n{ROW}\n", 2, r"expected #begin document \(NAME\); part 000, got 'a'"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str) -> None:
-    if text.endswith("(0)"):
-        text += "\n#end document"
     with pytest.raises(ConfigurationError, match=f"^f.conll, line {line}: {message}"):
         list(parse_documents(lines(text)))
 
@@ -133,7 +170,7 @@ def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str
     ("changes", "message"),
     [
         ({"clusters": [[(0, 2), (1, 3)]]}, "two mentions of a cluster cross: 0 to 2 and 1 to 3"),
-        ({"name": "a b"}, "'a b' cannot be written in a column"),
+        ({"name": "a\tb"}, "'a\\tb' cannot be written in a column"),
         ({"part": "one"}, "invalid literal for int() with base 10: 'one'"),
         ({"sentences": [[], ["a"]]}, "a document or a sentence without words cannot be written"),
         ({"sentences": [["a"]], "speakers": [[""]], "clusters": []}, "'' cannot be written in a column"),

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,32 @@ def test_more_than_ten_repeated_mentions_are_refused_as_by_the_reference_scorer(
     place = re.escape(f"{tmp_path / 'response.conll'}, line 9")
     with pytest.raises(ConfigurationError, match=f"^{place}: .* more than 10 mentions are repeated"):
         score(tmp_path, A + B, repeats + document("b", "(0)", "(0)|(0)"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: re.sub(r"^\w .* ", "w\t", text, flags=re.M),  # two columns
+        lambda text: re.sub(r"^(\w) .* ", r"\1 ", text, flags=re.M),  # the document and coreference
+        lambda text: text.replace("w XX", "two words"),
+        lambda text: text.replace(" - ", " Ann - ", 1),
+        lambda text: text.replace("\n", " \r\n"),
+        lambda text: "\ufeff# a comment\n" + text.replace("#", "# "),
+        lambda text: text.removesuffix("\n#end document\n"),
+        lambda text: re.sub(r"([(]?)1([)]?)$", r"\1person-1\2", text, flags=re.M),
+    ],
+)
+def test_a_response_may_have_any_columns_before_coreference(
+    tmp_path: Path, change: Callable[[str], str]
+) -> None:
+    response = document("a", "(0)", "(0)", "(1", "1)", "-") + document("b", "-", "-")
+    assert change(response) != response
+    assert score(tmp_path, A + B, change(response)) == score(tmp_path, A + B, response)
+
+
+def test_a_document_without_words_has_no_clusters(tmp_path: Path) -> None:
+    empty = "#begin document (c); part 000\n#end document\n"
+    assert score(tmp_path, A + empty, A + empty) == score(tmp_path, A, A)
 
 
 @pytest.mark.parametrize(

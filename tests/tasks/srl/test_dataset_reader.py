@@ -70,7 +70,9 @@ def test_a_folder_is_searched_recursively_and_its_files_without_predicates_are_c
 
 
 def test_a_folder_or_file_without_any_predicate_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"no \*gold_conll .plain, .gz or .zst. in this folder"):
+    with pytest.raises(
+        ConfigurationError, match=r"no \*gold_conll or .* .plain, .gz or .zst. in this folder"
+    ):
         list(SrlReader(INDEXERS).read(tmp_path))
     path = tmp_path / "a.gold_conll"
     path.write_text("doc 0 0 Yes UH * - - - - * -\n")

@@ -66,6 +66,30 @@ def test_without_a_bracket_of_v_the_words_with_framesets_are_the_predicates() ->
     assert predicate.word == 0
 
 
+GO = [row("She", "(A0*)", "*"), row("went", "(V*)", "*", lemma="go", frameset="01"),
+      row("home", "*", "(V*)", lemma="home", frameset="01")]  # fmt: skip
+
+
+@pytest.mark.parametrize("coreference", [" -", " (0)", " _", " *", "", "\t", "\t_"])
+def test_the_column_of_coreference_may_be_blank_or_missing(coreference: str) -> None:
+    rows = [line.removesuffix(" -") for line in GO]
+    if "\t" in coreference:
+        rows = [line.replace(" ", "\t").replace("doc", "my doc") for line in rows]
+    ((_, (went, home)),) = sentences_in("\n".join(line + coreference for line in rows))
+    assert went.arguments == [Argument("A0", 0, 1), Argument("V", 1, 2)]
+    assert home.arguments == [Argument("V", 2, 3)]
+    ((_, only), (_, nothing)) = sentences_in(
+        f"{GO[1].removesuffix(' * -')}\n\n{row('Yes').removesuffix(' -')}"
+    )
+    assert ([predicate.lemma for predicate in only], nothing) == (["go"], [])
+
+
+def test_a_mention_in_some_lines_does_not_hide_a_predicate() -> None:
+    text = "\n".join([GO[0].removesuffix(" -"), GO[1].removesuffix("-") + "(0)", GO[2].removesuffix(" -")])
+    ((_, predicates),) = sentences_in(text)
+    assert [predicate.word for predicate in predicates] == [1, 2]
+
+
 def test_the_end_of_a_document_ends_a_sentence() -> None:
     text = f"#begin document (a)\n{row('A')}\n#end document\n#begin document (b)\n{row('B')}\n#end document"
     assert [sentence.words for sentence in sentences_in(text)] == [["A"], ["B"]]
@@ -75,7 +99,22 @@ def test_the_end_of_a_document_ends_a_sentence() -> None:
     ("text", "message"),
     [
         (f"{row('a', '*')}\n{row('b')}", "data, line 2: expected 13 columns .*, got 12"),
-        ("EU _ _ B-ORG", "data, line 1: expected 12 columns .11 of CoNLL-2012, .*, got 4"),
+        (
+            "EU _ _ B-ORG",
+            "data, line 1: expected CoNLL-2012 .* got 4 columns, 'EU _ _ B-ORG' .* format: 'conll",
+        ),
+        (
+            "1 a a X X _ 2 nsubj _ _ _\n2 go go X X _ 0 root _ _ go.01",
+            ".* 1: expected .* got 11 columns, '1 a",
+        ),
+        ("1 a a a X X _ _ 2 2 S S _ _ A0\n2 go go go X X _ _ 0 0 R R Y go.01 _", ".* got 15 columns, '1 a a"),
+        (
+            f"{row('a')}\n{row('b')}".replace("doc 0 0", "my doc 0 0").replace("0 b", "1 b"),
+            ".* got 13 columns",
+        ),
+        (row("a", "*").replace(" - - *", " - Ann Lee *"), ".* column 12 .* lacks its predicate, .* tabs"),
+        (row("go", lemma="go", frameset="01"), "data, line 1: expected 1 columns of arguments .*, got none"),
+        (row("[WORD]"), r"data, line 1: the words are missing, \[WORD\]"),
         (f"{row('a', '(V*')}\n{row('b', '*')}", r"data, line 1: column 12: '\(V\*' is never closed"),
         ("#begin document (a)\n\n#end document", "data, line 1: the document that begins here is empty"),
         ("#begin document (a)\n", "data, line 1: the document that begins here is empty"),
