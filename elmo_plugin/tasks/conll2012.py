@@ -69,8 +69,10 @@ def split_sentence(lines: Sequence[Line]) -> list[Row]:
     for _, columns in rows:
         while len(columns) > usual and not columns[-1]:
             columns.pop()
-        is_last = _MENTION if use_tabs else _MENTION_OR_NONE
-        if len(columns) == max(lengths) - 1 and not is_last.fullmatch(columns[-1]):
+    width = max((len(columns) for _, columns in rows), default=0)
+    is_last = _MENTION if use_tabs else _MENTION_OR_NONE
+    for _, columns in rows:
+        if len(columns) == width - 1 and not is_last.fullmatch(columns[-1]):
             columns.append("-")
     return rows
 

@@ -1,10 +1,9 @@
-"""Documents with their clusters of mentions, in files of CoNLL-2012."""
+"""Files of documents: the columns of CoNLL-2012, or JSON lines."""
 
 import os
 import re
 from collections.abc import Iterable, Iterator
-from itertools import groupby
-from typing import NamedTuple
+from itertools import chain, dropwhile, groupby
 
 from allennlp.common.checks import ConfigurationError
 
@@ -21,41 +20,15 @@ from elmo_plugin.tasks.conll2012 import (
     split_sentence,
     unescape_words,
 )
-from elmo_plugin.tasks.coref.clusters import Mention, format_clusters, parse_clusters
+from elmo_plugin.tasks.coref.clusters import format_clusters, parse_clusters
+from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, document_in, genre_in
 from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, read_text_lines
+from elmo_plugin.tasks.records import parse_records
 
 _TITLE = re.compile(r"(?:\((?P<name>.*)\)|(?P<bare>[^(;]+));?(?:\s*part\s+(?P<part>\d+))?", re.ASCII)
-NO_SPEAKER = "-"
 
 
-class CorefDocument(NamedTuple):
-    """A document or a part of one, with its clusters of mentions."""
-
-    name: str  # such as "nw/wsj/24/wsj_2401"
-    part: str  # its number as in the file, such as "000", or empty
-    sentences: list[list[str]]  # with brackets and quotation marks as in plain text
-    speakers: list[list[str]]  # of each word, "-" if unknown
-    genre: str  # the part of the name before the first "/"
-    clusters: list[list[Mention]]
-    file: str = ""
-    first_line: int = 1
-    text: str | None = None  # by default the words, joined by spaces
-    places: list[tuple[int, int]] | None = None  # start and end of each word in `text`
-
-    @property
-    def length(self) -> int:
-        """The number of its words."""
-        return sum(map(len, self.sentences))
-
-    @property
-    def title(self) -> str:
-        """Name and part, by which the scorer finds a document."""
-        return f"({self.name});" + (f" part {self.part}" if self.part else "")
-
-    @property
-    def location(self) -> str:
-        """File and line, with which an error message begins."""
-        return f"{self.file}, line {self.first_line}"
+FORMATS = ("auto", "conll2012", "jsonl")
 
 
 def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False) -> Iterator[CorefDocument]:
@@ -64,6 +37,8 @@ def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False)
     columns are document, part, word number, word, part of speech, parse, lemma and frameset of the predicate,
     sense, speaker, named entity, then any number of others, and coreference; or only some before the word,
     and coreference. Tabs or white space separate columns, blank lines sentences.
+
+    A file that begins with `{` has a document in each line, see `document_in`.
 
     `only_clusters` is for files to score, and less strict, as the reference scorer is: the words are any
     column, lines may differ in length, a document may be empty, and the last one of the file may lack its
@@ -75,8 +50,20 @@ def read_documents(path: str | os.PathLike[str], *, only_clusters: bool = False)
     return parse_documents(read_text_lines(str(path)), only_clusters=only_clusters)
 
 
-def parse_documents(lines: Iterable[Line], *, only_clusters: bool = False) -> Iterator[CorefDocument]:
-    """Yields the documents of the lines of a file, see `read_documents`."""
+def parse_documents(
+    lines: Iterable[Line], *, format: str = "auto", only_clusters: bool = False
+) -> Iterator[CorefDocument]:
+    """Yields the documents of the lines of a file in one of `FORMATS`, see `read_documents`."""
+    lines = dropwhile(_is_blank, lines)
+    for first in lines:
+        lines = chain([first], lines)
+        if format == "jsonl" or (format == "auto" and first.text.lstrip().startswith("{")):
+            yield from map(document_in, parse_records(lines, format="jsonl"))
+        else:
+            yield from _parse_columns(lines, only_clusters)
+
+
+def _parse_columns(lines: Iterable[Line], only_clusters: bool) -> Iterator[CorefDocument]:
     begin: Line | None = None
     inside: list[Line] = []
     for line in lines:
@@ -149,8 +136,8 @@ def _word_column(sentences: list[list[Row]], name: str) -> int:
     usual = {2: 0, 3: 1}.get(width, 3 if width > FIXED_COLUMNS else -1)
     if usual < 0 or is_number(usual) or columns[usual] == name:
         raise ConfigurationError(
-            f"{line.location}: expected a word, alone or after document, part or number, and coreference, got "
-            f"{' '.join(columns)!r}"
+            f"{line.location}: expected a word, alone or after document, part or number, then coreference, "
+            f"got {' '.join(columns)!r}"
         )
     return usual
 
@@ -169,12 +156,6 @@ def _speakers(rows: list[Row], word: int) -> list[str]:
                 f"{speaker + 2}, got {' '.join(columns[speaker : speaker + 3])!r}; {TABS}"
             )
     return [columns[speaker] or NO_SPEAKER for _, columns in rows]
-
-
-def genre_in(name: str) -> str:
-    """Returns the part of the name of a document before the first "/", or nothing."""
-    genre, slash, _ = name.partition("/")
-    return genre if slash else ""
 
 
 def write_documents(path: str | os.PathLike[str], documents: Iterable[CorefDocument]) -> None:

@@ -1,5 +1,6 @@
 """Documents of CoNLL-2012 as instances."""
 
+import logging
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
@@ -11,8 +12,11 @@ from allennlp.data.tokenizers import Token
 from overrides import overrides
 
 from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS
-from elmo_plugin.tasks.coref.conll import CorefDocument, parse_documents
+from elmo_plugin.tasks.coref.conll import FORMATS, parse_documents
+from elmo_plugin.tasks.coref.documents import CorefDocument
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
+
+logger = logging.getLogger(__name__)
 
 GENRES = "genre_labels"  # the namespace in the vocabulary
 
@@ -34,11 +38,11 @@ class GenreField(LabelField):
 @DatasetReader.register("coref_conll2012")
 class CorefReader(TaskDatasetReader):
     """
-    Makes an instance of each document, or part of a document, in the columns of CoNLL-2012 (see
-    `read_documents`): a file, or all files below a folder whose names end in `gold_conll`.
-    `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks escaped by the Penn
-    Treebank become plain text, as in the training of biLMs. The model trains on a window of the sentences,
-    see `CorefSpanRanking`.
+    Makes an instance of each document, or part of a document, in the columns of CoNLL-2012 or in JSON lines
+    (see `read_documents`): a file, or all files below a folder whose names end in `gold_conll`, or else in
+    `auto_conll`, `.conll` or `.jsonl`. `TaskDatasetReader` describes encoding and compression. Brackets and
+    quotation marks escaped by the Penn Treebank become plain text, as in the training of biLMs. The model
+    trains on a window of the sentences, see `CorefSpanRanking`.
 
     Registered as a `DatasetReader` with name "coref_conll2012".
 
@@ -46,21 +50,31 @@ class CorefReader(TaskDatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
+    format : `str`, optional (default = `"auto"`)
+        "conll2012" or "jsonl"; by default jsonl for a file that begins with `{`.
     genre_pattern : `str`, optional (default = `None`)
         A regex whose first group, found in the name of a document, is the genre, such as "gum/([^_]+)" for
         OntoGUM. By default the genre is the part of the name before the first "/", as in OntoNotes.
 
     Raises `ConfigurationError`, naming file and line, if a line is malformed, and if a file contains no
-    document.
+    document. Warns of a file without clusters.
     """
 
     example_names = "documents"
     folder_patterns = FOLDER_PATTERNS
 
     def __init__(
-        self, token_indexers: dict[str, TokenIndexer], *, genre_pattern: str | None = None, **kwargs: Any
+        self,
+        token_indexers: dict[str, TokenIndexer],
+        *,
+        format: str = "auto",
+        genre_pattern: str | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
+        if format not in FORMATS:
+            raise ConfigurationError(f"format: expected one of {', '.join(FORMATS)}, got {format!r}")
+        self._format = format
         try:
             self._genre_pattern = re.compile(genre_pattern) if genre_pattern else None
         except re.error as error:
@@ -70,11 +84,17 @@ class CorefReader(TaskDatasetReader):
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[CorefDocument]]:
         """Yields the documents of a file."""
-        for document in parse_documents(lines):
+        documents, has_clusters = 0, False
+        for document in parse_documents(lines, format=self._format):
+            documents, has_clusters = documents + 1, has_clusters or bool(document.clusters)
             if self._genre_pattern is not None:
                 match = self._genre_pattern.search(document.name)
                 document = document._replace(genre=match[1] or "" if match else "")
             yield (document,)
+        if documents and not has_clusters:
+            logger.warning(
+                "%s: no clusters in %d documents: nothing to learn or score", document.file, documents
+            )
 
     def text_to_instance(self, document: CorefDocument, has_answers: bool = True) -> Instance:
         """

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo_plugin.tasks.coref.clusters import Mention
-from elmo_plugin.tasks.coref.conll import CorefDocument
+from elmo_plugin.tasks.coref.documents import CorefDocument
 
 
 class AntecedentLogits(NamedTuple):

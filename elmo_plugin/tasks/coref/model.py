@@ -15,8 +15,8 @@ from elmo_plugin.bilm import Dropout
 from elmo_plugin.encoders import ContextualEncoder, slice_wrapping_dim
 from elmo_plugin.tasks.coref.antecedents import AntecedentScorer
 from elmo_plugin.tasks.coref.clusters import Mention
-from elmo_plugin.tasks.coref.conll import CorefDocument
 from elmo_plugin.tasks.coref.dataset_reader import GENRES
+from elmo_plugin.tasks.coref.documents import CorefDocument
 from elmo_plugin.tasks.coref.links import (
     AntecedentLogits,
     antecedent_indices,

@@ -1,6 +1,6 @@
 """Predicts the clusters of a document of plain text or of words."""
 
-from typing import Any, cast
+from typing import cast
 
 from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
@@ -10,8 +10,9 @@ from allennlp.predictors import Predictor
 from overrides import overrides
 
 from elmo_plugin.tasks.coref.clusters import Mention
-from elmo_plugin.tasks.coref.conll import NO_SPEAKER, CorefDocument, format_document
+from elmo_plugin.tasks.coref.conll import format_document
 from elmo_plugin.tasks.coref.dataset_reader import CorefReader
+from elmo_plugin.tasks.coref.documents import CorefDocument, check_speakers, check_words
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.tokenizers import EnglishRules
 
@@ -102,40 +103,16 @@ class CorefPredictor(TaskPredictor):
         if not isinstance(genre, str):
             raise ConfigurationError(f'elmo_coref: "genre" must be text, not {genre!r}')
         if "sentences" in json_dict:
-            sentences = _checked_sentences(json_dict["sentences"])
-            speakers = _checked_speakers(json_dict.get("speakers"), sentences)
+            try:
+                sentences = check_words(json_dict["sentences"])
+                speakers = check_speakers(json_dict.get("speakers"), sentences)
+            except ValueError as error:
+                raise ConfigurationError(f"elmo_coref: {error}") from None
             return CorefDocument("document", "000", sentences, speakers, genre, [])
         text = text_from_json(json_dict, ["document"], self.name)
         token_lists = [[token for token in sent if not token.is_space] for sent in self._rules(text).sents]
         token_lists = [tokens for tokens in token_lists if tokens]
         sentences = [[token.text for token in tokens] for tokens in token_lists]
-        speakers = _checked_speakers(None, sentences)
+        speakers = check_speakers(None, sentences)
         places = [(token.idx, token.idx + len(token)) for tokens in token_lists for token in tokens]
         return CorefDocument("document", "000", sentences, speakers, genre, [], text=text, places=places)
-
-
-def _checked_sentences(sentences: Any) -> list[list[str]]:
-    if not sentences or not _are_texts(sentences) or not all(sentences):
-        raise ConfigurationError(
-            'elmo_coref: "sentences" must be a list of lists of words, none of them empty, not '
-            f"{str(sentences)[:200]}"
-        )
-    return cast(list[list[str]], sentences)
-
-
-def _checked_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]:
-    if speakers is None:
-        return [[NO_SPEAKER] * len(words) for words in sentences]
-    fit = _are_texts(speakers) and list(map(len, speakers)) == list(map(len, sentences))
-    if not fit:
-        raise ConfigurationError(
-            'elmo_coref: "speakers" must have one name for each word of each of the "sentences"'
-        )
-    return cast(list[list[str]], speakers)
-
-
-def _are_texts(lists: Any) -> bool:
-    """Returns whether it is a list of lists of texts that are not empty."""
-    return isinstance(lists, list) and all(
-        isinstance(texts, list) and all(isinstance(text, str) and text for text in texts) for texts in lists
-    )

@@ -1,7 +1,7 @@
 """Predicates and their arguments as instances, one for each predicate, or one for each sentence."""
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, dropwhile
 from typing import Any, cast
 
 from allennlp.common.checks import ConfigurationError
@@ -9,6 +9,8 @@ from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import IndexField, MetadataField, SequenceLabelField, TextField
 from allennlp.data.tokenizers import Token
 
+from elmo_plugin.common.formats.text_files import compression
+from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS
 from elmo_plugin.tasks.dataset_reader import (
     Line,
     TagsField,
@@ -16,21 +18,35 @@ from elmo_plugin.tasks.dataset_reader import (
     read_text_lines,
     sentence_fields,
 )
-from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2005, parse_conll2012
+from elmo_plugin.tasks.records import parse_records
+from elmo_plugin.tasks.srl.records import sentences_in
+from elmo_plugin.tasks.srl.sentences import (
+    SrlSentence,
+    parse_conll2005,
+    parse_conll2012,
+    parse_words_and_props,
+)
 from elmo_plugin.tasks.srl.spans import arguments_to_tags
 
-_PATTERNS = {"conll2012": "*gold_conll", "conll2005": "*.props"}
+_PATTERNS = {
+    "auto": (*FOLDER_PATTERNS, "*.props"),
+    "conll2012": FOLDER_PATTERNS,
+    "conll2005": ("*.props",),
+    "jsonl": ("*.jsonl",),
+}
 
 
 class SrlSentenceReader(TaskDatasetReader):
     """
     The base of the two readers of PropBank annotation. They read a file, or all files below a folder, in one
-    of two formats:
+    of three formats:
 
-    conll2012: the columns of CoNLL-2012, in files whose names end in `gold_conll`
+    conll2012: the columns of CoNLL-2012, in files whose names end in `gold_conll`, or else in `auto_conll` or
+        `.conll`; see `parse_conll2012`
     conll2005: the columns of CoNLL-2005, in files whose names end in `.props`. The words are in the first
         column of a file with "words" instead of "props" in its path, such as `words/train.words` for
-        `props/train.props`.
+        `props/train.props`; without "props" in the path, they are in the first column of the same file.
+    jsonl: words and frames in JSON lines, in files whose names end in `.jsonl`; see `sentences_in`
 
     `TaskDatasetReader` describes encoding and compression. Brackets and quotation marks escaped by the Penn
     Treebank become plain text, as in the training of biLMs: `(` for `-LRB-`.
@@ -39,8 +55,9 @@ class SrlSentenceReader(TaskDatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
-    source_format : `str`, optional (default = `"conll2012"`)
-        "conll2012" or "conll2005".
+    format : `str`, optional (default = `"auto"`)
+        "conll2012", "conll2005" or "jsonl"; by default jsonl for a file that begins with `{`, conll2005 for a
+        name in `.props`, and conll2012 for all others.
     verbs_only : `bool`, optional (default = `False`)
         Skip predicates that are not verbs: nouns, adjectives, auxiliaries and others.
 
@@ -52,32 +69,37 @@ class SrlSentenceReader(TaskDatasetReader):
         self,
         token_indexers: dict[str, TokenIndexer],
         *,
-        source_format: str = "conll2012",
+        format: str = "auto",
         verbs_only: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        if source_format not in _PATTERNS:
-            raise ConfigurationError(f"source_format is one of {', '.join(_PATTERNS)}, not {source_format!r}")
-        self.folder_pattern = _PATTERNS[source_format]
+        if format not in _PATTERNS:
+            raise ConfigurationError(f"format: expected one of {', '.join(_PATTERNS)}, got {format!r}")
+        self.folder_patterns = _PATTERNS[format]
+        self._format = format
         self._verbs_only = verbs_only
 
     def read_sentences(self, lines: Iterable[Line]) -> Iterator[SrlSentence]:
         """Yields the sentences of a file, with the predicates that count."""
-        lines = iter(lines)
-        first = next(lines, None)
-        if first is None:
-            return
-        for words, predicates in self._parse(first.file, chain([first], lines)):
-            yield SrlSentence(words, [p for p in predicates if p.kind == "verb" or not self._verbs_only])
+        lines = dropwhile(lambda line: not line.text.strip(), lines)
+        for first in lines:
+            for words, predicates in self._parse(first, chain([first], lines)):
+                yield SrlSentence(words, [p for p in predicates if p.kind == "verb" or not self._verbs_only])
 
-    def _parse(self, file: str, lines: Iterable[Line]) -> Iterator[SrlSentence]:
-        if self.folder_pattern == _PATTERNS["conll2012"]:
+    def _parse(self, first: Line, lines: Iterable[Line]) -> Iterator[SrlSentence]:
+        name = first.file.removesuffix(compression(first.file))
+        is_jsonl = first.text.lstrip().startswith("{")
+        found = "jsonl" if is_jsonl else "conll2005" if name.endswith(".props") else "conll2012"
+        found = found if self._format == "auto" else self._format
+        if found == "jsonl":
+            return chain.from_iterable(map(sentences_in, parse_records(lines, format="jsonl")))
+        if found == "conll2012":
             return parse_conll2012(lines)
-        parts = file.rsplit("/", 2)  # the last two are props/NAME.props
+        parts = first.file.rsplit("/", 2)  # the last two are props/NAME.props
         words = "/".join([*parts[:-2], *(part.replace("props", "words") for part in parts[-2:])])
-        if words == file:
-            raise ConfigurationError(f'{file}: expected a path with "props", to find the file of its words')
+        if words == first.file:
+            return parse_words_and_props(lines)
         return parse_conll2005(lines, read_text_lines(words))
 
 
@@ -91,7 +113,7 @@ class SrlReader(SrlSentenceReader):
 
     # Parameters
 
-    token_indexers, source_format, verbs_only
+    token_indexers, format, verbs_only
         See `SrlSentenceReader`.
     keep_without_arguments : `bool`, optional (default = `True`)
         Make instances of predicates without any argument.
@@ -103,12 +125,12 @@ class SrlReader(SrlSentenceReader):
         self,
         token_indexers: dict[str, TokenIndexer],
         *,
-        source_format: str = "conll2012",
+        format: str = "auto",
         verbs_only: bool = False,
         keep_without_arguments: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(token_indexers, source_format=source_format, verbs_only=verbs_only, **kwargs)
+        super().__init__(token_indexers, format=format, verbs_only=verbs_only, **kwargs)
         self._keep_without_arguments = keep_without_arguments
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], int, list[str], str, str]]:

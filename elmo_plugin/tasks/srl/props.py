@@ -8,7 +8,7 @@ from typing import NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.tasks.conll2012 import locate_label_errors
+from elmo_plugin.tasks.conll2012 import line_kind, locate_label_errors
 from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, read_text_lines, sentence_rows
 from elmo_plugin.tasks.srl.spans import Argument, format_labels, parse_labels
 
@@ -49,11 +49,14 @@ def read_props(path: str | os.PathLike[str]) -> Iterator[PropsSentence]:
 
 def parse_props(lines: Iterable[Line]) -> Iterator[PropsSentence]:
     """Yields the sentences of the lines of a props file, see `read_props`."""
-    return map(_parse_sentence, sentence_rows(lines))
+    return map(parse_rows, sentence_rows(lines))
 
 
-def _parse_sentence(rows: list[Row]) -> PropsSentence:
+def parse_rows(rows: list[Row]) -> PropsSentence:
+    """Returns the propositions in the rows of a sentence, see `read_props`."""
     first, first_columns = rows[0]
+    if line_kind(first) == "begin":
+        raise ConfigurationError(f"{first.location}: expected CoNLL-2005's propositions, got CoNLL-2012")
     check_columns(rows, len(first_columns), f"as in line {first.number} of this sentence")
     lemmas, *columns = zip(*(row for _, row in rows), strict=True)
     predicates = [word for word, lemma in enumerate(lemmas) if lemma != NO_PREDICATE]

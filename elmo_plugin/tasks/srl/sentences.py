@@ -19,7 +19,7 @@ from elmo_plugin.tasks.conll2012 import (
     unescape_words,
 )
 from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, sentence_rows
-from elmo_plugin.tasks.srl.props import parse_props
+from elmo_plugin.tasks.srl.props import NO_PREDICATE, PropsSentence, parse_props, parse_rows
 from elmo_plugin.tasks.srl.spans import Argument, parse_labels
 
 _KINDS = {"V": "verb", "N": "noun", "J": "adjective", "M": "auxiliary"}
@@ -90,7 +90,8 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
             verbs = [framed[number]]
         if not verbs:
             raise ConfigurationError(
-                f"{first.location}: {column} of the sentence that begins here lacks its predicate, (V*); {TABS}"
+                f"{first.location}: {column} of the sentence that begins here lacks its predicate, (V*); "
+                f"{TABS}"
             )
         word = verbs[0]
         kind = predicate_kind(parts_of_speech[word], f"{lemmas[word]}.{framesets[word]}")
@@ -147,12 +148,35 @@ def parse_conll2005(props: Iterable[Line], words: Iterable[Line]) -> Iterator[Sr
                 f"{location}: the sentence that begins here has {len(rows or ())} words, but "
                 f"{sentence.length if sentence else 0} lines of propositions"
             )
-        predicates = [Predicate(word, lemma, "verb", args) for word, lemma, args in sentence.propositions]
-        for number, (word, lemma, _, arguments) in enumerate(predicates, start=2):
-            verbs = [argument for argument in arguments if argument.role == "V"]
-            if verbs and not any(verb.start <= word < verb.end for verb in verbs):
-                raise ConfigurationError(
-                    f"{sentence.location(word)}: column {number}: V is not at its predicate, {lemma}, but "
-                    f"in line {sentence.first_line + verbs[0].start}"
-                )
-        yield SrlSentence([unescape_word(row[0]) for _, row in rows], predicates)
+        yield _with_words(sentence, rows)
+
+
+def parse_words_and_props(lines: Iterable[Line]) -> Iterator[SrlSentence]:
+    """
+    Reads words in the first column, and propositions in the last ones. Raises `ConfigurationError`, naming
+    file and line, if they are not there.
+    """
+    for rows in sentence_rows(lines):
+        line, first = rows[0]
+        check_columns(rows, len(first), f"as in line {line.number}")
+        for start in range(len(first) - 1, 0, -1):
+            if sum(row[start] != NO_PREDICATE for _, row in rows) == len(first) - start - 1:
+                break
+        else:
+            raise ConfigurationError(
+                f'{line.location}: expected words first and propositions last, or a path with "props" whose '
+                'words are in a path with "words"'
+            )
+        yield _with_words(parse_rows([(line, row[start:]) for line, row in rows]), rows)
+
+
+def _with_words(sentence: PropsSentence, rows: list[Row]) -> SrlSentence:
+    predicates = [Predicate(word, lemma, "verb", args) for word, lemma, args in sentence.propositions]
+    for number, (word, lemma, _, arguments) in enumerate(predicates, start=2):
+        verbs = [argument for argument in arguments if argument.role == "V"]
+        if verbs and not any(verb.start <= word < verb.end for verb in verbs):
+            raise ConfigurationError(
+                f"{sentence.location(word)}: column {number}: V is not at its predicate, {lemma}, but "
+                f"in line {sentence.first_line + verbs[0].start}"
+            )
+    return SrlSentence([unescape_word(row[0]) for _, row in rows], predicates)

@@ -90,15 +90,19 @@ def test_conll_2005_has_words_and_propositions_in_files_of_their_own(tmp_path: P
         (tmp_path / name).mkdir()
         with gzip.open(tmp_path / name / f"train.24.{name}.gz", "wt") as file:
             file.write(text)
-    reader = SrlReader(INDEXERS, source_format="conll2005")
+    reader = SrlReader(INDEXERS)
     for path in (tmp_path, tmp_path / "props", tmp_path / "props" / "train.24.props.gz"):
         (instance,) = reader.read(path)
         assert instance["words"].metadata == ["She", "slept"]
         assert instance["tags"].labels == ["B-A0", "B-V"]
     sections = tmp_path.parent / "sections.gz"
     shutil.copy(tmp_path / "props" / "train.24.props.gz", sections)
-    with pytest.raises(ConfigurationError, match='expected a path with "props"'):
+    with pytest.raises(ConfigurationError, match=r"expected CoNLL-2012 .* format: 'conll2005'"):
         list(reader.read(sections))
+    with pytest.raises(
+        ConfigurationError, match='or a path with "props" whose words are in a path with "words"'
+    ):
+        list(SrlReader(INDEXERS, format="conll2005").read(sections))
 
 
 @pytest.mark.parametrize("predicate", [-1, 2])

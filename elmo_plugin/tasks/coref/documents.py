@@ -1,0 +1,135 @@
+"""Documents with their clusters of mentions, and documents from JSON lines."""
+
+from typing import Any, NamedTuple, cast
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.tasks.coref.clusters import Mention
+from elmo_plugin.tasks.records import Record
+
+NO_SPEAKER = "-"
+_NAMES = ("doc_key", "document_id", "doc_id", "id", "name")
+_SENTENCES = ("sentences", "document", "words", "tokens")  # all but the first: words, as one sentence
+_ENOUGH = 10  # mentions of a document, one of them surely of a single word
+
+
+class CorefDocument(NamedTuple):
+    """A document or a part of one, with its clusters of mentions."""
+
+    name: str  # such as "nw/wsj/24/wsj_2401"
+    part: str  # its number as in the file, such as "000", or empty
+    sentences: list[list[str]]  # with brackets and quotation marks as in plain text
+    speakers: list[list[str]]  # of each word, "-" if unknown
+    genre: str  # the part of the name before the first "/"
+    clusters: list[list[Mention]]
+    file: str = ""
+    first_line: int = 1
+    text: str | None = None  # by default the words, joined by spaces
+    places: list[tuple[int, int]] | None = None  # start and end of each word in `text`
+
+    @property
+    def length(self) -> int:
+        """The number of its words."""
+        return sum(map(len, self.sentences))
+
+    @property
+    def title(self) -> str:
+        """Name and part, by which the scorer finds a document."""
+        return f"({self.name});" + (f" part {self.part}" if self.part else "")
+
+    @property
+    def location(self) -> str:
+        """File and line, with which an error message begins."""
+        return f"{self.file}, line {self.first_line}"
+
+
+def genre_in(name: str) -> str:
+    """Returns the part of the name of a document before the first "/", or nothing."""
+    genre, slash, _ = name.partition("/")
+    return genre if slash else ""
+
+
+def document_in(record: Record) -> CorefDocument:
+    """
+    Returns the document of a record: `sentences`, lists of words, and `clusters` of mentions, as e2e-coref
+    and AllenNLP have them, `[first, last]`, or as `elmo_coref` predicts them, `{"start": …, "end": …}`, the
+    end exclusive. It may have a name, `doc_key` or `document_id`, and `speakers`.
+
+    Raises `ConfigurationError`, naming file and line, if the record has another shape.
+    """
+    line, fields = record
+    try:
+        sentences = check_words(_sentences(fields))
+        length = sum(map(len, sentences))
+        clusters = [[_mention(mention, length) for mention in cluster] for cluster in _clusters(fields)]
+        speakers = check_speakers(fields.get("speakers"), sentences)
+    except ValueError as error:
+        raise ConfigurationError(f"{line.location}: {error}") from None
+    name = next((str(fields[key]) for key in _NAMES if fields.get(key) is not None), str(line.number))
+    part = str(fields.get("part_id", ""))
+    return CorefDocument(
+        name, part, sentences, speakers, genre_in(name), clusters, file=line.file, first_line=line.number
+    )
+
+
+def _sentences(fields: dict[str, Any]) -> Any:
+    key = next((key for key in _SENTENCES if key in fields), "sentences")
+    return fields.get(key) if key == "sentences" else [fields[key]]
+
+
+def check_words(sentences: Any) -> list[list[str]]:
+    """Returns sentences of words. Raises `ValueError` if they are no lists of texts, none of them empty."""
+    if not sentences or not _are_texts(sentences) or not all(sentences):
+        raise ValueError(
+            '"sentences" must be a list of lists of words, none of them empty, not ' + str(sentences)[:200]
+        )
+    return cast(list[list[str]], sentences)
+
+
+def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]:
+    """Returns the speakers of the words, given those of words or sentences. Raises `ValueError` otherwise."""
+    if speakers is None:
+        return [[NO_SPEAKER] * len(words) for words in sentences]
+    if _are_texts([speakers]):  # of sentences
+        speakers = [[speaker] * len(words) for speaker, words in zip(speakers, sentences, strict=False)]
+    if not _are_texts(speakers) or list(map(len, speakers)) != list(map(len, sentences)):
+        raise ValueError('"speakers" must have one name for each word of each of the "sentences"')
+    return cast(list[list[str]], speakers)
+
+
+def _are_texts(lists: Any) -> bool:
+    """Returns whether it is a list of lists of texts that are not empty."""
+    return isinstance(lists, list) and all(
+        isinstance(texts, list) and all(isinstance(text, str) and text for text in texts) for texts in lists
+    )
+
+
+def _clusters(fields: dict[str, Any]) -> list[list[Any]]:
+    clusters = fields.get("clusters")
+    if not isinstance(clusters, list) or not all(isinstance(cluster, list) for cluster in clusters):
+        raise ValueError(f'expected "clusters", lists of mentions, got {clusters!r:.100}')
+    pairs = [mention for cluster in clusters for mention in cluster if isinstance(mention, list)]
+    if len(pairs) >= _ENOUGH and not any(len(pair) == 2 and pair[0] == pair[1] for pair in pairs):
+        raise ValueError(
+            f"expected the first and the last word of each mention, got {len(pairs)} mentions, none of one "
+            'word; mentions such as {"start": 0, "end": 1} end before a word'
+        )
+    return clusters
+
+
+def _mention(mention: Any, length: int) -> Mention:
+    """Returns a mention of a document of `length` words."""
+    is_pair = isinstance(mention, list) and len(mention) == 2
+    ends = (
+        mention
+        if is_pair
+        else [mention.get("start"), mention.get("end")]
+        if isinstance(mention, dict)
+        else []
+    )
+    if not ends or not all(type(end) is int for end in ends):
+        raise ValueError(f"expected a mention as [first, last], got {mention!r:.100}")
+    start, end = ends[0], ends[1] + is_pair
+    if not 0 <= start < end <= length:
+        raise ValueError(f"the mention {mention!r:.100} is not in a document of {length} words")
+    return Mention(start, end)
