@@ -120,16 +120,12 @@ def _clusters(fields: dict[str, Any]) -> list[list[Any]]:
 def _mention(mention: Any, length: int) -> Mention:
     """Returns a mention of a document of `length` words."""
     is_pair = isinstance(mention, list) and len(mention) == 2
-    ends = (
-        mention
-        if is_pair
-        else [mention.get("start"), mention.get("end")]
-        if isinstance(mention, dict)
-        else []
-    )
-    if not ends or not all(type(end) is int for end in ends):
+    start, end = mention if is_pair else (None, None)
+    if isinstance(mention, dict):
+        start, end = mention.get("start"), mention.get("end")
+    if type(start) is not int or type(end) is not int:
         raise ValueError(f"expected a mention as [first, last], got {mention!r:.100}")
-    start, end = ends[0], ends[1] + is_pair
+    end += is_pair
     if not 0 <= start < end <= length:
         raise ValueError(f"the mention {mention!r:.100} is not in a document of {length} words")
     return Mention(start, end)
