@@ -25,6 +25,7 @@ ALLOWED["demo"] = ALLOWED["sweeps"] | {"analysis"}
 ALLOWED["commands"] = ALLOWED["sweeps"] | APPLICATIONS | {"demo", "elmo_plugin"}  # for its version
 ALLOWED["shims"] = {"common"}
 ALLOWED["hardening"] = {"common", "archives"}
+ALLOWED["quiet"] = set()
 ALLOWED["elmo_plugin"] = {"allennlp_api", "bilm", "embedding", "archives"}  # lazily
 CORE = {"torch", "numpy", "h5py", "zstandard", "safetensors", "filelock", "tqdm"}
 WITHOUT_EXTRAS = [  # what an installation without AllenNLP has

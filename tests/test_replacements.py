@@ -1,4 +1,4 @@
-"""`docs/hardening.md` lists everything that the plugin and the hardening replace in AllenNLP."""
+"""`docs/hardening.md` lists everything that the plugin, the hardening and `quiet` replace in AllenNLP."""
 
 import argparse
 import json
@@ -33,7 +33,7 @@ def attributes():
     return found
 
 replaced, before = {}, attributes()
-for module in ("elmo_plugin.bilm", "elmo_plugin.plugin", "elmo_plugin.hardening"):
+for module in ("elmo_plugin.bilm", "elmo_plugin.plugin", "elmo_plugin.hardening", "elmo_plugin.quiet"):
     importlib.import_module(module)
     after, missing = attributes(), object()
     names = before.keys() | after.keys()
@@ -87,3 +87,8 @@ def test_the_plugin_replaces_what_a_current_torch_needs_and_no_more(replaced: di
 def test_hardening_replaces_what_is_documented(replaced: dict[str, list[str]]) -> None:
     assert replaced["elmo_plugin.hardening"] == documented("elmo_plugin.hardening") != []
     assert len(replaced["elmo_plugin.hardening"]) <= MOST_REPLACED
+
+
+@pytest.mark.slow
+def test_quiet_replaces_what_is_documented(replaced: dict[str, list[str]]) -> None:
+    assert replaced["elmo_plugin.quiet"] == documented("elmo_plugin.quiet") != []

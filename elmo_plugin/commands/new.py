@@ -1,77 +1,120 @@
 """`elmo new`: writes a project that trains a model of a task with ELMo."""
 
 import argparse
+import json
+import os
+import re
+import shlex
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from elmo_plugin import __version__
 from elmo_plugin.commands.command import Command
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
+from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.streams import show
 
 LIBRARY = Path(__file__).parents[1] / "jsonnet"
 PROJECTS = Path(__file__).parents[1] / "projects"
 """A folder for each task: a configuration, small invented data, and inputs to predict from."""
-PLUGINS = "elmo_plugin.plugin\nelmo_plugin.hardening\n"
-README = """# {title} with ELMo
-
-Install AllenNLP ("With AllenNLP" in elmo_plugin's docs/install.md). It finds elmo_plugin through the file
-`.allennlp_plugins`, so run these lines in this folder:
-
-    allennlp train config.jsonnet -s run
-    allennlp evaluate run/model.tar.gz data/{dev}
-    allennlp predict run/model.tar.gz inputs.jsonl
-
-The first trains the model of `config.jsonnet` and writes it to `run/model.tar.gz`; `-f` trains it again. The
-last prints a line of JSON for each line of `inputs.jsonl`.
-
-The files in `data` are a few invented sentences, from which a model learns nothing of use. Put your own in
-their place: {format}.
-
-`lib` is a copy of the Jsonnet library of elmo_plugin {version}, so that an update of the package changes no
-result. The heads of its files explain every option.
-"""
+TEMPLATES = ("README.md", "requirements.txt")
+PLUGINS = "elmo_plugin.quiet\nelmo_plugin.plugin\nelmo_plugin.hardening\n"
+OWN_DATA = "The data are {files}. They stay where they are; `config.jsonnet` has their paths."
+INVENTED_DATA = (
+    "The files in `data` are a few invented sentences, from which a model learns nothing of use. "
+    "`elmo new {task} FOLDER --data PATH` writes a project like this one for your own: {format}."
+)
 
 
 class ProjectTask(NamedTuple):
-    """The README of a task's project: its title, the dev file, and the format of its data."""
+    """A task: what its model finds, a title and an example for its README, and the format of its data."""
 
+    about: str
     title: str
-    dev: str
+    example: str
     format: str
 
 
-CONLL2012 = "the columns of CoNLL-2012, as train.gold_conll and dev.gold_conll"
+CONLL2012 = "the columns of CoNLL-2012, or JSON lines of words and spans"
 PROJECT_TASKS = {
     "ner": ProjectTask(
+        "names of persons, places and the like",
         "Named entities",
-        "dev.txt",
-        "the four columns of CoNLL-2003 (a word first, its tag in BIO last), as train.txt and dev.txt",
+        '"Ada moved to Lisbon."',
+        "words and their entity tags: columns (CoNLL-2003 and others), CSV, JSON lines or CoNLL-U",
     ),
-    "srl": ProjectTask("Semantic roles", "dev.gold_conll", CONLL2012),
-    "coref": ProjectTask("Coreference", "dev.gold_conll", CONLL2012),
-    "squad": ProjectTask("Question answering", "dev.json", "SQuAD 1.1's JSON, as train.json and dev.json"),
-    "snli": ProjectTask("Inference", "dev.jsonl", "SNLI's JSON lines, as train.jsonl and dev.jsonl"),
+    "srl": ProjectTask(
+        "who did what to whom",
+        "Semantic roles",
+        """'{"sentence": "Dogs scare cats.", "predicates": [1]}'""",
+        CONLL2012,
+    ),
+    "coref": ProjectTask(
+        "what refers to the same person or thing", "Coreference", '"Anna waved. She left."', CONLL2012
+    ),
+    "squad": ProjectTask(
+        "answers in a passage",
+        "Question answering",
+        '"Ansel was founded in 1887." "When was it founded?"',
+        "questions in SQuAD's JSON, JSON lines or CSV",
+    ),
+    "snli": ProjectTask(
+        "how two texts relate",
+        "Inference",
+        '"A man repairs a bicycle." "A man sleeps."',
+        "pairs of texts with a label: SNLI's JSON lines, others, or CSV",
+    ),
     "sst": ProjectTask(
+        "sentiment",
         "Sentiment",
-        "dev.txt",
-        "one tree per line, as in the Stanford Sentiment Treebank, as train.txt and dev.txt",
+        '"It is a superb play."',
+        "trees of the Stanford Sentiment Treebank, or texts with a label: CSV or JSON lines",
     ),
+    "tag": ProjectTask(
+        "a tag for each word, such as its part of speech",
+        "Tags of words",
+        '"The old dog sleeps."',
+        "words and their tags: columns, CSV, JSON lines or CoNLL-U",
+    ),
+    "classify": ProjectTask(
+        "one of your labels for a text",
+        "Labels of texts",
+        '"Where is my parcel?"',
+        "texts with a label: CSV, TSV or JSON lines",
+    ),
+}
+_ROLES = {  # of files, by their names
+    "dev": r"dev(el(opment)?)?|val(id(ation)?)?|testa",
+    "train": "train(ing)?|trn",
+    "test": "test|testb",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the task and the folder."""
-    parser.add_argument("task", choices=PROJECT_TASKS, help="the task of the model")
+    """Adds the task, the folder and the user's data."""
+    about = "what the model finds: " + "; ".join(
+        f"{name}, {task.about}" for name, task in PROJECT_TASKS.items()
+    )
+    parser.add_argument("task", choices=PROJECT_TASKS, metavar="TASK", help=about)
     about = "the folder to create; must not exist yet"
     parser.add_argument("folder", type=Path, metavar="FOLDER", help=about)
+    about = (
+        "your own data: a folder with files called train…, dev… (or valid…) and maybe test…, or these files "
+        "in this order. They are read once, which needs AllenNLP, and stay where they are"
+    )
+    parser.add_argument("--data", type=Path, nargs="+", default=[], metavar="PATH", help=about)
+    about = """options of the dataset reader for --data, such as '{"text_column": "body"}'"""
+    parser.add_argument("--reader", default="{}", metavar="JSON", help=about)
 
 
-def new_project(task: str, folder: Path) -> None:
+def new_project(
+    task: str, folder: Path, files: Mapping[str, Path] | None = None, reader: Mapping[str, Any] | None = None
+) -> None:
     """
-    Writes a project: `config.jsonnet`, `lib`, `.allennlp_plugins`, `README.md`, `data`, `inputs.jsonl`.
+    Writes a project: a configuration, the library that it imports, data, inputs, requirements and a README.
 
     # Parameters
 
@@ -79,29 +122,146 @@ def new_project(task: str, folder: Path) -> None:
         One of `PROJECT_TASKS`.
     folder : `Path`
         Is made.
+    files : `Mapping[str, Path]`, optional (default = `None`)
+        The user's data, by "train", "dev" and maybe "test". They are read before the folder appears.
+    reader : `Mapping[str, Any]`, optional (default = `None`)
+        Options of the dataset reader.
 
-    Raises `BiLmError` if the folder already exists, and `OSError` if it cannot be written.
+    Raises `BiLmError` if the folder already exists, `ConfigurationError` if the data cannot be read, and
+    `OSError` if the folder cannot be written.
     """
     if folder.exists():
         raise BiLmError(f"{folder} already exists; name a new folder")
-    with atomic_write(folder) as temporary:
-        shutil.copytree(PROJECTS / task, temporary)
-        shutil.copytree(LIBRARY, temporary / "lib")
-        (temporary / ".allennlp_plugins").write_text(PLUGINS, encoding="utf-8")
-        readme = README.format(**PROJECT_TASKS[task]._asdict(), version=__version__)
-        (temporary / "README.md").write_text(readme, encoding="utf-8")
+    with atomic_write(folder) as project:
+        shutil.copytree(PROJECTS / task, project)
+        config = project / "config.jsonnet"
+        (project / "lib").mkdir()
+        for file in _library(config):
+            shutil.copy(LIBRARY / file, project / "lib")
+        write_text(project / ".allennlp_plugins", PLUGINS)
+        values = {"version": __version__, **_readme_values(task, project, files)}
+        for name in TEMPLATES:
+            template = (PROJECTS / name).read_text(encoding="utf-8")
+            write_text(project / name, template.format(**values))
+        if files:
+            shutil.rmtree(project / "data")
+            write_text(config, _with_data(config.read_text(encoding="utf-8"), files, reader or {}))
+            _check_data(config)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file in UTF-8."""
+    path.write_text(text, encoding="utf-8")
+
+
+def _library(file: Path) -> set[str]:
+    """Returns the files of the library that a configuration imports, and those that these import."""
+    names = set(re.findall(r"import '(?:lib/)?(\w+\.libsonnet)'", file.read_text(encoding="utf-8")))
+    return names.union(*(_library(LIBRARY / name) for name in names))
+
+
+def _with_data(config: str, files: Mapping[str, Path], reader: Mapping[str, Any]) -> str:
+    """Returns a configuration with the user's files in the place of the invented ones."""
+    folder = os.path.commonpath([file.parent for file in files.values()])
+    arguments = {"data": folder} | {role: os.path.relpath(file, folder) for role, file in files.items()}
+    values = [f"{name}={json.dumps(str(value), ensure_ascii=False)}" for name, value in arguments.items()]
+    values += [f"reader={json.dumps(reader)}"] if reader else []
+    return re.sub(r"data='data'(, \w+='[^']*')*", lambda _: ", ".join(values), config, count=1)
+
+
+def _readme_values(task: str, project: Path, files: Mapping[str, Path] | None) -> dict[str, str]:
+    about = PROJECT_TASKS[task]
+    if files:
+        data = OWN_DATA.format(files=", ".join(f"`{file}` ({role})" for role, file in files.items()))
+    else:
+        data = INVENTED_DATA.format(task=task, format=about.format)
+        files = {file.stem: file.relative_to(project) for file in (project / "data").iterdir()}
+    evaluated = shlex.quote(str(files.get("test", files["dev"])))
+    return about._asdict() | {"evaluated": evaluated, "dev": f"`{files['dev']}`", "data": data}
+
+
+def find_files(paths: Sequence[Path]) -> dict[str, Path]:
+    """
+    Returns the files of a folder, or some files, by what they are for: "train", "dev" and maybe "test".
+
+    Raises `BiLmError` if a file is missing, or if it is unclear what it is for.
+    """
+    paths = [Path(os.path.abspath(path.expanduser())) for path in paths]
+    if missing := [path for path in paths if not path.exists()]:
+        raise BiLmError(f"file not found: {missing[0]}")
+    if len(paths) == 1 and paths[0].is_dir():
+        return _files_of_folder(paths[0])
+    if len(paths) > 3:
+        raise BiLmError(f"--data: expected one folder, or the files TRAIN DEV TEST, got {len(paths)} files")
+    roles = [_role(path) for path in paths]
+    expected = ["train", "dev", "test"][: len(paths)]
+    if sorted(map(str, roles)) != sorted(expected):
+        if any(role not in (None, place) for role, place in zip(roles, expected, strict=True)):
+            raise BiLmError(f"--data: expected files for training and validation, got {_listed(paths)}")
+        roles = list(expected)
+    files = dict(zip(map(str, roles), paths, strict=True))
+    return {"dev": files["train"], **files}
+
+
+def _files_of_folder(folder: Path) -> dict[str, Path]:
+    content = [path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "_"))]
+    files: dict[str, Path] = {}
+    for role in ("train", "dev", "test"):
+        candidates = [path for path in content if _role(path) == role]
+        if len(candidates) > 1:
+            raise BiLmError(
+                f"{folder}: expected one {role} file, got {_listed(candidates)}; name them: --data TRAIN DEV"
+            )
+        if candidates:
+            files[role] = candidates[0]
+    if len(content) == 1 and not files:
+        return {"train": content[0], "dev": content[0]}
+    if "train" not in files:
+        raise BiLmError(f"{folder}: expected a file called train…, got {_listed(content)}")
+    return {"dev": files["train"], **files}
+
+
+def _role(path: Path) -> str | None:
+    """Returns what a file is for, by its name."""
+    name = path.name.lower()
+    for start, end in (("^", "(?![a-z])"), ("(?<![a-z])", "(?![a-z])"), ("^", "")):
+        for role, pattern in _ROLES.items():
+            if re.search(f"{start}({pattern}){end}", name):
+                return role
+    return None
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    return ", ".join([path.name for path in paths[:6]] + ["…"] * (len(paths) > 6)) or "nothing"
+
+
+def _check_data(config: Path) -> None:
+    """Reads the data of a configuration once, and prints what was found."""
+    from elmo_plugin.archives import import_all_plugins
+
+    import_all_plugins("elmo new --data")
+    from elmo_plugin.tasks import describe_data
+
+    for line in describe_data(config):
+        show(line)
 
 
 def run(args: argparse.Namespace) -> None:
     """Writes the project and prints what to do next."""
-    new_project(args.task, args.folder)
+    reader = parse_json(args.reader, "--reader")
+    if not isinstance(reader, dict):
+        raise BiLmError(f"--reader: expected a JSON object, got {args.reader}")
+    files = find_files(args.data) if args.data else None
+    new_project(args.task, args.folder, files, reader)
+    if files and files["dev"] == files["train"]:
+        show("There is no dev file: scores on the training data will look too good (--data TRAIN DEV).")
     show(f"wrote {args.folder}; its README.md says how to train, evaluate and predict:\n")
-    show(f"    cd {args.folder} && allennlp train config.jsonnet -s run")
+    show(f"    cd {shlex.quote(str(args.folder))} && allennlp train config.jsonnet -s run")
 
 
 COMMAND = Command(
     description="Write a project that trains a model with ELMo with AllenNLP: a configuration, the library "
-    "that it imports, a little invented data, and a README with the commands.",
+    "that it imports, your data or a little that is invented, and a README with the commands.",
     add_arguments=add_arguments,
     run=run,
 )

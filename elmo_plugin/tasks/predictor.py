@@ -141,7 +141,7 @@ class SentencePredictor(TaskPredictor):
         words = words_from_json(json_dict, self._tokenizer, self.name)
         to_instance = self._dataset_reader.text_to_instance
         if next(iter(signature(to_instance).parameters.values())).annotation is str:  # it splits text itself
-            return to_instance(json_dict.get("sentence", " ".join(token.text for token in words)))
+            return to_instance(json_dict.get("sentence", " ".join(map(str, words))))
         return to_instance(words)
 
 

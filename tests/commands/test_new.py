@@ -1,15 +1,17 @@
 """`elmo new` writes projects whose documented lines run, wherever they are."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 
 import pytest
 from allennlp.commands import main as allennlp
 from allennlp.common import Params
+from allennlp.common.tqdm import Tqdm
 
 from elmo_plugin.commands.main import main
-from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS
+from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS, find_files
 from tests.conftest import REPOSITORY
 
 
@@ -19,20 +21,23 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def commands(project: Path) -> list[str]:
+def commands(project: Path) -> list[list[str]]:
     lines = (project / "README.md").read_text(encoding="utf-8").splitlines()
-    return [line.strip() for line in lines if line.startswith("    allennlp ")]
+    return [shlex.split(line) for line in lines if re.match("    (allennlp|elmo) ", line)]
 
 
 def test_a_project_has_what_its_readme_names_and_imports_nothing_from_outside(project: Path) -> None:
-    train, evaluate, predict = map(shlex.split, commands(project))
+    train, evaluate, predict, show = commands(project)
     config = Params.from_file(project / train[2]).as_dict(quiet=True)
     assert config["model"]["contextual_encoder"]["elmo"]["input"]
-    data = [config["train_data_path"], config["validation_data_path"]]
-    assert evaluate[3] == data[1] and all((project / file).is_file() for file in [*data, predict[3]])
+    data = [config["train_data_path"], config["validation_data_path"], evaluate[3]]
+    assert len(set(data)) == 3 and all((project / file).is_file() for file in [*data, predict[3]])
     library = {file.name: file.read_bytes() for file in (project / "lib").iterdir()}
-    assert library == {file.name: file.read_bytes() for file in LIBRARY.iterdir()}
-    assert (project / ".allennlp_plugins").read_text() == (REPOSITORY / ".allennlp_plugins").read_text()
+    assert library == {name: (LIBRARY / name).read_bytes() for name in library}
+    assert len(library) == 4 and show[:2] == ["elmo", "predict"]
+    assert (project / ".allennlp_plugins").read_text() == "elmo_plugin.quiet\n" + (
+        REPOSITORY / ".allennlp_plugins"
+    ).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -40,14 +45,21 @@ def test_the_lines_of_its_readme_train_evaluate_and_predict(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(project)
-    train, evaluate, predict = map(shlex.split, commands(project))
+    monkeypatch.setattr(Tqdm, "tqdm", Tqdm.tqdm)  # which quiet replaces
+    train, evaluate, predict, show = commands(project)
     less = ["-o", json.dumps({"trainer.num_epochs": 1})]
     for arguments in ([*train, *less], evaluate, [*predict, "--output-file", "predictions.jsonl"]):
         monkeypatch.setattr("sys.argv", arguments)
         allennlp()
+        if arguments[:2] == train[:2]:
+            epoch, *_, best = capsys.readouterr().out.splitlines()
+            assert epoch.startswith("epoch 1 of 1: training loss ")
+            assert best.startswith("best epoch 1: ")
     names = ("inputs.jsonl", "predictions.jsonl")
     inputs, predictions = (Path(name).read_text().splitlines() for name in names)
     assert len(predictions) == len(inputs) and all(map(json.loads, predictions))
+    main(show[1:])
+    assert capsys.readouterr().out
 
 
 def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
@@ -55,3 +67,100 @@ def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=rf"^elmo new: {tmp_path} already exists"):
         main(["new", "ner", str(tmp_path)])
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        ("train.csv dev.csv test.csv", "train.csv dev.csv test.csv"),
+        ("train-v1.1.json dev-v1.1.json", "train-v1.1.json dev-v1.1.json"),
+        ("en_x-ud-train.conllu en_x-ud-dev.conllu en_x-ud-test.conllu README.md", None),
+        ("wnut17train.conll emerging.dev.conll emerging.test.annotated", None),
+        ("eng.train eng.testa eng.testb", None),
+        ("training_set.tsv validation_set.tsv", None),
+        ("Train.txt Valid.txt .train.swp", "Train.txt Valid.txt"),
+        ("train.csv notes.txt", "train.csv train.csv"),
+        ("everything.csv", "everything.csv everything.csv"),
+    ],
+)
+def test_files_of_a_folder_are_known_by_their_names(tmp_path: Path, names: str, found: str | None) -> None:
+    for name in names.split():
+        (tmp_path / name).touch()
+    expected = (found or names.removesuffix(" README.md")).split()
+    files = find_files([tmp_path])
+    assert [files[role].name for role in ("train", "dev", "test") if role in files] == expected
+    assert all(file.is_absolute() for file in files.values())
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        ("a.csv b.csv", "a.csv b.csv"),
+        ("dev.csv test.csv train.csv", "train.csv dev.csv test.csv"),
+        ("all.csv", "all.csv all.csv"),
+        ("mine.csv dev.csv", "mine.csv dev.csv"),
+    ],
+)
+def test_files_that_are_named_are_known_by_their_names_or_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: str, found: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    paths = [Path(name) for name in names.split()]
+    for path in paths:
+        path.touch()
+    files = find_files(paths)
+    assert [files[role].name for role in ("train", "dev", "test") if role in files] == found.split()
+
+
+@pytest.mark.parametrize(
+    ("names", "arguments", "message"),
+    [
+        ("", ["."], "expected a file called train…, got nothing"),
+        ("a.csv b.csv", ["."], "expected a file called train…, got a.csv, b.csv"),
+        ("train.csv train.tsv", ["."], "expected one train file, got train.csv, train.tsv; name them"),
+        ("train.csv", ["train.csv", "dev.csv"], r"file not found: .*dev\.csv"),
+        ("dev.csv mine.csv", ["dev.csv", "mine.csv"], "expected files for training and validation"),
+        ("a b c d", ["a", "b", "c", "d"], "expected one folder, or the files TRAIN DEV TEST, got 4 files"),
+    ],
+)
+def test_files_whose_use_is_unclear_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: str, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in names.split():
+        Path(name).touch()
+    with pytest.raises(SystemExit, match=message):
+        main(["new", "classify", "project", "--data", *arguments])
+    assert not Path("project").exists()
+
+
+@pytest.mark.parametrize("folder", ["mine", 'it\'s "mine", 100 % $x', "größe"])
+def test_a_project_uses_the_users_files_where_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(folder).mkdir()
+    pairs = [("Ada", "B-PER"), ("sleeps", "O"), (".", "O")]
+    Path(folder, "train.txt").write_text("".join(f"{word}\t{tag}\n" for word, tag in pairs))
+    Path(folder, "dev.txt").write_text("Ada\tB-PER\n")
+    main(["new", "ner", "project", "--data", folder])
+    config = Params.from_file("project/config.jsonnet").as_dict(quiet=True)
+    assert config["train_data_path"] == str(tmp_path / folder / "train.txt")
+    assert config["validation_data_path"] == str(tmp_path / folder / "dev.txt")
+    assert not Path("project/data").exists()
+    assert f"{folder}/train.txt: 1 examples; labels: O (2), U-PER (1)" in capsys.readouterr().out
+
+
+def test_data_that_cannot_be_read_leave_no_project(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text("nothing\n")
+    with pytest.raises(SystemExit, match=r"^elmo new: .*train\.jsonl, line 1: "):
+        main(["new", "snli", str(tmp_path / "project"), "--data", str(tmp_path / "train.jsonl")])
+    assert [file.name for file in tmp_path.iterdir()] == ["train.jsonl"]
+
+
+def test_options_of_the_reader_are_written(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("Ada\tB-PER\n\nBo\tB-PER\n")
+    data = ["--data", str(tmp_path), "--reader", '{"max_instances": 1}']
+    main(["new", "ner", str(tmp_path / "project"), *data])
+    config = Params.from_file(tmp_path / "project/config.jsonnet").as_dict(quiet=True)
+    assert config["dataset_reader"]["max_instances"] == 1

@@ -14,5 +14,5 @@ coref(
   feedforward=64,
   max_training_sentences=20,
   epochs=30,
-  patience=null,
+  patience=15,
 ) + elmo.at(['input'], bilm='tiny', dropout=0.5, cache={ type: 'memory' })
