@@ -114,7 +114,9 @@ def _mark_words(words: Sequence[str], spans: Sequence[tuple[int, int, str]], tit
 
 
 def _entities(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
-    spans = [(each["start"], each["end"], each["type"]) for each in output["entities"]]
+    spans = [(word, word + 1, tag) for word, tag in enumerate(output["tags"])]  # plain tags
+    if "entities" in output:
+        spans = [(each["start"], each["end"], each["type"]) for each in output["entities"]]
     return [_mark_words(output["words"], spans)]
 
 

@@ -4,11 +4,13 @@
 //
 //     ner(data='experiments/data/ner')
 //
-// data:            the folder of `train`, `dev` and optionally `test`, in the columns of CoNLL-2003.
-// source_encoding: of the tags in these files, 'BIO', 'IOB1' or 'BIOUL'.
-// reader, validation_reader: options of the dataset readers, or others with their `type`; see task.libsonnet.
+// data:            the folder of `train`, `dev` and optionally `test`, in any format of docs/tasks.md.
+// source_encoding: of the tags in these files, such as 'BIO', 'IOB1' or 'BIOES'; found from the tags by default.
+// reader, validation_reader: options of the dataset readers, such as `{ tag_column: 'UPOS' }`, or others with their
+//                  `type`; see task.libsonnet.
+// metric:          that chooses the best epoch: '+accuracy' for tags that mark no entities, such as parts of speech.
 // words:           the word vectors, from words.libsonnet.
-// epochs:          at most; `patience` is the number of epochs without a better F1 on `dev`.
+// epochs:          at most; `patience` is the number of epochs without a better `metric` on `dev`.
 local task = import 'task.libsonnet';
 local words_lib = import 'words.libsonnet';
 
@@ -17,7 +19,7 @@ function(
   train='train.txt',
   dev='dev.txt',
   test=null,
-  source_encoding='BIO',
+  source_encoding='auto',
   reader={},
   validation_reader={},
   words=words_lib.learned(dim=50),
@@ -25,11 +27,12 @@ function(
   batch_size=64,  // allennlp
   epochs=75,  // allennlp
   patience=25,  // allennlp
+  metric='+f1-measure-overall',
 )
   local tag_encoding = 'BIOUL';
 
   task.data(data, train, dev, test)
-  + task.training(['tokens'], batch_size, 0.001, epochs, patience, metric='+f1-measure-overall')
+  + task.training(['tokens'], batch_size, 0.001, epochs, patience, metric)
   + task.readers(
     { type: 'ner_conll2003', source_encoding: source_encoding, tag_encoding: tag_encoding },
     reader,

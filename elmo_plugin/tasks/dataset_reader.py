@@ -77,13 +77,17 @@ class TaskDatasetReader(DatasetReader):
         Raises `ConfigurationError`, beginning with `Line.location`, if a line is malformed.
         """
 
+    def read_lines(self, file_path: str) -> Iterable[Line]:
+        """Returns the lines of a file."""
+        return read_text_lines(file_path)
+
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
         files = self._files(str(file_path))
         empty = []
         for file in files:
             example = None
-            for example in self.read_examples(read_text_lines(file)):
+            for example in self.read_examples(self.read_lines(file)):
                 yield self.text_to_instance(*example)
             if example is None:
                 empty.append(file)
@@ -125,16 +129,16 @@ def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
     return {"tokens": TextField(tokens), "words": MetadataField([token.text for token in tokens])}
 
 
-def read_text_lines(file_path: str) -> Iterator[Line]:
+def read_text_lines(file_path: str, encoding: str = "utf-8") -> Iterator[Line]:
     """
-    Yields the lines of a UTF-8 file, maybe compressed, without byte order marks at the beginning of a line
+    Yields the lines of a text file, maybe compressed, without byte order marks at the beginning of a line
     (from concatenation).
 
-    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8.
+    Raises `ConfigurationError`, naming file and line, if a line is not in this encoding.
     """
     with as_configuration_error():
         for number, line in enumerate(read_lines(file_path), start=1):
-            text = decode(line, f"{file_path}, line {number}")
+            text = decode(line, f"{file_path}, line {number}", encoding)
             yield Line(text.lstrip("\ufeff"), file_path, number)
 
 

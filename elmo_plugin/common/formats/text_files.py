@@ -116,14 +116,14 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
         raise zstandard.ZstdError("the file ends in the middle of a frame")
 
 
-def decode(text: bytes, location: str) -> str:
+def decode(text: bytes, location: str, encoding: str = "utf-8") -> str:
     """
-    Decodes UTF-8. Raises a `BiLmError` that begins with `location`, the file and line, if it is not UTF-8 or
-    has the character NUL, as binary data has.
+    Decodes text. Raises a `BiLmError` that begins with `location`, the file and line, if it is not in this
+    encoding or has the character NUL, as binary data has.
     """
     if b"\0" in text:
         raise BiLmError(f"{location}: not text, as it has the character NUL")
     try:
-        return text.decode("utf-8")
+        return text.decode(encoding)
     except UnicodeDecodeError as error:
-        raise BiLmError(f"{location}: not UTF-8 text ({error.reason})") from None
+        raise BiLmError(f"{location}: not {encoding.upper()} text ({error.reason})") from None

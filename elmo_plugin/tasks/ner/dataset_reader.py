@@ -1,5 +1,7 @@
-"""Sentences with named entities, from the columns of CoNLL-2003."""
+"""Words and their tags, such as named entities, from the formats of public data sets."""
 
+import codecs
+import logging
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
@@ -7,28 +9,34 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import MetadataField, TextField
 from allennlp.data.tokenizers import Token
+from overrides import overrides
 
 from elmo_plugin.tasks.dataset_reader import (
     Line,
     TagsField,
     TaskDatasetReader,
-    check_columns,
+    read_text_lines,
     sentence_fields,
-    sentence_rows,
 )
-from elmo_plugin.tasks.ner.tags import PREFIXES, spans_to_tags, tags_to_spans, validate_tags
+from elmo_plugin.tasks.ner.encodings import SOURCE_ENCODINGS, read_tags
+from elmo_plugin.tasks.ner.layout import Layout, find_layout
+from elmo_plugin.tasks.ner.sentences import TaggedSentence, sentences_of_json, sentences_of_table
+from elmo_plugin.tasks.ner.table import read_table
+from elmo_plugin.tasks.ner.tags import spans_to_tags, tags_to_spans
 
-DOCUMENT_START = "-DOCSTART-"
-COLUMNS = {2: "word, entity tag", 4: "word, part of speech, chunk, entity tag"}
+logger = logging.getLogger(__name__)
+
+_KAGGLE_GMB = b"Sentence #,Word,POS,Tag"  # the only format that is published in Latin-1 alone
 
 
 @DatasetReader.register("ner_conll2003")
 class Conll2003Reader(TaskDatasetReader):
     """
-    Reads the four columns of CoNLL-2003, separated by spaces or tabs: word, part of speech, chunk and entity
-    tag, with a blank line after each sentence; or only the word and its tag, as in WNUT-17, Wikigold and
-    re3d. Part of speech and chunk are not used. A line of `-DOCSTART-` only ends a sentence.
-    `TaskDatasetReader` describes encoding and compression.
+    Reads sentences whose words have tags: named entities or chunks, in any usual encoding, or plain tags such
+    as parts of speech. Files have columns separated by tabs or spaces, as CoNLL-2000 to 2003, WNUT, Wikigold,
+    CoNLL-U and many others, with a blank line after each sentence; or they are CSV with a header; or JSON
+    lines with lists of words and of tags. The columns and the encoding are found from the whole file, and
+    logged. `TaskDatasetReader` describes compression.
 
     Registered as a `DatasetReader` with name "ner_conll2003".
 
@@ -36,49 +44,105 @@ class Conll2003Reader(TaskDatasetReader):
 
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
-    source_encoding : `str`, optional (default = `"BIO"`)
-        The tags in the files: "BIO", "IOB1" (the published CoNLL-2003, and Wikigold) or "BIOUL".
+    source_encoding : `str`, optional (default = `"auto"`)
+        The tags in the files: "BIO", "IOB1" (the published CoNLL-2003, and Wikigold), "BIOUL", "BIOES" or
+        "BMES"; "mixed" for entities that begin with either B or I; "IO" for types without a letter in front;
+        "plain" for tags that mark no entities. By default one that fits all tags of a file.
     tag_encoding : `str`, optional (default = `"BIOUL"`)
-        The tags of the instances: "BIO" or "BIOUL".
+        The tags of the instances, unless they are plain: "BIO" or "BIOUL".
+    word_column, tag_column : `int | str`, optional (default = `None`)
+        The number of a column, from 0, or from the end if it is negative; or its name in the header of a file
+        or in JSON lines.
+    separator : `str`, optional (default = `None`)
+        What separates columns: a tab, a space, or the delimiter of CSV.
+    label_names : `list[str]`, optional (default = `None`)
+        The names of tags that JSON lines have as numbers.
+    file_encoding : `str`, optional (default = `"utf-8"`)
+        The character encoding of the files, as Python names it.
 
-    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8, the number of columns changes
-    or a tag is illegal, and if a file contains no sentence.
+    Raises `ConfigurationError`, naming file and line, if a file cannot be decoded, the number of columns
+    changes, columns of words and tags are not certain, or a tag is illegal, and if a file has no sentence.
     """
 
     def __init__(
         self,
         token_indexers: dict[str, TokenIndexer],
         *,
-        source_encoding: str = "BIO",
+        source_encoding: str = "auto",
         tag_encoding: str = "BIOUL",
+        word_column: int | str | None = None,
+        tag_column: int | str | None = None,
+        separator: str | None = None,
+        label_names: list[str] | None = None,
+        file_encoding: str = "utf-8",
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        if source_encoding not in PREFIXES:
+        if source_encoding not in SOURCE_ENCODINGS:
             raise ConfigurationError(
-                f"ner_conll2003: source_encoding is one of {', '.join(PREFIXES)}, not {source_encoding!r}"
+                f"ner_conll2003: source_encoding is one of {', '.join(SOURCE_ENCODINGS)}, not "
+                f"{source_encoding!r}"
             )
         if tag_encoding not in ("BIO", "BIOUL"):
             raise ConfigurationError(f"ner_conll2003: tag_encoding is BIO or BIOUL, not {tag_encoding!r}")
+        if separator is not None and len(separator) != 1:
+            raise ConfigurationError(f"ner_conll2003: separator is one character, not {separator!r}")
+        try:
+            codecs.lookup(file_encoding)
+        except LookupError:
+            raise ConfigurationError(f"ner_conll2003: unknown file_encoding: {file_encoding!r}") from None
         self._source_encoding = source_encoding
         self._tag_encoding = tag_encoding
+        self._word_column, self._tag_column = word_column, tag_column
+        self._separator = separator
+        self._label_names = label_names
+        self._file_encoding = file_encoding
+        # as found in the first file, for others of the same data set
+        self._layout: Layout | None = None
+        self._are_plain: bool | None = None
+
+    @overrides
+    def read_lines(self, file_path: str) -> Iterable[Line]:
+        try:
+            return list(read_text_lines(file_path, self._file_encoding))
+        except ConfigurationError as error:
+            if "not UTF-8 text" not in str(error):
+                raise
+            first = next(iter(read_text_lines(file_path, "latin-1")))
+            if first.text.encode("latin-1").startswith(_KAGGLE_GMB):
+                return read_text_lines(file_path, "latin-1")
+            raise ConfigurationError(
+                f"{error}; the option file_encoding names another, as 'cp1252'"
+            ) from None
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str]]]:
-        """Yields the words of each sentence and their tags, in `tag_encoding`."""
-        num_columns = 0
-        for sentence in sentence_rows(lines, lambda columns: columns and columns[0] != DOCUMENT_START):
-            num_columns = num_columns or (2 if len(sentence[0][1]) == 2 else 4)
-            check_columns(sentence, num_columns, COLUMNS[num_columns])
-            tags = [columns[-1] for _, columns in sentence]
-            mistake = validate_tags(tags, self._source_encoding)
-            if mistake is not None:
-                word, message = mistake
-                legal = [encoding for encoding in PREFIXES if validate_tags(tags, encoding) is None]
-                advice = f"; source_encoding: {legal[0]!r} reads this sentence" if legal else ""
-                raise ConfigurationError(f"{sentence[word][0].location}: {message}{advice}")
-            spans = tags_to_spans(tags, self._source_encoding)
-            words = [Token(columns[0]) for _, columns in sentence]
-            yield words, spans_to_tags(spans, len(tags), self._tag_encoding)
+        """Yields the words of each sentence and their tags, entities in `tag_encoding`."""
+        sentences, columns = self._sentences(list(lines))
+        if not sentences:
+            return
+        tags, encoding = read_tags(sentences, self._source_encoding, self._are_plain)
+        if tags is None or any(tag != "O" for tag in tags):
+            self._are_plain = tags is None
+        logger.info("%s: %s, %s", sentences[0].lines[0].file, columns, encoding)
+        for sentence in sentences:
+            labels = sentence.tags
+            if tags is not None:
+                spans = tags_to_spans([tags[label] for label in labels])
+                labels = spans_to_tags(spans, len(labels), self._tag_encoding)
+            yield [Token(word) for word in sentence.words], labels
+
+    def _sentences(self, lines: list[Line]) -> tuple[list[TaggedSentence], str]:
+        """Returns the sentences of a file, and a description of its columns."""
+        first = next((line.text.strip() for line in lines if line.text.strip()), "")
+        columns = (self._word_column, self._tag_column)
+        if first.startswith("{") and first.endswith("}"):
+            return list(sentences_of_json(lines, *columns, self._label_names)), "JSON lines"
+        table = read_table(lines, self._separator, columns)
+        if not table.words():
+            return [], ""
+        layout = find_layout(table, *columns, self._layout)
+        self._layout = self._layout or layout
+        return list(sentences_of_table(table, layout)), layout.describe()
 
     def text_to_instance(self, tokens: list[Token], tags: list[str] | None = None) -> Instance:
         """

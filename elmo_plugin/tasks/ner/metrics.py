@@ -95,10 +95,14 @@ class NerF1(ScoreMetric):
     """
     The accuracy over words, and precision, recall and F1 of whole entities, over all processes.
 
-    Registered as a `Metric` with name "ner_f1", for tags in BIO and BIOUL.
+    Registered as a `Metric` with name "ner_f1", for tags in BIO and BIOUL; of plain tags it has the accuracy.
     """
 
     scores_class = NerScores
+
+    def __init__(self, has_entities: bool = True) -> None:
+        super().__init__()
+        self._has_entities = has_entities
 
     def __call__(  # type: ignore[override]
         self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]
@@ -117,7 +121,8 @@ class NerF1(ScoreMetric):
         `-overall` and by the name of each type, as in `f1-measure-PER`.
         """
         accuracy = scores.correct_tags / scores.words if scores.words else 0.0
-        return {"accuracy": accuracy} | figures_by_group(scores.figures())
+        entities = figures_by_group(scores.figures()) if self._has_entities else {}
+        return {"accuracy": accuracy} | entities
 
 
 def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The named entity tagger of Peters et al. (2018): biLSTM layers and a CRF; and its predictor."""
+"""The named entity tagger of Peters et al. (2018), biLSTM layers and a CRF, for tags of any kind."""
 
 import copy
 from collections.abc import Iterable, Sequence
@@ -10,16 +10,13 @@ from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules.conditional_random_field import ConditionalRandomField, allowed_transitions
 from allennlp.nn import InitializerApplicator
-from allennlp.predictors import Predictor
 from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.encoders import ContextualEncoder, viterbi
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.ner.metrics import NerF1
-from elmo_plugin.tasks.ner.tags import tags_to_spans
-from elmo_plugin.tasks.predictor import SentencePredictor
+from elmo_plugin.tasks.ner.tags import parse_tags, tags_to_spans
 from elmo_plugin.tasks.task_model import TaskModel
-from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
 ILLEGAL = -10_000.0  # AllenNLP's logit of an illegal transition: finite, as there may be no legal one
 
@@ -37,6 +34,7 @@ class NerBiLstmCrf(TaskModel):
     """
     Tags words by a contextual encoder of words, their characters and ELMo, one linear layer to a logit for
     each tag, and a CRF over the tags (Lample et al., 2016) that never predicts an illegal sequence of them.
+    Plain tags, such as parts of speech, may follow one another in any order; only their accuracy is measured.
 
     The loss is the negative log-likelihood of the tags, summed over the sentences of the batch as in
     AllenNLP's `crf_tagger`. The paper's λ of ELMo's mixing weights is relative to this sum.
@@ -50,7 +48,8 @@ class NerBiLstmCrf(TaskModel):
     contextual_encoder : `ContextualEncoder`
         From the words to vectors in context.
     tag_encoding : `str`, optional (default = `"BIOUL"`)
-        The encoding of the tags, "BIO" or "BIOUL": the same as in the dataset reader.
+        The encoding of the tags, "BIO" or "BIOUL": the same as in the dataset reader. Tags that mark no
+        entities are "plain" by default; the name also makes plain tags of others.
     initializer : `InitializerApplicator`, optional (default = `None`)
         Initial values of parameters, see `TaskModel.initialize`.
 
@@ -71,12 +70,13 @@ class NerBiLstmCrf(TaskModel):
     ) -> None:
         super().__init__(vocab, **kwargs)
         labels = vocab.get_index_to_token_vocabulary("labels")
-        _check_tag_encoding(tag_encoding, labels.values())
+        tag_encoding = _find_tag_encoding(tag_encoding, labels.values())
         self.contextual_encoder = contextual_encoder
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), len(labels))
-        self.crf = ConditionalRandomField(len(labels), allowed_transitions(tag_encoding, labels))
-        self._tag_encoding = tag_encoding
-        self.metric = NerF1()
+        self.has_entities = tag_encoding != "plain"
+        transitions = allowed_transitions(tag_encoding, labels) if self.has_entities else None
+        self.crf = ConditionalRandomField(len(labels), transitions)
+        self.metric = NerF1(has_entities=self.has_entities)
         self.initialize(initializer)
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> CrfLogits:
@@ -122,14 +122,14 @@ class NerBiLstmCrf(TaskModel):
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
         Adds `entities`, each with its `type`, its `text`, the index `start` of its first word and `end` of
-        the word after its last. In training, without tags, nothing is added.
+        the word after its last. In training, without tags, and for plain tags nothing is added.
         """
-        if "tags" not in output_dict:
+        if "tags" not in output_dict or not self.has_entities:
             return output_dict
         output_dict["entities"] = [
             [
                 {"type": kind, "start": first, "end": last + 1, "text": " ".join(words[first : last + 1])}
-                for kind, (first, last) in tags_to_spans(sentence_tags, self._tag_encoding)
+                for kind, (first, last) in tags_to_spans(sentence_tags)
             ]
             for words, sentence_tags in zip(output_dict["words"], output_dict["tags"], strict=True)
         ]
@@ -147,30 +147,17 @@ def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tenso
     )
 
 
-def _check_tag_encoding(tag_encoding: str, labels: Iterable[str]) -> None:
-    if tag_encoding not in ("BIO", "BIOUL"):
-        raise ConfigurationError(f"ner_bilstm_crf: tag_encoding is BIO or BIOUL, not {tag_encoding!r}")
-    prefixes = {label[0] for label in labels if label != "O"}
-    encoding = "BIOUL" if prefixes & {"L", "U"} else "BIO"  # in BIOUL every entity has an L or a U
-    if prefixes and encoding != tag_encoding:
+def _find_tag_encoding(tag_encoding: str, labels: Iterable[str]) -> str:
+    """Returns the encoding of a vocabulary's tags. Raises `ConfigurationError` if it is another."""
+    if tag_encoding not in ("BIO", "BIOUL", "plain"):
+        raise ConfigurationError(f"ner_bilstm_crf: tag_encoding is BIO, BIOUL or plain, not {tag_encoding!r}")
+    tags = parse_tags(set(labels))
+    if tag_encoding == "plain" or tags is None:
+        return "plain"
+    letters = {tag.letter for tag in tags.values()} - {"O"}
+    encoding = "BIOUL" if letters & {"L", "U"} else "BIO"  # in BIOUL every entity has an L or a U
+    if letters and encoding != tag_encoding:
         raise ConfigurationError(
             f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is {encoding}"
         )
-
-
-@Predictor.register("elmo_ner")
-class NerPredictor(SentencePredictor):
-    """
-    Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenized by spaCy's rules for English,
-    or of a list of words, `{"tokens": ["Ada", "lives", "in", "Rome", "."]}`. `SentencePredictor` has the
-    details and the parameters. A prediction has the `words`, their `tags`, and the `entities`, each with its
-    type, its text, the index of its first word and of the word after its last:
-
-        {"words": ["Ada", "lives", "in", "Rome", "."], "tags": ["U-PER", "O", "O", "U-LOC", "O"],
-         "entities": [{"type": "PER", "start": 0, "end": 1, "text": "Ada"}, …]}
-
-    Registered as a `Predictor` with name "elmo_ner".
-    """
-
-    name = "elmo_ner"
-    default_tokenizer = SpacyRulesTokenizer
+    return tag_encoding

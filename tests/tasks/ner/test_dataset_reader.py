@@ -84,10 +84,15 @@ def test_layouts_that_mean_the_same(tmp_path: Path, text: str) -> None:
     [
         (b"", ": no sentences in this file"),
         (b"a _ _ O\nb O\n", ", line 2: expected 4 columns .*, got 2"),
-        (b"a O\nb _ _ O\n", ", line 2: expected 2 columns .word, entity tag., got 4"),
-        (b"a I-PER\n", ", line 1: the tag .* in BIO; source_encoding: 'IOB1' reads this sentence"),
-        (b"a U-PER\n", ", line 1: 'U-PER' is not a BIO tag; source_encoding: 'BIOUL' reads this sentence"),
-        (b"a _ _ O\n\nb _ _ O\nc _ _ I-PER\n", ", line 4: the tag 'I-PER' cannot be after 'O' in BIO"),
+        (b"a O\nb _ _ O\n", ", line 2: expected 2 columns .as in line 1., got 4"),
+        (
+            b"a O\nb I-PER\nc B-PER\nd O\ne B-PER\n",
+            ", line 2: .* in BIO; source_encoding: 'mixed' reads this file",
+        ),
+        (
+            b"a O\nb U-PER\nc B-PER\n",
+            ", line 3: .* cannot be at the end .* in BIOUL; source_encoding: 'mixed'",
+        ),
         (b"a _ _ O\ncaf\xe9 _ _ O\n", ", line 2: not UTF-8 text"),
     ],
 )
@@ -101,10 +106,32 @@ def test_a_bad_file_is_an_error_that_names_file_and_line(
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("tags", "encoding", "message"),
+    [
+        (
+            "I-PER",
+            "BIO",
+            "line 1: the tag 'I-PER' cannot be at the start .* in BIO; source_encoding: 'IOB1' reads",
+        ),
+        ("U-PER", "BIO", "line 1: 'U-PER' is not a BIO tag; source_encoding: 'BIOUL' reads this file"),
+        ("O I-PER", "BIO", "line 2: the tag 'I-PER' cannot be after 'O' in BIO; source_encoding: 'IOB1'"),
+        ("B-PER O", "BIOES", "line 2: the tag 'O' cannot be after 'B-PER' in BIOES; source_encoding: 'BIO'"),
+        ("O NNP", "BIO", "line 2: expected a tag such as O or B-PER, got 'NNP'; source_encoding: 'plain'"),
+    ],
+)
+def test_tags_in_another_encoding_than_chosen_are_an_error_with_the_one_that_reads_them(
+    tmp_path: Path, tags: str, encoding: str, message: str
+) -> None:
+    path = write(tmp_path, "".join(f"word {tag}\n" for tag in tags.split()))
+    with pytest.raises(ConfigurationError, match=f"data.txt, {message}"):
+        list(reader(source_encoding=encoding).read(path))
+
+
 @pytest.mark.parametrize("option", ["source_encoding", "tag_encoding"])
 def test_an_unknown_encoding_is_an_error_that_names_the_option(option: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"{option} is .*, not 'BMES'"):
-        reader(**{option: "BMES"})
+    with pytest.raises(ConfigurationError, match=f"{option} is .*, not 'BILOU'"):
+        reader(**{option: "BILOU"})
 
 
 @pytest.mark.parametrize(("part", "sentences"), [("train", 3394), ("dev", 1009), ("test", 1287)])

@@ -27,7 +27,7 @@ def test_figures_are_those_of_allennlp(sentences: list[list[tuple[str, str]]], e
     ours, theirs = NerF1(), SpanBasedF1Measure(vocab, "labels", label_encoding=encoding)
     for sentence in sentences:
         columns = [
-            spans_to_tags(tags_to_spans(list(tags), "BIO"), len(tags), encoding)
+            spans_to_tags(tags_to_spans(list(tags)), len(tags), encoding)
             for tags in zip(*sentence, strict=True)
         ]
         predicted, gold = (

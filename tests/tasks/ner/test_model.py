@@ -45,7 +45,7 @@ def test_predictions_are_legal_tags_and_their_entities(encoding: str) -> None:
             assert len(output["tags"]) == len(output["words"])
             assert validate_tags(output["tags"], encoding) is None
             assert [(e["type"], (e["start"], e["end"] - 1)) for e in output["entities"]] == tags_to_spans(
-                output["tags"], encoding
+                output["tags"]
             )
             assert all(
                 e["text"] == " ".join(output["words"][e["start"] : e["end"]]) for e in output["entities"]

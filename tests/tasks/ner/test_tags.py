@@ -26,7 +26,7 @@ def test_entities_survive_their_encoding(encoding: str, sentence: tuple) -> None
     length, spans = sentence
     tags = spans_to_tags(spans, length, encoding)
     assert validate_tags(tags, encoding) is None
-    assert tags_to_spans(tags, encoding) == spans
+    assert tags_to_spans(tags) == spans
 
 
 @given(sentence=sentences())
@@ -46,7 +46,7 @@ def test_bio_becomes_bioul_as_in_allennlp(sentence: tuple) -> None:
 )
 def test_in_iob1_only_an_entity_next_to_one_of_its_type_begins_with_b(tags: str, spans: list) -> None:
     assert validate_tags(tags.split(), "IOB1") is None
-    assert tags_to_spans(tags.split(), "IOB1") == spans
+    assert tags_to_spans(tags.split()) == spans
     assert to_bioul(tags.split(), "IOB1") == spans_to_tags(spans, len(tags.split()), "BIOUL")
 
 
