@@ -22,9 +22,9 @@ def read(
     return [([t.text for t in each["tokens"].tokens], list(each["tags"].labels)) for each in instances]
 
 
-WORDS = "Mira Solt left Varna . It rained .".split()
-CLASSES = "NNP NNP VBD NNP . PRP VBD .".split()
-CHUNKS = "NP NP VP NP O NP VP O".split()
+WORDS = ["Mira", "Solt", "left", "Varna", ".", "It", "rained", "."]
+CLASSES = ["NNP", "NNP", "VBD", "NNP", ".", "PRP", "VBD", "."]
+CHUNKS = ["NP", "NP", "VP", "NP", "O", "NP", "VP", "O"]
 BIO = "B-PER I-PER O B-LOC O O O O"
 IOB1 = "I-PER I-PER O I-LOC O O O O"
 BIOES = "B-PER E-PER O S-LOC O O O O"
