@@ -72,7 +72,7 @@ def _read_questions(path: str, predictor: SquadPredictor) -> tuple[list[Instance
     """Returns an instance of each question without its answers, and why others cannot be read."""
     reader = cast(SquadReader, predictor._dataset_reader)
     instances, skipped = [], []
-    for paragraph in read_squad(path, **reader.options):
+    for paragraph in read_squad(path, **reader.options._asdict()):
         for question in paragraph.questions:
             try:
                 tokenized = reader.tokenize(paragraph.text)

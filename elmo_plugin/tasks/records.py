@@ -66,10 +66,10 @@ def find_field(record: Record, usual: Sequence[str], option: str, name: str | No
     for field in usual if name is None else [name]:
         if field in fields or (name is None and field in known):
             return field if field in fields else known[field]
-    expected = " or ".join(map(repr, usual if name is None else [name]))
+    expected = f"such as {usual[0]!r} (option {option})" if name is None else f"{name!r} ({option})"
     raise ConfigurationError(
         f"{line.location}: expected a field {expected}, got {', '.join(map(repr, fields))}; "
-        f"the option {option} names it, and columns those of a table without a header"
+        "the option columns names those of a table without a header"
     )
 
 

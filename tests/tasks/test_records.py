@@ -93,7 +93,9 @@ def test_a_field_is_found_by_its_name_or_by_the_usual_ones() -> None:
     record: Record = (Line("", "x.csv", 1), {"Sentence": "wet", "mood": "bad"})
     assert find_field(record, ["text", "sentence"], "text_column") == "Sentence"
     assert find_field(record, ["label"], "label_column", "mood") == "mood"
-    message = "x.csv, line 1: expected a field 'label', got 'Sentence', 'mood'; the option label_column"
+    message = (
+        r"x.csv, line 1: expected a field such as 'label' \(option label_column\), got 'Sentence', 'mood'; "
+    )
     with pytest.raises(ConfigurationError, match=message):
         find_field(record, ["label"], "label_column")
 

@@ -1,18 +1,27 @@
-"""Paragraphs with questions and answers, from the JSON of SQuAD."""
+"""Paragraphs with questions and answers, from the JSON of SQuAD or from JSON lines."""
 
 import json
 import logging
 import os
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+from elmo_plugin.tasks.skipped import Skipped, UnusableExample
 
 logger = logging.getLogger(__name__)
+
+_SHAPE = '{"id": …, "context": …, "question": …, "answers": {"text": […], "answer_start": […]}}'
+_SPACE = re.compile(r"\s")  # one character for one, no-break spaces included
+_BLANK = "\ufeff\u200b \t\r\n\u00a0"
+_KINDS = {list: "a list", str: "text", int: "a number", str | int: "text", bool: "true or false"}
+
+UNANSWERABLE = "SQuAD 2.0's unanswerable questions are not part of this task; skip_unanswerable skips them"
 
 
 class Answer(NamedTuple):
@@ -25,7 +34,7 @@ class Answer(NamedTuple):
 class Question(NamedTuple):
     """A question, and all answers that people gave, with repetitions."""
 
-    id: str
+    id: str | int
     text: str
     answers: list[Answer]
 
@@ -33,106 +42,170 @@ class Question(NamedTuple):
 class Paragraph(NamedTuple):
     """A paragraph and its questions."""
 
-    location: str  # the file, the title of the article, and the number of the paragraph in it
+    location: str  # the file, the title of the article, and the number of the paragraph in it; or the line
     text: str
     questions: list[Question]
 
 
-def read_squad(
-    path: str | os.PathLike[str], *, repair_offsets: bool = False, skip_unanswerable: bool = False
-) -> Iterator[Paragraph]:
+class SquadOptions(NamedTuple):
     """
-    Reads the JSON of SQuAD 1.1: articles, their paragraphs, and questions with any answers.
+    Options that change or skip questions. The log has their numbers, and the first ids of the skipped ones.
 
-    If an answer is not at its `answer_start`, `repair_offsets` searches for the nearest place. For SQuAD 2.0,
-    `skip_unanswerable` skips the questions without an answer. The log has the numbers of both.
+    repair_offsets: search for answers that are not at their `answer_start`, at the nearest place
+    skip_unanswerable: skip the questions of SQuAD 2.0 without an answer
+    skip_bad: skip the questions that cannot be used
+    """
+
+    repair_offsets: bool = False
+    skip_unanswerable: bool = False
+    skip_bad: bool = False
+
+
+def read_squad(path: str | os.PathLike[str], **options: bool) -> Iterator[Paragraph]:
+    """
+    Reads the JSON of SQuAD 1.1: articles, their paragraphs, and questions with any answers; or JSON lines,
+    each a question with its `context`, as Hugging Face's data sets have them. See `SquadOptions`.
 
     Raises `ConfigurationError`, naming the file and, if known, the line, article and question, if the file is
     not JSON or has another shape, an answer is not at its place, or a question is unanswerable or has the id
     of an earlier one.
     """
-    options = {"repair_offsets": repair_offsets, "skip_unanswerable": skip_unanswerable}
-    yield from parse_squad(read_text_lines(str(path)), **options)
+    chosen = SquadOptions(**options)
+    yield from parse_squad(read_text_lines(str(path)), chosen, Skipped(chosen.skip_bad))
 
 
-def parse_squad(
-    lines: Iterable[Line], *, repair_offsets: bool = False, skip_unanswerable: bool = False
-) -> Iterator[Paragraph]:
-    """Yields the paragraphs of the lines of a file, see `read_squad`."""
-    lines = list(lines)
+def parse_squad(lines: Iterable[Line], options: SquadOptions, skipped: Skipped) -> Iterator[Paragraph]:
+    """Yields the paragraphs of the lines of a file, see `read_squad`, and logs what is skipped in the end."""
+    lines = [line for line in lines if line.text.strip()]
     if not lines:
         return
+    skipped.file = lines[0].file
+    parser = _SquadParser(options, skipped)
+    for location, paragraph in _paragraphs(lines):
+        try:
+            parsed = parser.parse(paragraph, location)
+        except UnusableExample as error:
+            skipped.add_unusable(error, location, location)
+        else:
+            yield parsed
+    if parser.repaired:
+        logger.info("%s: repaired the answer_start of %d answers", lines[0].file, parser.repaired)
+    skipped.log("questions")
+
+
+def _paragraphs(lines: list[Line]) -> Iterator[tuple[str, Any]]:
+    """Yields the location of each paragraph, and the paragraph as SQuAD has it."""
     file = lines[0].file
+    first = _first_object(lines[0])
+    if first is not None and "data" not in first and ("context" in first or len(lines) > 1):
+        for line in lines:
+            with as_configuration_error():
+                question = parse_json(line.text, line.location, is_line=True)
+            yield line.location, _with_one_question(question)
+        return
     with as_configuration_error():
         content = parse_json("".join(line.text for line in lines), file)
-    parser = _SquadParser(repair_offsets, skip_unanswerable)
-    for number, article in enumerate(_get(content, "data", list, file), start=1):
-        title = _get(article, "title", str, f"{file}, article {number}") or f"article {number}"
-        paragraphs = _get(article, "paragraphs", list, f"{file}, {title}")
-        for index, paragraph in enumerate(paragraphs, start=1):
-            yield parser.parse(paragraph, f"{file}, {title}, paragraph {index}")
-    if parser.repaired:
-        logger.info("%s: repaired the answer_start of %d answers", file, parser.repaired)
-    if parser.skipped:
-        logger.info("%s: skipped %d questions without an answer", file, parser.skipped)
+    if isinstance(content, list) and content and "context" in content[0]:
+        yield from ((f"{file}, question {n}", _with_one_question(item)) for n, item in enumerate(content, 1))
+        return
+    try:
+        for number, article in enumerate(_get(content, "data", list), start=1):
+            title = article.get("title") if isinstance(article, dict) else None
+            file = f"{lines[0].file}, {title if title and isinstance(title, str) else f'article {number}'}"
+            for index, paragraph in enumerate(_get(article, "paragraphs", list), start=1):
+                yield f"{file}, paragraph {index}", paragraph
+    except UnusableExample as error:
+        raise ConfigurationError(f"{file}: {error}") from None
+
+
+def _with_one_question(question: Any) -> Any:
+    return {"context": question.get("context"), "qas": [question]} if isinstance(question, dict) else question
+
+
+def _first_object(first: Line) -> dict[str, Any] | None:
+    """Returns the JSON object in the first line of a file, if it is one. Refuses what cannot be JSON."""
+    if first.text.lstrip()[0] not in "{[":
+        raise ConfigurationError(
+            f"{first.location}: expected SQuAD's JSON or JSON lines, got {first.text.strip()!r:.60}; "
+            f"write each question as a line {_SHAPE}"
+        )
+    try:
+        content = parse_json(first.text, first.location, is_line=True)
+    except BiLmError:
+        return None
+    return content if isinstance(content, dict) else None
 
 
 class _SquadParser:
     """Parses paragraphs, and counts repaired answers and skipped questions."""
 
-    def __init__(self, repair_offsets: bool, skip_unanswerable: bool) -> None:
-        self._repair_offsets = repair_offsets
-        self._skip_unanswerable = skip_unanswerable
+    def __init__(self, options: SquadOptions, skipped: Skipped) -> None:
+        self._options = options
+        self._skipped = skipped
         self._ids: set[str] = set()
         self.repaired = 0
-        self.skipped = 0
 
     def parse(self, paragraph: Any, location: str) -> Paragraph:
         """Returns a paragraph of the file, checked."""
-        text = _get(paragraph, "context", str, location)
-        if not text.strip():
-            raise ConfigurationError(f"{location}: the paragraph is empty")
+        text = _get(paragraph, "context", str)
+        if not text.strip(_BLANK):
+            raise UnusableExample("about a blank paragraph", "the paragraph is blank")
         questions = []
-        for item in _get(paragraph, "qas", list, location):
-            identifier = _get(item, "id", str, location)
-            place = f"{location}, question {identifier}"
-            if identifier in self._ids:
-                raise ConfigurationError(f"{place}: an earlier question has the same id")
-            self._ids.add(identifier)
-            if item.get("is_impossible"):
-                self._check_unanswerable(place)
-                continue
-            answers = _get(item, "answers", list, place) if "answers" in item else []
-            answers = [self._parse_answer(answer, text, place) for answer in answers]
-            question = _get(item, "question", str, place)
-            if not question.strip():
-                raise ConfigurationError(f"{place}: the question is empty")
-            questions.append(Question(identifier, question, answers))
+        for item in _get(paragraph, "qas", list):
+            identifier = item.get("id") if isinstance(item, dict) else None
+            place = location if identifier is None else f"{location}, question {identifier}"
+            try:
+                questions += self._parse_question(item, text, place)
+            except UnusableExample as error:
+                self._skipped.add_unusable(error, place, str(identifier))
         return Paragraph(location, text, questions)
 
-    def _check_unanswerable(self, location: str) -> None:
-        if not self._skip_unanswerable:
-            raise ConfigurationError(
-                f"{location}: SQuAD 2.0's unanswerable questions are not part of this task; "
-                "skip_unanswerable skips them"
-            )
-        self.skipped += 1
+    def _parse_question(self, item: Any, paragraph: str, location: str) -> list[Question]:
+        """Returns the question, or nothing if it is unanswerable and these are skipped."""
+        identifier = _get(item, "id", str | int)
+        if str(identifier) in self._ids:
+            raise UnusableExample("with the id of an earlier one", "an earlier question has the same id")
+        self._ids.add(str(identifier))
+        if item.get("is_impossible") is not None and _get(item, "is_impossible", bool):
+            if not self._options.skip_unanswerable:
+                raise ConfigurationError(f"{location}: {UNANSWERABLE}")
+            self._skipped.add("without an answer", str(identifier))
+            return []
+        question = _get(item, "question", str)
+        if not question.strip(_BLANK):
+            raise UnusableExample("that are blank", "the question is blank")
+        return [Question(identifier, question, [self._parse_answer(a, paragraph) for a in _answers(item)])]
 
-    def _parse_answer(self, answer: Any, paragraph: str, location: str) -> Answer:
-        text = _get(answer, "text", str, location)
-        start = _get(answer, "answer_start", int, location)
-        if not text.strip():
-            raise ConfigurationError(f"{location}: an answer is empty")
-        if start >= 0 and paragraph[start : start + len(text)] == text:
+    def _parse_answer(self, answer: Any, paragraph: str) -> Answer:
+        text, start = _get(answer, "text", str), _get(answer, "answer_start", int)
+        if not text.strip(_BLANK):
+            raise UnusableExample("with a blank answer", "an answer is blank")
+        start += len(text) - len(text := text.lstrip(_BLANK))
+        text = text.rstrip(_BLANK)
+        spaced, sought = _SPACE.sub(" ", paragraph), _SPACE.sub(" ", text)
+        if start >= 0 and spaced[start : start + len(text)] == sought:
             return Answer(text, start)
-        places = _places(paragraph, text)
-        if self._repair_offsets and places:
+        places = _places(spaced, sought)
+        if self._options.repair_offsets and places:
             self.repaired += 1
             return Answer(text, min(places, key=lambda place: abs(place - start)))
-        raise ConfigurationError(
-            f"{location}: the answer {text!r} is not at its answer_start, {start}: found "
-            f"{paragraph[max(0, start) :][: len(text)]!r}; {_advice(paragraph, start, places)}"
+        raise UnusableExample(
+            f"with an answer that is not {'at its answer_start' if places else 'in the paragraph'}",
+            f"the answer {text!r} is not at its answer_start, {start}: found "
+            f"{paragraph[max(0, start) :][: len(text)]!r}; {_advice(paragraph, start, places)}",
         )
+
+
+def _answers(question: dict[str, Any]) -> list[Any]:
+    """Returns the answers as objects, from a list of them or from an object of lists."""
+    answers = question.get("answers")
+    if not isinstance(answers, dict):
+        return [] if answers is None else _get(question, "answers", list)
+    texts, starts = _get(answers, "text", list), _get(answers, "answer_start", list)
+    if len(texts) != len(starts):
+        message = f'expected an "answer_start" for each "text", got {len(starts)} for {len(texts)}'
+        raise UnusableExample('with malformed "answers"', message)
+    return [{"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=True)]
 
 
 def _places(paragraph: str, text: str) -> list[int]:
@@ -153,14 +226,14 @@ def _advice(paragraph: str, start: int, places: list[int]) -> str:
     return "repair_offsets searches for it"
 
 
-def _get(value: Any, key: str, kind: type, location: str) -> Any:
+def _get(value: Any, key: str, kind: Any) -> Any:
     """Returns the value of a key, after checking its kind."""
     if not isinstance(value, dict):
-        raise ConfigurationError(f"{location}: expected a JSON object, got {_short(value)}")
+        raise UnusableExample("that are malformed", f"expected a JSON object, got {_short(value)}")
     item = value.get(key)
-    if not isinstance(item, kind) or isinstance(item, bool):
-        names = {list: "a list", str: "text", int: "a number"}
-        raise ConfigurationError(f'{location}: expected {names[kind]} as "{key}", got {_short(item)}')
+    if not isinstance(item, kind) or isinstance(item, bool) != (kind is bool):
+        message = f'expected {_KINDS[kind]} as "{key}", got {_short(item)}'
+        raise UnusableExample(f'with a malformed "{key}"', message)
     return item
 
 

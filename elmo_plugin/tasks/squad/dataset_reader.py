@@ -12,7 +12,8 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
-from elmo_plugin.tasks.squad.articles import Answer, Question, parse_squad
+from elmo_plugin.tasks.skipped import Skipped, UnusableExample
+from elmo_plugin.tasks.squad.articles import Answer, Question, SquadOptions, parse_squad
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
 logger = logging.getLogger(__name__)
@@ -33,7 +34,8 @@ class TokenizedParagraph(NamedTuple):
 @DatasetReader.register("squad_v1")
 class SquadReader(TaskDatasetReader):
     """
-    Makes an instance of each question of SQuAD 1.1 (see `read_squad`). An answer becomes the span of words
+    Makes an instance of each question of SQuAD 1.1, or of JSON lines with `id`, `context`, `question` and
+    `answers`, as Hugging Face's data sets have them (see `read_squad`). An answer becomes the span of words
     that its characters touch. An answer that begins or ends inside a word is trained as the words that cover
     it, and scored by its own text; the log has their number.
 
@@ -44,11 +46,13 @@ class SquadReader(TaskDatasetReader):
     token_indexers : `dict[str, TokenIndexer]`
         How words become tensors.
     tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`)
-        How paragraphs and questions become words; it must set their places in the text.
+        How paragraphs and questions become words; it must set their places in the text. The default is for
+        languages with spaces between words, and makes each Han or Kana character a word.
     max_paragraph_words : `int`, optional (default = `None`)
         Skip longer paragraphs, as is usual in training. The log has their number.
-    repair_offsets, skip_unanswerable : `bool`, optional (default = `False`)
-        See `read_squad`.
+    repair_offsets, skip_unanswerable, skip_bad : `bool`, optional (default = `False`)
+        Search for answers that are not at their `answer_start`; skip the questions without an answer of SQuAD
+        2.0; skip the questions that cannot be used. The log has their numbers and the first ids.
     answers_required : `bool`, optional (default = `False`)
         Raise an error for a question without an answer, as in training.
 
@@ -65,6 +69,7 @@ class SquadReader(TaskDatasetReader):
         max_paragraph_words: int | None = None,
         repair_offsets: bool = False,
         skip_unanswerable: bool = False,
+        skip_bad: bool = False,
         answers_required: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -73,30 +78,49 @@ class SquadReader(TaskDatasetReader):
             raise ConfigurationError(f"squad_v1: max_paragraph_words is 1 or more, not {max_paragraph_words}")
         self._tokenizer = tokenizer or SpacyRulesTokenizer()
         self._max_paragraph_words = max_paragraph_words
-        self.options = {"repair_offsets": repair_offsets, "skip_unanswerable": skip_unanswerable}
+        self.options = SquadOptions(repair_offsets, skip_unanswerable, skip_bad)
         self._answers_required = answers_required
 
-    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[TokenizedParagraph, Question]]:
-        """Yields each question with its paragraph. Logs skipped paragraphs, and answers inside words."""
+    def read_examples(
+        self, lines: Iterable[Line]
+    ) -> Iterator[tuple[TokenizedParagraph, Question, list[Token]]]:
+        """Yields each question with its paragraph and its words. Logs what is skipped or inside words."""
+        skipped = Skipped(self.options.skip_bad)
         too_long = inside_words = 0
-        for paragraph in parse_squad(lines, **self.options):
-            try:
-                tokenized = self.tokenize(paragraph.text)
-            except ConfigurationError as error:
-                raise ConfigurationError(f"{paragraph.location}: {error}") from None
-            max_words = self._max_paragraph_words
-            if max_words is not None and len(tokenized.tokens) > max_words:
-                too_long += 1
+        tokenized: TokenizedParagraph | None = None
+        for paragraph in parse_squad(lines, self.options, skipped):
+            if tokenized is None or tokenized.text != paragraph.text:
+                try:
+                    tokenized = self.tokenize(paragraph.text)
+                except ConfigurationError as error:
+                    skipped.add_unusable(error, paragraph.location, paragraph.location)
+                    continue
+                too_long += self._is_too_long(tokenized)
+            if self._is_too_long(tokenized):
                 continue
             for question in paragraph.questions:
-                if self._answers_required and not question.answers:
-                    raise ConfigurationError(f"{paragraph.location}, question {question.id}: answer missing")
-                inside_words += any(not _is_exact(tokenized, answer) for answer in question.answers)
-                yield tokenized, question
+                name, place = str(question.id), f"{paragraph.location}, question {question.id}"
+                if not question.answers and self.options.skip_unanswerable:
+                    skipped.add("without an answer", name)
+                    continue
+                try:
+                    if self._answers_required and not question.answers:
+                        raise UnusableExample(
+                            "without an answer", "answer missing; skip_unanswerable skips it"
+                        )
+                    words = self._split_question(question)
+                    inside_words += any(not _is_exact(tokenized, answer) for answer in question.answers)
+                except ConfigurationError as error:
+                    skipped.add_unusable(error, place, name)
+                else:
+                    yield tokenized, question, words
         if too_long:
-            logger.info("skipped %d paragraphs of more than %d words", too_long, max_words)
+            logger.info("skipped %d paragraphs of more than %d words", too_long, self._max_paragraph_words)
         if inside_words:
             logger.info("%d questions have answers that begin or end inside a word", inside_words)
+
+    def _is_too_long(self, paragraph: TokenizedParagraph) -> bool:
+        return self._max_paragraph_words is not None and len(paragraph.tokens) > self._max_paragraph_words
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
         """Splits a paragraph into words (at least one), with their places."""
@@ -110,18 +134,23 @@ class SquadReader(TaskDatasetReader):
         places = [(start, start + length) for start, length in zip(starts, lengths, strict=True)]
         return TokenizedParagraph(paragraph, tokens, places)
 
-    def text_to_instance(self, paragraph: TokenizedParagraph, question: Question) -> Instance:
+    def _split_question(self, question: Question) -> list[Token]:
+        words = self._tokenizer.tokenize(question.text)
+        if not words:
+            raise ConfigurationError(f"no words in the question {question.text!r}")
+        return words
+
+    def text_to_instance(
+        self, paragraph: TokenizedParagraph, question: Question, words: list[Token] | None = None
+    ) -> Instance:
         """
         Makes an instance with the fields `paragraph`, `question`, `metadata` (the `TokenizedParagraph` and
         the `Question`) and, if there are answers, `answers`, the spans of their words.
         """
-        words = self._tokenizer.tokenize(question.text)
-        if not words:
-            raise ConfigurationError(f"no words in the question {question.text!r}")
         text = TextField(paragraph.tokens)
         fields: dict[str, Field] = {
             "paragraph": text,
-            "question": TextField(words),
+            "question": TextField(words or self._split_question(question)),
             "metadata": MetadataField({"paragraph": paragraph, "question": question}),
         }
         if question.answers:

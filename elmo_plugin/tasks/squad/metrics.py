@@ -103,7 +103,7 @@ def score_squad(data_path: str, predictions_path: str) -> tuple[list[str], dict[
         for question in paragraph.questions:
             if not question.answers:
                 raise ConfigurationError(f"{paragraph.location}, question {question.id}: answer missing")
-            scores.add(predictions.get(question.id), [answer.text for answer in question.answers])
+            scores.add(predictions.get(str(question.id)), [answer.text for answer in question.answers])
     if not scores.total:
         raise ConfigurationError(f"{data_path}: no questions in this file")
     figures = {**scores.figures(), "missing": scores.missing}

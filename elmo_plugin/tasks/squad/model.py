@@ -236,5 +236,5 @@ class SquadPredictor(TaskPredictor):
         reader = cast(SquadReader, self._dataset_reader)
         passage = text_from_json(json_dict, ["passage", "paragraph", "context"], self.name)
         question = text_from_json(json_dict, ["question"], self.name)
-        identifier = str(json_dict.get("id", ""))
+        identifier = json_dict.get("id", "")
         return reader.text_to_instance(reader.tokenize(passage), Question(identifier, question, []))

@@ -1,30 +1,39 @@
-"""Sentences and phrases with their sentiment, from the trees of the Stanford Sentiment Treebank."""
+"""Sentences with their sentiment or another label, from trees of sentiment, JSON lines, CSV or TSV."""
 
 import math
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
-from allennlp.data.fields import LabelField
 from allennlp.data.tokenizers import Token
 
-from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, sentence_fields
+from elmo_plugin.tasks.dataset_reader import Line, sentence_fields
+from elmo_plugin.tasks.labeled_texts import AUTO, KnownLabelField, LabeledTextsReader
+from elmo_plugin.tasks.records import RECORD_FORMATS, detect_format
+from elmo_plugin.tasks.skipped import Skipped, UnusableExample
 from elmo_plugin.tasks.sst.trees import read_phrases
 from elmo_plugin.tasks.vocabulary import PartOfText
 
 FINE_LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
+_TEXTS = ("text", "sentence", "review", "phrase", "tweet", "comment", "content")
 BINARY_LABELS = ("negative", "negative", None, "positive", "positive")
 
 
-@DatasetReader.register("sst_trees")
-class SstTreesReader(TaskDatasetReader):
-    """
-    Reads the Stanford Sentiment Treebank (Socher et al., 2013): one tree per line, such as
-    `(3 (2 Not) (1 bad))`, with labels from 0, very negative, to 4, very positive. Blank lines are skipped.
+FORMATS = ("auto", "trees", *RECORD_FORMATS)
 
-    Words are spelled as in the plain text that a biLM learns from: `(` for `-LRB-`, `/` for an escaped slash,
-    `"` for either kind of quotation mark. `TaskDatasetReader` describes encoding and compression.
+
+@DatasetReader.register("sst_trees")
+class SstTreesReader(LabeledTextsReader):
+    """
+    Reads texts with a label: the trees of the Stanford Sentiment Treebank (Socher et al., 2013), one per
+    line; or a text and any label in each line of JSON, CSV or TSV.
+
+    A tree is such as `(3 (2 Not) (1 bad))`, with labels from 0, very negative, to 4, very positive. A text
+    without phrases, such as `(1 A bad film .)`, may also have a word as its label. Words are spelled as in
+    the plain text that a biLM learns from: `(` for `-LRB-`, `/` for an escaped slash, `"` for either kind of
+    quotation mark. Blank lines are skipped. `TaskDatasetReader` describes encoding and compression.
 
     Registered as a `DatasetReader` with name "sst_trees".
 
@@ -38,9 +47,15 @@ class SstTreesReader(TaskDatasetReader):
     min_phrase_length : `int`, optional (default = `None`)
         Also make instances of phrases of this number of words or more: of every subtree if it is 1. By
         default only whole sentences are instances, as one wants for validation.
+    text_column : `str`, optional (default = `"auto"`)
+        The name of the column, or of the key, of the text; by default one of the usual names.
+    format : `str`, optional (default = `"auto"`)
+        "trees", "jsonl", "csv" or "tsv"; by default it is found from the name and the first line.
+    tokenizer, label_column, label_names, columns, skip_bad
+        See `LabeledTextsReader`; for texts that are not trees.
 
-    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8, not a tree or has an illegal
-    label, and if no tree of a file makes an instance.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8 or malformed, or lacks a text or
+    a label, and if no line of a file makes an instance.
     """
 
     def __init__(
@@ -49,39 +64,82 @@ class SstTreesReader(TaskDatasetReader):
         *,
         binary: bool = False,
         min_phrase_length: int | None = None,
+        text_column: str = AUTO,
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
         if min_phrase_length is not None and min_phrase_length < 1:
             raise ConfigurationError(f"sst_trees: min_phrase_length is 1 or more, not {min_phrase_length}")
-        self.example_names = "trees that are not neutral" if binary else "trees"
+        self.example_names = "texts that are not neutral" if binary else "texts"
         self._labels = BINARY_LABELS if binary else FINE_LABELS
+        self._text_columns = {"text_column": (text_column, _TEXTS)}
         self._min_phrase_length = math.inf if min_phrase_length is None else min_phrase_length
 
-    def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
-        """Yields the words of each sentence and its phrases, the sentiment, and the words of the sentence."""
+    def read_examples(
+        self, lines: Iterable[Line]
+    ) -> Iterator[tuple[list[Token], str | None, list[Token] | None]]:
+        """Yields the words of each text or phrase, its label and, for trees, the words of the sentence."""
+        lines = (line for line in lines if line.text.strip())
+        for first in lines:
+            lines = chain([first], lines)
+            if self.format in RECORD_FORMATS or (self.format == AUTO and _is_record(first)):
+                yield from self._read_records(lines)
+            elif self.format in (AUTO, "trees"):
+                yield from self._read_trees(lines)
+            else:
+                raise ConfigurationError(f"sst_trees: format is one of {FORMATS}, not {self.format!r}")
+
+    def _read_records(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str | None, None]]:
+        if self._labels is BINARY_LABELS:
+            raise ConfigurationError(
+                "sst_trees: binary is for trees; other texts have the labels of their file"
+            )
+        skipped = Skipped(self._skip_bad)
+        for line, (words,), label in self.read_texts(lines, self._text_columns, skipped):
+            if words:
+                yield words, label, None
+            else:
+                blank = UnusableExample("that are blank", "the text is blank")
+                skipped.add_unusable(blank, line.location, f"line {line.number}")
+        skipped.log("texts")
+
+    def _read_trees(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
+        has_numbers: bool | None = None
         for line in lines:
-            tree = line.text.strip()
-            if not tree:
-                continue
-            sentence, *parts = read_phrases(tree, line.location)
+            if not line.text.strip().startswith("("):
+                raise ConfigurationError(
+                    f"{line.location}: expected a tree, such as (3 (2 Not) (1 bad)), got "
+                    f"{line.text.strip()!r:.60}; the format jsonl, csv or tsv reads other files"
+                )
+            sentence, *parts = read_phrases(line.text.strip(), line.location)
             long_enough = [part for part in parts if len(part.words) >= self._min_phrase_length]
             tokens = [Token(word) for word in sentence.words]
+            is_number = sentence.label.isdecimal()
+            if has_numbers not in (None, is_number) or (self._labels is BINARY_LABELS and not is_number):
+                raise ConfigurationError(
+                    f"{line.location}: a label is a number from 0 to 4, not {sentence.label!r}"
+                )
+            has_numbers = is_number
             for label, words in [sentence, *long_enough]:
-                name = self._labels[label]
+                name = self._labels[int(label)] if is_number else label
                 if name is not None:
                     yield [Token(word) for word in words], name, tokens
 
     def text_to_instance(
-        self, tokens: list[Token], label: str | None = None, sentence: list[Token] | None = None
+        self, tokens: str | list[Token], label: str | None = None, sentence: list[Token] | None = None
     ) -> Instance:
         """
         Makes an instance with the fields `tokens`, `words` (as strings) and, if there is one, `label`. The
         vocabulary counts the words of the `sentence` of a phrase once for all its phrases.
         """
+        tokens = self.tokenizer.tokenize(tokens) if isinstance(tokens, str) else tokens
         fields = sentence_fields(tokens)
         if sentence is not None:
             fields["tokens"] = PartOfText(tokens, sentence)
         if label is not None:
-            fields["label"] = LabelField(label)
+            fields["label"] = KnownLabelField(label)
         return Instance(fields)
+
+
+def _is_record(first: Line) -> bool:
+    return not first.text.lstrip().startswith("(") and detect_format(first) is not None

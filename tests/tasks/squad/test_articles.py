@@ -38,13 +38,13 @@ def test_paragraphs_have_their_questions_with_all_answers() -> None:
         ("{\n'data'", "x.json, line 2: not JSON"),
         ([], r"x.json: expected a JSON object, got \[\]"),
         ({}, 'x.json: expected a list as "data", got null'),
-        ({"data": [{"paragraphs": []}]}, 'article 1: expected text as "title"'),
+        ({"data": [{"title": "Rain"}]}, 'Rain: expected a list as "paragraphs", got null'),
         (
             {"data": [{"title": "Rain", "paragraphs": [3]}]},
             "Rain, paragraph 1: expected a JSON object, got 3",
         ),
-        (squad(" "), "Rain, paragraph 1: the paragraph is empty"),
-        (squad(question=" "), "question q1: the question is empty"),
+        (squad(" "), "Rain, paragraph 1: the paragraph is blank"),
+        (squad(question=" "), "question q1: the question is blank"),
         (squad(answers=[{"text": "rained"}]), 'question q1: expected a number as "answer_start"'),
         (squad(answers=[{"text": "snowed", "answer_start": 3}]), "q1: .* it is nowhere in the paragraph"),
         (

@@ -73,8 +73,8 @@ def test_binary_phrases_may_be_those_of_a_neutral_sentence(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", ": no trees in this file"),
-        (b"\n \n", ": no trees in this file"),
+        (b"", ": no texts in this file"),
+        (b"\n \n", ": no texts in this file"),
         (b"(2 a)\n\n(2 (2 b)\n", ", line 3: brackets are not balanced, 1 are never closed"),
         (b"(2 a)\r\n(7 b)\r\n", ", line 2: a label is a number from 0 to 4, not '7'"),
         (b"(2 a)\n(2 caf\xe9)\n", ", line 2: not UTF-8 text"),

@@ -25,8 +25,14 @@ def trees(min_children: int) -> st.SearchStrategy[Tree]:
 @given(tree=trees(min_children=1), margin=st.integers(1, 200))
 def test_phrases_are_the_subtrees_that_nltk_reads_whatever_the_layout(tree: Tree, margin: int) -> None:
     text = tree.pformat(margin=margin)
-    subtrees = [(int(part.label()), part.leaves()) for part in Tree.fromstring(text).subtrees()]
+    subtrees = [(part.label(), part.leaves()) for part in Tree.fromstring(text).subtrees()]
     assert read_phrases(text, "here") == subtrees
+
+
+def test_the_innermost_brackets_may_have_several_words_and_alone_a_label_word() -> None:
+    assert read_phrases("(1 A good film .)", "here") == [("1", ["A", "good", "film", "."])]
+    assert read_phrases("(good A good film)", "here") == [("good", ["A", "good", "film"])]
+    assert read_phrases("(3 (2 Not that) (1 bad))", "here")[1:] == [("2", ["Not", "that"]), ("1", ["bad"])]
 
 
 def test_words_are_spelled_plainly() -> None:
@@ -44,11 +50,13 @@ def test_words_are_spelled_plainly() -> None:
         ("(2 a) (2 b)", r"brackets are not balanced at '\(2'"),
         ("(2 a) b", "brackets are not balanced at 'b'"),
         ("(2)", "brackets without a word in them"),
-        ("(2 a b)", "the word 'a' lacks brackets"),
+        ("(2 a (3 b))", "the word 'a' lacks brackets"),
+        ("(2 (3 a b) (good c))", "a label is a number from 0 to 4, not 'good'"),
         ("(2 (3 b) a)", "the word 'a' lacks brackets"),
         ("(5 a)", "a label is a number from 0 to 4, not '5'"),
         ("(\u0663 a)", "a label is a number from 0 to 4, not '\u0663'"),
-        ("()", "a label is a number from 0 to 4, not ''"),
+        ("()", "brackets without a word in them"),
+        ("((2 a))", "a label is a number from 0 to 4, not ''"),
     ],
 )
 def test_what_is_no_tree_is_an_error_that_says_why(tree: str, message: str) -> None:
