@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import Instance
+from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers.whitespace_tokenizer import WhitespaceTokenizer
 
+from elmo_plugin.tasks.labeled_texts import KnownLabelField
 from elmo_plugin.tasks.snli import SnliReader
 
 PAIRS = Path(__file__).parents[2] / "fixtures" / "snli" / "pairs.jsonl"
 GOOD = {"sentence1": "A dog runs.", "sentence2": "It runs.", "gold_label": "entailment"}
 
 
-def reader() -> SnliReader:
-    return SnliReader({"tokens": SingleIdTokenIndexer()})
+def reader(**options: Any) -> SnliReader:
+    return SnliReader({"tokens": SingleIdTokenIndexer()}, **options)
 
 
 def texts_of(instance: Instance) -> tuple[str, str, str]:
@@ -67,7 +68,7 @@ def test_counts_what_it_leaves_out_once_and_names_file_and_lines(
         (b'{"sentence1": "caf\xe9"}\n', "not UTF-8 text"),
         (
             b'{"sentence1": "A dog runs.", "sentence2": "It runs."}\n',
-            "expected a label as \"gold_label\", got 'None'; skip_bad leaves it out",
+            'expected a label as "gold_label", got None; skip_bad leaves it out',
         ),
         (
             b'{"sentence1": "A", "sentence2": null, "gold_label": "neutral"}\n',
@@ -81,6 +82,73 @@ def test_a_bad_line_is_an_error_that_names_file_and_line(tmp_path: Path, line: b
     with pytest.raises(ConfigurationError, match=re.escape(f"{path}, line 2: {message}")) as error:
         list(reader().read(path))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "label"),
+    [
+        ("x.jsonl", '{"premise": "A dog runs.", "hypothesis": "It runs.", "label": 0}\n\n', "0"),
+        ("x.jsonl", '{"premise": "A dog runs.", "hypothesis": "It runs.", "label": 1.0}\n', "1"),
+        ("x.jsonl", '{"sentence1": "A dog runs.", "sentence2": "It runs.", "label": true}\n', "true"),
+        ("x.csv", "Premise,Hypothesis,Label\nA dog runs.,It runs.,no paraphrase\n", "no paraphrase"),
+        ("x.csv", "id;premise;hypothesis;label\n7;A dog runs.;It runs.;yes\n", "yes"),
+        (
+            "SICK.txt",
+            "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n1\tA dog runs.\tIt runs.\tENTAILMENT\n",
+            "entailment",
+        ),
+        ("q.tsv", "id\tquestion1\tquestion2\tis_duplicate\n1\tA dog runs.\tIt runs.\t0\n", "0"),
+        ("q.tsv", "index\tquestion\tsentence\tlabel\n1\tA dog runs.\tIt runs.\tx\n", "x"),
+        (
+            "m.tsv",
+            "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\tA dog runs.\tIt runs.\n",
+            "1",
+        ),
+    ],
+)
+def test_pairs_in_other_shapes_with_other_labels(tmp_path: Path, name: str, content: str, label: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert [texts_of(instance) for instance in reader().read(tmp_path / name)] == [
+        ("A dog runs .", "It runs .", label)
+    ]
+
+
+def test_numbers_may_have_names_and_minus_one_is_none(tmp_path: Path) -> None:
+    lines = [{"premise": "A", "hypothesis": "B", "label": label} for label in (1, -1, "same", 0)]
+    labels = [
+        pair["label"].label for pair in reader(label_names=["same", "other"]).read(write(tmp_path, *lines))
+    ]
+    assert labels == ["other", "same", "same"]
+
+
+def test_columns_have_the_names_that_options_give(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("yes,A dog runs.,It runs.\n")
+    names = {"premise_column": "a", "hypothesis_column": "b"}
+    (pair,) = reader(columns=["label", "a", "b"], **names).read(path)
+    assert texts_of(pair) == ("A dog runs .", "It runs .", "yes")
+    (pair,) = reader(columns=["rest", "a", "b"], label_column=None, **names).read(path)
+    assert "label" not in pair.fields
+
+
+def test_what_cannot_be_used_may_be_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = write(
+        tmp_path, GOOD, GOOD | {"sentence1": 3}, GOOD | {"gold_label": None}, GOOD | {"gold_label": 0.5}
+    )
+    with caplog.at_level(logging.INFO, logger="elmo_plugin"):
+        assert len(list(reader(skip_bad=True).read(path))) == 1
+    assert caplog.messages[1:] == [
+        f"{path}: skipped 1 pairs without a 'sentence1': line 2",
+        f"{path}: skipped 2 pairs without a label: line 3, line 4",
+    ]
+
+
+def test_a_label_that_the_model_lacks_is_an_error_that_names_it() -> None:
+    vocab = Vocabulary.from_instances(
+        [Instance({"label": KnownLabelField(label)}) for label in ("yes", "no")]
+    )
+    with pytest.raises(ConfigurationError, match="the model has no label 'maybe', only yes, no"):
+        KnownLabelField("maybe").index(vocab)
 
 
 @pytest.mark.parametrize("lines", [[], [GOOD | {"gold_label": "-"}, GOOD | {"sentence1": " "}]])

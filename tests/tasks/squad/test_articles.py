@@ -51,6 +51,21 @@ def test_paragraphs_have_their_questions_with_all_answers() -> None:
             squad(answers=[{"text": "rained", "answer_start": 4}]),
             "'rained' is not at .* 4: .* 'ained.'; repair",
         ),
+        (
+            squad(is_impossible="false"),
+            'q1: expected true or false as "is_impossible", got "false"; skip_bad',
+        ),
+        (squad(is_impossible=0), 'q1: expected true or false as "is_impossible", got 0'),
+        (
+            squad(answers=[{"text": "\u00a0", "answer_start": 2}]),
+            "q1: an answer is blank; skip_bad leaves it",
+        ),
+        (
+            squad(answers={"text": ["It"], "answer_start": []}),
+            'q1: expected an "answer_start" for each "text"',
+        ),
+        (squad(id=True), 'expected text as "id", got true'),
+        ("id,context,question\n1,It rained.,What?\n", "line 1: expected SQuAD's JSON or JSON lines, got"),
         (squad(is_impossible=True, answers=[]), "question q1: SQuAD 2.0's unanswerable questions"),
     ],
 )
@@ -100,3 +115,65 @@ def test_two_questions_with_one_id_are_refused(tmp_path: Path) -> None:
     content["data"] *= 2
     with pytest.raises(ConfigurationError, match="Rain, paragraph 1, question q1: an earlier question has"):
         read(tmp_path, content)
+
+
+@pytest.mark.parametrize("identifiers", [(17, 18), ("17", 18)])
+def test_ids_may_be_numbers(tmp_path: Path, identifiers: tuple[Any, Any]) -> None:
+    questions = [squad(id=identifier)["data"][0] for identifier in identifiers]
+    paragraphs = read(tmp_path, {"data": questions})
+    assert tuple(paragraph.questions[0].id for paragraph in paragraphs) == identifiers
+    with pytest.raises(ConfigurationError, match="question 17: an earlier question has the same id"):
+        read(tmp_path, {"data": [squad(id="17")["data"][0], squad(id=17)["data"][0]]})
+
+
+RECORD = {
+    "id": "q1",
+    "context": "It rained.",
+    "question": "What?",
+    "answers": {"text": ["rained"], "answer_start": [3]},
+}
+SECOND = RECORD | {"id": 2, "answers": {"text": [], "answer_start": []}}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"\ufeff{json.dumps(RECORD)}\n{json.dumps(SECOND)}\n\n \n",
+        json.dumps([RECORD, SECOND], indent=1),
+        squad(answers=RECORD["answers"]),
+        json.dumps(squad(), indent=1) + "\n\n",
+        json.dumps(RECORD),
+    ],
+)
+def test_questions_of_hugging_faces_shape_are_read_like_squads(tmp_path: Path, content: Any) -> None:
+    first, *others = (question for paragraph in read(tmp_path, content) for question in paragraph.questions)
+    assert first == ("q1", "What?", [Answer("rained", 3)])
+    assert others in ([], [(2, "What?", [])])
+
+
+def test_answers_may_differ_by_the_kind_of_space_and_by_its_ends(tmp_path: Path) -> None:
+    answers = [{"text": "It rained", "answer_start": 0}, {"text": "\ufeff\u00a0rained ", "answer_start": 1}]
+    (paragraph,) = read(tmp_path, squad("It\u00a0rained.", answers=answers))
+    assert paragraph.questions[0].answers == [Answer("It rained", 0), Answer("rained", 3)]
+
+
+def test_what_cannot_be_used_may_be_left_out_and_is_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    content = squad()
+    questions = content["data"][0]["paragraphs"][0]["qas"]
+    lost = [{"text": "snowed", "answer_start": 3}]
+    questions += [questions[0] | {"id": number, "answers": lost} for number in range(11)]
+    questions += [questions[0], questions[0] | {"id": "q2", "question": ""}]
+    content["data"] += [{"paragraphs": [{"context": " ", "qas": []}, {"context": "It rained."}]}]
+    with caplog.at_level(logging.INFO):
+        (paragraph,) = read(tmp_path, content, skip_bad=True)
+    assert [question.id for question in paragraph.questions] == ["q1"]
+    place = f"{tmp_path / 'x.json'}, article 2, paragraph"
+    assert [message.split(": ", 1)[1] for message in caplog.messages] == [
+        "skipped 11 questions with an answer that is not in the paragraph: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …",
+        "skipped 1 questions with the id of an earlier one: q1",
+        "skipped 1 questions that are blank: q2",
+        f"skipped 1 questions about a blank paragraph: {place} 1",
+        f'skipped 1 questions with a malformed "qas": {place} 2',
+    ]

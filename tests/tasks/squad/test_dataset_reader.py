@@ -91,3 +91,28 @@ def test_text_without_words_is_refused() -> None:
         reader().tokenize(" \n")
     with pytest.raises(ConfigurationError, match="no words in"):
         reader().text_to_instance(reader().tokenize("It rained."), Question("", " ", []))
+
+
+def test_questions_without_an_answer_may_be_left_out(tmp_path: Path) -> None:
+    record = {
+        "id": 7,
+        "context": "It rained.",
+        "question": "What?",
+        "answers": {"text": ["It"], "answer_start": [0]},
+    }
+    file = tmp_path / "x.jsonl"
+    lost = record | {"id": 8, "answers": {"text": [], "answer_start": []}}
+    file.write_text(f"{json.dumps(record)}\n{json.dumps(lost)}\n")
+    (instance,) = reader(skip_unanswerable=True, answers_required=True).read(file)
+    assert instance["metadata"].metadata["question"].id == 7
+    (instance,) = reader(skip_bad=True, answers_required=True).read(file)
+    assert instance["metadata"].metadata["question"].id == 7
+
+
+def test_texts_that_cannot_be_split_may_be_left_out(tmp_path: Path) -> None:
+    record = {"id": 7, "context": "It rained.", "question": "What?"}
+    lines = [record, record | {"id": 8, "question": "(" * 6000}, record | {"id": 9, "context": "(" * 6000}]
+    (tmp_path / "x.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    with pytest.raises(ConfigurationError, match=r"x.jsonl, line 2, question 8: spaCy's rules read"):
+        list(reader().read(tmp_path / "x.jsonl"))
+    assert len(list(reader(skip_bad=True).read(tmp_path / "x.jsonl"))) == 1

@@ -71,8 +71,47 @@ def test_binary_phrases_may_be_those_of_a_neutral_sentence(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.csv", 'text,label\n"Wet, cold",bad mood\nDry,1\n'),
+        ("x.tsv", "sentence\tlabel\nWet, cold\tbad mood\nDry\t1\n"),
+        ("x.jsonl", '{"text": "Wet, cold", "label": "bad mood"}\n{"text": "Dry", "label": 1}\n\n'),
+        ("x.csv", "Review;Sentiment\nWet, cold;bad mood\nDry;1.0\n"),
+        ("x.txt", "(bad Wet , cold)\n(good Dry)\n"),
+        ("x.txt", "(1 Wet , cold)\n(4 Dry)\n"),
+    ],
+)
+def test_texts_with_any_labels_in_other_shapes(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    texts, labels = zip(*read(tmp_path / name), strict=True)
+    assert texts == ("Wet , cold", "Dry")
+    assert labels in [("bad mood", "1"), ("bad", "good"), ("negative", "very positive")]
+
+
+def test_options_name_the_format_and_the_columns(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("2,Wet\n")
+    options = {"format": "csv", "columns": ["stars", "said"], "text_column": "said", "label_column": "stars"}
+    assert read(path, **options) == [("Wet", "2")]
+    assert read(path, label_names=["poor", "fair", "good"], **options) == [("Wet", "good")]
+
+
+def test_texts_that_cannot_be_used_may_be_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("text,label\nWet,bad\n ,bad\nDry,\n")
+    with pytest.raises(ConfigurationError, match=r"x.csv, line 3: the text is blank; skip_bad leaves it out"):
+        read(path)
+    assert read(path, skip_bad=True) == [("Wet", "bad")]
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
+        (
+            b"text,label\nWet,bad\n",
+            ", line 1: expected a tree, .* the format jsonl, csv or tsv reads other files",
+        ),
+        (b"(1 Wet)\n(l Dry)\n", ", line 2: a label is a number from 0 to 4, not 'l'"),
         (b"", ": no texts in this file"),
         (b"\n \n", ": no texts in this file"),
         (b"(2 a)\n\n(2 (2 b)\n", ", line 3: brackets are not balanced, 1 are never closed"),
