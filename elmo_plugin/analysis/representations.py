@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from elmo_plugin.archives import load_mixes
-from elmo_plugin.bilm import BiLm, Layers, select_layers, weights_equal
+from elmo_plugin.bilm import BiLm, Layers, select_layers
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.embedding import layer_name
 
@@ -58,7 +58,7 @@ def layer_representations(
     combinations["mean"] = Combination("mean")
     for archive in archives:
         for placement, its_bilm, mix in load_mixes(archive, trust):
-            if its_bilm.options != bilm.options or not weights_equal(bilm, its_bilm.state_dict()):
+            if its_bilm.digest("float32") != bilm.digest("float32"):
                 raise BiLmError(f"archive {archive}: its ELMo at {placement} has another biLM, or trained it")
             learned = dict(zip(mix.layer_numbers, mix.scalar_mix.normalized_weights().tolist(), strict=True))
             weights = [learned.get(number, 0.0) for number in range(bilm.num_layers)]

@@ -31,7 +31,7 @@ from elmo_plugin.bilm.layers import (
     select_layers,
 )
 from elmo_plugin.bilm.lstm_cell import LstmState, map_state
-from elmo_plugin.bilm.model import MAX_BATCH_TOKENS, BiLm, BiLmOutput, Cache, weights_equal
+from elmo_plugin.bilm.model import MAX_BATCH_TOKENS, BiLm, BiLmOutput, Cache
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, has_bfloat16, multiply
 from elmo_plugin.bilm.softmax import VocabularySoftmax
@@ -80,6 +80,5 @@ __all__ = [
     "select_layers",
     "sentences_to_character_ids",
     "split_by_tokens",
-    "weights_equal",
     "word_to_character_ids",
 ]

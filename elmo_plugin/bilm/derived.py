@@ -1,6 +1,7 @@
 """Values that a frozen biLM derives from its weights and keeps between batches, such as vectors of words."""
 
 from collections.abc import Callable, Hashable, Sequence
+from operator import is_
 from typing import Any, NamedTuple, TypeVar
 
 import torch
@@ -21,8 +22,25 @@ class DerivedValues:
     """
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
-        self.parameters = parameters
+        self._parameters, self._state = parameters, list(map(_state, parameters))
+        middles = [weight.detach().flatten()[weight.numel() // 2 :][:1] for weight in parameters]
+        self._views = [value.view(torch.uint8).numpy() for value in middles if value.device.type == "cpu"]
+        self._middles = [view.tobytes() for view in self._views]
         self._values: dict[tuple[Hashable, ...], Any] = {}
+
+    def match(self, parameters: Sequence[Tensor]) -> bool:
+        """
+        Returns whether these are the parameters, and unchanged as far as can be seen without reading them: by
+        torch's counters of writes, their addresses, their `grad` (an optimizer changes what has one, and a
+        fused one counts no write), and, on a CPU, the middle value of each.
+        """
+        return (
+            len(parameters) == len(self._parameters)
+            and all(map(is_, parameters, self._parameters))
+            and list(map(_state, parameters)) == self._state
+            and not any(has_gradient for *_, has_gradient in self._state)
+            and [view.tobytes() for view in self._views] == self._middles
+        )
 
     def get(self, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any) -> Value:
         """Returns the value of this key, at first `derive(*arguments)`."""
@@ -38,6 +56,11 @@ class DerivedValues:
         self._values = {key: value for key, value in self._values.copy().items() if key[0] not in kinds}
 
 
+def _state(weight: Tensor) -> tuple[int, int, bool]:
+    """Returns the address, the number of writes (0 in inference mode), and whether there is a `grad`."""
+    return weight.data_ptr(), 0 if weight.is_inference() else weight._version, weight.grad is not None
+
+
 def derive_once(
     derived: DerivedValues | None, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any
 ) -> Value:
@@ -50,15 +73,13 @@ class WordCache:
     A bounded table of words and their vectors, on the device of the words, tied to a single encoder. A word
     takes `4 * dim + 2 * characters + 16` bytes.
 
-    When full, it evicts everything but the pinned words and reuses the memory. Several threads may use it, in
-    and out of `torch.inference_mode()`, and so may a process that is forked meanwhile: a table is whole at
-    any moment.
+    When full, it evicts everything and reuses the memory. Several threads may use it, in and out of
+    `torch.inference_mode()`, and so may a process that is forked meanwhile: a table is whole at any moment.
     """
 
     def __init__(self, capacity: int) -> None:
-        self.capacity = capacity  # words in addition to the pinned ones
+        self.capacity = capacity
         self._lock = ForkSafeLock()
-        self._pinned = 0
         self._table: _Table | None = None
 
     def __len__(self) -> int:
@@ -72,39 +93,23 @@ class WordCache:
         with self._lock:
             if self._table is None or len(self._table.hashes) == 0:
                 vectors = encode(words)
-                self._insert(words, vectors, self.capacity)
+                self._insert(words, vectors)
                 return vectors
             vectors, is_known = self._table.find(words)
             missing = (~is_known).nonzero().squeeze(1)
             if len(missing) > 0:
                 vectors[missing] = encoded = encode(words[missing])
-                self._insert(words[missing], encoded, self.capacity + self._pinned)
+                self._insert(words[missing], encoded)
             return vectors
 
-    def pin(self, words: Tensor, encode: Encode) -> None:
-        """Encodes words that stay, however many they are, and evicts the others to make room for them."""
-        with self._lock:
-            self._keep_pinned()
-            if self._table is not None and len(self) > 0:
-                words = words[~self._table.find(words)[1]]
-            self._insert(words, encode(words), room=self.capacity + self._pinned + len(words))
-            self._pinned = len(self)
-
-    def _keep_pinned(self) -> None:
-        if self._table is not None:
-            self._table = self._table.first(self._pinned)
-
-    def _insert(self, words: Tensor, vectors: Tensor, room: int) -> None:
-        """Adds as many of the words as fit."""
-        if len(self) + len(words) > room:
-            self._keep_pinned()
-            words = words[: room - len(self)]
-        if len(words) == 0:
-            return
+    def _insert(self, words: Tensor, vectors: Tensor) -> None:
+        """Adds as many of the words as fit, in place of all others if there is no room for them."""
         # Tensors made in inference mode could not be written outside of it.
         with torch.inference_mode(False), torch.no_grad():
-            table = _Table.empty(words, vectors) if self._table is None else self._table
-            self._table = table.extended(words, vectors[: len(words)], room)
+            table = self._table or _Table.empty(words, vectors, self.capacity)
+            if len(table.hashes) + len(words) > self.capacity:
+                self._table = table = table._replace(hashes=table.hashes[:0], slots=table.slots[:0])
+            self._table = table.extended(words[: self.capacity], vectors[: self.capacity])
 
 
 class _Table(NamedTuple):
@@ -121,11 +126,11 @@ class _Table(NamedTuple):
     vectors: Tensor
 
     @classmethod
-    def empty(cls, words: Tensor, vectors: Tensor) -> "_Table":
-        """Returns a table for words and vectors of these shapes."""
+    def empty(cls, words: Tensor, vectors: Tensor, room: int) -> "_Table":
+        """Returns a table with room for so many words and vectors of these shapes."""
         nothing = words.new_empty(0, dtype=torch.int64)
-        character_ids = words.new_empty(0, words.size(1), dtype=torch.int16)
-        return cls(nothing, nothing, character_ids, vectors.new_empty(0, vectors.size(1)))
+        character_ids = words.new_empty(room, words.size(1), dtype=torch.int16)
+        return cls(nothing, nothing, character_ids, vectors.new_empty(room, vectors.size(1)))
 
     def find(self, words: Tensor) -> tuple[Tensor, Tensor]:
         """
@@ -135,32 +140,15 @@ class _Table(NamedTuple):
         slots = self.slots[places]
         return self.vectors[slots], (self.character_ids[slots] == words).all(dim=1)
 
-    def first(self, number: int) -> "_Table":
-        """Returns a table of the words that came first, in the same memory."""
-        is_kept = self.slots < number
-        return _Table(self.hashes[is_kept], self.slots[is_kept], self.character_ids, self.vectors)
-
-    def extended(self, words: Tensor, vectors: Tensor, room: int) -> "_Table":
+    def extended(self, words: Tensor, vectors: Tensor) -> "_Table":
         """Adds words that it lacks. Of words with the same hash only the first is added."""
         hashes, group = torch.unique(row_hashes(words), return_inverse=True)
         chosen = first_of_each(group, len(hashes))
         is_free = ~torch.isin(hashes, self.hashes)
         hashes, chosen = hashes[is_free], chosen[is_free]
         start, end = len(self.hashes), len(self.hashes) + len(hashes)
-        grown = self._replace(
-            character_ids=_with_room(self.character_ids, room), vectors=_with_room(self.vectors, room)
-        )
-        grown.character_ids[start:end] = words[chosen]
-        grown.vectors[start:end] = vectors[chosen]
+        self.character_ids[start:end] = words[chosen]
+        self.vectors[start:end] = vectors[chosen]
         hashes, order = torch.cat([self.hashes, hashes]).sort()
         slots = torch.cat([self.slots, torch.arange(start, end, device=words.device)])[order]
-        return grown._replace(hashes=hashes, slots=slots)
-
-
-def _with_room(rows: Tensor, number: int) -> Tensor:
-    """Returns the same rows in a tensor with room for `number`, or the tensor itself if it has that."""
-    if len(rows) >= number:
-        return rows
-    grown = rows.new_empty(number, *rows.shape[1:])
-    grown[: len(rows)] = rows
-    return grown
+        return self._replace(hashes=hashes, slots=slots)

@@ -5,6 +5,7 @@ also faster than a tanh.
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import torch
@@ -12,6 +13,9 @@ from torch import Tensor
 
 from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, clip_, input_gates
 from elmo_plugin.bilm.precision import PackedDirections, PackedLinear, Precision
+from elmo_plugin.common.process import torch_threads
+
+MANY_STEPS = 1000
 
 
 class PackedLayer(NamedTuple):
@@ -104,9 +108,12 @@ def run_batched(
 ) -> tuple[list[Tensor], LstmState | None]:
     """
     Runs all directions in one batched product per time step: on a GPU, and on a CPU if products are so small
-    that starting them counts. Nothing in the loop over time waits for the device.
+    that starting them counts. Nothing in the loop over time waits for the device. Many steps are run by one
+    thread: several wait for one another in each product, for milliseconds if other processes need the cores.
     """
-    with torch.autocast(state.cell.device.type, enabled=False):
+    is_long = len(batch_sizes) > MANY_STEPS and torch.get_num_threads() > 1
+    threads = torch_threads(1) if is_long else nullcontext()
+    with threads, torch.autocast(state.cell.device.type, enabled=False):
         hidden, cell = state.hidden.clone(), state.cell.clone()
         outputs = hidden.new_empty(len(inputs), len(inputs[0]), hidden.size(2), dtype=layers.dtype)
 

@@ -1,15 +1,16 @@
 """The bidirectional language model: words in, the activations of all layers out."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from operator import attrgetter, is_
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 import torch
 from torch import Tensor, nn
 
+from elmo_plugin.bilm.autograd import untraced
 from elmo_plugin.bilm.batching import (
     Packing,
     WordBatch,
@@ -196,7 +197,6 @@ class BiLm(nn.Module):
 
         Raises `BiLmError` if one is missing, has another shape, or is not a weight of this biLM.
         """
-        self.refresh()
         state = self.state_dict()
         for name, values in weights:
             if name not in state or state[name].shape != values.shape:
@@ -218,12 +218,7 @@ class BiLm(nn.Module):
         """Whether any weight requires gradients; if not, the biLM is frozen."""
         return any(map(attrgetter("requires_grad"), self.parameters()))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls `forward` untraced inside `torch.compile`: packing and hash tables cannot be traced."""
-        if torch.compiler.is_compiling():
-            return torch.compiler.disable(super().__call__)(*args, **kwargs)
-        return super().__call__(*args, **kwargs)
-
+    @untraced
     def forward(
         self,
         character_ids: Tensor,
@@ -258,7 +253,10 @@ class BiLm(nn.Module):
             )
         lengths = sentence_lengths(character_ids, self.options.char_cnn.max_characters_per_token)
         batch_size, derived = len(lengths), self.derived_values()
-        before = None if state is None else self._state_of_batch(state, batch_size)
+        # Sentences that the state lacks start from zero.
+        before = state and map_state(
+            lambda part: nn.functional.pad(part, (0, 0, 0, batch_size - part.size(2))), state
+        )
         run = partial(
             self.forward_batch,
             precision=get_precision(precision or self.precision),
@@ -356,7 +354,7 @@ class BiLm(nn.Module):
         inputs = [nn.functional.embedding(direction, vectors) for direction in word_ids]
         order = packing.sentences.to(vectors.device)
         if state is None:
-            state = self.zero_state(len(order))
+            state = zero_state(self.options.lstm, self.token_encoder.projection.weight, len(order))
         else:
             state = map_state(lambda part: part[:, :, order], state)
         directions = self.forward_lm, self.backward_lm
@@ -388,18 +386,6 @@ class BiLm(nn.Module):
 
         return derive_once(derived, ("begin", precision.name, self.recurrence), read)
 
-    def zero_state(self, sentences: int) -> LstmState:
-        """Returns the initial state of this many sentences: zeros."""
-        return zero_state(self.options.lstm, self.token_encoder.projection.weight, sentences)
-
-    def _state_of_batch(self, state: LstmState, batch_size: int) -> LstmState:
-        """Returns the state of the sentences of a batch; sentences that `state` lacks start from zero."""
-        return map_state(
-            lambda known, zero: torch.cat([known[:, :, :batch_size], zero[:, :, known.size(2) :]], dim=2),
-            state,
-            self.zero_state(batch_size),
-        )
-
     def forward_cached(
         self,
         character_ids: Tensor,
@@ -415,8 +401,10 @@ class BiLm(nn.Module):
 
         if cache is None or self.is_trainable:
             return compute(character_ids)
-        return cache.run(compute, self.digest(precision), character_ids, self.num_layers, self.output_dim)
+        output = cache.run(compute, self.digest(precision), character_ids, self.num_layers, self.output_dim)
+        return output._replace(layers=output.layers.to(self.token_encoder.projection.weight.dtype))
 
+    @untraced
     @torch.no_grad()
     def embed(self, sentences: Iterable[Sequence[str]], cache: Cache | None = None) -> list[Tensor]:
         """
@@ -495,20 +483,6 @@ class BiLm(nn.Module):
         ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
         return torch.from_numpy(ids).to(self.boundaries.device)
 
-    def precompute(self, words: Sequence[str]) -> None:
-        """
-        Encodes a vocabulary now. Its vectors are stored in addition to the bounded number of other words that
-        are stored between batches.
-
-        Raises `BiLmError` if the biLM is not frozen.
-        """
-        derived = self.derived_values()
-        if derived is None:
-            raise BiLmError("only a frozen biLM encodes words ahead: call its requires_grad_(False) first")
-        with _without_gradients(self.boundaries.device):
-            ids, _ = unique_rows(self.character_ids([words])[0])
-            self.token_encoder.precompute(ids, get_precision(self.precision), derived)
-
     def digest(self, precision: str | None = None) -> bytes:
         """Returns a digest of this biLM in a precision, see `weights_digest`."""
         name = get_precision(precision or self.precision).name
@@ -523,7 +497,7 @@ class BiLm(nn.Module):
         derived = self._derived
         if any(map(attrgetter("requires_grad"), parameters)):
             derived = None
-        elif derived is None or not all(map(is_, parameters, derived.parameters)):
+        elif derived is None or not derived.match(parameters):
             derived = DerivedValues(parameters)
         self._derived = derived
         return derived
@@ -532,10 +506,12 @@ class BiLm(nn.Module):
         """
         Drops everything that was derived from the weights: packed weights, vectors of words, digests.
 
-        This happens automatically in `load_state_dict`, `to` and the like of the biLM or of a module that
-        contains it; in its `requires_grad_` and `load_weights`; in `train`, `eval` and a forward pass if any
-        weight requires gradients; and if a parameter is replaced. Call it after changing frozen weights in
-        any other way: in place, through `.data` or numpy, or by such methods of a part of the biLM.
+        This happens automatically if a weight requires gradients or has some (`grad`), is replaced, gets
+        other memory (`weight.data = ...`, `to` and the like), or is written to by an operation that torch
+        counts, in `no_grad` or not (`load_state_dict`, `nn.init`, most optimizers); and in this biLM's
+        `requires_grad_`. torch counts no writes through `.data` or numpy, nor those of fused optimizers: on a
+        CPU they are noticed if they change the middle value of any weight. Call this after such writes to
+        single values, or on a GPU.
         """
         self._derived = None
 
@@ -547,15 +523,6 @@ class BiLm(nn.Module):
     def requires_grad_(self, requires_grad: bool = True) -> "Self":
         self.refresh()
         return super().requires_grad_(requires_grad)
-
-    def train(self, mode: bool = True) -> "Self":
-        if self.is_trainable:
-            self.refresh()
-        return super().train(mode)
-
-    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
-        self.refresh()
-        super()._load_from_state_dict(*args, **kwargs)
 
     def _apply(self, *args: Any, **kwargs: Any) -> "Self":
         self.refresh()  # first, so that derived values and moved weights are not in memory together
@@ -606,12 +573,3 @@ def _without_gradients(device: torch.device) -> Iterator[None]:
     """
     with torch.inference_mode(False), torch.no_grad(), torch.autocast(device.type, enabled=False):
         yield
-
-
-def weights_equal(bilm: BiLm, weights: Mapping[str, Tensor]) -> bool:
-    """Returns whether the biLM has exactly these weights."""
-    own = bilm.state_dict()
-    return own.keys() == weights.keys() and all(
-        own[name].shape == values.shape and torch.equal(own[name], values.to(own[name]))
-        for name, values in weights.items()
-    )

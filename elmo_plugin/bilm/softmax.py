@@ -43,7 +43,7 @@ class VocabularySoftmax(nn.Module):
         losses, `-log p(target | hidden)` in nats, shape (tokens,).
         """
         target_weight, target_bias = nn.functional.embedding(targets, self.weight), self.bias[targets]
-        candidates = (self.weight, self.bias, target_weight, target_bias, torch.ones_like(targets).bool())
+        candidates = (self.weight, self.bias, target_weight, target_bias, targets)
         return self._loss(hidden, token_weights, *candidates)
 
     def sampled(
@@ -77,9 +77,9 @@ class VocabularySoftmax(nn.Module):
         weight, target_weight = nn.functional.embedding(words, self.weight).split(sizes)
         correction = log_expected_count(words, tries, len(self.weight)).to(self.bias.dtype)
         bias, target_bias = (self.bias[words] - correction).split(sizes)
-        is_negative = torch.zeros_like(self.bias, dtype=torch.bool)
-        is_negative[negatives] = True
-        candidates = (weight, bias, target_weight, target_bias, is_negative[targets])
+        columns = torch.full_like(self.bias, -1, dtype=torch.long)
+        columns[negatives] = torch.arange(len(negatives), device=columns.device)
+        candidates = (weight, bias, target_weight, target_bias, columns[targets])
         return self._loss(hidden, token_weights, *candidates)
 
     def _loss(
@@ -94,8 +94,8 @@ class VocabularySoftmax(nn.Module):
 class _Loss(Function):
     """
     `log(sum over the candidates and the target of exp(logit)) - logit of the target` for each token, and the
-    weighted sum of these losses. A target that is also a candidate ("accidental hit") counts once: its logit
-    is the same in both roles.
+    weighted sum of these losses. A target that is also a candidate ("accidental hit") counts once, as the
+    target, whose logit is not rounded: the gradient of a word that is predicted well is a small difference.
     """
 
     @staticmethod
@@ -106,14 +106,15 @@ class _Loss(Function):
         bias: Tensor,
         target_weight: Tensor,
         target_bias: Tensor,
-        is_candidate: Tensor,
+        columns: Tensor,
         token_weights: Tensor,
         is_grad_enabled: bool,
     ) -> tuple[Tensor, Tensor]:
         """
         Takes hidden states, shape (tokens, dim), the weight and bias of candidates, shapes (candidates, dim)
-        and (candidates,), and of targets, shapes (tokens, dim) and (tokens,), and whether each target is one
-        of the candidates. Gradients are always disabled here: `is_grad_enabled` tells about the caller.
+        and (candidates,), and of targets, shapes (tokens, dim) and (tokens,), and the number of each target
+        among the candidates, or -1. Gradients are always disabled here: `is_grad_enabled` tells about the
+        caller.
         """
         dtype = autocast_dtype(weight)
         with torch.autocast(weight.device.type, enabled=False):
@@ -129,15 +130,14 @@ class _Loss(Function):
             product = pack_for_training(weight, dtype)
             for tokens in _row_slices(len(hidden), len(weight), LOGITS_AT_A_TIME[weight.device.type]):
                 logits = product(hidden[tokens])
+                _mask_(logits, columns[tokens, None])
                 greatest, total = _exp_logits_(logits, bias)
-                target = target_logits[tokens]
-                total = torch.where(is_candidate[tokens], total, torch.logaddexp(total, target))
-                losses[tokens] = total - target
+                total = torch.logaddexp(total, target_logits[tokens])
+                losses[tokens] = total - target_logits[tokens]
                 if gradient is not None:
                     gradient.add(tokens, logits, scaled_weights[tokens] * torch.exp(greatest - total))
         if gradient is not None:
-            # A target outside the candidates adds exp(-loss) to the sum.
-            d_target = torch.where(is_candidate, -1.0, torch.expm1(-losses)).mul_(scaled_weights)
+            d_target = torch.expm1(-losses).mul_(scaled_weights)
             d_hidden = gradient.d_hidden.addcmul_(d_target[:, None], target_weight)
             ctx.save_for_backward(
                 d_hidden, gradient.d_weight, gradient.d_bias, hidden * d_target[:, None], d_target
@@ -172,6 +172,13 @@ class _Gradient:
         hidden = self._hidden[tokens] * factors
         self.d_weight += exp_logits.t() @ hidden.to(self._dtype)
         self.d_bias += (factors.to(self._dtype).t() @ exp_logits).squeeze(0)
+
+
+def _mask_(logits: Tensor, columns: Tensor) -> None:
+    """Makes the logit at the column of each row, shape (tokens, 1), the least number; -1 is no column."""
+    least = torch.finfo(logits.dtype).min
+    places = columns.clamp(min=0)
+    logits.scatter_(1, places, logits.gather(1, places).masked_fill_(columns >= 0, least))
 
 
 def _exp_logits_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:

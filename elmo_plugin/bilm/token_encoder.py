@@ -89,18 +89,8 @@ class CachedTokenEncoder(nn.Module):
         if derived is None:
             return self.encode_words(character_ids, precision)
         encode = partial(self.encode_words, precision=precision, derived=derived)
-        return self._cached(derived, precision).look_up(character_ids, encode)
-
-    def precompute(self, character_ids: Tensor, precision: Precision, derived: DerivedValues) -> None:
-        """
-        Encodes distinct words now. Their vectors are stored in addition to `word_cache_size` others; those
-        stored so far are dropped to make room.
-        """
-        encode = partial(self.encode_words, precision=precision, derived=derived)
-        self._cached(derived, precision).pin(character_ids, encode)
-
-    def _cached(self, derived: DerivedValues, precision: Precision) -> WordCache:
-        return derived.get(("words", precision.name), WordCache, self.word_cache_size)
+        cache = derived.get(("words", precision.name), WordCache, self.word_cache_size)
+        return cache.look_up(character_ids, encode)
 
 
 class TokenEncoder(CachedTokenEncoder):

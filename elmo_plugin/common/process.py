@@ -1,5 +1,5 @@
 """
-A process: its locks, and how glibc treats freed memory.
+A process: its locks, torch's threads, and how glibc treats freed memory.
 
 By default glibc keeps freed blocks of up to 32 MB. Tensors of many sizes then leave gaps between small
 blocks, and a process that embeds for hours grows by hundreds of megabytes. Without glibc nothing changes.
@@ -9,6 +9,8 @@ import ctypes
 import os
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt, of its malloc.h
@@ -28,6 +30,19 @@ class ForkSafeLock:
 
     def __exit__(self, *_: object) -> None:
         self._locks[os.getpid()].release()
+
+
+@contextmanager
+def torch_threads(number: int) -> Iterator[None]:
+    """Makes torch compute with this number of threads."""
+    import torch  # not for every command
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def use_mmap_for_large_blocks() -> None:

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from elmo_plugin.archives import TrainedMix, load_mixes
 from elmo_plugin.bilm import BiLm, BiLmError, select_layers
-from elmo_plugin.common.process import use_mmap_for_large_blocks
+from elmo_plugin.common.process import torch_threads, use_mmap_for_large_blocks
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.embed_files.chunks import Chunk, has_chunk, write_chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
@@ -156,13 +156,9 @@ def embed_chunks(
     """
     if len(devices) == 1:
         use_mmap_for_large_blocks()
-        num_threads = torch.get_num_threads()
-        torch.set_num_threads(settings.threads)
-        try:
+        with torch_threads(settings.threads):
             for chunk in chunks:
                 yield chunk, None if has_chunk(folder, chunk) else embedder.write(folder, chunk)
-        finally:
-            torch.set_num_threads(num_threads)
         return
     context = multiprocessing.get_context("spawn")  # a forked process cannot use a GPU
     free_devices = context.SimpleQueue()

@@ -45,17 +45,6 @@ def test_threads_get_what_one_thread_gets(make_bilm: BiLmMaker) -> None:
         assert_near(layers, bilm(ids).layers)
 
 
-def test_a_vocabulary_is_encoded_ahead(make_bilm: BiLmMaker, monkeypatch: pytest.MonkeyPatch) -> None:
-    bilm = make_bilm().requires_grad_(False)
-    expected = bilm(ids_of("the play")).layers
-    bilm.clear_word_cache()
-    bilm.precompute(["the", "play", "<S>", "</S>"])
-    monkeypatch.setattr(
-        bilm.token_encoder, "encode_words", lambda *_, **__: pytest.fail("nothing is left to encode")
-    )
-    assert_near(bilm(ids_of("the play")).layers, expected)
-
-
 @pytest.mark.parametrize("has_cache", [False, True])
 def test_a_call_computes_in_the_precision_that_it_began_with(
     has_cache: bool, monkeypatch: pytest.MonkeyPatch

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.token_encoder import TokenEncoder
 from tests.bilm.token_encoders import (
     bilm_with_encoder,
@@ -59,27 +59,13 @@ def test_another_precision_has_other_vectors() -> None:
     assert torch.equal(encode(bilm, ["to", "be"]), exact)
 
 
-def test_words_encoded_ahead_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    bilm = bilm_with_encoder(word_cache_size=1)
-    encoded = _count_encoded(bilm.token_encoder, monkeypatch)
-    bilm.precompute(["to", "be", "or", "not", "to", "be"])
-    for word in ("that", "is", "the", "question"):
-        check_vectors(bilm, [word, "to", "be", "or", "not"])
-    assert encoded == [4, 1, 1, 1, 1]
-
-
 def test_kept_vectors_can_be_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     bilm = bilm_with_encoder()
     encoded = _count_encoded(bilm.token_encoder, monkeypatch)
-    bilm.precompute(["to", "be"])
+    check_vectors(bilm, ["to", "be"])
     bilm.clear_word_cache()
     check_vectors(bilm, ["be"])
     assert encoded == [2, 1]
-
-
-def test_words_cannot_be_encoded_ahead_in_training() -> None:
-    with pytest.raises(BiLmError, match="requires_grad_"):
-        bilm_with_encoder().requires_grad_(True).precompute(["to"])
 
 
 def test_without_a_cache_each_call_computes(monkeypatch: pytest.MonkeyPatch) -> None:

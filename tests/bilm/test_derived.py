@@ -4,6 +4,7 @@ import copy
 import pickle
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
@@ -40,16 +41,43 @@ def replace_a_parameter(bilm: BiLm) -> None:
     bilm.forward_lm.layers[0].bias = nn.Parameter(torch.ones(shape), requires_grad=False)
 
 
-def change_data_and_move(bilm: BiLm) -> None:
-    for parameter in bilm.parameters():
-        parameter.data.mul_(2)
-    bilm.to("cpu")
+@torch.no_grad()
+def scale(bilm: BiLm) -> None:
+    bilm.token_encoder.projection.weight.mul_(2)
 
 
-def change_data_and_move_from_outside(bilm: BiLm) -> None:
+@torch.no_grad()
+def scale_together(bilm: BiLm) -> None:
+    torch._foreach_mul_(list(bilm.parameters()), 2.0)
+
+
+def scale_data(bilm: BiLm) -> None:
     for parameter in bilm.parameters():
         parameter.data.mul_(2)
-    nn.ModuleList([bilm]).to("cpu")
+
+
+def scale_with_numpy(bilm: BiLm) -> None:
+    bilm.backward_lm.layers[1].bias.numpy()[:] += 1
+
+
+def replace_data(bilm: BiLm) -> None:
+    nn.utils.vector_to_parameters(nn.utils.parameters_to_vector(bilm.parameters()) * 2, bilm.parameters())
+
+
+def initialize_a_part(bilm: BiLm) -> None:
+    bilm.apply(lambda module: nn.init.ones_(module.weight) if isinstance(module, nn.Linear) else None)
+
+
+def load_a_part(bilm: BiLm) -> None:
+    bilm.token_encoder.load_state_dict(BiLm(bilm.options).token_encoder.state_dict())
+
+
+def reparametrize(bilm: BiLm) -> None:
+    nn.utils.parametrizations.weight_norm(bilm.token_encoder.projection)
+    bilm.embed([["play"]])
+    bilm.token_encoder.projection.parametrizations.weight.original0.data.mul_(2)
+    nn.utils.parametrize.remove_parametrizations(bilm.token_encoder.projection, "weight")
+    bilm.requires_grad_(False)
 
 
 def train_a_step(bilm: BiLm) -> None:
@@ -71,8 +99,8 @@ def step_after_freezing(bilm: BiLm) -> None:
     optimizer.step()
 
 
-def change_in_place_and_refresh(bilm: BiLm) -> None:
-    bilm.backward_lm.layers[1].projection_weight[0, 0] += 1
+def change_one_value_unseen_and_refresh(bilm: BiLm) -> None:
+    bilm.backward_lm.layers[1].projection_weight.data[0, 0] += 1
     bilm.refresh()
 
 
@@ -81,11 +109,17 @@ CHANGES: list[Change] = [
     load_other_weights_from_outside,
     copy_other_weights,
     replace_a_parameter,
-    change_data_and_move,
-    change_data_and_move_from_outside,
+    scale,
+    scale_together,
+    scale_data,
+    scale_with_numpy,
+    replace_data,
+    initialize_a_part,
+    load_a_part,
+    reparametrize,
     train_a_step,
     step_after_freezing,
-    change_in_place_and_refresh,
+    change_one_value_unseen_and_refresh,
     lambda bilm: bilm.double(),
 ]
 
@@ -117,22 +151,70 @@ def test_a_call_with_other_parameters_computes_with_them(bilm: BiLm) -> None:
     assert torch.equal(bilm(ids).layers, before)
 
 
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
+    "plain": torch.optim.AdamW,
+    "foreach": partial(torch.optim.AdamW, foreach=True),
+    "fused": partial(torch.optim.AdamW, fused=True),
+    "fused SGD": partial(torch.optim.SGD, fused=True),
+    "Adagrad": torch.optim.Adagrad,
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("embeds_before_step", [True, False])
+@pytest.mark.parametrize("has_gradients_before", [True, False])
+def test_steps_of_an_optimizer_on_frozen_weights_with_gradients_are_seen(
+    bilm: BiLm, name: str, embeds_before_step: bool, has_gradients_before: bool
+) -> None:
+    """As after a training whose optimizer keeps its momentum, or whose gradients are not set to `None`."""
+    optimizer = OPTIMIZERS[name](bilm.parameters(), lr=0.05)
+    if has_gradients_before:
+        for parameter in bilm.parameters():
+            parameter.requires_grad = True
+        bilm(ids_of("a play")).layers.sum().backward()
+        for parameter in bilm.parameters():
+            parameter.requires_grad = False
+    else:
+        bilm.embed([["a", "play"]])
+        for parameter in bilm.parameters():
+            parameter.grad = torch.ones_like(parameter)
+    for _ in range(2):
+        if embeds_before_step:
+            bilm.embed([["a", "play"]])
+        optimizer.step()
+    optimizer.zero_grad()
+    fresh = BiLm(bilm.options, weights=bilm.state_dict().items())
+    assert torch.equal(bilm(ids_of("a play")).layers, fresh(ids_of("a play")).layers)
+
+
+def test_averages_of_weights_are_not_those_of_before(bilm: BiLm) -> None:
+    average = torch.optim.swa_utils.AveragedModel(bilm)
+    for factor in (1, 2, 3):
+        scale(bilm)
+        average.update_parameters(bilm)
+        fresh = BiLm(bilm.options, weights=average.module.state_dict().items())
+        assert torch.equal(average(ids_of("a play")).layers, fresh(ids_of("a play")).layers), factor
+
+
+def test_weights_with_gradients_are_frozen_without_dropout(make_bilm: BiLmMaker) -> None:
+    bilm = make_bilm().requires_grad_(False).train()
+    bilm.forward_lm.dropout.p = 0.5
+    expected = bilm(ids_of("a play")).layers
+    bilm.forward_lm.layers[0].bias.grad = torch.zeros_like(bilm.forward_lm.layers[0].bias)
+    assert torch.equal(bilm(ids_of("a play")).layers, expected)
+
+
+def test_a_bilm_made_in_inference_mode_keeps_what_it_derives(make_bilm: BiLmMaker) -> None:
+    with torch.inference_mode():
+        bilm = make_bilm().requires_grad_(False)
+    assert bilm.derived_values() is bilm.derived_values() is not None
+
+
 def test_nothing_is_derived_from_weights_that_are_trained(bilm: BiLm) -> None:
     derived = bilm.derived_values()
     assert derived is not None and bilm.derived_values() is derived
     bilm.forward_lm.layers[0].bias.requires_grad_(True)
     assert bilm.derived_values() is None
-    bilm.forward_lm.layers[0].bias.requires_grad_(False)
-    assert bilm.derived_values() is not derived
-
-
-@pytest.mark.parametrize("mode", [True, False])
-def test_a_change_of_mode_drops_what_is_derived_if_weights_are_trained(bilm: BiLm, mode: bool) -> None:
-    derived = bilm.derived_values()
-    bilm.train(mode)
-    assert bilm.derived_values() is derived
-    bilm.forward_lm.layers[0].bias.requires_grad_(True)
-    nn.ModuleList([bilm]).train(mode)
     bilm.forward_lm.layers[0].bias.requires_grad_(False)
     assert bilm.derived_values() is not derived
 
@@ -199,7 +281,7 @@ def test_a_cache_gets_the_digest_of_the_weights_in_the_precision_of_the_call(bil
     cache, ids = CountingCache(), ids_of("a play")
     bilm.forward_cached(ids, cache=cache)
     assert cache.digests == [bilm.digest("float32")] != [bilm.digest("bfloat16")]
-    change_in_place_and_refresh(bilm)
+    change_one_value_unseen_and_refresh(bilm)
     bilm.forward_cached(ids, cache=cache)
     assert cache.digests[1] == bilm.digest() != cache.digests[0]
     bilm.requires_grad_(True)

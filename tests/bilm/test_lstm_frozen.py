@@ -1,12 +1,14 @@
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import PRECISIONS, LstmOptions, lstm_cell
+from elmo_plugin.bilm import PRECISIONS, LstmOptions, lstm_cell, lstm_frozen
 from elmo_plugin.bilm.lstm import RECURRENCES
 from elmo_plugin.bilm.lstm_cell import LstmLayer, LstmState, map_state
+from elmo_plugin.common.process import torch_threads
 from tests.bilm.paths import ComputePath, skip_if_not_here
 
 INPUT_DIM, DIM, PROJECTION_DIM = 6, 7, 5
@@ -185,3 +187,20 @@ def test_on_a_gpu_no_time_step_waits_for_the_device() -> None:
         BATCHED.run(packed, inputs, batch_sizes, state, True)
     finally:
         torch.cuda.set_sync_debug_mode("default")
+
+
+def test_many_time_steps_are_run_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lstm_frozen, "MANY_STEPS", 5)
+    packed = BATCHED.pack(_layers(2, None, None), PRECISIONS["float32"])
+    used: list[int] = []
+
+    def recurrent_linear(*args: Any, **kwargs: Any) -> None:
+        used.append(torch.get_num_threads())
+        packed.recurrent_linear(*args, **kwargs)
+
+    recorded = packed._replace(recurrent_linear=recurrent_linear)
+    with torch_threads(2):
+        for length in (5, 6):
+            BATCHED.run(recorded, *_random_inputs(2, [length, 1]), False)
+        assert torch.get_num_threads() == 2
+    assert used == [2] * 5 + [1] * 6

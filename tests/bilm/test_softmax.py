@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm import softmax as softmax_module
 from elmo_plugin.bilm.softmax import VocabularySoftmax, log_expected_count, sample_log_uniform
-from tests.bilm.rounding import check_under_autocast
+from tests.bilm.rounding import check_under_autocast, relative_error
 
 Sample = tuple[Sequence[int], float]  # the words, and the number of draws
 
@@ -201,6 +201,36 @@ def test_under_autocast_loss_and_gradients_are_near_those_of_float32(
         return loss, d_hidden, d_weight[100:], d_bias[100:]
 
     check_under_autocast(compute, dtype, tolerance)
+
+
+@pytest.mark.parametrize("is_sampled", [False, True])
+def test_in_bfloat16_words_predicted_well_have_the_gradient_of_float64(is_sampled: bool) -> None:
+    """It is a small difference: the probability, 0.99 on average, less 1."""
+    softmax, targets = VocabularySoftmax(300, 32), torch.arange(60)
+    unit = nn.functional.normalize(softmax.weight.detach(), dim=1)
+    hidden = 11 * unit[targets] + 0.1 * torch.randn(60, 32)
+
+    def compute(softmax: VocabularySoftmax, hidden: Tensor) -> tuple[float, Tensor, Tensor]:
+        hidden.requires_grad_()
+        sample = range(20, 300), 3000.0  # some targets are in it
+        loss, _ = _sampled_with(softmax, sample, hidden, targets) if is_sampled else softmax(hidden, targets)
+        return loss.item(), *torch.autograd.grad(loss, [hidden, softmax.weight])
+
+    with torch.autocast("cpu", torch.bfloat16):
+        loss, *gradients = compute(softmax, hidden.clone())
+    expected_loss, *expected = compute(softmax.double(), hidden.double())
+    assert 0.001 < expected_loss < 0.1 and loss == pytest.approx(expected_loss, rel=0.02)
+    for gradient, right in zip(gradients, expected, strict=True):
+        assert relative_error(gradient, right) < 0.02
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_the_only_word_of_a_vocabulary_is_certain(dtype: torch.dtype) -> None:
+    softmax, hidden = VocabularySoftmax(1, 4), torch.randn(3, 4, requires_grad=True)
+    with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
+        loss, losses = softmax(hidden, torch.zeros(3, dtype=torch.long))
+    loss.backward()
+    assert loss.item() == 0 and (losses == 0).all() and (hidden.grad == 0).all()
 
 
 def test_only_the_softmax_learns_from_hidden_states_without_gradient() -> None:

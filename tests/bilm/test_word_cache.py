@@ -66,33 +66,12 @@ def test_a_full_cache_holds_no_more_than_its_capacity_and_stays_right(capacity: 
         assert len(cache) <= capacity
 
 
-def test_pinned_words_stay_when_the_others_go() -> None:
-    cache, encode = WordCache(2), _Encoder()
-    _look_up(cache, encode, 8, 1)
-    cache.pin(_types(1, 2, 3), encode)
-    cache.pin(_types(3, 4), encode)
-    for number in (5, 6, 7, 8, 9):
-        _look_up(cache, encode, 4, 3, 2, 1, number)
-    assert encode.asked == [[8, 1], [1, 2, 3], [4], [5], [6], [7], [8], [9]]
-    assert len(cache) == 4 + 1
-
-
-def test_words_are_pinned_without_any_capacity() -> None:
-    cache, encode = WordCache(0), _Encoder()
-    cache.pin(_types(1, 2), encode)
-    _look_up(cache, encode, 2, 3, 1)
-    _look_up(cache, encode, 2, 3, 1)
-    assert encode.asked == [[1, 2], [3], [3]]
-
-
 def test_words_with_the_same_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(derived, "row_hashes", lambda rows: rows[:, 0].long() // 10)
     cache, encode = WordCache(4), _Encoder()
-    cache.pin(_types(12, 11, 25), encode)
     generator = torch.Generator().manual_seed(1)
     for _ in range(30):
         _look_up(cache, encode, *torch.randperm(60, generator=generator)[:5].tolist())
-    assert not {12, 25} & {number for asked in encode.asked[1:] for number in asked}
 
 
 def test_a_caller_may_write_to_the_vectors() -> None:
@@ -108,8 +87,6 @@ def test_it_works_in_and_out_of_inference_mode(inference_first: bool) -> None:
     for step, number in enumerate(range(1, 9)):
         with torch.inference_mode(inference_first == (step % 2 == 0)):
             _look_up(cache, encode, number, number + 1)
-            if step == 2:
-                cache.pin(_types(20, 21), encode)
     assert not cache.look_up(_types(1), encode).is_inference()
 
 
@@ -120,9 +97,8 @@ def test_a_failure_to_encode_leaves_it_as_it_was() -> None:
     def fail(types: Tensor) -> Tensor:
         raise RuntimeError("no memory")
 
-    for call in (cache.look_up, cache.pin):
-        with pytest.raises(RuntimeError, match="no memory"):
-            call(_types(2, 3), fail)
+    with pytest.raises(RuntimeError, match="no memory"):
+        cache.look_up(_types(2, 3), fail)
     _look_up(cache, encode, 1, 2, 3)
 
 
