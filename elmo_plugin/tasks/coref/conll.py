@@ -57,7 +57,7 @@ def parse_documents(
     lines = dropwhile(_is_blank, lines)
     for first in lines:
         lines = chain([first], lines)
-        if format == "jsonl" or (format == "auto" and first.text.lstrip().startswith("{")):
+        if format == "jsonl" or (format == "auto" and first.text.lstrip().startswith(("{", "["))):
             yield from map(document_in, parse_records(lines, format="jsonl"))
         else:
             yield from _parse_columns(lines, only_clusters)

@@ -9,7 +9,7 @@ from elmo_plugin.tasks.records import Record
 
 NO_SPEAKER = "-"
 _NAMES = ("doc_key", "document_id", "doc_id", "id", "name")
-_SENTENCES = ("sentences", "document", "words", "tokens")  # all but the first: words, as one sentence
+_WORDS = ("document", "words", "tokens")  # of a document without sentences: one sentence
 _ENOUGH = 10  # mentions of a document, one of them surely of a single word
 
 
@@ -59,7 +59,8 @@ def document_in(record: Record) -> CorefDocument:
     """
     line, fields = record
     try:
-        sentences = check_words(_sentences(fields))
+        words = next((fields[key] for key in _WORDS if key in fields), None)
+        sentences = check_words(fields.get("sentences", words and [words]))
         length = sum(map(len, sentences))
         clusters = [[_mention(mention, length) for mention in cluster] for cluster in _clusters(fields)]
         speakers = check_speakers(fields.get("speakers"), sentences)
@@ -70,11 +71,6 @@ def document_in(record: Record) -> CorefDocument:
     return CorefDocument(
         name, part, sentences, speakers, genre_in(name), clusters, file=line.file, first_line=line.number
     )
-
-
-def _sentences(fields: dict[str, Any]) -> Any:
-    key = next((key for key in _SENTENCES if key in fields), "sentences")
-    return fields.get(key) if key == "sentences" else [fields[key]]
 
 
 def check_words(sentences: Any) -> list[list[str]]:
@@ -92,6 +88,8 @@ def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]
         return [[NO_SPEAKER] * len(words) for words in sentences]
     if _are_texts([speakers]):  # of sentences
         speakers = [[speaker] * len(words) for speaker, words in zip(speakers, sentences, strict=False)]
+    if isinstance(speakers, list) and all(isinstance(names, list) for names in speakers):
+        speakers = [[name or NO_SPEAKER for name in names] for names in speakers]
     if not _are_texts(speakers) or list(map(len, speakers)) != list(map(len, sentences)):
         raise ValueError('"speakers" must have one name for each word of each of the "sentences"')
     return cast(list[list[str]], speakers)

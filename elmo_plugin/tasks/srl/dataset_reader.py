@@ -89,7 +89,7 @@ class SrlSentenceReader(TaskDatasetReader):
 
     def _parse(self, first: Line, lines: Iterable[Line]) -> Iterator[SrlSentence]:
         name = first.file.removesuffix(compression(first.file))
-        is_jsonl = first.text.lstrip().startswith("{")
+        is_jsonl = first.text.lstrip().startswith(("{", "["))
         found = "jsonl" if is_jsonl else "conll2005" if name.endswith(".props") else "conll2012"
         found = found if self._format == "auto" else self._format
         if found == "jsonl":

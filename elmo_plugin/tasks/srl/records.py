@@ -11,10 +11,9 @@ from elmo_plugin.tasks.srl.spans import Argument, arguments_to_tags, tags_to_arg
 
 _WORDS = ("words", "tokens")
 _FRAMES = ("frames", "verbs", "srl_frames", "labels")
-_TAGS = ("tags", "frames")  # the second: OntoNotes of Hugging Face
-_SPANS = ("roles", "arguments", "spans")
+_TAGS = ("tags", "frames", "labels")  # the second: OntoNotes of Hugging Face
+_ROLES = ("roles", "arguments", "spans")
 _INDICES = ("index", "predicate_index", "verb_index", "verb_idx", "predicate", "verb")
-_ROLES = ("role", "label", "type")
 
 
 def sentences_in(record: Record) -> Iterator[SrlSentence]:
@@ -26,71 +25,64 @@ def sentences_in(record: Record) -> Iterator[SrlSentence]:
     Raises `ConfigurationError`, naming file and line, if the record has another shape.
     """
     line, fields = record
-    sentences = fields.get("sentences")
-    is_document = isinstance(sentences, list) and all(isinstance(item, dict) for item in sentences)
-    for sentence in sentences if is_document and sentences else [fields]:
+    sentences = fields.get("sentences") or []
+    for sentence in (_are(dict, sentences) and sentences) or [fields]:
         try:
             yield _sentence(sentence)
         except ValueError as error:
             raise ConfigurationError(f"{line.location}: {error}") from None
 
 
-def _sentence(fields: dict[str, Any]) -> SrlSentence:
-    words = _first(fields, _WORDS)
-    if not isinstance(words, list) or not words or not all(isinstance(word, str) and word for word in words):
-        raise ValueError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
-    frames = _first(fields, _FRAMES)
-    if frames is None and _first(fields, (*_TAGS, *_SPANS)) is not None:  # a record for each predicate
-        frames = [fields]
-    if not isinstance(frames, list) or not all(isinstance(frame, dict) for frame in frames):
-        raise ValueError(
-            f'expected "frames", with "tags" or "roles" each, got {frames or list(fields)!r:.100}'
-        )
-    predicates = [_predicate(frame, words) for frame in frames]
-    return SrlSentence(words, sorted(predicates, key=lambda predicate: predicate.word))
+def _are(kind: type, values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def _first(fields: dict[str, Any], keys: tuple[str, ...]) -> Any:
     return next((fields[key] for key in keys if fields.get(key) is not None), None)
 
 
+def _sentence(fields: dict[str, Any]) -> SrlSentence:
+    words, frames = _first(fields, _WORDS), _first(fields, _FRAMES)
+    if not _are(str, words) or not words or not all(words):
+        raise ValueError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
+    if not _are(dict, frames):  # of one predicate
+        frames = [fields]
+    return SrlSentence(words, sorted(_predicate(frame, words) for frame in frames))
+
+
 def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
-    tags, spans = _first(frame, _TAGS), _first(frame, _SPANS)
-    if isinstance(tags, list) and len(tags) == len(words) and all(isinstance(tag, str) for tag in tags):
+    tags, roles = _first(frame, _TAGS), _first(frame, _ROLES)
+    if _are(str, tags) and len(tags) == len(words):
         arguments = tags_to_arguments(tags)
-    elif tags is None and isinstance(spans, list):
-        arguments = sorted(map(_argument, spans), key=lambda argument: argument.start)
+    elif tags is None and isinstance(roles, list):
+        arguments = [_argument(role, words) for role in roles]
     else:
         raise ValueError(
-            f'expected {len(words)} "tags", or "roles", got {tags or spans or list(frame)!r:.100}'
+            f'expected "frames" with {len(words)} "tags" or with "roles", got {tags or list(frame)!r:.100}'
         )
     verbs = [argument for argument in arguments if argument.role == "V"]
-    word = next((frame[key] for key in _INDICES if type(frame.get(key)) is int), None)
-    if word is None:
-        named = [
-            index for index, text in enumerate(words) if text in (frame.get("verb"), frame.get("predicate"))
-        ]
-        word = verbs[0].start if verbs else named[0] if len(named) == 1 else None
-    if word is None or not 0 <= word < len(words):
-        raise ValueError(
-            f'expected an "index" of the predicate, from 0 to {len(words) - 1}, got {frame!r:.100}'
-        )
-    if verbs and not any(verb.start <= word < verb.end for verb in verbs):
-        raise ValueError(f"V is not at its predicate, {words[word]!r}, but at word {verbs[0].start}")
-    if not any(argument.start <= word < argument.end for argument in arguments):
-        arguments = sorted([*arguments, Argument("V", word, word + 1)], key=lambda argument: argument.start)
-    arguments_to_tags(arguments, len(words))  # checks them
-    return Predicate(
-        word, str(frame.get("lemma") or words[word]), str(frame.get("kind") or "verb"), arguments
-    )
+    names = [index for index, word in enumerate(words) if word in (frame.get("verb"), frame.get("predicate"))]
+    indices = [frame[key] for key in _INDICES if type(frame.get(key)) is int]
+    index = (indices or [verb.start for verb in verbs] or names or [-1])[0]
+    if not 0 <= index < len(words) or (len(names) > 1 and not indices and not verbs):
+        raise ValueError(f'expected an "index" of the predicate below {len(words)}, got {frame!r:.100}')
+    if verbs and not any(verb.start <= index < verb.end for verb in verbs):
+        raise ValueError(f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}")
+    if not any(argument.start <= index < argument.end for argument in arguments):
+        arguments.append(Argument("V", index, index + 1))
+    arguments = tags_to_arguments(arguments_to_tags(arguments, len(words)))  # checked, and in order
+    return Predicate(index, str(frame.get("lemma") or words[index]), "verb", arguments)
 
 
-def _argument(span: Any) -> Argument:
-    if isinstance(span, dict):
-        role, start, end = _first(span, _ROLES), span.get("start"), span.get("end")
-    else:
-        start, end, role = span if isinstance(span, list) and len(span) == 3 else (None, None, None)
-        end = end + 1 if type(end) is int else None
-    if not isinstance(role, str) or type(start) is not int or type(end) is not int:
-        raise ValueError(f'expected a role as {{"role": "ARG0", "start": 0, "end": 2}}, got {span!r:.100}')
-    return Argument(role, start, end)
+def _argument(role: Any, words: list[str]) -> Argument:
+    """Returns an argument of `{"role": "ARG0", "start": 0, "end": 2}` or of `[0, 1, "ARG0"]`."""
+    is_list = isinstance(role, list) and len(role) == 3
+    fields = dict(zip(("start", "end", "role"), role, strict=True)) if is_list else role
+    if isinstance(fields, dict):
+        name, start, end = _first(fields, ("role", "label", "type")), fields.get("start"), fields.get("end")
+        if isinstance(name, str) and type(start) is int and type(end) is int:
+            shorter, longer = (" ".join(words[start:stop]) for stop in (end, end + 1))
+            if fields.get("text") == longer != shorter and not is_list:
+                raise ValueError(f'expected "end" after the last word of {fields["text"]!r}, got {end}')
+            return Argument(name, start, end + is_list)
+    raise ValueError(f'expected a role such as {{"role": "ARG0", "start": 0, "end": 2}}, got {role!r:.100}')

@@ -48,24 +48,13 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     frameset of the predicate, sense, speaker, named entity, then bracket labels for each predicate from left
     to right, and coreference, unless it is missing. Blank lines and marks of documents separate sentences.
 
-    Raises `ConfigurationError`, naming file and line, if the columns are not those, brackets are malformed, a
-    column belongs to no predicate, or a document is empty.
+    Raises `ConfigurationError`, naming file and line, if the columns are not those, brackets are malformed,
+    or a column belongs to no predicate.
     """
-    empty: Line | None = None  # the beginning of a document without a word
     for kind, group in groupby(lines, key=line_kind):
         rows = split_sentence(list(group)) if kind == "word" else []
         if rows:
-            empty = None
             yield _parse_sentence(rows)
-        for mark in group if kind in ("begin", "end") else ():
-            _check_not_empty(empty)
-            empty = mark if kind == "begin" else None
-    _check_not_empty(empty)
-
-
-def _check_not_empty(begin: Line | None) -> None:
-    if begin is not None:
-        raise ConfigurationError(f"{begin.location}: the document that begins here is empty")
 
 
 def _parse_sentence(rows: list[Row]) -> SrlSentence:
@@ -73,7 +62,9 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
     _check_format(rows)
     columns = list(zip(*(row for _, row in rows), strict=True))
     words, parts_of_speech, lemmas, framesets = columns[3], columns[4], columns[6], columns[7]
-    framed = [word for word, pair in enumerate(zip(lemmas, framesets, strict=True)) if not _is_nothing(pair)]
+    framed = [
+        word for word in range(len(rows)) if lemmas[word] not in NOTHING and framesets[word] not in NOTHING
+    ]
     label_columns = _without_coreference(columns[FIXED_COLUMNS:], len(framed))
     if framed and not label_columns:
         raise ConfigurationError(
@@ -99,18 +90,13 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
     return SrlSentence(unescape_words(rows, words), predicates)
 
 
-def _is_nothing(values: tuple[str, ...]) -> bool:
-    return any(value in NOTHING for value in values)
-
-
 def _check_format(rows: list[Row]) -> None:
     """Raises `ConfigurationError` if these are not the columns of CoNLL-2012."""
     line, first = rows[0]
-    numbers = [row[2] if len(row) > 2 else "" for _, row in rows]
-    words = [row[3] if len(row) > 3 else "" for _, row in rows]
-    is_other = re.fullmatch(r"\d+([-.]\d+)?", first[0]) and not is_counting(numbers)
-    is_shifted = len(rows) > 1 and is_counting(words) and not is_counting(numbers)
-    if len(first) < FIXED_COLUMNS or is_other or is_shifted:
+    numbers, words = ([row[column] if len(row) > column else "" for _, row in rows] for column in (2, 3))
+    begins_with_number = re.fullmatch(r"\d+([-.]\d+)?", first[0])
+    is_shifted = begins_with_number or (len(rows) > 1 and is_counting(words))
+    if len(first) < FIXED_COLUMNS or (is_shifted and not is_counting(numbers)):
         raise ConfigurationError(
             f"{line.location}: expected CoNLL-2012 (document, part, word number, word, …, {FIXED_COLUMNS} "
             f"columns and those of the predicates), got {len(first)} columns, {' '.join(first[:4])!r} …; "
@@ -121,9 +107,7 @@ def _check_format(rows: list[Row]) -> None:
 
 def _without_coreference(columns: list[tuple[str, ...]], predicates: int) -> list[tuple[str, ...]]:
     """Returns the columns of the predicates. A column of coreference has no `*` next to its brackets."""
-    if not columns:
-        return columns
-    labels = "".join(columns[-1])
+    labels = "".join(columns[-1]) if columns else ""
     is_predicate = "*" in labels and ("(" in labels or len(columns) == predicates)
     return columns if is_predicate else columns[:-1]
 

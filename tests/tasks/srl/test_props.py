@@ -90,6 +90,7 @@ def test_what_is_written_is_what_was_read(tmp_path: Path, shared: Path) -> None:
             3,
             "the sentence that begins here has 0 predicates, but 1 columns of arguments",
         ),
+        ("#begin document (a); part 000\n", 1, "expected CoNLL-2005's propositions, got CoNLL-2012"),
         ("-\t(A0*\ngo\t*\n", 1, "column 2: '(A0*' is never closed"),
         ("-\n\n-\t*\t*\ngo\t(V*)\t*\nbe\t*\t*)\n", 5, "column 3: '*)' closes an argument, but none is open"),
     ],

@@ -6,7 +6,13 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks import Line
-from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2005, parse_conll2012, predicate_kind
+from elmo_plugin.tasks.srl.sentences import (
+    SrlSentence,
+    parse_conll2005,
+    parse_conll2012,
+    parse_words_and_props,
+    predicate_kind,
+)
 from elmo_plugin.tasks.srl.spans import Argument
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "srl" / "sentences.gold_conll"
@@ -116,8 +122,6 @@ def test_the_end_of_a_document_ends_a_sentence() -> None:
         (row("go", lemma="go", frameset="01"), "data, line 1: expected 1 columns of arguments .*, got none"),
         (row("[WORD]"), r"data, line 1: the words are missing, \[WORD\]"),
         (f"{row('a', '(V*')}\n{row('b', '*')}", r"data, line 1: column 12: '\(V\*' is never closed"),
-        ("#begin document (a)\n\n#end document", "data, line 1: the document that begins here is empty"),
-        ("#begin document (a)\n", "data, line 1: the document that begins here is empty"),
     ],
 )
 def test_what_is_no_conll_2012_is_an_error_with_file_and_line(text: str, message: str) -> None:
@@ -162,3 +166,16 @@ def test_v_of_conll_2005_is_at_its_predicate_or_missing() -> None:
     assert sentence.predicates[0].arguments == [Argument("A0", 0, 2)]
     (sentence,) = sentences_of_pair("- (V*\nsleep *)\n", "oversleep\nslept\n")
     assert sentence.predicates[0].word == 1
+
+
+def test_words_and_propositions_may_be_columns_of_one_file() -> None:
+    text = "The DT (S* -  * (A0*\njudge NN * judge (V*) *)\nslept VBD *) sleep * (V*)\n\nYes UH (S*) -\n"
+    judge, yes = parse_words_and_props(lines_of(text))
+    assert (judge.words, yes) == (["The", "judge", "slept"], SrlSentence(["Yes"], []))
+    assert [(each.word, each.lemma, len(each.arguments)) for each in judge.predicates] == [
+        (1, "judge", 1), (2, "sleep", 2),
+    ]  # fmt: skip
+    with pytest.raises(
+        ConfigurationError, match=r"^data, line 1: expected words first and propositions last"
+    ):
+        list(parse_words_and_props(lines_of(PROPS)))

@@ -1,0 +1,112 @@
+"""Words and frames in JSON lines: the shapes in which people have them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common.checks import ConfigurationError
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin.tasks.dataset_reader import Line
+from elmo_plugin.tasks.srl import SrlPredicatesReader, SrlReader
+from elmo_plugin.tasks.srl.records import sentences_in
+from elmo_plugin.tasks.srl.sentences import SrlSentence
+from elmo_plugin.tasks.srl.spans import Argument, arguments_to_tags
+from tests.tasks.srl.test_spans import sentences as arguments_of_sentences
+
+INDEXERS = {"tokens": SingleIdTokenIndexer()}
+WORDS = ["The", "cook", "burned", "a", "cake"]
+TAGS = ["B-ARG0", "I-ARG0", "B-V", "B-ARG1", "I-ARG1"]
+ARGUMENTS = [Argument("ARG0", 0, 2), Argument("V", 2, 3), Argument("ARG1", 3, 5)]
+OBJECTS = [{"role": role, "start": start, "end": end} for role, start, end in ARGUMENTS]
+LISTS = [[start, end - 1, role] for role, start, end in reversed(ARGUMENTS)]
+SHAPES = {
+    "AllenNLP": {"verbs": [{"verb": "burned", "description": "", "tags": TAGS}], "words": WORDS},
+    "elmo_srl": {
+        "words": WORDS,
+        "frames": [{"index": 2, "predicate": "burned", "tags": TAGS, "roles": OBJECTS}],
+    },
+    "roles": {"tokens": WORDS, "frames": [{"index": 2, "roles": [OBJECTS[2], OBJECTS[0]]}]},
+    "labels": {"words": WORDS, "frames": [{"spans": [{**span, "label": span["role"]} for span in OBJECTS]}]},
+    "first and last word": {
+        "words": WORDS,
+        "frames": [{"verb": "burned", "arguments": LISTS[:1] + LISTS[2:]}],
+    },
+    "a record for each predicate": {"words": WORDS, "tags": TAGS, "predicate": 2},
+    "indices of verbs": {"tokens": WORDS, "labels": [{"verb_idx": 2, "tags": TAGS}]},
+    "documents": {
+        "id": "a",
+        "sentences": [{"words": WORDS, "srl_frames": [{"verb": "burned", "frames": TAGS}]}],
+    },
+}
+
+
+def read(fields: dict[str, Any]) -> list[SrlSentence]:
+    return list(sentences_in((Line(json.dumps(fields), "data", 3), fields)))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_sentence_has_the_same_frames_in_each_shape(shape: str) -> None:
+    ((words, (predicate,)),) = read(SHAPES[shape])
+    assert (words, predicate) == (WORDS, (2, "burned", "verb", ARGUMENTS))
+
+
+@given(arguments_of_sentences().filter(lambda sentence: sentence[0] > 0), st.data())
+def test_arguments_survive_as_tags_and_as_roles(sentence: tuple, data: st.DataObject) -> None:
+    length, arguments = sentence
+    arguments = [argument for argument in arguments if argument.role != "V"]
+    index = data.draw(st.integers(0, length - 1))
+    roles = [{"role": role, "start": start, "end": end} for role, start, end in arguments]
+    lists = [[start, end - 1, role] for role, start, end in arguments]
+    frames = [{"tags": arguments_to_tags(arguments, length)}, {"roles": roles}, {"roles": lists}]
+    words = [str(number) for number in range(length)]
+    ((_, predicates),) = read({"words": words, "frames": [{**frame, "index": index} for frame in frames]})
+    is_free = not any(start <= index < end for _, start, end in arguments)
+    verb = [Argument("V", index, index + 1)] * is_free
+    expected = sorted([*arguments, *verb], key=lambda argument: argument.start)
+    assert [predicate.arguments for predicate in predicates] == [expected] * 3
+
+
+def test_both_readers_read_json_lines(tmp_path: Path) -> None:
+    records = [SHAPES["AllenNLP"], {"words": ["Yes"], "verbs": []}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n\n")
+    (instance,) = SrlReader(INDEXERS).read(tmp_path)
+    assert (instance["tags"].labels, instance["frame"].metadata["lemma"]) == (TAGS, "burned")
+    found = SrlPredicatesReader(INDEXERS, format="jsonl").read(tmp_path / "a.jsonl")
+    assert [instance["tags"].labels for instance in found] == [[0, 0, 1, 0, 0], [0]]
+    (tmp_path / "b.json").write_text(json.dumps(records))
+    with pytest.raises(
+        ConfigurationError, match=r"b\.json, line 1: expected a JSON object in each line, got a list"
+    ):
+        list(SrlReader(INDEXERS).read(tmp_path / "b.json"))
+
+
+def with_frame(**frame: Any) -> dict[str, Any]:
+    return {"words": WORDS, "frames": [frame]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"sentence": "The cook"}, 'expected "words", a list of words, got .\'sentence'),
+        ({"words": WORDS}, 'expected "frames" with 5 "tags" or with "roles", got'),
+        (with_frame(index=2, tags=TAGS[1:]), 'expected "frames" with 5 "tags"'),
+        (with_frame(index=2, tags=["ARG0", *TAGS[1:]]), "'ARG0' is not a BIO tag"),
+        (with_frame(index=0, tags=TAGS), "V is not at its predicate, 'The', but at 'burned'"),
+        (with_frame(index=5, tags=["O"] * 5), 'expected an "index" of the predicate below 5'),
+        ({"words": ["a", "a"], "tags": ["O", "O"], "verb": "a"}, 'expected an "index" of the predicate'),
+        (with_frame(index=2, roles=[[0, 9, "ARG0"]]), "ARG0 is not in a sentence of 5 words: 0 to 10"),
+        (with_frame(index=2, roles=[OBJECTS[0], OBJECTS[0]]), "ARG0 begins inside another argument"),
+        (with_frame(index=2, roles=[{"role": "A", "start": "0", "end": 1}]), "expected a role such as"),
+        (
+            with_frame(index=2, roles=[{"role": "A", "start": 0, "end": 1, "text": "The cook"}]),
+            "expected \"end\" after the last word of 'The cook', got 1",
+        ),
+    ],
+)
+def test_another_shape_is_an_error_with_file_and_line(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^data, line 3: {message}"):
+        read(fields)
