@@ -25,7 +25,7 @@ SCORERS = {
         score_coref,
         "Clusters of mentions, scored like the reference scorer of CoNLL-2012 (v8.01).",
         {
-            "KEY": "the gold clusters, in CoNLL-2012's format (plain, .gz or .zst)",
+            "KEY": "the gold clusters, in columns with coreference last, or JSON lines (plain, .gz or .zst)",
             "RESPONSE": "the clusters of a system, for the same documents",
         },
     ),
