@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         batch_to_ids,
     )
     from elmo_plugin.archives import load_archive, load_predictor
-    from elmo_plugin.bilm import BiLm
+    from elmo_plugin.bilm import BiLm, normalize_text
     from elmo_plugin.embedding import ElmoRepresentations
 
 __version__ = "1.0.0"
@@ -30,12 +30,14 @@ __all__ = [
     "batch_to_ids",
     "load_archive",
     "load_predictor",
+    "normalize_text",
 ]
 _ROOMS = {
     "BiLm": "bilm",
     "ElmoRepresentations": "embedding",
     "load_archive": "archives",
     "load_predictor": "archives",
+    "normalize_text": "bilm",
 }
 
 

@@ -18,6 +18,7 @@ from elmo_plugin.bilm.characters import (
     MAX_CHARACTERS_PER_TOKEN,
     NUM_CHARACTERS,
     PADDING,
+    check_no_boundaries,
     check_words,
     sentences_to_character_ids,
     word_to_character_ids,
@@ -37,6 +38,7 @@ from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision
 from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.bilm.text import EncodedText
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.typography import normalize_text
 
 __all__ = [
     "BEGIN_SENTENCE_TOKEN",
@@ -64,6 +66,7 @@ __all__ = [
     "VocabularySoftmax",
     "autocast_dtype",
     "check_layers",
+    "check_no_boundaries",
     "check_words",
     "convolve_by_length",
     "encode_unique_rows",
@@ -74,6 +77,7 @@ __all__ = [
     "map_state",
     "mixing_weights",
     "multiply",
+    "normalize_text",
     "pack",
     "rows_before",
     "rows_in_reverse",

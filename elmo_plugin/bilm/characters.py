@@ -4,7 +4,7 @@ A word is the bytes of its UTF-8 form between a begin-word and an end-word id, p
 of slots; every id is one more than in the scheme's own numbering, so that 0 is left for "no token here".
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import repeat
@@ -53,6 +53,15 @@ def check_words(sentence: Sequence[str]) -> None:
         raise BiLmError(
             f"a sentence is a list of words, such as ['The', 'play'], not {sentence!r:.80}: "
             "split it, or use BiLm.encode"
+        )
+
+
+def check_no_boundaries(words: Iterable[str], location: str) -> None:
+    """Raises `BiLmError`, beginning with `location`, if a sentence of a text contains `<S>` or `</S>`."""
+    if boundaries := _SPECIAL_TOKENS.keys() & words:
+        raise BiLmError(
+            f"{location}: the sentence contains {' and '.join(sorted(boundaries, reverse=True))}: remove it "
+            "from the text, because the biLM adds the boundaries of sentences itself"
         )
 
 

@@ -20,9 +20,10 @@ POOLINGS: dict[str, Callable[[Tensor], Tensor]] = {
 
 class EncodedText(NamedTuple):
     """
-    words: the text's words offsets: the first character of each word in the text, and the one after its last;
-    `None` for a list of words vectors: (num_layers, words, dim) for all layers, else (words, dim); pooled,
-    without the words
+    words: the text's words, as the biLM reads them (see `normalize_text`)
+    offsets: the first character of each word in the text as typed, and the one after its last; `None` for a
+        list of words
+    vectors: (num_layers, words, dim) for all layers, else (words, dim); pooled, without the words
     """
 
     words: list[str]
@@ -58,10 +59,10 @@ def split_text(text: str | Sequence[str], language: str) -> tuple[list[str], lis
     if not isinstance(text, str):
         check_words(text)
         return list(text), None
-    tokens = [token for token in _rules(language)(text) if not token.is_space]
-    return [token.text for token in tokens], [(token.idx, token.idx + len(token.text)) for token in tokens]
+    words = spacy_rules(language).words(text)
+    return [word.text for word in words], [(word.start, word.end) for word in words]
 
 
 @lru_cache(maxsize=8)
-def _rules(language: str) -> SpacyRules:
+def spacy_rules(language: str) -> SpacyRules:
     return SpacyRules(language)

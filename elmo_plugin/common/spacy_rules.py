@@ -1,8 +1,9 @@
 """spaCy's rules that split text into words, in bounded memory."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.typography import NormalizedText, Word
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -23,7 +24,23 @@ class SpacyRules:
         self._language, self._pipes = language, pipes
         self._rules = self._load()
 
-    def __call__(self, text: str) -> "Doc":
+    def words(self, text: str) -> list[Word]:
+        """Returns the words of a text, without white space; see `NormalizedText`."""
+        return [word for sentence in self.sentences(text) for word in sentence]
+
+    def sentences(self, text: str) -> list[list[Word]]:
+        """Returns the words of each sentence; the text is one sentence unless a pipe splits it."""
+        normalized = NormalizedText(text)
+        doc = self.parse(normalized.text)
+        spans = doc.sents if self._pipes else [doc]
+        words = (
+            [normalized.word(token.idx, token.idx + len(token)) for token in span if not token.is_space]
+            for span in spans
+        )
+        return list(filter(None, words))
+
+    def parse(self, text: str) -> "Doc":
+        """Returns spaCy's document of a normalized text."""
         nlp, first_words = self._rules
         if len(nlp.vocab.strings) > first_words + self.max_new_words:
             nlp, _ = self._rules = self._load()
@@ -36,12 +53,17 @@ class SpacyRules:
         """Returns new rules, and the number of words that they know."""
         try:
             import spacy  # here, as it takes a second
+            from spacy.util import compile_prefix_regex, compile_suffix_regex
         except ImportError:
             raise BiLmError("spaCy's rules need spaCy: install elmo_plugin[spacy]") from None
         try:
             nlp = spacy.blank(self._language)
         except ImportError as error:
             raise BiLmError(f"spaCy lacks rules for language {self._language!r} ({error})") from None
+        # The rules split an em dash from a word; its ASCII twin as well.
+        rules: Any = nlp.tokenizer
+        rules.prefix_search = compile_prefix_regex([*(nlp.Defaults.prefixes or []), "--"]).search
+        rules.suffix_search = compile_suffix_regex([*(nlp.Defaults.suffixes or []), "--"]).search
         for pipe in self._pipes:
             nlp.add_pipe(pipe)
         return nlp, len(nlp.vocab.strings)

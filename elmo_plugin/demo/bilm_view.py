@@ -15,17 +15,23 @@ from torch.nn.functional import normalize, pad
 from elmo_plugin.analysis.neighbors import Occurrence, by_cosine
 from elmo_plugin.bilm import BiLm, BiLmError, VocabularySoftmax, sentences_to_character_ids
 from elmo_plugin.bilm.io import read_checkpoint
+from elmo_plugin.common.typography import NormalizedText, normalize_text
 from elmo_plugin.demo.tasks import MAX_CHARACTERS, Tab, Task
 from elmo_plugin.embedding import layer_name
 
 MAX_OCCURRENCES = 12
 NUM_NEIGHBORS = 8
-_WORD = re.compile(r"\w+(?:[-'\u2019.]\w+)*|[^\w\s]")
+_WORD = re.compile(r"\w+(?:[-'.]\w+)*|\.{3}|--|[^\w\s]")
 
 
 def split_words(text: str) -> list[list[str]]:
-    """Returns the words and punctuation marks of each line that has any. Emoji are words."""
-    return [words for line in text.splitlines() if (words := _WORD.findall(line))]
+    """Returns the words and punctuation marks, as typed, of each line that has any. Emoji are words."""
+    sentences = []
+    for line in text.splitlines():
+        normalized = NormalizedText(line)
+        words = [normalized.word(*match.span()) for match in _WORD.finditer(normalized.text)]
+        sentences.append([line[start:end] for _, start, end in words])
+    return list(filter(None, sentences))
 
 
 class BiLmTab(Tab):
@@ -54,11 +60,12 @@ class BiLmTab(Tab):
         text = self.texts(query)["text"]
         sentences = split_words(text)
         words = [Occurrence(each, position) for each in sentences for position in range(len(each))]
-        folded = [each.words[each.position].casefold() for each in words]
+        normalized = [list(map(normalize_text, each)) for each in sentences]
+        folded = [word.casefold() for each in normalized for word in each]
         chosen = _number(query["word"], len(words)) if query.get("word") else _longest_repeated(folded)
         with self._lock, torch.no_grad():
-            layers = torch.cat(self.bilm.embed(sentences), dim=1)  # Shape: (num_layers, words, dim)
-            surprisal = [score for sentence in sentences for score in self._surprisal(sentence)]
+            layers = torch.cat(self.bilm.embed(normalized), dim=1)  # Shape: (num_layers, words, dim)
+            surprisal = [score for each in normalized for score in self._surprisal(each)]
         view = {"sentences": sentences, "surprisal": surprisal, "chosen": chosen}
         if chosen is not None:
             view |= _similar_words(sentences, folded, layers, chosen)
@@ -68,7 +75,7 @@ class BiLmTab(Tab):
             "address": lambda number: self.address({"text": text, "word": number}),
             "json": view,
             "python": f"from elmo_plugin import BiLm\nbilm = BiLm.from_pretrained({self.source!r})\n"
-            f"vectors = bilm.embed({sentences!r})  # per sentence: (layers, words, dim)",
+            f"vectors = bilm.embed({normalized!r})  # per sentence: (layers, words, dim)",
         }
 
     def _surprisal(self, words: list[str]) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.archives import TrainedMix, load_mixes
-from elmo_plugin.bilm import BiLm, BiLmError, select_layers
+from elmo_plugin.bilm import BiLm, BiLmError, check_no_boundaries, select_layers
 from elmo_plugin.common.process import torch_threads, use_mmap_for_large_blocks
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.embed_files.chunks import Chunk, has_chunk, write_chunk
@@ -34,15 +34,15 @@ _CHUNKS_AHEAD = 2  # of each worker, read before they are needed
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
-def make_tokenizer(name: str, language: str) -> Callable[[str], list[str]]:
+def make_tokenizer(name: str, language: str) -> Callable[[str], list[tuple[str, str]]]:
     """
-    Returns a function from a line to its words, see `EmbedSettings`. Raises `BiLmError` if spaCy is missing
-    or lacks rules for the language.
+    Returns a function from a line to its words, see `EmbedSettings`: as the biLM reads them and as typed.
+    Raises `BiLmError` if spaCy is missing or lacks rules for the language.
     """
     if name == "whitespace":
-        return str.split
+        return lambda line: [(word, word) for word in line.split()]
     rules = SpacyRules(language)
-    return lambda line: [token.text for token in rules(line) if not token.is_space]
+    return lambda line: [(text, line[start:end]) for text, start, end in rules.words(line)]
 
 
 def load_mix(archive: str, placement: str | None, trust: bool = False) -> TrainedMix:
@@ -102,16 +102,18 @@ class Embedder:
     @torch.no_grad()
     def embed(self, chunk: Chunk) -> tuple[list[list[str]], np.ndarray]:
         """
-        Returns the words of each sentence, and the vectors of all words, shape (words, num_layers, dim) or
-        (words, dim): the same bits for the same chunk, whatever was embedded before.
+        Returns the words of each sentence as typed, and the vectors of all words, shape (words, num_layers,
+        dim) or (words, dim): the same bits for the same chunk, whatever was embedded before.
 
-        Raises `BiLmError`, naming the line, if a sentence is too long, or its vectors are NaN or infinite in
-        the type of the settings.
+        Raises `BiLmError`, naming the line, if a sentence is too long or contains a boundary, or its vectors
+        are NaN or infinite in the type of the settings.
         """
         self._bilm.clear_word_cache()  # words of other batches are rounded differently
-        sentences = [self._tokenize(line) for line in chunk.sentences]
+        pairs = [self._tokenize(line) for line in chunk.sentences]
+        sentences = [[word for word, _ in words] for words in pairs]
         lengths = [len(sentence) for sentence in sentences]
         for number, length in enumerate(lengths):
+            check_no_boundaries(sentences[number], chunk.location(number))
             if length > self._settings.max_words:
                 raise BiLmError(
                     f"{chunk.location(number)}: the sentence has {length:,} words, more than "
@@ -130,7 +132,7 @@ class Embedder:
                 if not np.isfinite(rows).all():
                     raise BiLmError(self._not_finite(layers, chunk.location(number)))
                 vectors[ends[number] - len(rows) : ends[number]] = rows
-        return sentences, vectors
+        return [[typed for _, typed in words] for words in pairs], vectors
 
     def write(self, folder: Path, chunk: Chunk) -> int:
         """Embeds a chunk and writes it into the folder. Returns the number of its words."""

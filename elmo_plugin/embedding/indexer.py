@@ -9,6 +9,7 @@ from allennlp.data.tokenizers import Token
 from overrides import overrides
 
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, word_to_character_ids
+from elmo_plugin.common.typography import normalize_text
 
 
 @TokenIndexer.register("elmo")
@@ -26,12 +27,16 @@ class ElmoTokenIndexer(TokenIndexer):
         `max_characters_per_token` of the biLM's options (50 in all published models).
     token_min_padding_length : `int`, optional (default = `0`)
         See `TokenIndexer`.
+    normalize : `bool`, optional (default = `False`)
+        Read typographic characters as their ASCII twins, see `normalize_text`, in text that is split already.
+        Tokenizers of raw text always do.
     """
 
     def __init__(
         self,
         max_characters_per_token: int = MAX_CHARACTERS_PER_TOKEN,
         token_min_padding_length: int = 0,
+        normalize: bool = False,
     ) -> None:
         super().__init__(token_min_padding_length)
         if max_characters_per_token < 3:
@@ -40,6 +45,7 @@ class ElmoTokenIndexer(TokenIndexer):
                 f"of a word, so at least 3, not {max_characters_per_token}"
             )
         self._max_characters = max_characters_per_token
+        self._normalize = normalize
 
     @overrides
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
@@ -47,7 +53,10 @@ class ElmoTokenIndexer(TokenIndexer):
 
     @overrides
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
-        return {"elmo_tokens": [token.ensure_text() for token in tokens]}
+        words = [token.ensure_text() for token in tokens]
+        if self._normalize:
+            words = [normalize_text(word) or word for word in words]
+        return {"elmo_tokens": words}
 
     @overrides
     def get_empty_token_list(self) -> IndexedTokenList:

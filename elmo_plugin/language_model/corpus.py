@@ -18,6 +18,7 @@ from pathlib import Path
 import torch
 from filelock import FileLock
 
+from elmo_plugin.bilm import check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, remove_leftovers, write_json
 from elmo_plugin.common.formats.json_files import read_json
@@ -101,12 +102,13 @@ def find_shards(*paths: str) -> list[str]:
 def read_sentences(shard: str) -> Iterator[list[str]]:
     """
     Yields the words of each line, separated by white space; skips blank lines. Raises `BiLmError` if the
-    shard is empty, is not UTF-8 text, or is a damaged `.gz` or `.zst` file.
+    shard is empty, is not UTF-8 text, contains sentence boundaries, or is a damaged `.gz` or `.zst` file.
     """
     is_empty = True
     for number, line in enumerate(read_lines(shard), start=1):
         if words := decode(line, f"{shard}, line {number}").split():
             is_empty = False
+            check_no_boundaries(words, f"{shard}, line {number}")
             yield words
     if is_empty:
         raise BiLmError(f"{shard} is empty; remove it from the data path")

@@ -16,6 +16,8 @@ from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.text_files import decode, read_lines
+from elmo_plugin.common.typography import BYTE_ORDER_MARK
+from elmo_plugin.tasks.tokenizers import as_typed
 
 logger = logging.getLogger(__name__)
 
@@ -125,21 +127,21 @@ class TaskDatasetReader(DatasetReader):
 
 
 def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
-    """Returns the fields `tokens`, the text, and `words`, its words as strings."""
-    return {"tokens": TextField(tokens), "words": MetadataField([token.text for token in tokens])}
+    """Returns the fields `tokens`, the text, and `words`, its words as typed."""
+    return {"tokens": TextField(tokens), "words": MetadataField(list(map(as_typed, tokens)))}
 
 
-def read_text_lines(file_path: str, encoding: str = "utf-8") -> Iterator[Line]:
+def read_text_lines(file_path: str, encoding: str = "utf-8", keep_marks: bool = False) -> Iterator[Line]:
     """
-    Yields the lines of a text file, maybe compressed, without byte order marks at the beginning of a line
-    (from concatenation).
+    Yields the lines of a text file, maybe compressed, without byte order marks; with `keep_marks` only those
+    at the beginning of a line are dropped.
 
     Raises `ConfigurationError`, naming file and line, if a line is not in this encoding.
     """
     with as_configuration_error():
         for number, line in enumerate(read_lines(file_path), start=1):
-            text = decode(line, f"{file_path}, line {number}", encoding)
-            yield Line(text.lstrip("\ufeff"), file_path, number)
+            text = decode(line, f"{file_path}, line {number}", encoding, keep_marks)
+            yield Line(text.lstrip(BYTE_ORDER_MARK), file_path, number)
 
 
 def sentence_rows(lines: Iterable[Line], has_word: Callable[[list[str]], Any] = bool) -> Iterator[list[Row]]:

@@ -14,7 +14,7 @@ from overrides import overrides
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 from elmo_plugin.tasks.records import Record, find_field, parse_records
 from elmo_plugin.tasks.skipped import Skipped, UnusableExample
-from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
+from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, raw_text_tokenizer
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class LabeledTextsReader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        self.tokenizer = tokenizer or PennTreebankTokenizer()
+        self.tokenizer = raw_text_tokenizer(tokenizer, PennTreebankTokenizer)
         self.format = format
         self._label_column = label_column
         self._label_names = label_names

@@ -15,9 +15,14 @@ from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_files import check_characters
+from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.embedding.cache import MemoryCache
-from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer
+from elmo_plugin.tasks.tokenizers import (
+    PennTreebankTokenizer,
+    RawTextTokenizer,
+    raw_text_tokenizer,
+)
 
 SPLIT = "split it, or give the predictor more (--predictor-args '{\"max_words\": N}') if there is memory"
 CHARACTERS_PER_WORD = 20
@@ -116,7 +121,7 @@ class SentencePredictor(TaskPredictor):
     Raises `ConfigurationError` if the input has none of these keys, no words, or a value that is not text.
     """
 
-    default_tokenizer: ClassVar[type[Tokenizer]] = PennTreebankTokenizer
+    default_tokenizer: ClassVar[type[RawTextTokenizer]] = PennTreebankTokenizer
 
     def __init__(
         self,
@@ -130,7 +135,7 @@ class SentencePredictor(TaskPredictor):
         if isinstance(tokenizer, str | dict):
             config = {"type": tokenizer} if isinstance(tokenizer, str) else tokenizer
             tokenizer = Tokenizer.from_params(Params(config))
-        self._tokenizer = tokenizer or self.default_tokenizer()
+        self._tokenizer = raw_text_tokenizer(tokenizer, self.default_tokenizer)
 
     def predict(self, sentence: str) -> JsonDict:
         """Returns the prediction for one plain sentence."""
@@ -156,13 +161,20 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
         if not isinstance(value, str):
             raise ConfigurationError(f'{name}: "sentence" must be text, not {value!r}')
         tokens = tokenizer.tokenize(value)
-    elif isinstance(value, list) and all(isinstance(word, str) and word for word in value):
-        tokens = [Token(word) for word in value]
+    elif are_words(value):
+        tokens = [Token(word.replace(BYTE_ORDER_MARK, "")) for word in value]
     else:
         raise ConfigurationError(f'{name}: "{key}" must be a list of words that are not empty, not {value!r}')
     if not tokens:
         raise ConfigurationError(f"{name}: no words in the input {json_dict!r}")
     return tokens
+
+
+def are_words(value: Any) -> bool:
+    """Returns whether it is a list of texts that are not empty."""
+    return isinstance(value, list) and all(
+        isinstance(word, str) and word.strip(BYTE_ORDER_MARK) for word in value
+    )
 
 
 def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:

@@ -6,6 +6,7 @@ import shutil
 import socket
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -20,7 +21,7 @@ from allennlp.nn.util import move_to_device
 from allennlp.predictors import Predictor
 from torch import Tensor, nn
 
-from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm import BiLm, normalize_text
 from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.tasks import Ensemble
 from tests.conftest import DEVICES
@@ -30,6 +31,11 @@ from tests.trained_tagger import train
 PLACEMENTS = [[], ["input"], ["output"], ["input", "output"]]
 BOTH = PLACEMENTS[-1]
 TOLERANCE = 1e-5
+TWIN = "\"It can't be -- O'Brien's co-op...\", she said."
+TYPED = (
+    "\ufeff\u201cIt\u00a0can\u2019t\u202fbe \u2014 O\u2019Brien\u2019s "
+    "co\u2011op\u2026\u201d, sh\u00ade\u200b said."
+)
 
 
 class Trained(NamedTuple):
@@ -134,6 +140,20 @@ class TaskContract:
         alone = [predictor.predict_json(line) for line in self.inputs]
         assert not any("loss" in output for output in alone)
         assert_same(predictor.predict_batch_json(self.inputs), alone)
+
+    def test_typographic_characters_are_predicted_as_their_ascii_twins_and_shown_as_typed(
+        self, archive: Archive
+    ) -> None:
+        predictor = Predictor.from_archive(archive)
+        texts = {name: text for name, text in self.inputs[0].items() if isinstance(text, str)}
+        twin, typed = (
+            self.inputs[0] | {name: f"{text} {more}" for name, text in texts.items()}
+            for more in (TWIN, TYPED)
+        )
+        expected, found = predictor.predict_json(twin), predictor.predict_json(typed)
+        assert_same(normalized(found), normalized(expected))
+        shown = [*found.get("words", ()), *chain.from_iterable(found.get("sentences", ()))]
+        assert not shown or {"n\u2019t", "\u2019s", "sh\u00ade"} <= set(shown)
 
     def test_predictions_do_not_depend_on_the_batch(self) -> None:
         model, _ = self.model_and_batch(self.config())
@@ -306,6 +326,15 @@ def bilm_parameters(model: Model) -> dict[str, Tensor]:
     bilms = [module for module in model.modules() if isinstance(module, BiLm)]
     ids = {id(parameter) for bilm in bilms for parameter in bilm.parameters()}
     return {name: weight for name, weight in model.named_parameters() if id(weight) in ids}
+
+
+def normalized(output: Any) -> Any:
+    """Returns an output with ASCII twins and without places of characters, which count the text as typed."""
+    if isinstance(output, dict):
+        return {name: normalized(value) for name, value in output.items() if name != "characters"}
+    if isinstance(output, list):
+        return list(map(normalized, output))
+    return normalize_text(output) if isinstance(output, str) else output
 
 
 def refuse_connection(*_: Any) -> None:

@@ -13,11 +13,12 @@ import zstandard
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import reason
+from elmo_plugin.common.typography import BYTE_ORDER_MARK
 
 MAX_LINE_BYTES = 2**28
 MAX_BLANK_LINES = 1_000_000  # in a row
 _CHUNK = 1 << 9  # bytes of zstd, each of which may become 33,000
-_BOM = b"\xef\xbb\xbf"  # of UTF-8; some editors write it
+_BOM = BYTE_ORDER_MARK.encode()  # some editors write it
 _NOT_TEXT = {
     b"BZh": "bzip2",
     b"\xfd7zXZ\x00": "xz",
@@ -116,14 +117,16 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
         raise zstandard.ZstdError("the file ends in the middle of a frame")
 
 
-def decode(text: bytes, location: str, encoding: str = "utf-8") -> str:
+def decode(text: bytes, location: str, encoding: str = "utf-8", keep_marks: bool = False) -> str:
     """
-    Decodes text. Raises a `BiLmError` that begins with `location`, the file and line, if it is not in this
-    encoding or has the character NUL, as binary data has.
+    Decodes text; drops byte order marks, wherever they are, unless `keep_marks`. Raises a `BiLmError` that
+    begins with `location`, the file and line, if it is not in this encoding or has the character NUL, as
+    binary data has.
     """
     if b"\0" in text:
         raise BiLmError(f"{location}: not text, as it has the character NUL")
     try:
-        return text.decode(encoding)
+        decoded = text.decode(encoding)
+        return decoded if keep_marks else decoded.replace(BYTE_ORDER_MARK, "")
     except UnicodeDecodeError as error:
         raise BiLmError(f"{location}: not {encoding.upper()} text ({error.reason})") from None

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple, cast
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.tasks.coref.clusters import Mention
 from elmo_plugin.tasks.records import Record
 
@@ -31,6 +32,14 @@ class CorefDocument(NamedTuple):
     def length(self) -> int:
         """The number of its words."""
         return sum(map(len, self.sentences))
+
+    @property
+    def typed_sentences(self) -> list[list[str]]:
+        """The words as they stand in `text`."""
+        if self.text is None or self.places is None:
+            return self.sentences
+        places = iter(self.places)
+        return [[self.text[slice(*next(places))] for _ in words] for words in self.sentences]
 
     @property
     def title(self) -> str:
@@ -79,7 +88,7 @@ def check_words(sentences: Any) -> list[list[str]]:
         raise ValueError(
             '"sentences" must be a list of lists of words, none of them empty, not ' + str(sentences)[:200]
         )
-    return cast(list[list[str]], sentences)
+    return [[word.replace(BYTE_ORDER_MARK, "") for word in words] for words in sentences]
 
 
 def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]:
@@ -98,7 +107,9 @@ def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]
 def _are_texts(lists: Any) -> bool:
     """Returns whether it is a list of lists of texts that are not empty."""
     return isinstance(lists, list) and all(
-        isinstance(texts, list) and all(isinstance(text, str) and text for text in texts) for texts in lists
+        isinstance(texts, list)
+        and all(isinstance(text, str) and text.strip(BYTE_ORDER_MARK) for text in texts)
+        for texts in lists
     )
 
 

@@ -111,7 +111,7 @@ def describe(
     Returns `clusters` and `antecedents`, with the text and place of each mention, and the document `marked`
     with its clusters.
     """
-    words = [word for sentence in document.sentences for word in sentence]
+    words = [word for sentence in document.typed_sentences for word in sentence]
     text, places = document.text, document.places
     if text is None or places is None:
         text = " ".join(words)

@@ -225,8 +225,8 @@ class CorefSpanRanking(TaskModel):
         documents = output_dict["document"]
         described = list(map(describe, documents, output_dict["clusters"], output_dict["links"]))
         return {
-            name: [getattr(document, name) for document in documents]
-            for name in ("name", "part", "sentences", "speakers")
+            "sentences": [document.typed_sentences for document in documents],
+            **{name: [getattr(item, name) for item in documents] for name in ("name", "part", "speakers")},
         } | {name: [item[name] for item in described] for name in ("clusters", "antecedents", "marked")}
 
 

@@ -110,9 +110,8 @@ class CorefPredictor(TaskPredictor):
                 raise ConfigurationError(f"elmo_coref: {error}") from None
             return CorefDocument("document", "000", sentences, speakers, genre, [])
         text = text_from_json(json_dict, ["document"], self.name)
-        token_lists = [[token for token in sent if not token.is_space] for sent in self._rules(text).sents]
-        token_lists = [tokens for tokens in token_lists if tokens]
-        sentences = [[token.text for token in tokens] for tokens in token_lists]
+        word_lists = self._rules.sentences(text)
+        sentences = [[word.text for word in words] for words in word_lists]
         speakers = check_speakers(None, sentences)
-        places = [(token.idx, token.idx + len(token)) for tokens in token_lists for token in tokens]
+        places = [(word.start, word.end) for words in word_lists for word in words]
         return CorefDocument("document", "000", sentences, speakers, genre, [], text=text, places=places)

@@ -71,7 +71,7 @@ def read_squad(path: str | os.PathLike[str], **options: bool) -> Iterator[Paragr
     of an earlier one.
     """
     chosen = SquadOptions(**options)
-    yield from parse_squad(read_text_lines(str(path)), chosen, Skipped(chosen.skip_bad))
+    yield from parse_squad(read_text_lines(str(path), keep_marks=True), chosen, Skipped(chosen.skip_bad))
 
 
 def parse_squad(lines: Iterable[Line], options: SquadOptions, skipped: Skipped) -> Iterator[Paragraph]:

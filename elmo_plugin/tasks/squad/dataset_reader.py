@@ -11,10 +11,10 @@ from allennlp.data.samplers import BatchSampler, BucketBatchSampler
 from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
-from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
+from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines
 from elmo_plugin.tasks.skipped import Skipped, UnusableExample
 from elmo_plugin.tasks.squad.articles import Answer, Question, SquadOptions, parse_squad
-from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
 
 logger = logging.getLogger(__name__)
 
@@ -76,10 +76,14 @@ class SquadReader(TaskDatasetReader):
         super().__init__(token_indexers, **kwargs)
         if max_paragraph_words is not None and max_paragraph_words < 1:
             raise ConfigurationError(f"squad_v1: max_paragraph_words is 1 or more, not {max_paragraph_words}")
-        self._tokenizer = tokenizer or SpacyRulesTokenizer()
+        self._tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
         self._max_paragraph_words = max_paragraph_words
         self.options = SquadOptions(repair_offsets, skip_unanswerable, skip_bad)
         self._answers_required = answers_required
+
+    @overrides
+    def read_lines(self, file_path: str) -> Iterable[Line]:
+        return read_text_lines(file_path, keep_marks=True)  # answers count them
 
     def read_examples(
         self, lines: Iterable[Line]
@@ -129,9 +133,7 @@ class SquadReader(TaskDatasetReader):
             raise ConfigurationError(f"no words in the paragraph {paragraph!r}")
         if any(token.idx is None for token in tokens):
             raise ConfigurationError("squad_v1: the tokenizer does not say where words are in the text")
-        starts = [cast(int, token.idx) for token in tokens]
-        lengths = [len(cast(str, token.text)) for token in tokens]
-        places = [(start, start + length) for start, length in zip(starts, lengths, strict=True)]
+        places = [(cast(int, token.idx), cast(int, token.idx_end)) for token in tokens]
         return TokenizedParagraph(paragraph, tokens, places)
 
     def _split_question(self, question: Question) -> list[Token]:

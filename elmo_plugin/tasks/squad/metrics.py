@@ -116,7 +116,7 @@ def score_squad(data_path: str, predictions_path: str) -> tuple[list[str], dict[
 
 
 def _read_predictions(path: str) -> Mapping[str, str]:
-    text = "".join(line.text for line in read_text_lines(path))
+    text = "".join(line.text for line in read_text_lines(path, keep_marks=True))
     with as_configuration_error():
         predictions = parse_json(text, path)
     if not isinstance(predictions, dict):

@@ -20,7 +20,7 @@ from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
 from elmo_plugin.tasks.srl.dataset_reader import SrlReader
 from elmo_plugin.tasks.srl.props import Proposition, PropsSentence, format_props
 from elmo_plugin.tasks.srl.spans import tags_to_arguments
-from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, as_typed
 
 MAX_BATCH_WORDS = 20_000  # of the frames predicted at a time, each with all words of its sentence
 PredicateLemmas = list[tuple[int, str | None]]  # the index of each predicate in its sentence, and any lemma
@@ -104,7 +104,7 @@ class SrlPredictor(SentencePredictor):
         batches = split_by_tokens([len(instance["tokens"]) for instance in instances], MAX_BATCH_WORDS)
         frames = chain.from_iterable(self.predict_batch_instance(instances[batch]) for batch in batches)
         return [
-            {"words": [token.text for token in tokens], "frames": [_frame(next(frames)) for _ in lemmas]}
+            {"words": list(map(as_typed, tokens)), "frames": [_frame(next(frames)) for _ in lemmas]}
             for tokens, lemmas in zip(sentences, predicates, strict=True)
         ]
 

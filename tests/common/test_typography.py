@@ -1,0 +1,63 @@
+# ruff: noqa: RUF001
+"""Typographic characters: the words of their ASCII twins, and the places of the text as typed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin.common.spacy_rules import SpacyRules
+from elmo_plugin.common.typography import NormalizedText, normalize_text
+
+TYPOGRAPHIC = "’‘“”„«»‹›…–—‑′″\u00a0\u202f\u2009\u00ad\u200b\u200d\ufeff\ufb01"
+typed_texts = st.text(st.sampled_from(f"{TYPOGRAPHIC}ab .'\"-é中😀"), max_size=30)
+
+
+@pytest.mark.parametrize(
+    ("typed", "twin"),
+    [
+        ("isn’t, isn‘t, isn´t, isn′t", "isn't, isn't, isn't, isn't"),
+        ("“So”, „so“, «so», »so« ‹so›", '"So", "so", "so", "so" \'so\''),
+        ("« Oui\u202f!\u00a0»", '" Oui ! "'),
+        ("1999–2004 — well‑known…", "1999-2004 -- well-known..."),
+        ("\ufeffco\u00adop\u200b, a\u200cb\u2060", "coop, ab"),
+        ("ﬁne oﬃce", "fine office"),
+    ],
+)
+def test_typographic_characters_have_ascii_twins(typed: str, twin: str) -> None:
+    assert normalize_text(typed) == NormalizedText(typed).text == twin
+
+
+@pytest.mark.parametrize("text", ["می\u200cروم", "👩\u200d🚀", "क्\u200dष", "naïve café 中文，。", "£5 ½ №"])
+def test_other_characters_and_joiners_of_other_scripts_stay(text: str) -> None:
+    assert normalize_text(text) == text
+
+
+@given(typed_texts)
+def test_normalizing_twice_changes_nothing_more(text: str) -> None:
+    assert normalize_text(normalize_text(text)) == normalize_text(text)
+
+
+@given(typed_texts)
+def test_the_place_of_a_word_has_the_characters_that_it_was_made_of(text: str) -> None:
+    normalized = NormalizedText(text)
+    for start in range(len(normalized.text)):
+        word, first, last = normalized.word(start, start + 1)
+        assert last == first + 1 and word in (normalize_text(text[first]) or text[first])
+
+
+RULES = {language: SpacyRules(language) for language in ("en", "fr", "de", "it")}
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "She didn’t — couldn’t — see O’Brien’s “house”…\u00a0Why?"),
+        ("fr", "«\u202fL’eau n’est pas d’ici\u202f», dit-elle…"),
+        ("de", "„Das ist’s“, sagte er – und »ging« weiter."),
+        ("it", "L’«uomo» dell’isola non c’è…"),
+    ],
+)
+def test_words_are_those_of_the_twin_and_places_those_of_the_text(language: str, text: str) -> None:
+    words, twins = RULES[language].words(text), RULES[language].words(normalize_text(text))
+    assert [word.text for word in words] == [word.text for word in twins]
+    assert all(normalize_text(text[start:end]) == word for word, start, end in words)
