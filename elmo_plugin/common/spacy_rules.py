@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.scripts import SEGMENTED_LANGUAGES, check_script
 from elmo_plugin.common.typography import NormalizedText, Word
 
 if TYPE_CHECKING:
@@ -20,8 +21,11 @@ class SpacyRules:
     max_new_words = 100_000
     """After them the rules are loaded again, in 0.2 seconds. This many words take about 50 MB."""
 
+    option = "language"  # of the code that uses the rules, which another one may be given to
+
     def __init__(self, language: str, *pipes: str) -> None:
         self._language, self._pipes = language, pipes
+        self._needs_spaces = language not in SEGMENTED_LANGUAGES
         self._rules = self._load()
 
     def words(self, text: str) -> list[Word]:
@@ -30,7 +34,9 @@ class SpacyRules:
 
     def sentences(self, text: str) -> list[list[Word]]:
         """Returns the words of each sentence; the text is one sentence unless a pipe splits it."""
-        normalized = NormalizedText(text)
+        if self._needs_spaces:
+            check_script(text, self.option)
+        normalized = NormalizedText(text, separate=self._needs_spaces)
         doc = self.parse(normalized.text)
         spans = doc.sents if self._pipes else [doc]
         words = (
@@ -60,10 +66,11 @@ class SpacyRules:
             nlp = spacy.blank(self._language)
         except ImportError as error:
             raise BiLmError(f"spaCy lacks rules for language {self._language!r} ({error})") from None
-        # The rules split an em dash from a word; its ASCII twin as well.
+        # The rules split an em dash from a word; its ASCII twin as well, and a full stop from a Korean word.
         rules: Any = nlp.tokenizer
         rules.prefix_search = compile_prefix_regex([*(nlp.Defaults.prefixes or []), "--"]).search
-        rules.suffix_search = compile_suffix_regex([*(nlp.Defaults.suffixes or []), "--"]).search
+        suffixes = [*(nlp.Defaults.suffixes or []), "--", r"(?<=[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3])\."]
+        rules.suffix_search = compile_suffix_regex(suffixes).search
         for pipe in self._pipes:
             nlp.add_pipe(pipe)
         return nlp, len(nlp.vocab.strings)

@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from elmo_plugin.common.scripts import SEPARATE
+
 BYTE_ORDER_MARK = "\ufeff"
 
 _REPLACEMENTS = {
@@ -50,15 +52,21 @@ class Word(NamedTuple):
 
 
 class NormalizedText:
-    """A text with ASCII twins in place of typographic characters, and the origin of each character."""
+    """
+    A text with ASCII twins in place of typographic characters, and the origin of each character. With
+    `separate`, Han and kana characters stand between spaces.
+    """
 
-    def __init__(self, typed: str) -> None:
+    def __init__(self, typed: str, separate: bool = False) -> None:
         self.text = typed
         self._origins: Sequence[int] = range(len(typed))
         if not typed.isascii():
             pieces = list(typed)
             for match in _TYPOGRAPHIC.finditer(typed):
                 pieces[match.start()] = _twin(match)
+            for match in SEPARATE.finditer(typed) if separate else ():
+                pieces[match.start()] = f" {pieces[match.start()]}"
+                pieces[match.end() - 1] += " "
             self.text = "".join(pieces)
             self._origins = [origin for origin, piece in enumerate(pieces) for _ in piece]
 

@@ -3,17 +3,41 @@
 import re
 from abc import abstractmethod
 from collections.abc import Iterable
+from itertools import chain
+from string import punctuation
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import Token, Tokenizer
 from nltk.tokenize import TreebankWordTokenizer
 from overrides import overrides
+from spacy.lang.en.tokenizer_exceptions import TOKENIZER_EXCEPTIONS
 from spacy.tokens import Doc
 
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.scripts import SEGMENTED_LANGUAGES, check_script
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.common.typography import NormalizedText
 
 MAX_RUN = 2_000  # characters without white space take 0.3 seconds; the time grows with their square
+_ABBREVIATIONS = {
+    *TOKENIZER_EXCEPTIONS,
+    *(
+        "etc.",
+        "No.",
+        "Nos.",
+        "Fig.",
+        "Sgt.",
+        "Lt.",
+        "Col.",
+        "Capt.",
+        "Maj.",
+        "Hon.",
+        "Sr.",
+        "Ave.",
+        "approx.",
+    ),
+}
+_RUN_ON = re.compile(r"(.*[a-z]{2})\.([A-Z][a-z]+)")
 _SPACE = re.compile(r"\s*")
 
 
@@ -38,13 +62,19 @@ class RawTextTokenizer(Tokenizer):
     `normalize_text`; the tokens have their places and forms in the text as typed.
     """
 
+    needs_spaces = True
+    """Whether it splits words at spaces; then Han and kana characters are words."""
+
     @abstractmethod
     def split(self, text: str) -> Iterable[Token]:
         """Returns the words of a normalized text; without `idx` each begins where the one before ends."""
 
     @overrides
     def tokenize(self, text: str) -> list[Token]:
-        normalized = NormalizedText(text)
+        if self.needs_spaces:
+            with as_configuration_error():
+                check_script(text, "tokenizer")
+        normalized = NormalizedText(text, separate=self.needs_spaces)
         tokens: list[Token] = []
         end = 0
         for token in self.split(normalized.text):
@@ -67,6 +97,8 @@ class RawTextTokenizer(Tokenizer):
 class NormalizingTokenizer(RawTextTokenizer):
     """Makes a `RawTextTokenizer` of any other."""
 
+    needs_spaces = False
+
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
 
@@ -79,7 +111,8 @@ class NormalizingTokenizer(RawTextTokenizer):
 class PennTreebankTokenizer(RawTextTokenizer):
     """
     Splits a sentence as in the Penn Treebank, except that both quotation marks are `"`. Text that biLMs are
-    trained on, such as the 1 Billion Word Benchmark, is tokenized like this.
+    trained on, such as the 1 Billion Word Benchmark, is tokenized like this. In a text of several sentences
+    each full stop is a word. Each Han or kana character is a word.
 
     Registered as a `Tokenizer` with name "penn_treebank".
     """
@@ -90,15 +123,30 @@ class PennTreebankTokenizer(RawTextTokenizer):
     @overrides
     def split(self, text: str) -> Iterable[Token]:
         end = 0
-        for word in self._tokenizer.tokenize(text):
+        for word in chain.from_iterable(map(_split_stop, self._tokenizer.tokenize(text))):
             start = _SPACE.match(text, end).end()  # type: ignore[union-attr]
             is_quote = word in ("``", "''")
             end = start + (1 if is_quote and text[start] == '"' else len(word))
             yield Token('"' if is_quote else word, start, end)
 
 
+def _split_stop(word: str) -> list[str]:
+    """Splits the full stop of a sentence from its last word, maybe with the next word: `phone.It`."""
+    if "." not in word or word in _ABBREVIATIONS:
+        return [word]
+    if (match := _RUN_ON.fullmatch(word)) and f"{match[1]}." not in _ABBREVIATIONS:
+        return [match[1], ".", match[2]]
+    stem = word.removesuffix(".")
+    last = stem.rpartition(".")[2]
+    has_case = last.lower() != last.upper()  # J. and U.S. are initials
+    ends_sentence = last and last[-1] not in punctuation and not (has_case and len(last) == 1)
+    return [stem, "."] if stem != word and ends_sentence else [word]
+
+
 class EnglishRules(SpacyRules):
     """spaCy's rules for English. Raises `ConfigurationError` for 2,001 characters without white space."""
+
+    option = "the words, as a list"
 
     def __init__(self, *pipes: str) -> None:
         super().__init__("en", *pipes)
@@ -113,11 +161,24 @@ class EnglishRules(SpacyRules):
         return super().parse(text)
 
 
+@Tokenizer.register("spacy_rules")
 class SpacyRulesTokenizer(RawTextTokenizer):
-    """Splits a sentence by spaCy's rules for English, without a trained model. Spaces are not tokens."""
+    """
+    Splits a sentence by spaCy's rules for a language, without a trained model. Spaces are not tokens.
 
-    def __init__(self) -> None:
-        self._rules = EnglishRules()
+    Registered as a `Tokenizer` with name "spacy_rules".
+
+    # Parameters
+
+    language : `str`, optional (default = `"en"`)
+        The language by spaCy's code. For "ja", "th" and "zh" spaCy names the package that it needs, if any;
+        for others, each Han or kana character is a word.
+    """
+
+    def __init__(self, language: str = "en") -> None:
+        with as_configuration_error():
+            self._rules = EnglishRules() if language == "en" else SpacyRules(language)
+        self.needs_spaces = language not in SEGMENTED_LANGUAGES
 
     @overrides
     def split(self, text: str) -> Iterable[Token]:
