@@ -1,6 +1,7 @@
 """The base of the predictors of all tasks: text and words from JSON."""
 
 from collections.abc import Sequence
+from copy import copy
 from inspect import signature
 from typing import Any, ClassVar
 
@@ -24,6 +25,7 @@ from elmo_plugin.tasks.tokenizers import (
     raw_text_tokenizer,
 )
 
+TokenizerConfig = Tokenizer | str | dict[str, Any] | None
 SPLIT = "split it, or give the predictor more (--predictor-args '{\"max_words\": N}') if there is memory"
 CHARACTERS_PER_WORD = 20
 
@@ -33,13 +35,26 @@ class TaskPredictor(Predictor):
     The base of the predictors of all tasks. The memory of some layers grows with the square of the number of
     words, so texts of more than `max_words`, by default `longest`, are an error; before they are tokenized,
     texts of more than 20 times as many characters. An in-memory cache serves the epochs of a training, and
-    inputs of a predictor rarely repeat, so the model predicts without it.
+    inputs of a predictor rarely repeat, so the model predicts without it. A `tokenizer`, or its
+    configuration, splits texts instead of the dataset reader's.
     """
 
     name: ClassVar[str]  # the registered name, with which error messages begin
     longest: ClassVar[int] = 5_000
 
-    def __init__(self, model: Model, dataset_reader: DatasetReader, *, max_words: int | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        dataset_reader: DatasetReader,
+        *,
+        tokenizer: TokenizerConfig = None,
+        max_words: int | None = None,
+    ) -> None:
+        if tokenizer is not None:
+            if not hasattr(dataset_reader, "tokenizer"):
+                raise ConfigurationError(f"{self.name}: the dataset reader has no tokenizer to replace")
+            dataset_reader = copy(dataset_reader)
+            dataset_reader.tokenizer = make_tokenizer(tokenizer)
         super().__init__(model, dataset_reader)
         self._max_words = self.longest if max_words is None else max_words
         if type(self._max_words) is not int or self._max_words < 1:
@@ -113,8 +128,9 @@ class SentencePredictor(TaskPredictor):
         The model to predict with.
     dataset_reader : `DatasetReader`
         The reader of its training; its `text_to_instance` takes the tokens.
-    tokenizer : `Tokenizer | str | dict`, optional (default = `default_tokenizer()`)
-        How a plain sentence becomes words: a tokenizer, or its configuration, as in `--predictor-args`.
+    tokenizer : `Tokenizer | str | dict`, optional (default = `None`)
+        How a plain sentence becomes words: a tokenizer, or its configuration, as in `--predictor-args`; by
+        default the dataset reader's, or else `default_tokenizer()`.
     max_words : `int`, optional (default = `5000`)
         The most words of a sentence.
 
@@ -127,15 +143,13 @@ class SentencePredictor(TaskPredictor):
         self,
         model: Model,
         dataset_reader: DatasetReader,
-        tokenizer: Tokenizer | str | dict[str, Any] | None = None,
+        tokenizer: TokenizerConfig = None,
         *,
         max_words: int | None = None,
     ) -> None:
         super().__init__(model, dataset_reader, max_words=max_words)
-        if isinstance(tokenizer, str | dict):
-            config = {"type": tokenizer} if isinstance(tokenizer, str) else tokenizer
-            tokenizer = Tokenizer.from_params(Params(config))
-        self._tokenizer = raw_text_tokenizer(tokenizer, self.default_tokenizer)
+        chosen = getattr(dataset_reader, "tokenizer", None) if tokenizer is None else tokenizer
+        self._tokenizer = self.default_tokenizer() if chosen is None else make_tokenizer(chosen)
 
     def predict(self, sentence: str) -> JsonDict:
         """Returns the prediction for one plain sentence."""
@@ -148,6 +162,13 @@ class SentencePredictor(TaskPredictor):
         if next(iter(signature(to_instance).parameters.values())).annotation is str:  # it splits text itself
             return to_instance(json_dict.get("sentence", " ".join(map(str, words))))
         return to_instance(words)
+
+
+def make_tokenizer(config: Tokenizer | str | dict[str, Any]) -> RawTextTokenizer:
+    """Returns a tokenizer for text as people type it, from any tokenizer or its configuration."""
+    if isinstance(config, str | dict):
+        config = Tokenizer.from_params(Params({"type": config} if isinstance(config, str) else config))
+    return raw_text_tokenizer(config, PennTreebankTokenizer)
 
 
 def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> list[Token]:

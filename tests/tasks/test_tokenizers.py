@@ -1,10 +1,17 @@
-"""The tokenizer of plain sentences."""
+# ruff: noqa: RUF001
+"""The tokenizers of plain sentences."""
 
 import pytest
 from allennlp.common.checks import ConfigurationError
+from allennlp.data.tokenizers import WhitespaceTokenizer
 
 from elmo_plugin.common.spacy_rules import SpacyRules
-from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, SpacyRulesTokenizer
+from elmo_plugin.tasks.tokenizers import (
+    PennTreebankTokenizer,
+    RawTextTokenizer,
+    SpacyRulesTokenizer,
+    raw_text_tokenizer,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +50,43 @@ def test_spacys_rules_refuse_what_takes_them_seconds() -> None:
     assert len(SpacyRulesTokenizer().tokenize("(" * 2_000 + " " + ")" * 2_000)) == 4_000
     with pytest.raises(ConfigurationError, match="2,000 characters without white space, not 2,001"):
         SpacyRulesTokenizer().tokenize("a " + "(" * 2_001)
+
+
+@pytest.mark.parametrize("tokenizer", [PennTreebankTokenizer(), SpacyRulesTokenizer()])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("米拉于2018年在Varna开了店，后来。", "米 拉 于 2018 年 在 Varna 开 了 店 ， 后 来 。"),
+        ("ミラは「カフェ」へ、と。", "ミ ラ は 「 カ フ ェ 」 へ 、 と 。"),
+        ("か\u3099く 人々 𠀀が ｶﾞ", "か\u3099 く 人 々 𠀀 が ｶﾞ"),
+        ("미라는 서점을 열었다. 작다.", "미라는 서점을 열었다 . 작다 ."),
+        ("She dropped her phone. It broke.", "She dropped her phone . It broke ."),
+        ('He "left." Then (really.) so', 'He " left . " Then ( really . ) so'),
+        ("NASA. Mr. Ott of the U.S. at 5 p.m. so", "NASA . Mr. Ott of the U.S. at 5 p.m. so"),
+        ("J. Ott, Ph.D. said 3.5 in 2019. Wait... go", "J. Ott , Ph.D. said 3.5 in 2019 . Wait ... go"),
+        ("ok it fell.It broke", "ok it fell . It broke"),
+        ("Они ушли. Я нет.", "Они ушли . Я нет ."),
+    ],
+)  # fmt: skip
+def test_characters_without_spaces_and_inner_full_stops_are_words(
+    tokenizer: RawTextTokenizer, text: str, words: str
+) -> None:
+    tokens = tokenizer.tokenize(text)
+    assert [token.text for token in tokens] == words.split()
+    assert [text[token.idx : token.idx_end] for token in tokens] == words.split()
+
+
+def test_a_script_that_needs_a_dictionary_names_the_option_unless_a_tokenizer_is_given() -> None:
+    with pytest.raises(
+        ConfigurationError, match="Thai is written without spaces between words: set tokenizer"
+    ):
+        PennTreebankTokenizer().tokenize("ฉันกินข้าว")
+    given = raw_text_tokenizer(WhitespaceTokenizer(), PennTreebankTokenizer)
+    assert [token.text for token in given.tokenize("ฉัน กิน 米拉")] == ["ฉัน", "กิน", "米拉"]
+
+
+def test_spacys_rules_are_those_of_a_language() -> None:
+    tokens = SpacyRulesTokenizer("zh").tokenize("米拉 在。")
+    assert [token.text for token in tokens] == ["米", "拉", "在", "。"]
+    with pytest.raises(ConfigurationError, match="spaCy lacks rules for language 'lo'"):
+        SpacyRulesTokenizer("lo")

@@ -76,7 +76,7 @@ class SquadReader(TaskDatasetReader):
         super().__init__(token_indexers, **kwargs)
         if max_paragraph_words is not None and max_paragraph_words < 1:
             raise ConfigurationError(f"squad_v1: max_paragraph_words is 1 or more, not {max_paragraph_words}")
-        self._tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
+        self.tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
         self._max_paragraph_words = max_paragraph_words
         self.options = SquadOptions(repair_offsets, skip_unanswerable, skip_bad)
         self._answers_required = answers_required
@@ -128,7 +128,7 @@ class SquadReader(TaskDatasetReader):
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
         """Splits a paragraph into words (at least one), with their places."""
-        tokens = self._tokenizer.tokenize(paragraph)
+        tokens = self.tokenizer.tokenize(paragraph)
         if not tokens:
             raise ConfigurationError(f"no words in the paragraph {paragraph!r}")
         if any(token.idx is None for token in tokens):
@@ -137,7 +137,7 @@ class SquadReader(TaskDatasetReader):
         return TokenizedParagraph(paragraph, tokens, places)
 
     def _split_question(self, question: Question) -> list[Token]:
-        words = self._tokenizer.tokenize(question.text)
+        words = self.tokenizer.tokenize(question.text)
         if not words:
             raise ConfigurationError(f"no words in the question {question.text!r}")
         return words

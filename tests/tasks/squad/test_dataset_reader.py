@@ -116,6 +116,14 @@ def test_questions_without_an_answer_may_be_left_out(tmp_path: Path) -> None:
     assert instance["metadata"].metadata["question"].id == 7
 
 
+def test_a_paragraph_without_spaces_has_answers_of_characters(tmp_path: Path) -> None:
+    (instance,) = reader().read(file_with(tmp_path, "店在河边。", [{"text": "河边", "answer_start": 2}]))
+    assert spans(instance) == [(2, 3)]
+    file = file_with(tmp_path, "ร้านอยู่ริมน้ำ", [])
+    with pytest.raises(ConfigurationError, match=f"{file}, T, paragraph 1: Thai is .*: set tokenizer"):
+        list(reader().read(file))
+
+
 def test_texts_that_cannot_be_split_may_be_left_out(tmp_path: Path) -> None:
     record = {"id": 7, "context": "It rained.", "question": "What?"}
     lines = [record, record | {"id": 8, "question": "(" * 6000}, record | {"id": 9, "context": "(" * 6000}]
