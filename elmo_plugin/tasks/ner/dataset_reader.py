@@ -11,6 +11,7 @@ from allennlp.data.fields import MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
+from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.tasks.dataset_reader import (
     Line,
     TagsField,
@@ -133,9 +134,8 @@ class Conll2003Reader(TaskDatasetReader):
 
     def _sentences(self, lines: list[Line]) -> tuple[list[TaggedSentence], str]:
         """Returns the sentences of a file, and a description of its columns."""
-        first = next((line.text.strip() for line in lines if line.text.strip()), "")
         columns = (self._word_column, self._tag_column)
-        if first.startswith("{") and first.endswith("}"):
+        if _is_json(lines):
             return list(sentences_of_json(lines, *columns, self._label_names)), "JSON lines"
         table = read_table(lines, self._separator, columns)
         if not table.words():
@@ -154,3 +154,12 @@ class Conll2003Reader(TaskDatasetReader):
             fields["tags"] = TagsField(tags, cast(TextField, fields["tokens"]))
             fields["gold_tags"] = MetadataField(tags)
         return Instance(fields)
+
+
+def _is_json(lines: list[Line]) -> bool:
+    """Returns whether a file has JSON lines, by its name or its first object or list."""
+    first = next((line for line in lines if line.text.strip()), Line("", "", 0))
+    name, text = first.file.removesuffix(compression(first.file)).lower(), first.text.strip()
+    return name.endswith((".json", ".jsonl", ".ndjson")) or (
+        text[:1] + text[-1:] in ("{}", "[]") and '"' in text
+    )

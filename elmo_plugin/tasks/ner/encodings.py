@@ -35,6 +35,11 @@ def read_tags(
     tags = parse_tags(values)
     if source == "auto" and are_plain is None:
         are_plain = not tags and not looks_like_entities([tag for each in sentences for tag in each.tags])
+    if are_plain and any("(" in value and "*" in value for value in values):
+        line = next(each for each in sentences if any("*" in tag for tag in each.tags)).lines[0]
+        raise ConfigurationError(
+            f"{line.location}: spans in brackets are not read; source_encoding: 'plain' takes them as tags"
+        )
     if source == "plain" or (source == "auto" and are_plain):
         return None, f"{len(values)} plain tags"
     if tags is None:
@@ -58,7 +63,7 @@ def _raise_not_an_entity(sentences: Sequence[TaggedSentence], values: set[str]) 
     )
     raise ConfigurationError(
         f"{line.location}: expected a tag such as O or B-PER, got {tag!r}; source_encoding: 'plain' takes "
-        "any tags, and tag_column another column"
+        f"any tags, and tag_column {'a header' if line is sentences[0].lines[0] else 'another column'}"
     )
 
 

@@ -103,7 +103,10 @@ class _Finder:
         tags = {column: parsed for column in others if (parsed := parse_tags(self.values[column]))}
         typed = [column for column in tags if any(tag.kind for tag in tags[column].values())]
         entities = [column for column in typed if not self.has_chunks(column)]
-        for found in (entities, [column for column in tags if column not in typed][-1:], typed):
+        outside = [column for column in tags if column not in typed][-1:]
+        if outside and (outside > entities[:1] if entities else outside < typed[-1:]):
+            raise self.ambiguous("the tags", sorted([*(entities or typed), *outside]), "tag_column")
+        for found in (entities, outside, typed):
             if len({tuple(self.columns[column]) for column in found}) > 1:
                 raise self.ambiguous("the tags", found, "tag_column")
             if found:
@@ -136,8 +139,13 @@ class _Finder:
         passed = others[: others.index(found[0])]
         if passed and not any(map(self.starts_again, passed)):
             raise self.ambiguous("the words", [passed[-1], found[0]], "word_column")
-        richer = (column for column in found if len(self.values[column]) > len(self.values[found[0]]))
-        return next((c for c in richer if not all(map(_WORD_CLASS.fullmatch, self.values[c]))), found[0])
+        for column in found:
+            if not all(map(_WORD_CLASS.fullmatch, self.values[column])):
+                if len(self.values[column]) > len(self.values[found[0]]):
+                    return column
+                if len(self.values[column]) == len(self.values[found[0]]):
+                    raise self.ambiguous("the words", [found[0], column], "word_column")
+        return found[0]
 
     def is_number(self, column: int) -> bool:
         return all(map(str.isdigit, self.values[column]))

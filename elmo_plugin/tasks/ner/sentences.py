@@ -8,7 +8,7 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.tasks.dataset_reader import Line, Row
 from elmo_plugin.tasks.ner.layout import Layout
 from elmo_plugin.tasks.ner.table import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES, Table
-from elmo_plugin.tasks.ner.tags import parse_tag
+from elmo_plugin.tasks.ner.tags import parse_tag, parse_tags
 from elmo_plugin.tasks.records import parse_records
 
 
@@ -26,15 +26,15 @@ def sentences_of_table(table: Table, layout: Layout) -> Iterator[TaggedSentence]
     """
     word, tag, width, _ = layout
     known = {fields[tag] for _, fields in table.words()}
+    are_plain = parse_tags(known) is None
 
     def is_word(row: Row, within: bool) -> bool:
         """A row that begins with "#" is a comment unless it has all columns, and a tag that others have."""
         fields = row[1]
         if len(fields) != width or word != 0 or " " in fields[0]:
             return False
-        return (
-            within or fields[tag] in known or parse_tag(fields[tag]) is not None or fields[tag] == fields[0]
-        )
+        is_tag = within or fields[tag] == fields[0] if are_plain else parse_tag(fields[tag]) is not None
+        return is_tag or fields[tag] in known
 
     for rows in table.sentences(is_word):
         sentence = TaggedSentence(
@@ -75,8 +75,8 @@ def _find_key(line: Line, fields: dict[str, Any], usual: Sequence[str], option: 
         if key in fields:
             return key
     raise ConfigurationError(
-        f"{line.location}: expected one of the keys {', '.join(usual)}, got {', '.join(fields)}; "
-        f"the option {option} names another"
+        f"{line.location}: expected a key such as {usual[0]!r} or {usual[1]!r}, got "
+        f"{', '.join(map(repr, fields))}; the option {option} names one"
     )
 
 

@@ -1,15 +1,19 @@
 """The rows of a file of columns: what separates its fields and its sentences, comments and a header."""
 
+import ast
 import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from allennlp.common.checks import ConfigurationError
+
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.tasks.dataset_reader import Line, Row
+from elmo_plugin.tasks.ner.tags import parse_tag
 from elmo_plugin.tasks.records import parse_records
 
-WORD_NAMES = ("token", "tokens", "word", "words", "form", "text", "surface")
+WORD_NAMES = ("token", "tokens", "word", "words", "form", "text", "surface", "sentence")
 ENTITY_NAMES = (
     *("ner_tags", "ner_tag", "ner", "ne-coarse-lit", "ne", "entity", "entities", "iob", "bio", "ner_label"),
     *("tag", "tags", "label", "labels"),
@@ -51,7 +55,7 @@ class Table(NamedTuple):
         is_separated = bool(words) and None in self.rows[words[0] : words[-1]]
         sentence: list[Row] = []
         for row in self.rows:
-            if row and (not self.is_hash(row) or is_word(row, bool(sentence))):
+            if row and (not self.is_hash(row) or is_word(row, is_separated and bool(sentence))):
                 sentence.append(row)
             elif sentence and (row is None or not is_separated):
                 yield sentence
@@ -69,6 +73,10 @@ def read_table(lines: Sequence[Line], separator: str | None, columns: Sequence[i
     texts = [line for line in lines if not _is_boundary(line)]
     if not texts:
         return Table([], [], may_have_comments=False)
+    if "\r" in texts[0].text.rstrip("\r\n"):
+        raise ConfigurationError(
+            f"{texts[0].location}: expected \\n or \\r\\n at the end of lines, got \\r alone"
+        )
     fields = _csv_fields(texts[0], separator, chosen)
     if fields is not None:
         return _separate(_read_csv(lines, fields, _is_header(fields, chosen)))
@@ -85,11 +93,21 @@ def _is_header(fields: Sequence[str], chosen: set[str]) -> bool:
     return bool(is_usual or (chosen and chosen <= set(fields)))
 
 
+def _is_unlike(fields: Sequence[str], row: Sequence[str]) -> bool:
+    """Returns whether a row that names the words has no tag of an entity unlike the one that follows."""
+    has_word = not {field.lower() for field in fields}.isdisjoint(WORD_NAMES)
+    return has_word and any(
+        parse_tag(tag) and not parse_tag(name) for name, tag in zip(fields, row, strict=False)
+    )
+
+
 def _csv_fields(first: Line, separator: str | None, chosen: set[str]) -> list[str] | None:
     """Returns the fields of the first line of a CSV file, or `None` for columns."""
     is_csv = first.file.removesuffix(compression(first.file)).lower().endswith(".csv")
     for delimiter in ",;|" if separator is None else separator.strip():
-        fields = [field.strip() for field in next(csv.reader([first.text.strip()], delimiter=delimiter))]
+        fields = [
+            field.strip() for field in next(csv.reader([first.text.replace("\r", "")], delimiter=delimiter))
+        ]
         if separator or _is_header(fields, chosen) or (is_csv and len(fields) > 1):
             return fields
     return None
@@ -107,11 +125,13 @@ def _read_csv(lines: Sequence[Line], fields: list[str], has_header: bool) -> Tab
 
 
 def _splitter(texts: Sequence[Line], separator: str | None) -> Callable[[str], list[str]]:
-    """Returns how lines are split: at tabs if the first of them has one, unless only spaces fit all."""
+    """Returns how lines are split: at tabs if any has one, unless only spaces fit all."""
     rows = [line.text for line in texts if line.text[0] != "#"] or [line.text for line in texts]
-    if separator is None and "\t" in rows[0].strip():
+    if separator is None and any("\t" in text.strip() for text in rows):
         is_regular = len({text.count("\t") for text in rows}) == 1
-        separator = "\t" if is_regular or len({len(_split(text)) for text in rows}) > 1 else None
+        is_mixed = all(" " in text.rpartition("\t")[2].strip() for text in rows)
+        fit_spaces = len({len(_split(text)) for text in rows}) == 1 if is_mixed or not is_regular else False
+        separator = None if fit_spaces else "\t"
     return _split_at_tabs if separator == "\t" else _split
 
 
@@ -135,22 +155,45 @@ def _split_lines(lines: Sequence[Line], split: Callable[[str], list[str]]) -> Ta
 
 def _take_header(table: Table, chosen: set[str]) -> Table:
     """Takes the names of the columns from the first row, even if it begins with "#"; or gives CoNLL-U's."""
-    first_word = table.words()[0]
+    first_word, *others = table.words()
     for row in [first_word, *filter(None, table.rows)][:2] if not table.names else []:
         fields = [field for field in (field.lstrip("# ") for field in row[1]) if field]
-        if len(fields) == len(first_word[1]) and _is_header(fields, chosen):
+        is_header = _is_header(fields, chosen) or (others and _is_unlike(fields, others[0][1]))
+        if is_header and len(fields) == len(first_word[1]):
             return table._replace(rows=[r for r in table.rows if not r or r[1] != row[1]], names=fields)
     is_conllu = len(first_word[1]) == len(_CONLLU) and first_word[1][0][:1] in ("0", "1")
     return table._replace(names=_CONLLU) if is_conllu and not table.names else table
 
 
+def _one_word_per_row(table: Table) -> Table:
+    """Splits rows with the words of a whole sentence and as many tags, separated by spaces or in a list."""
+    rows = [(line, [_parts(field) for field in fields]) for line, fields in table.words()]
+    lengths = [[len(parts) for parts in row] for _, row in rows]
+    equal = [c for c in range(len(lengths[0])) if all(row[c : c + 1] == row[-1:] for row in lengths)]
+    if len(equal) < 2 or max(row[-1] for row in lengths) < 2:
+        return table
+    words: list[Row | None] = []
+    for line, row in rows:
+        words += [None, *((line, list(fields)) for fields in zip(*(row[c] for c in equal), strict=True))]
+    return Table(words, [table.names[c] for c in equal] if table.names else [], may_have_comments=False)
+
+
+def _parts(field: str) -> list[str]:
+    try:
+        return [str(part) for part in ast.literal_eval(field)] if field.startswith("[") else field.split()
+    except (SyntaxError, ValueError, TypeError):
+        return field.split()
+
+
 def _separate(table: Table) -> Table:
     """Separates sentences at a column's values, and leaves out CoNLL-U's contracted words and empty nodes."""
+    table = _one_word_per_row(table)
     names = [name.lower() for name in table.names]
-    sentence_column = next((names.index(name) for name in _SENTENCE_NAMES if name in names), None)
+    words = [name for name in WORD_NAMES if name in names][:1]
+    sentence_column = next((names.index(n) for n in _SENTENCE_NAMES if n in names and n not in words), None)
     misc = names.index("misc") if "misc" in names else None
     numbers = {row[1][0] for row in table.words()}
-    is_numbered = all(map(_NUMBER.fullmatch, numbers)) and not all(map(str.isdigit, numbers))
+    is_numbered = all(map(_NUMBER.fullmatch, numbers)) and len({number.isdigit() for number in numbers}) == 2
     if sentence_column is None and misc is None and not is_numbered:
         return table
     rows: list[Row | None] = []

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
-ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES": "BMES"}
+ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES": "BMES", "BMEWO": "BMEW"}
 """The letters of each encoding that is checked."""
-_BIOES = {"U": "S", "L": "E", "M": "I"}
-_PREFIXED = re.compile(r"(?P<letter>[BIESULM])(?:[-_](?P<kind>.+))?", re.IGNORECASE)
-_SUFFIXED = re.compile(r"(?P<kind>.+)[-_](?P<letter>[BIESULM])")
+_BIOES = {"U": "S", "W": "S", "L": "E", "M": "I"}
+_PREFIXED = re.compile(r"(?P<letter>[BIESULMW])(?:[-_](?P<kind>.+))?", re.IGNORECASE)
+_SUFFIXED = re.compile(r"(?P<kind>.+)[-_](?P<letter>[BIESULMW])")
 
 Span = tuple[str, tuple[int, int]]  # the type of an entity, its first and its last word
 
@@ -42,7 +42,7 @@ def _parse(value: str, pattern: re.Pattern[str]) -> Tag | None:
     if value in ("O", "o"):
         return OUTSIDE
     match = pattern.fullmatch(value)
-    if match is None or value in "biesulm":
+    if match is None or value in "biesulmw":
         return None
     letter = match["letter"].upper()
     return Tag(letter, _BIOES.get(letter, letter), match["kind"] or "")
