@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
@@ -9,7 +10,8 @@ from allennlp.training.metrics import Metric
 from overrides import overrides
 
 from elmo_plugin.tasks.counting import Figures, ScoreMetric, Scores, figures_by_group, precision_recall_f1
-from elmo_plugin.tasks.dataset_reader import Line, check_columns, read_text_lines, sentence_rows
+from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, read_text_lines
+from elmo_plugin.tasks.ner.table import read_table
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 # The prefixes of a word and the next one between which a chunk of one type ends, and between which one
@@ -148,19 +150,28 @@ def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
 
 def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[Tag, Tag]]]:
     """Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`."""
-    num_columns = 0
-    for sentence in sentence_rows(lines, lambda columns: columns and columns[0] != BOUNDARY):
-        num_columns = num_columns or max(2, len(sentence[0][1]))
-        check_columns(sentence, num_columns, "the last two: gold tag, predicted tag")
-        yield [(_checked_tag(row[-2], line), _checked_tag(row[-1], line)) for line, row in sentence]
+    table = read_table(list(lines), None, ())
+    width = max(2, len(table.words()[0][1])) if table.words() else 0
+
+    def is_word(row: Row, within: bool) -> bool:
+        """A row that begins with "#" is a comment unless it has all columns and ends in two tags."""
+        return len(row[1]) == width and all(parse_tag(tag).prefix in _PREFIXES for tag in row[1][-2:])
+
+    for sentence in table.sentences(is_word):
+        for has_words, rows in groupby(sentence, key=lambda row: row[1][0] != BOUNDARY):
+            if has_words:
+                words = list(rows)
+                check_columns(words, width, "the last two: gold tag, predicted tag")
+                yield [(_checked_tag(row[-2], line), _checked_tag(row[-1], line)) for line, row in words]
 
 
 def _checked_tag(text: str, line: Line) -> Tag:
-    if text.partition("-")[0] not in _PREFIXES:
+    tag = parse_tag(text)
+    if tag.prefix not in _PREFIXES:
         raise ConfigurationError(
             f"{line.location}: expected a tag that begins with B, I, E, S or O, got {text!r}"
         )
-    return parse_tag(text)
+    return tag
 
 
 def _table(scores: NerScores, rows: dict[str, Figures]) -> list[str]:

@@ -24,6 +24,7 @@ _CONLLU = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DE
 _split = re.compile(r"\S+", re.ASCII).findall  # other spaces may be part of a word
 _NAMED_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
 _KEY_AND_VALUE = re.compile(r"# *\S+ +=( |$)")
+_NAME = re.compile(r"[^\W\d][\w -]+")
 _NUMBER = re.compile(r"\d+([-.]\d+)?")  # of words in CoNLL-U; contracted words have two, and empty nodes
 
 
@@ -94,11 +95,12 @@ def _is_header(fields: Sequence[str], chosen: set[str]) -> bool:
 
 
 def _is_unlike(fields: Sequence[str], row: Sequence[str]) -> bool:
-    """Returns whether a row that names the words has no tag of an entity unlike the one that follows."""
-    has_word = not {field.lower() for field in fields}.isdisjoint(WORD_NAMES)
-    return has_word and any(
-        parse_tag(tag) and not parse_tag(name) for name, tag in zip(fields, row, strict=False)
-    )
+    """Returns whether fields name the words and, unlike the row that follows, have no tag of an entity."""
+    if len(fields) != len(row) or not any(field.lower() in WORD_NAMES for field in fields):
+        return False
+    others = [(name, tag) for name, tag in zip(fields, row, strict=True) if name.lower() not in WORD_NAMES]
+    are_names = all(_NAME.fullmatch(name) and not parse_tag(name) for name, _ in others)
+    return are_names and any(parse_tag(tag) for _, tag in others)
 
 
 def _csv_fields(first: Line, separator: str | None, chosen: set[str]) -> list[str] | None:

@@ -141,6 +141,8 @@ def test_a_type_without_a_prediction_or_a_gold_chunk_has_zeros(tmp_path: Path) -
         "a\tB-X\tB-X\nb  I-X\tI-X\r\n \n\nc I-X I-X",
         "a B-X B-X\nb I-X I-X\n-X- O O\nc I-X I-X\n",
         "a B-X B-X\nb I-X I-X\n-X- - B-Y O\nc I-X I-X\n",
+        "# id 5 domain=dev\na B-X B-X\nb L-X I-X\n\n# text = c U-X\nc U-X U-X\n",
+        "word gold predicted\na B-X B-X\nb I-X I-X\n-DOCSTART-\n# I-X I-X\n",
     ],
 )
 def test_sentences_end_at_blank_lines_and_boundaries(tmp_path: Path, text: str) -> None:
@@ -156,7 +158,7 @@ def test_sentences_end_at_blank_lines_and_boundaries(tmp_path: Path, text: str) 
         (b"a O O\n\nb O\n", ", line 3: expected 3 columns (the last two: gold tag, predicted tag), got 2"),
         (b"a O O\nb x O O\n", ", line 2: expected 3 columns"),
         (b"\na\n", ", line 2: expected 2 columns"),
-        (b"a O O\nb U-X O\n", ", line 2: expected a tag that begins with B, I, E, S or O, got 'U-X'"),
+        (b"a O O\nb X-X O\n", ", line 2: expected a tag that begins with B, I, E, S or O, got 'X-X'"),
         (b"a O PER\n", ", line 1: expected a tag that begins with B, I, E, S or O, got 'PER'"),
         (b"a O O\n\xe9 O O\n", ", line 2: not UTF-8 text"),
         (b" \n\n-X- O O\n", ": no words in this file"),
