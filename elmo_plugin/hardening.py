@@ -24,6 +24,7 @@ from typing import Any, get_args, get_origin
 import torch
 from allennlp import models
 from allennlp.commands import evaluate, predict
+from allennlp.commands.train import TrainModel
 from allennlp.common import Lazy, Params, from_params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import FromParams
@@ -35,6 +36,7 @@ from allennlp.predictors import Predictor, predictor
 from elmo_plugin import archives
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.outputs import check_outputs
+from elmo_plugin.porting.check import refuse_old
 
 CONSTRUCT_ARG = from_params.construct_arg
 FROM_PARAMS = FromParams.__dict__["from_params"].__func__
@@ -75,6 +77,8 @@ def make_from_params(
     path = getattr(params, "history", "").rstrip(".")
     try:
         _check_object(params)
+        if cls is TrainModel and (problem := refuse_old(_plain(params))):
+            raise MistakeError(problem[1], problem[0], is_whole=True)
         return FROM_PARAMS(cls, params, constructor_to_call, constructor_to_inspect, **extras)
     except MistakeError as error:
         if error.is_whole or not path:

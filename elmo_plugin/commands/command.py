@@ -21,6 +21,7 @@ WITHOUT_ALLENNLP = {
     "weights": "Show how much each layer of the biLM counts in trained models.",
 }
 WITH_ALLENNLP = {
+    "port": "Change a configuration or archive of AllenNLP 0.x or 1.x for AllenNLP 2.10.1.",
     "predict": "Predict a text with a trained model, or answer a file of SQuAD.",
     "vocab": "Make the vocabulary of a biLM from text.",
     "sweep": "Train configurations with several seeds and compare them.",

@@ -1,0 +1,96 @@
+"""Archives of AllenNLP 0.x and 1.x, written so that AllenNLP 2.10.1 loads them, with the same weights."""
+
+import tempfile
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from allennlp.common.meta import META_NAME, Meta
+from allennlp.models import archive_model
+from torch import Tensor
+
+from elmo_plugin import dropin  # noqa: F401  its embedder keeps the options of a biLM in the weights
+from elmo_plugin.archives import load_archive
+from elmo_plugin.bilm.io import WEIGHTS_NAMES
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import atomic_write, write_json
+from elmo_plugin.common.formats.archives import unpack
+from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
+from elmo_plugin.porting.config import Config
+from elmo_plugin.porting.rules import port_config
+
+_CONFIG, _FILES, _STORED = "config.json", "files_to_archive.json", "fta"
+# Parts of the names of weights in AllenNLP 0.x, and the parts that replace them.
+_RENAMED = {"_matrix_attention._similarity_function.": "_matrix_attention."}
+
+
+def port_archive(source: str, output: str, say: Callable[[str], None]) -> None:
+    """
+    Writes the archive of a trained model for AllenNLP 2.10.1. `say` is called with each note.
+
+    Raises `BiLmError`, before anything is written, if the model of AllenNLP 2.10.1 has other weights, or the
+    archive may not be loaded as data.
+    """
+    with tempfile.TemporaryDirectory(prefix="elmo_port_") as name:
+        folder = Path(name)
+        unpack(source, folder)
+        config, notes = port_config(read_json_object(folder / _CONFIG, f"archive {source}, its {_CONFIG}"))
+        for note in notes:
+            say(str(note))
+        stored = deepcopy(config)
+        sources = _stored_files(stored, folder)
+        write_json(folder / _CONFIG, stored)
+        weights = next((path for path in map(folder.joinpath, WEIGHTS_NAMES) if path.exists()), None)
+        if weights is None:
+            raise BiLmError(f"archive {source}: {' or '.join(WEIGHTS_NAMES)} not found")
+        save_tensors(_renamed(load_plain(weights, f"archive {source}"), say), weights)
+        try:
+            model = load_archive(folder).model
+        except BiLmError as error:
+            raise BiLmError(
+                f"archive {source} cannot be carried over: {error}".replace(f"directory {folder}: ", "")
+            ) from None
+        for module in model.modules():
+            if description := getattr(module, "_description", None):  # of the drop-in's embedder
+                file = description["options_file"]
+                description["options_file"] = sources.get(file, file)
+        with atomic_write(output) as temporary:
+            parts = folder / "new"
+            parts.mkdir()
+            write_json(parts / _CONFIG, config)
+            Meta.new().to_file(parts / META_NAME)
+            model.vocab.save_to_files(str(parts / "vocabulary"))
+            save_tensors(model.state_dict(), parts / "best.th")
+            archive_model(parts, archive_path=str(temporary))
+    say(f"wrote {output}; with elmo_plugin.dropin in .allennlp_plugins it needs no file of a biLM")
+
+
+def _stored_files(config: Config, folder: Path) -> dict[str, str]:
+    """Makes a configuration name the files that AllenNLP 0.x stored in the archive; returns their sources."""
+    sources: dict[str, str] = {}
+    if not (folder / _FILES).exists():
+        return sources
+    for key, source in read_json_object(folder / _FILES, f"its {_FILES}").items():
+        *parents, last = key.split(".")
+        part: Any = config
+        for parent in parents:  # the old keys, which lack `token_embedders` if they were flat
+            part = part.get("token_embedders", part).get(parent, {}) if isinstance(part, dict) else {}
+        copy = folder / _STORED / key
+        if isinstance(part, dict) and last in part and copy.is_file():
+            part[last] = str(copy)
+            sources[str(copy)] = source
+    return sources
+
+
+def _renamed(weights: Mapping[str, Tensor], say: Callable[[str], None]) -> dict[str, Tensor]:
+    new = {}
+    for name, tensor in weights.items():
+        new_name = name
+        for old, part in _RENAMED.items():
+            new_name = new_name.replace(old, part)
+        if new_name != name:
+            say(f"weights: {name} is now {new_name}")
+        new[new_name] = tensor
+    return new

@@ -1,0 +1,77 @@
+"""A configuration that is being ported: where its parts are, and notes on what changed."""
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+Config = dict[str, Any]
+
+
+class Note(NamedTuple):
+    """
+    place: the keys, with dots between them
+    text: what changed, or cannot be
+    kind: "changed" (AllenNLP 2 does not take the old form), "advice" or "left" (to be done by hand)
+    """
+
+    place: str
+    text: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.text}"
+
+
+class Porting:
+    """A copy of a configuration that rules change in place, and their notes."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.config: Config = deepcopy(dict(config))
+        self.notes: list[Note] = []
+
+    def note(self, place: str, text: str, kind: str = "changed") -> None:
+        self.notes.append(Note(place, text, kind))
+
+    def objects(self, below: str = "") -> Iterator[tuple[str, Config]]:
+        """Yields the place of each object below a top-level key, or of all, and the object."""
+        parts = {below: self.config.get(below)} if below else self.config
+        yield from _objects(list(parts.items()), "")
+
+    def get(self, key: str) -> Config:
+        """Returns the object at a top-level key, or an empty one."""
+        value = self.config.get(key)
+        return value if isinstance(value, dict) else {}
+
+
+def _objects(items: list[tuple[Any, Any]], path: str) -> Iterator[tuple[str, Config]]:
+    for key, value in items:
+        place = f"{path}.{key}".lstrip(".")
+        if isinstance(value, dict):
+            yield place, value
+            yield from _objects(list(value.items()), place)
+        elif isinstance(value, list):
+            yield from _objects(list(enumerate(value)), place)
+
+
+def replace(config: Config, key: str, new: Config) -> None:
+    """Puts `new` in the place of a key, and merges it with other keys of the same names."""
+    items = list(config.items())
+    config.clear()
+    for name, value in items:
+        for each, content in new.items() if name == key else [(name, value)]:
+            merge(config, each, content)
+
+
+def merge(config: Config, key: str, value: Any) -> None:
+    """Sets a key; adds to an object or a list that is already there."""
+    there = config.get(key)
+    if isinstance(there, dict) and isinstance(value, dict):
+        for name, content in value.items():
+            merge(there, name, content)
+    elif isinstance(there, list) and isinstance(value, list):
+        same = [each for each in there if isinstance(each, dict)]
+        for item in value:
+            twin = [each for each in same if isinstance(item, dict) and each.get("type") == item.get("type")]
+            merge({"": twin[0]}, "", item) if twin else there.append(item)
+    else:
+        config[key] = value

@@ -1,0 +1,94 @@
+"""`elmo port` writes the new configuration, and tries it with stand-ins."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+
+from tests.commands.run import run
+from tests.conftest import REPOSITORY
+from tests.porting.check_training import train_an_epoch
+from tests.porting.public_configs import CONFIGS, write_data
+
+CORE = ("simple tagger", "classifier", "bag of embeddings")  # whose models AllenNLP itself has
+
+
+@pytest.fixture
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A folder with `old.json`, and data in `data`."""
+    kind, make = CONFIGS[getattr(request, "param", "simple tagger")]
+    write_data(kind, tmp_path / "data", REPOSITORY / "tests" / "fixtures")
+    (tmp_path / "old.json").write_text(json.dumps(make()))
+    return tmp_path
+
+
+@pytest.mark.parametrize("old", CORE, indirect=True)
+def test_it_ports_and_tries_a_configuration(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("port", old / "old.json", "-o", old / "new.json", "--dry-run", "--data", old / "data")
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "iterator: now `data_loader`\n" in printed.err
+    assert "elmo: a random biLM with 256 dimensions stands in\n" in printed.err
+    assert "train_data_path" in Params.from_file(str(old / "new.json"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("old", CORE, indirect=True)
+def test_what_it_wrote_trains_an_epoch(old: Path) -> None:
+    run("port", old / "old.json", "-o", old / "new.json")
+    train_an_epoch(old / "new.json", old / "data")
+
+
+def test_standard_streams(
+    old: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("port", old / "old.json", "-o", old / "new.json")
+    capsys.readouterr()
+    stdin = io.TextIOWrapper(io.BytesIO((old / "old.json").read_bytes()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    run("port", "-")
+    assert capsys.readouterr().out == (old / "new.json").read_text()
+
+
+def test_texts_are_numbers_and_variables_stay(tmp_path: Path) -> None:
+    old: Any = CONFIGS["simple tagger"][1]()
+    old["model"]["encoder"]["hidden_size"] = "5"
+    text = json.dumps(old).replace('"lr": 0.001', '"lr": std.extVar("ABSENT_RATE")')
+    (tmp_path / "old.jsonnet").write_text(text)
+    run("port", tmp_path / "old.jsonnet", "-o", tmp_path / "new.jsonnet")
+    assert '"lr": std.parseJson(std.extVar("ABSENT_RATE"))' in (tmp_path / "new.jsonnet").read_text()
+    new = Params.from_file(str(tmp_path / "new.jsonnet"), ext_vars={"ABSENT_RATE": "0.25"})
+    assert (new["model"]["encoder"]["hidden_size"], new["trainer"]["optimizer"]["lr"]) == (5, 0.25)
+    run("port", tmp_path / "old.jsonnet", "-o", tmp_path / "new.json", "--ext-var", "ABSENT_RATE=0.5")
+    assert json.loads((tmp_path / "new.json").read_text())["trainer"]["optimizer"]["lr"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("simple tagger", ["--dry-run"], "^train_data_path: 'https.*' not found: pass --data DIR"),
+        ("quarel", ["--dry-run"], "^dry run: dataset_reader.type: 'quarel' was removed: .*; model.type: .*"),
+        (
+            "bcn",
+            ["--dry-run"],
+            "^dry run: .*'sst_tokens' is in allennlp-models: pip .*; model.type: 'bcn' is",
+        ),
+        ("ner", ["--ext-var", "A"], "^--ext-var A: expected NAME=VALUE"),
+    ],
+)
+def test_what_is_left_is_one_sentence(
+    name: str, arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "old.json").write_text(json.dumps(CONFIGS[name][1]()))
+    with pytest.raises(ConfigurationError, match=message):
+        run("port", tmp_path / "old.json", "-o", tmp_path / "new.json", *arguments)
+
+
+def test_an_input_is_not_replaced(old: Path) -> None:
+    with pytest.raises(ConfigurationError, match="is also an input"):
+        run("port", old / "old.json", "-o", old / "old.json")
