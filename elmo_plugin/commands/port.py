@@ -38,7 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the value of std.extVar(NAME); others stay",
     )
     add("--native", action="store_true", help="make elmo_token_embedder this package's elmo")
-    add("--include-package", action="append", default=[], metavar="PACKAGE", help="a package with more types")
     add(
         "--dry-run",
         action="store_true",
@@ -53,10 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from allennlp.common.util import import_module_and_submodules
-
-    for package in args.include_package:
-        import_module_and_submodules(package)
     if args.source.endswith((".tar.gz", ".tgz")):
         from elmo_plugin.porting.archive import port_archive
 

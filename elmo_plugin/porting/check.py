@@ -167,4 +167,4 @@ def unregistered(kind: str) -> str:
         return f"{kind!r} was removed: {GONE_TYPES[kind]}"
     if kind in OF_ALLENNLP_MODELS:
         return f"{kind!r} is in allennlp-models: {MODELS_EXTRA}"
-    return f"{kind!r} is not registered: name its package by --include-package"
+    return f"{kind!r} is not registered: list its package in .allennlp_plugins"
