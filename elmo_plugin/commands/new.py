@@ -200,7 +200,7 @@ def find_files(paths: Sequence[Path]) -> dict[str, Path]:
             raise BiLmError(f"--data: expected files for training and validation, got {_listed(paths)}")
         roles = list(expected)
     files = dict(zip(map(str, roles), paths, strict=True))
-    return {"dev": files["train"], **files}
+    return {"train": files["train"], "dev": files.get("dev", files["train"]), **files}
 
 
 def _files_of_folder(folder: Path) -> dict[str, Path]:
@@ -218,7 +218,7 @@ def _files_of_folder(folder: Path) -> dict[str, Path]:
         return {"train": content[0], "dev": content[0]}
     if "train" not in files:
         raise BiLmError(f"{folder}: expected a file called train…, got {_listed(content)}")
-    return {"dev": files["train"], **files}
+    return {"train": files["train"], "dev": files.get("dev", files["train"]), **files}
 
 
 def _role(path: Path) -> str | None:

@@ -5,12 +5,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
 from allennlp.data.fields import LabelField, SequenceLabelField
 
+_READERS = ("dataset_reader", "validation_dataset_reader")
 _MOST_LABELS = 12  # that are listed
 
 
@@ -46,16 +48,13 @@ def describe_data(config: Path) -> Iterator[str]:
     Raises `ConfigurationError` if a file cannot be read or has a label that the training data lack.
     """
     params = Params.from_file(config).params
-    readers = {"train": params["dataset_reader"]}
-    readers["validation"] = readers["test"] = params.get("validation_dataset_reader", readers["train"])
+    readers = [_make_reader(params[key]) for key in _READERS if key in params]
     known: Counter[str] = Counter()
-    for part, options in readers.items():
+    for part, reader in (("train", readers[0]), ("validation", readers[-1]), ("test", readers[-1])):
         if (path := params.get(f"{part}_data_path")) is None:
             continue
         with _messages_of_readers() as messages:
-            number, labels, is_classified = _count(
-                DatasetReader.from_params(Params(options).duplicate()).read(path)
-            )
+            number, labels, is_classified = _count(reader.read(path))
         yield from messages
         listed = [f"{label} ({count:,})" for label, count in labels.most_common(_MOST_LABELS)]
         more = ["…"] * (len(labels) > _MOST_LABELS)
@@ -63,6 +62,10 @@ def describe_data(config: Path) -> Iterator[str]:
         known = known or labels
         if is_classified and (unknown := sorted(labels.keys() - known)):
             raise ConfigurationError(f"{path}: the label {unknown[0]!r} is not in the training data")
+
+
+def _make_reader(options: Any) -> DatasetReader:
+    return DatasetReader.from_params(Params(options).duplicate())
 
 
 def _count(instances: Iterable[Instance]) -> tuple[int, Counter[str], bool]:

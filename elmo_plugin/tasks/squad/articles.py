@@ -1,4 +1,4 @@
-"""Paragraphs with questions and answers, from the JSON of SQuAD or from JSON lines."""
+"""Paragraphs with questions and answers, from the JSON of SQuAD, JSON lines or tables."""
 
 import json
 import logging
@@ -12,11 +12,19 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+from elmo_plugin.tasks.records import Record, detect_format, parse_records
 from elmo_plugin.tasks.skipped import Skipped, UnusableExample
 
 logger = logging.getLogger(__name__)
 
 _SHAPE = '{"id": …, "context": …, "question": …, "answers": {"text": […], "answer_start": […]}}'
+_COLUMNS = (  # of a table
+    ("context", "passage", "paragraph"),
+    ("question",),
+    ("answer", "answer_text", "text"),
+    ("answer_start", "start"),
+    ("id",),
+)
 _SPACE = re.compile(r"\s")  # one character for one, no-break spaces included
 _BLANK = "\ufeff\u200b \t\r\n\u00a0"
 _KINDS = {list: "a list", str: "text", int: "a number", str | int: "text", bool: "true or false"}
@@ -64,7 +72,9 @@ class SquadOptions(NamedTuple):
 def read_squad(path: str | os.PathLike[str], **options: bool) -> Iterator[Paragraph]:
     """
     Reads the JSON of SQuAD 1.1: articles, their paragraphs, and questions with any answers; or JSON lines,
-    each a question with its `context`, as Hugging Face's data sets have them. See `SquadOptions`.
+    each a question with its `context`, as Hugging Face's data sets have them; or a table (CSV, TSV) with the
+    columns `context`, `question`, `answer`, `answer_start` and maybe `id`. An answer that is in its context
+    only once needs no `answer_start`. See `SquadOptions`.
 
     Raises `ConfigurationError`, naming the file and, if known, the line, article and question, if the file is
     not JSON or has another shape, an answer is not at its place, or a question is unanswerable or has the id
@@ -96,6 +106,10 @@ def parse_squad(lines: Iterable[Line], options: SquadOptions, skipped: Skipped) 
 def _paragraphs(lines: list[Line]) -> Iterator[tuple[str, Any]]:
     """Yields the location of each paragraph, and the paragraph as SQuAD has it."""
     file = lines[0].file
+    if lines[0].text.lstrip()[0] not in "{[" and detect_format(lines[0]) in ("csv", "tsv"):
+        for record in parse_records(lines):
+            yield record[0].location, _with_one_question(_question_in_row(record))
+        return
     first = _first_object(lines[0])
     if first is not None and "data" not in first and ("context" in first or len(lines) > 1):
         for line in lines:
@@ -122,12 +136,31 @@ def _with_one_question(question: Any) -> Any:
     return {"context": question.get("context"), "qas": [question]} if isinstance(question, dict) else question
 
 
+def _question_in_row(record: Record) -> dict[str, Any]:
+    """Returns the question of a row of a table, as JSON lines have it."""
+    line, fields = record
+    names = {name.lower(): name for name in reversed(fields)}
+    columns = [next((names[name] for name in usual if name in names), None) for usual in _COLUMNS]
+    if None in columns[:3]:
+        raise ConfigurationError(
+            f"{line.location}: expected the columns context, question, answer and answer_start, "
+            f"got {', '.join(fields)}"
+        )
+    values: list[Any] = [fields.get(column or "") for column in columns]
+    context, question, answer, start, identifier = values
+    if start is None and context.count(answer) == 1:
+        start = str(context.index(answer))
+    answers = [{"text": answer, "answer_start": int(start) if str(start).isdecimal() else start}]
+    identifier = identifier or f"line {line.number}"
+    return {"id": identifier, "context": context, "question": question, "answers": answers}
+
+
 def _first_object(first: Line) -> dict[str, Any] | None:
     """Returns the JSON object in the first line of a file, if it is one. Refuses what cannot be JSON."""
     if first.text.lstrip()[0] not in "{[":
         raise ConfigurationError(
-            f"{first.location}: expected SQuAD's JSON or JSON lines, got {first.text.strip()!r:.60}; "
-            f"write each question as a line {_SHAPE}"
+            f"{first.location}: expected SQuAD's JSON, JSON lines or a table, got "
+            f"{first.text.strip()!r:.60}; write each question as a line {_SHAPE}"
         )
     try:
         content = parse_json(first.text, first.location, is_line=True)

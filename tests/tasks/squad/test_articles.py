@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.tasks.dataset_reader import Line
+from elmo_plugin.tasks.skipped import Skipped
 from elmo_plugin.tasks.squad import Answer, read_squad
+from elmo_plugin.tasks.squad.articles import Question, SquadOptions, parse_squad
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "squad" / "articles.json"
 
@@ -65,7 +68,10 @@ def test_paragraphs_have_their_questions_with_all_answers() -> None:
             'q1: expected an "answer_start" for each "text"',
         ),
         (squad(id=True), 'expected text as "id", got true'),
-        ("id,context,question\n1,It rained.,What?\n", "line 1: expected SQuAD's JSON or JSON lines, got"),
+        (
+            "id,context,question\n1,It rained.,What?\n",
+            "line 1: expected SQuAD's JSON, JSON lines or a table, got",
+        ),
         (squad(is_impossible=True, answers=[]), "question q1: SQuAD 2.0's unanswerable questions"),
     ],
 )
@@ -177,3 +183,54 @@ def test_what_cannot_be_used_may_be_left_out_and_is_counted(
         f"skipped 1 questions about a blank paragraph: {place} 1",
         f'skipped 1 questions with a malformed "qas": {place} 2',
     ]
+
+
+def read_table(folder: Path, text: str, name: str = "x.csv", **options: bool) -> list[Question]:
+    file = folder / name
+    file.write_text(text)
+    return [question for paragraph in read_squad(file, **options) for question in paragraph.questions]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.csv", 'id,context,question,answer,answer_start\n7,"It rained, again.",What?,rained,3\n'),
+        ("x.tsv", "ID\tPassage\tQuestion\tAnswer_text\tStart\n7\tIt rained, again.\tWhat?\trained\t3\n"),
+        ("x.csv", 'question,answer,paragraph,id\nWhat?,rained,"It rained, again.",7\n'),
+    ],
+)
+def test_a_row_of_a_table_is_a_question(tmp_path: Path, name: str, text: str) -> None:
+    assert read_table(tmp_path, text, name) == [Question("7", "What?", [Answer("rained", 3)])]
+
+
+def test_rows_without_ids_have_their_lines() -> None:
+    lines = [Line(text, "x.csv", n) for n, text in enumerate(["context,question,answer\n", "a b,c,b\n"], 1)]
+    (paragraph,) = parse_squad(lines, SquadOptions(), Skipped())
+    assert [question.id for question in paragraph.questions] == ["line 2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "id,context,question\n1,It rained.,What?\n",
+            "line 2: expected the columns context, question, answer and",
+        ),
+        ("context,question,answer\nrain rain,What?,rain\n", 'line 2.*: expected a number as "answer_start"'),
+        (
+            "context,question,answer,start\nIt rained.,What?,rained,x\n",
+            'expected a number as "answer_start", got "x"',
+        ),
+        ("context,question,answer,start\nIt rained.,What?,rained,0\n", "is not at its answer_start, 0"),
+    ],
+)
+def test_a_table_of_questions_that_cannot_be_used_is_an_error(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        read_table(tmp_path, text)
+
+
+def test_bad_rows_can_be_skipped(tmp_path: Path) -> None:
+    rows = "context,question,answer,start\nIt rained.,What?,rained,0\nIt rained.,What?,rained,3\n"
+    assert len(read_table(tmp_path, rows, skip_bad=True)) == 1

@@ -1,0 +1,71 @@
+"""Files such as users have train by `elmo new TASK FOLDER --data FILE`, or it says what to change."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+
+from elmo_plugin.commands.main import main
+from elmo_plugin.commands.new import PROJECT_TASKS
+from tests.commands.own_files import OWN_FILES, OwnFile
+from tests.conftest import REPOSITORY
+
+
+def new(file: OwnFile, folder: Path) -> Path:
+    (folder / file.name).write_text(file.text, encoding="utf-8")
+    options = ["--reader", json.dumps(file.reader)] if file.reader else []
+    main(["new", file.task, str(folder / "project"), "--data", str(folder / file.name), *options])
+    return folder / "project" / "config.jsonnet"
+
+
+@pytest.mark.parametrize("kind", OWN_FILES)
+def test_a_file_of_a_user_becomes_a_project_or_is_refused_with_a_reason(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = OWN_FILES[kind]
+    if file.message:
+        with pytest.raises(SystemExit, match=rf"^elmo new: .*{re.escape(file.message)}") as error:
+            new(file, tmp_path)
+        print(error.value)
+        assert not (tmp_path / "project").exists()
+    else:
+        new(file, tmp_path)
+        assert re.search(rf"{re.escape(file.name)}: \d+ examples", capsys.readouterr().out)
+
+
+@pytest.mark.slow  # 18 take two minutes
+@pytest.mark.parametrize(
+    "kind", ["JSON lines of tags", "TSV of texts", "pairs with two labels", "CSV of questions"]
+)
+def test_a_file_of_a_user_trains(kind: str, tmp_path: Path) -> None:
+    params = Params.from_file(new(OWN_FILES[kind], tmp_path), json.dumps({"trainer.num_epochs": 1}))
+    assert train_model(params, str(tmp_path / "run")) is not None
+
+
+def test_most_of_the_files_can_be_used() -> None:
+    assert len(OWN_FILES) == 21 and sum(not file.message for file in OWN_FILES.values()) >= 18
+
+
+def documented_files() -> list[tuple[str, str, str]]:
+    """Returns the task, the name and the text of each file in docs/your_data.md."""
+    page = (REPOSITORY / "docs" / "your_data.md").read_text(encoding="utf-8")
+    file = r"`(train\.\w+)`[^`]*(?:`[^`]*`[^`]*)?:\n\n```text\n(.*?)```"  # and maybe options before the colon
+    return [
+        (section.partition("\n")[0], name, text)
+        for section in page.split("\n## elmo new ")[1:]
+        for name, text in re.findall(file, section, re.DOTALL)
+    ]
+
+
+@pytest.mark.parametrize(("task", "name", "text"), documented_files())
+def test_a_documented_file_becomes_a_project(task: str, name: str, text: str, tmp_path: Path) -> None:
+    new(OwnFile(task, name, text), tmp_path)
+
+
+def test_every_file_of_the_page_is_tried() -> None:
+    page = (REPOSITORY / "docs" / "your_data.md").read_text(encoding="utf-8")
+    assert len(documented_files()) == page.count("```text\n") - 1
+    assert {task for task, _, _ in documented_files()} == PROJECT_TASKS.keys()
