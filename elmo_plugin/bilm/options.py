@@ -11,6 +11,7 @@ from typing import Any
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import write_json
+from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.formats.json_files import read_json_object
 
 Lexicon = tuple[tuple[str, int], ...]  # characters or words, and the row of each one's vector
@@ -181,7 +182,7 @@ class BiLmOptions:
             raise BiLmError(f"{source}: not the options of a biLM ({error})") from None
 
     @classmethod
-    def from_file(cls, path: str | Path) -> "BiLmOptions":
+    def from_file(cls, path: str | AnyPath) -> "BiLmOptions":
         """Reads an `options.json`; `BiLmError` names the file and the mistake."""
         name = f"options file {path}"
         return cls.from_dict(read_json_object(path, name), source=name)
@@ -212,11 +213,8 @@ def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
     n_characters = options.get("n_characters", NUM_CHARACTERS)
     for key in unknown_keys(options["embedding"], ("dim",)):
         raise BiLmError(f"the key {key!r} in char_cnn.embedding is not dim")
-    if n_characters != NUM_CHARACTERS:
-        raise BiLmError(
-            f"char_cnn.n_characters is {n_characters}, but a biLM that embeds text needs "
-            f"{NUM_CHARACTERS} (261 is the training value of bilm-tf: change it to 262)"
-        )
+    if n_characters not in (NUM_CHARACTERS, NUM_CHARACTERS - 1):  # bilm-tf trains without the padding
+        raise BiLmError(f"char_cnn.n_characters: expected {NUM_CHARACTERS}, got {n_characters!r}")
     return CharCnnOptions(
         filters=tuple((width, number) for width, number in options["filters"]),
         embedding_dim=options["embedding"]["dim"],

@@ -118,10 +118,13 @@ def reason(error: OSError) -> str:
     return _REASONS.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
 
 
-def read_bytes(path: str | os.PathLike[str], name: str) -> bytes:
-    """Reads a file. Raises `BiLmError`, beginning with `name`, if it is missing or cannot be read."""
+def read_bytes(path: Any, name: str) -> bytes:
+    """
+    Reads a file by its path, or one in a zip archive. Raises `BiLmError`, beginning with `name`, if it is
+    missing or cannot be read.
+    """
     try:
-        return Path(path).read_bytes()
+        return (Path(path) if isinstance(path, str | os.PathLike) else path).read_bytes()
     except FileNotFoundError:
         raise BiLmError(f"{name}: file not found") from None
     except OSError as error:

@@ -25,7 +25,7 @@ def test_missing_clips_and_skip_connections_mean_none_as_in_bilm_tf() -> None:
 @pytest.mark.parametrize(
     ("char_cnn", "lstm", "message"),
     [
-        ({"n_characters": 261}, {}, "n_characters is 261.*needs 262"),
+        ({"n_characters": 260}, {}, "n_characters: expected 262, got 260"),
         ({"activation": "gelu"}, {}, "activation must be one of.*'gelu'"),
         ({"filters": []}, {}, "filters must be pairs"),
         ({"filters": [[51, 3]]}, {}, "width beyond the 50 character slots"),
@@ -94,7 +94,7 @@ def test_a_bad_file_is_named(content: bytes | None, message: str, tmp_path: Path
         ({}, {"use_skip_conections": True}, "unknown key 'use_skip_conections': did you mean 'use_skip_con"),
         ({}, {"peepholes": True}, "the key 'peepholes' in lstm is not one of projection_dim, dim"),
         ({"n_highways": 2}, {}, "unknown key 'n_highways': did you mean 'n_highway'"),
-        ({"n_characters": True}, {}, "n_characters is True"),
+        ({"n_characters": True}, {}, "n_characters: expected 262, got True"),
         ({"filters": [[1, 2.0]]}, {}, "a number in char_cnn.filters must be a whole number"),
         ({"embedding": {"dim": 4, "type": "x"}}, {}, "the key 'type' in char_cnn.embedding is not dim"),
         ({}, {"n_layers": 10**6}, "n_layers must be a whole number of at most 100, not 1000000"),

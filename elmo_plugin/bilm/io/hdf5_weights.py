@@ -26,6 +26,7 @@ from elmo_plugin.bilm.io.allennlp_layout import TensorMapping
 from elmo_plugin.bilm.io.hdf5_layout import default_projection, hdf5_mappings
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.formats.hdf5_files import (
     find_numbers,
     find_strings,
@@ -71,7 +72,7 @@ class SoftmaxWeights(NamedTuple):
         return numbers, unknown
 
 
-def read_weights(path: str | Path, options: BiLmOptions) -> Iterator[tuple[str, Tensor]]:
+def read_weights(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[str, Tensor]]:
     """
     Yields the items of `BiLm.state_dict()` as float32, with one dataset in memory at a time. Raises
     `BiLmError` if the file is missing or damaged, lacks a dataset of the right shape, or has a number that is
@@ -85,7 +86,7 @@ def read_weights(path: str | Path, options: BiLmOptions) -> Iterator[tuple[str, 
             yield from mapping.converted(checked).items()
 
 
-def check_weights_file(path: str | Path, options: BiLmOptions) -> None:
+def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> None:
     """
     Checks the names and shapes of all datasets, without reading them. Raises `BiLmError` if they do not match
     the options, or the file was written with others.
@@ -106,7 +107,7 @@ def check_weights_file(path: str | Path, options: BiLmOptions) -> None:
                 logger.warning("%s: the dataset %s is not part of a biLM and is ignored", name, key)
 
 
-def read_softmax(path: str | Path, options: BiLmOptions) -> SoftmaxWeights | None:
+def read_softmax(path: str | AnyPath, options: BiLmOptions) -> SoftmaxWeights | None:
     """
     Reads the softmax as float32; `None` if the file has none, or not its words. Raises `BiLmError` if the
     file is missing or damaged, or the parts of the softmax do not match.
@@ -132,7 +133,7 @@ def read_softmax(path: str | Path, options: BiLmOptions) -> SoftmaxWeights | Non
         return SoftmaxWeights(w, b, in_order)
 
 
-def read_dtype(path: str | Path) -> str:
+def read_dtype(path: str | AnyPath) -> str:
     """Returns which of `DTYPES` the numbers of the file have; `float32` for any other."""
     with open_hdf5(path, f"weight file {path}") as file:
         characters = file.get("char_embed")

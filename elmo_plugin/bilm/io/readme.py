@@ -1,10 +1,10 @@
 """The model card of a folder with a biLM, `README.md`, as model hubs show it."""
 
 import re
-from pathlib import Path
 from typing import NamedTuple
 
 from elmo_plugin.bilm.options import BiLmOptions
+from elmo_plugin.common.formats.archives import AnyPath
 
 CARD_NAME = "README.md"
 
@@ -61,13 +61,13 @@ class Card(NamedTuple):
     training: str = _UNKNOWN
 
 
-def read_card(folder: Path) -> Card | None:
+def read_card(folder: AnyPath) -> Card | None:
     """
     Reads the sections of a folder's model card about training and licence; `None` unless it begins with the
     licence and language. Links to other files of the folder become text, because a copy lacks them.
     """
     try:
-        text = (folder / CARD_NAME).read_text(encoding="utf-8")
+        text = (folder / CARD_NAME).read_bytes().decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError):
         return None
     head = re.match(r"---\n(.*?)^---\n", text, re.DOTALL | re.MULTILINE)

@@ -2,11 +2,12 @@
 
 import json
 import re
+import zipfile
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -26,9 +27,11 @@ from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, atomic_write_all, remove_leftovers
+from elmo_plugin.common.formats.archives import AnyPath, ZippedPath, is_zip
 from elmo_plugin.common.outputs import refuse_folder
 
 OPTIONS_NAME, WEIGHTS_NAME = "options.json", "weights.hdf5"
+_PAIR = f"one *{OPTIONS_NAME} and one *{WEIGHTS_NAME} or other *.hdf5"
 
 Source = str | Path | Mapping[str, str]
 
@@ -78,9 +81,10 @@ class Checkpoint(NamedTuple):
 def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     """
     Reads a stored biLM: a name of `MODELS`; the path or URL of a training archive, of the directory of a
-    training, of a pair of files (one `*options.json`, one `*weights.hdf5`) or of a model of ELMoForManyLangs;
-    USER/MODEL on the Hugging Face Hub; or `{"options": …, "weights": …}` with two paths or URLs. A `Path` is
-    always a path. Raises `BiLmError` if it is not found or cannot be used.
+    training, of a folder or zip archive with a pair of files (`*options.json`, and `*weights.hdf5` or another
+    `*.hdf5`) or a model of ELMoForManyLangs; USER/MODEL on the Hugging Face
+    Hub; or `{"options": …, "weights": …}` with two paths or URLs. A `Path` is always a path. Raises
+    `BiLmError` if it is not found or cannot be used.
     """
     found = _find(source)
     if isinstance(found, tuple):
@@ -89,15 +93,16 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
         check_weights_file(weights_file, options)
         softmax = read_softmax(weights_file, options) if with_softmax else None
         stored = read_weights(weights_file, options)
-        return Checkpoint(options, stored, softmax, read_dtype(weights_file), read_card(options_file.parent))
-    if is_model_folder(found):
+        card = read_card(cast(AnyPath, options_file.parent))
+        return Checkpoint(options, stored, softmax, read_dtype(weights_file), card)
+    if isinstance(found, zipfile.Path) or is_model_folder(found):
         options, weights = read_folder(found)
         return Checkpoint(options, weights.items())
     options, weights, softmax = read_archive(found, with_softmax=with_softmax)
     return Checkpoint(options, weights.items(), softmax)
 
 
-def _find(source: Source) -> Path | tuple[Path, Path]:
+def _find(source: Source) -> AnyPath | tuple[AnyPath, AnyPath]:
     """Returns an archive or the folder of a model, or an options and a weight file."""
     if isinstance(source, Mapping) and set(source) == {"options", "weights"}:
         return fetch(source["options"]), fetch(source["weights"])
@@ -109,15 +114,30 @@ def _find(source: Source) -> Path | tuple[Path, Path]:
     path = fetch(source)
     if not path.exists():
         path = _find_on_hub(source, path)
-    if not path.is_dir() or (path / CONFIG_NAME).is_file() or is_model_folder(path):
+    if is_zip(path):
+        models = [model for folder in ZippedPath.folders(path) if (model := _model_in(folder))]
+        if len(models) != 1:
+            names = [str(model[0].parent if isinstance(model, tuple) else model) for model in models]
+            raise BiLmError(f"archive {path}: expected {_PAIR} of one model, got {names or 'none'}")
+        return models[0]
+    if not path.is_dir() or (path / CONFIG_NAME).is_file():
         return path
-    # Published files often have the model's name before the names here.
-    pair = [list(path.glob(f"*{name}")) for name in (OPTIONS_NAME, WEIGHTS_NAME)]
-    if [len(files) for files in pair] != [1, 1]:
-        raise BiLmError(
-            f"directory {path}: expected {CONFIG_NAME}, or one *{OPTIONS_NAME} and one *{WEIGHTS_NAME}"
-        )
-    return pair[0][0], pair[1][0]
+    model = _model_in(path)
+    if model is None:
+        raise BiLmError(f"directory {path}: expected {CONFIG_NAME}, or {_PAIR}")
+    return model
+
+
+def _model_in(folder: AnyPath) -> AnyPath | tuple[AnyPath, AnyPath] | None:
+    """Returns a folder of ELMoForManyLangs, or the only options and weight file of a folder."""
+    if is_model_folder(folder):
+        return folder
+    # Published files often have the model's name before the names here; NLPL's weights are model.hdf5.
+    files = [file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")]
+    options = [file for file in files if file.name.endswith(OPTIONS_NAME)]
+    weights = [file for file in files if file.name.endswith(WEIGHTS_NAME)]
+    weights = weights or [file for file in files if file.name.endswith(".hdf5")]
+    return (options[0], weights[0]) if len(options) == len(weights) == 1 else None
 
 
 def _find_on_hub(source: str | Path, path: Path) -> Path:

@@ -30,6 +30,7 @@ from elmo_plugin.bilm.manylangs.token_encoder import (
 from elmo_plugin.bilm.options import BiLmOptions, Lexicon, LexiconCnnOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
+from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.formats.json_files import read_json
 from elmo_plugin.common.formats.torch_files import check_finite, load_plain
 
@@ -62,12 +63,12 @@ _RELEASED = {
 }
 
 
-def is_model_folder(path: Path) -> bool:
+def is_model_folder(path: AnyPath) -> bool:
     """Returns whether a folder has a file that only a model of ELMoForManyLangs has."""
     return any((path / name).is_file() for name in (TOKEN_EMBEDDER, ENCODER))
 
 
-def read_folder(folder: Path) -> tuple[BiLmOptions, dict[str, Tensor]]:
+def read_folder(folder: AnyPath) -> tuple[BiLmOptions, dict[str, Tensor]]:
     """
     Reads the sizes and lexicons, and the weights for `BiLm.load_state_dict`. Raises `BiLmError` if a file is
     missing or damaged, has anything but tensors, or does not match the sizes.
@@ -106,16 +107,16 @@ def _token_encoder_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
     yield same("projection.bias", dim)
 
 
-def _read_state(file: Path) -> dict[str, Any]:
+def _read_state(file: AnyPath) -> dict[str, Any]:
     if not file.is_file():
         raise BiLmError(f"weight file not found: {file}")
-    state = load_plain(file, name=f"weight file {file}")
+    state = load_plain(file if isinstance(file, Path) else file.read_bytes(), name=f"weight file {file}")
     if not isinstance(state, dict):
         raise BiLmError(f"weight file {file}: expected a dictionary of tensors")
     return state
 
 
-def _take(state: dict[str, Any], mapping: TensorMapping, file: Path) -> Tensor:
+def _take(state: dict[str, Any], mapping: TensorMapping, file: AnyPath) -> Tensor:
     name = f"weight file {file}: the tensor {mapping.theirs}"
     values = state.pop(mapping.theirs, None)
     if not isinstance(values, Tensor):
@@ -125,7 +126,7 @@ def _take(state: dict[str, Any], mapping: TensorMapping, file: Path) -> Tensor:
     return check_finite(name, values.float())
 
 
-def read_options(folder: Path) -> BiLmOptions:
+def read_options(folder: AnyPath) -> BiLmOptions:
     """
     Reads `config.json`, the network's configuration that it names, and the lexicons. Raises `BiLmError` if
     one of them is missing or damaged, or describes a network of another kind.
@@ -158,7 +159,7 @@ def read_options(folder: Path) -> BiLmOptions:
     return BiLmOptions.from_dict({"lexicon_cnn": lexicon_cnn, "lstm": lstm}, source=f"file {file}")
 
 
-def read_lexicon(path: Path, needed: Sequence[str]) -> Lexicon:
+def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
     """
     Reads lines `token<TAB>row`. White space around a token is ignored, so of a token of white space only the
     row is left: it stands for the ideographic space U+3000. Raises `BiLmError` if the file is missing, has
@@ -180,13 +181,15 @@ def read_lexicon(path: Path, needed: Sequence[str]) -> Lexicon:
     return tuple(rows.items())
 
 
-def _read_network(folder: Path, config_path: str) -> tuple[Path, Any]:
+def _read_network(folder: AnyPath, config_path: str) -> tuple[AnyPath, Any]:
     """
     Returns the file of the network's configuration, and its content. A path of another machine is looked up
     by its name, in the folder and in `configs` next to it.
     """
     name = config_path.replace("\\", "/").rpartition("/")[2]
-    files = [folder / name, folder.parent / "configs" / name, Path(config_path)]
+    files: list[AnyPath] = [folder / name]
+    if isinstance(folder, Path):
+        files += [folder.parent / "configs" / name, Path(config_path)]
     for file in files:
         if file.is_file():
             return file, read_json(file, f"file {file}")
@@ -195,7 +198,7 @@ def _read_network(folder: Path, config_path: str) -> tuple[Path, Any]:
     raise BiLmError(f"file {folder / CONFIG}: config_path not found: tried {', '.join(map(str, files))}")
 
 
-def _value(section: Any, key: str, file: Path) -> Any:
+def _value(section: Any, key: str, file: AnyPath) -> Any:
     if not isinstance(section, dict) or key not in section:
         raise BiLmError(f"file {file}: the key {key!r} is missing")
     return section[key]

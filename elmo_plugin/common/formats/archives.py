@@ -1,11 +1,14 @@
-"""Reads only the plain files of tar archives: no links, nothing outside the folder, limited in size."""
+"""Reads only the plain files of archives: no links, nothing outside the folder, limited in size."""
 
 import gzip
 import shutil
+import stat
 import tarfile
+import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any
 
@@ -14,6 +17,7 @@ from elmo_plugin.common.files import reason
 
 MAX_BYTES = 2**31  # that any archive may unpack to
 MAX_RATIO = 100  # of unpacked to packed size, for larger archives; weights have about 1.1
+MAX_SMALL_MEMBER = 2**27  # bytes of a file of a zip archive, at any ratio
 MAX_MEMBERS = 10_000
 _READ = 2**20  # bytes at a time
 _MAX_HEADER = 2**20  # bytes of a long name or of attributes, with these types:
@@ -44,8 +48,56 @@ def unpack(path: str | Path, folder: str | Path) -> None:
                 shutil.copyfileobj(file, copy)
 
 
+def is_zip(path: Path) -> bool:
+    """Returns whether a file begins as zip archives do."""
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        return file.read(4) == b"PK\x03\x04"
+
+
+class ZippedPath(zipfile.Path):
+    """
+    A file or folder in a zip archive, which is read in place: nothing is unpacked. Raises `BiLmError` if a
+    file is encrypted, damaged, a link, or far larger than its part of the archive.
+    """
+
+    @classmethod
+    def folders(cls, path: Path) -> "list[ZippedPath]":
+        """Returns the folders of an archive that have files, without those of macOS."""
+        with _naming(path, "zip"):
+            archive = zipfile.ZipFile(path)
+            names = Counter(archive.namelist())
+            for name, count in names.items():
+                if count > 1:
+                    raise BiLmError(f"several files are called {name!r}")
+            folders = {name.rpartition("/")[0] for name in names if not name.endswith("/")}
+            kept = sorted(folder for folder in folders if not folder.startswith("__MACOSX"))
+            return [cls(archive, f"{folder}/" if folder else "") for folder in kept]
+
+    def read_bytes(self) -> bytes:
+        return self._content
+
+    @cached_property
+    def _content(self) -> bytes:
+        if not self.is_file():
+            raise FileNotFoundError(str(self))
+        with _naming(str(self.root.filename), "zip"):
+            member = self.root.getinfo(self.at)
+            if member.flag_bits & 1:
+                raise BiLmError(f"{self.at} is encrypted; unpack the archive and pass the path of the folder")
+            if stat.S_ISLNK(member.external_attr >> 16):
+                raise BiLmError(f"{self.at} is neither a file nor a folder")
+            if member.file_size > max(MAX_SMALL_MEMBER, MAX_RATIO * member.compress_size):
+                raise BiLmError(f"too large: {self.at} unpacks to {member.file_size / 1e9:.1f} GB")
+            return super().read_bytes()
+
+
+AnyPath = Path | zipfile.Path
+
+
 @contextmanager
-def _naming(path: str | Path) -> Iterator[None]:
+def _naming(path: str | Path, kind: str = "tar") -> Iterator[None]:
     if not Path(path).is_file():
         raise BiLmError(f"archive {path}: file not found")
     try:
@@ -56,7 +108,7 @@ def _naming(path: str | Path) -> Iterator[None]:
         raise_stop(error)
         if isinstance(error, OSError) and error.errno:
             raise BiLmError(f"archive {path}: cannot be read or unpacked ({reason(error)})") from None
-        message = f"archive {path}: not a whole tar archive ({error or type(error).__name__})"
+        message = f"archive {path}: not a whole {kind} archive ({error or type(error).__name__})"
         raise BiLmError(message) from error
 
 

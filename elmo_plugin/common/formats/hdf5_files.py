@@ -4,6 +4,7 @@ import io
 import math
 import signal
 import threading
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 
 from elmo_plugin.common.errors import BiLmError, raise_stop
 from elmo_plugin.common.files import checksum, reason
+from elmo_plugin.common.formats.archives import AnyPath
 
 MAX_BYTES = 2**27  # that a dataset of a small file may take
 MAX_RATIO = 100  # of the sizes of a dataset and the file; numbers of a model have about 1.1
@@ -22,15 +24,19 @@ _CHECKSUM = "crc32"  # an attribute of each dataset that was written by `write_d
 
 
 @contextmanager
-def open_hdf5(path: str | Path, name: str) -> Iterator[h5py.File]:
+def open_hdf5(path: str | AnyPath, name: str) -> Iterator[h5py.File]:
     """
     Opens a file for reading. Raises `BiLmError`, beginning with `name`, if the file is missing, or if the
     block reads damaged parts of it.
     """
-    if not Path(path).is_file():
+    if isinstance(path, zipfile.Path):
+        source: Any = io.BytesIO(path.read_bytes())
+    elif Path(path).is_file():
+        source = path
+    else:
         raise BiLmError(f"{name}: file not found")
     try:
-        with h5py.File(path, "r") as file:
+        with h5py.File(source, "r") as file:
             yield file
     except BiLmError as error:
         raise BiLmError(f"{name}: {error}") from None

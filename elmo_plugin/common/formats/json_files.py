@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from elmo_plugin.common.errors import BiLmError
@@ -48,12 +47,12 @@ def check_characters(text: str, name: str) -> None:
         raise BiLmError(f"{name}: half of a surrogate pair, {half!a}, is not a character") from None
 
 
-def read_json(path: str | Path, name: str) -> Any:
+def read_json(path: Any, name: str) -> Any:
     """Reads a JSON file. Raises `BiLmError`, beginning with `name`, if the file is missing or not JSON."""
     return parse_json(read_bytes(path, name), name)
 
 
-def read_json_object(path: str | Path, name: str) -> dict[str, Any]:
+def read_json_object(path: Any, name: str) -> dict[str, Any]:
     """Reads a JSON file that holds an object. Raises `BiLmError` as `read_json` does."""
     content = read_json(path, name)
     if not isinstance(content, dict):
