@@ -14,6 +14,7 @@ FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll", "*.jsonl")
 TABS = "columns with spaces are separated by tabs"
 NOTHING = ("-", "_", "*", "")  # in a column of a word without an annotation
 _MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b\s*(?P<title>.*?)\s*", re.ASCII | re.DOTALL)
+_NUMBER = re.compile("[0-9]{1,9}")
 _MENTION = re.compile(r"[^*]*[()][^*]*")
 _MENTION_OR_NONE = re.compile(r"[-_]|[^*]*[()][^*]*")
 _LABEL = re.compile(r"[-_]?|\S*[()*]\S*")
@@ -42,7 +43,7 @@ def locate_label_errors(rows: Sequence[Row], column: str = "") -> Iterator[None]
 def line_kind(line: Line) -> str:
     """Returns "blank", "begin" or "end" for the marks of a document, or "word"."""
     match = _MARK.fullmatch(line.text) if "#" in line.text else None
-    return match["kind"] if match else "word" if line.text.strip() else "blank"
+    return match["kind"] if match else "blank" if line.text.isspace() or not line.text else "word"
 
 
 def document_title(begin: Line) -> str:
@@ -58,13 +59,12 @@ def split_sentence(lines: Sequence[Line]) -> list[Row]:
     that lacks only this one.
     """
     words = [line for line in lines if not line.text.startswith("#")] or lines
-    by_space, by_tabs = [line.columns for line in words], [_split_at_tabs(line) for line in words]
-    use_tabs = min(map(len, by_tabs)) > 1
-    if max(map(len, by_tabs)) < FIXED_COLUMNS < min(map(len, by_space)):  # a mixture of both
-        use_tabs = False
-    lengths = [len(columns) for columns in (by_tabs if use_tabs else by_space)]
-    usual = max(lengths, key=lengths.count)
+    use_tabs = all("\t" in line.text for line in words)
+    if use_tabs and max(line.text.count("\t") for line in words) + 1 < FIXED_COLUMNS:  # a mixture of both?
+        use_tabs = min(len(line.columns) for line in words) <= FIXED_COLUMNS
     rows = [(line, _split_at_tabs(line) if use_tabs else line.columns) for line in lines]
+    lengths = [len(columns) for line, columns in rows if words is lines or not line.text.startswith("#")]
+    usual = max(lengths, key=lengths.count)
     rows = [row for row in rows if not row[0].text.startswith("#") or _is_word(row[1], usual)]
     for _, columns in rows:
         while len(columns) > usual and not columns[-1]:
@@ -88,9 +88,9 @@ def _is_word(columns: list[str], length: int) -> bool:
 
 def is_counting(numbers: Sequence[str]) -> bool:
     """Returns whether each of the numbers is one more than the number before it."""
-    return all(re.fullmatch("[0-9]+", number) for number in numbers) and all(
-        int(second) == int(first) + 1 for first, second in pairwise(numbers)
-    )
+    if not all(map(_NUMBER.fullmatch, numbers)):
+        return False
+    return all(int(second) == int(first) + 1 for first, second in pairwise(numbers))
 
 
 def unescape_words(rows: Sequence[Row], words: Sequence[str]) -> list[str]:

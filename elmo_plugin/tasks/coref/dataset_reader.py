@@ -92,9 +92,7 @@ class CorefReader(TaskDatasetReader):
                 document = document._replace(genre=match[1] or "" if match else "")
             yield (document,)
         if documents and not has_clusters:
-            logger.warning(
-                "%s: no clusters in %d documents: nothing to learn or score", document.file, documents
-            )
+            logger.warning("%s: no clusters to learn or to score, in %d documents", document.file, documents)
 
     def text_to_instance(self, document: CorefDocument, has_answers: bool = True) -> Instance:
         """

@@ -55,8 +55,10 @@ def parse_props(lines: Iterable[Line]) -> Iterator[PropsSentence]:
 def parse_rows(rows: list[Row]) -> PropsSentence:
     """Returns the propositions in the rows of a sentence, see `read_props`."""
     first, first_columns = rows[0]
-    if line_kind(first) == "begin":
-        raise ConfigurationError(f"{first.location}: expected CoNLL-2005's propositions, got CoNLL-2012")
+    if line_kind(first) == "begin" or first.text.startswith("{"):
+        raise ConfigurationError(
+            f"{first.location}: expected CoNLL-2005's propositions, got {first.text:.30}"
+        )
     check_columns(rows, len(first_columns), f"as in line {first.number} of this sentence")
     lemmas, *columns = zip(*(row for _, row in rows), strict=True)
     predicates = [word for word, lemma in enumerate(lemmas) if lemma != NO_PREDICATE]

@@ -63,7 +63,7 @@ def test_data_without_clusters_is_a_warning(tmp_path: Path, caplog: pytest.LogCa
     path.write_text(json.dumps({"sentences": SENTENCES, "clusters": []}))
     assert len(list(CorefReader(INDEXERS).read(path))) == 1
     assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
-        f"{path}: no clusters in 1 documents: nothing to learn or score"
+        f"{path}: no clusters to learn or to score, in 1 documents"
     ]
 
 
