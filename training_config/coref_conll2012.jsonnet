@@ -10,7 +10,9 @@
 //            step, at most 150 epochs.
 // Here:      the same, except: no vectors of Turian, which are no longer available, and GloVe's are not scaled to length 1
 //            and random for words without one. The LSTM has a separate input gate, starts with torch's initial weights and
-//            from zeros; theirs couples it to the forget gate and learns its first state. ELMo has its own dropout and then
+//            from zeros; theirs couples it to the forget gate and learns its first state. All other layers and vectors
+//            start as torch's do, theirs uniform as Glorot's. The biLM is as published, as the paper's seems to be: it gives
+//            no perplexity of one fine-tuned on CoNLL-2012. ELMo has its own dropout and then
 //            that of embedded words. Patience is that of allennlp's training_config/coref.jsonnet: the paper does not give
 //            its rule for early stopping. docs/paper_configs.md has every number with its source.
 // Expected:  the paper's 70.4 average F1 on the test set (67.2 without ELMo); not run yet.

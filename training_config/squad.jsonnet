@@ -6,7 +6,7 @@
 //            layers of 180, self-attention that can attend to nothing, variational dropout of 0.2; ELMo at the input
 //            and the output of the first GRU, with dropout of 0.5 and no penalty; Adadelta with a learning rate of 1,
 //            batches of 45 of similar length, a moving average of the weights with a decay of 0.999, 24 epochs, answers
-//            of at most 17 words.
+//            of at most 17 words. The biLM was fine-tuned on SQuAD.
 // Here:      the same, except: ELMo at the output also has the dropout of the GRU's output. Words have all of their
 //            characters (there the first 14), and every character has a vector (there those that occur at least 49
 //            times). Layers start with torch's initial weights, words without a GloVe vector
@@ -28,4 +28,6 @@ squad(
   train='train-v1.1.json',
   dev='dev-v1.1.json',
   words=words.glove(std.extVar('WORD_VECTORS'), dim=300),
-) + elmo.at(['input', 'output'], bilm='original', dropout=0.5)
+) + elmo.at(['input', 'output'], bilm='original', dropout=0.5) + {
+  trainer+: { moving_average+: { numerator: 1, denominator: 1 } },  // a constant decay, without a ramp at the start
+}

@@ -7,7 +7,8 @@
 //            values of gradients clipped at 1, at most 500 epochs, patience 200. Table 2: lambda = 0.001.
 // Here:      the same, except: each word without a GloVe vector has a random one of its own, where He et al.'s share one,
 //            the vectors of whether a word is the predicate start normal, and training includes sentences of more than
-//            100 words. What the paper does not report is taken from He et al.'s code (deep_srl, 1428b1a): lower-case
+//            100 words. The biLM is as published, as the paper's seems to be: it gives no perplexity of one fine-tuned on
+//            CoNLL-2012. What the paper does not report is taken from He et al.'s code (deep_srl, 1428b1a): lower-case
 //            words, eps 1e-6, batches of 80; and from allennlp's training_config/semantic_role_labeler_elmo.jsonnet
 //            (1f8d1de): dropout of 0.1 on ELMo, and the mean loss over a sentence's words, where He et al. sum.
 //            docs/paper_configs.md has every number with its source.

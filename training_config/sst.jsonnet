@@ -7,7 +7,8 @@
 // Here:      the same. ELMo's vectors at the output are concatenated with those of the lowest LSTM, before the
 //            biattention, as the first author describes (bilm-tf, issue 159). The supplement has a second biLSTM
 //            compute them, which no released code shows, and allennlp adds them after the integrator; neither is done
-//            here. What the paper does not report is taken from allennlp's
+//            here. The biLM is not fine-tuned on SST's text, as bilm_finetune.jsonnet would do (in the paper with about the
+//            same dev accuracy). What the paper does not report is taken from allennlp's
 //            training_config/biattentive_classification_network_elmo.json (0e5068a): dropout of 0.5 on ELMo, no layer
 //            norm, batches of 100, gradients clipped at norm 5, at most 40 epochs, patience 5. Ours: ReLU layers of
 //            300 after the pooling, and dropout of 0.2 everywhere, where allennlp's rates vary from 0.1 to 0.3.

@@ -104,7 +104,7 @@ class Elmo(nn.Module):
         self._has_cached_vocab = vocab_to_cache is not None
         self._keep_sentence_boundaries = keep_sentence_boundaries
         self._dropout = nn.Dropout(dropout)
-        self._num_mixes = num_output_representations
+        self._scalar_mixes: list[nn.Module] = []  # of AllenNLP's class: their number counts
         for number in range(num_output_representations):
             mix = AllenNlpScalarMix(
                 self._elmo_lstm.num_layers,
@@ -113,6 +113,7 @@ class Elmo(nn.Module):
                 trainable=scalar_mix_parameters is None,
             )
             self.add_module(f"scalar_mix_{number}", mix)
+            self._scalar_mixes.append(mix)
 
     @classmethod
     def from_params(cls, params: Any, **extras: Any) -> "Elmo":
@@ -139,8 +140,8 @@ class Elmo(nn.Module):
             return cls(**create_kwargs(untyped.__init__, untyped, params, **extras))
 
     @property
-    def _scalar_mixes(self) -> list[nn.Module]:
-        return [getattr(self, f"scalar_mix_{number}") for number in range(self._num_mixes)]
+    def _mixes(self) -> list[nn.Module]:
+        return [getattr(self, f"scalar_mix_{number}") for number in range(len(self._scalar_mixes))]
 
     def get_output_dim(self) -> int:
         return self._elmo_lstm.get_output_dim()
@@ -173,7 +174,7 @@ class Elmo(nn.Module):
             logger.warning("Elmo ignores word_inputs, because vocab_to_cache is missing")
             word_inputs = None
         layers, mask, has_boundaries = self._run(inputs.flatten(0, -3), word_inputs)
-        mixed = [mix(layers, mask) for mix in self._scalar_mixes]
+        mixed = [mix(layers, mask) for mix in self._mixes]
         if has_boundaries and not self._keep_sentence_boundaries:
             mask = mask[:, 2:]  # as many as there are words
             mixed = [vectors[:, 1:-1] for vectors in mixed]
@@ -187,7 +188,7 @@ class Elmo(nn.Module):
         Returns the layers, each (batch, time, output_dim), the mask, and whether they include boundaries, as
         they always do in AllenNLP's class. Ours leaves them out unless something needs them.
         """
-        bilm, mixes = self._elmo_lstm, self._scalar_mixes
+        bilm, mixes = self._elmo_lstm, self._mixes
         if not _is_plain(bilm, ElmoBiLm) or not all(_is_plain(mix, AllenNlpScalarMix) for mix in mixes):
             output = bilm(inputs, word_inputs)
             return list(output["activations"]), output["mask"], True
@@ -197,11 +198,12 @@ class Elmo(nn.Module):
 
 
 def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
-    """Returns whether a module is of our class, and nobody has hooked it or replaced its `forward`."""
+    """Returns whether a module is of our class, and nobody has hooked it, or replaced its `forward`."""
     hooks = (
         module._forward_pre_hooks,
         module._forward_hooks,
         module._backward_pre_hooks,
         module._backward_hooks,
     )
-    return type(module) is kind and "forward" not in vars(module) and not any(hooks)
+    is_hooked = any(hooks) or nn.modules.module._has_any_global_hook()
+    return type(module) is kind and "forward" not in vars(module) and not is_hooked

@@ -1,8 +1,9 @@
 """The biLM inside `Elmo`, as AllenNLP's users reach it."""
 
 import copy
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from elmo_plugin.bilm import (
     BiLm,
     BiLmError,
     Cache,
+    LstmState,
     get_precision,
     sentences_to_character_ids,
 )
@@ -30,7 +32,7 @@ class ElmoBiLm(nn.Module):
 
     Its `state_dict` has AllenNLP's names and values, converted from ours, and `named_parameters` has names
     that AllenNLP's regular expressions match. The biLM runs as a whole: `_elmo_lstm` and `_token_embedder`
-    are no modules, and raise an error for everything that they do not support.
+    are no modules. They have their parameters, and raise an error for everything that they do not support.
 
     `vocab_to_cache` are the words, by number, that `word_inputs` refer to; 0 is padding.
     """
@@ -95,6 +97,12 @@ class ElmoBiLm(nn.Module):
     def _token_embedder(self) -> "_TokenEmbedder":
         return _TokenEmbedder(self)
 
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            raise _not_supported(name) from None
+
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("_elmo_lstm", "_token_embedder", "_word_embedding"):
             raise _not_supported(name)
@@ -117,6 +125,8 @@ class ElmoBiLm(nn.Module):
         `inputs` are character ids, shape (batch, time, characters). Positive `word_inputs`, shape (batch,
         time), replace the characters of cached words; 0 is padding, greater numbers keep the characters.
         """
+        if len(self._modules) > 1:
+            raise _not_supported(f"replacing {list(self._modules)[-1]}")
         vocabulary = self._vocabulary
         if vocabulary is not None and word_inputs is not None:
             if self.bilm.is_trainable:
@@ -129,15 +139,18 @@ class ElmoBiLm(nn.Module):
     def named_modules(
         self, memo: set[nn.Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, nn.Module]]:
-        """Yields each parameter in a module with AllenNLP's name first, from where its own name is taken."""
+        """Yields the parameters in modules with AllenNLP's names first, from where their names are taken."""
         memo = set() if memo is None else memo
         if self not in memo:
-            own = dict(self.bilm.named_parameters())
+            own, modules = dict(self.bilm.named_parameters()), defaultdict(nn.Module)
             for name, shown in parameter_names(self.bilm.options).items():
                 path, _, last = shown.rpartition(".")
-                module = nn.Module()
-                module.register_parameter(last, own[name])
-                yield f"{prefix}.{path}".removeprefix("."), module
+                modules[f"{prefix}.{path}".removeprefix(".")].register_parameter(last, own[name])
+            for module in modules.values():
+                module._forward_pre_hooks = module._forward_hooks = _NO_HOOKS
+                module._backward_pre_hooks = module._backward_hooks = _NO_HOOKS
+                vars(module)["register_parameter"] = _refuse_parameter
+            yield from modules.items()
         yield from super().named_modules(memo, prefix, remove_duplicate)
 
     @torch.no_grad()
@@ -193,10 +206,30 @@ def _check_loaded_words(module: ElmoBiLm, _incompatible_keys: Any) -> None:
         raise BiLmError(_NO_TRAINED_WORDS)
 
 
+class _NoHooks(OrderedDict[int, Any]):
+    """
+    Refuses hooks on modules that have nothing but a parameter's name. Those of AllenNLP's checks at the start
+    of a training, on all modules of a model, are ignored.
+    """
+
+    def __setitem__(self, key: int, hook: Any) -> None:
+        if not getattr(hook, "__module__", "").startswith("allennlp."):
+            raise _not_supported("a hook on a module inside the biLM")
+
+
+_NO_HOOKS: Any = _NoHooks()
+
+
+def _refuse_parameter(name: str, _parameter: nn.Parameter) -> NoReturn:
+    raise _not_supported(f"replacing {name}")
+
+
 class _Part:
     """The little of an inner module of AllenNLP's biLM that scripts need; everything else is an error."""
 
     name: str
+    training = property(lambda self: self.elmo_bilm.training)
+    requires_grad = property(lambda self: any(each.requires_grad for each in self.parameters()))
 
     def __init__(self, elmo_bilm: ElmoBiLm) -> None:
         self.__dict__["elmo_bilm"] = elmo_bilm
@@ -212,6 +245,23 @@ class _Part:
     def __call__(self, *_: Any) -> Any:
         raise _not_supported(f"calling {self.name}")
 
+    def named_parameters(self) -> Iterator[tuple[str, nn.Parameter]]:
+        for name, parameter in self.elmo_bilm.named_parameters():
+            if name.startswith(f"{self.name}."):
+                yield name.removeprefix(f"{self.name}."), parameter
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        return (parameter for _, parameter in self.named_parameters())
+
+    def requires_grad_(self, requires_grad: bool = True) -> "_Part":
+        for parameter in self.parameters():
+            parameter.requires_grad = requires_grad
+        return self
+
+    def state_dict(self) -> dict[str, Tensor]:
+        state, start = self.elmo_bilm.state_dict(), f"{self.name}."
+        return {name.removeprefix(start): state[name] for name in state if name.startswith(start)}
+
 
 class _ElmoLstm(_Part):
     """The state and the sizes of the LSTMs."""
@@ -226,9 +276,23 @@ class _ElmoLstm(_Part):
     def stateful(self, stateful: bool) -> None:
         self.elmo_bilm.elmo.stateful = stateful
 
-    def reset_states(self) -> None:
-        """Starts the next batch from zero."""
-        self.elmo_bilm.elmo.reset_state()
+    @property
+    def _states(self) -> tuple[Tensor, ...] | None:
+        """Hidden state and cell, shape (layers, batch, both directions' sizes); `None` if not stateful."""
+        state = self.elmo_bilm.elmo._state
+        return state and tuple(part.transpose(1, 2).flatten(2) for part in state)
+
+    @_states.setter
+    def _states(self, states: tuple[Tensor, ...] | None) -> None:
+        if states is not None and not self.stateful:
+            raise BiLmError("_elmo_lstm._states cannot be set, because stateful is false: set it first")
+        parts = states and (part.unflatten(2, (2, -1)).transpose(1, 2) for part in states)
+        self.elmo_bilm.elmo._state = parts and LstmState(*parts)
+
+    def reset_states(self, mask: Tensor | None = None) -> None:
+        """Starts the next batch from zero, or those of its rows that are true in `mask`, shape (batch,)."""
+        states = None if mask is None else self._states
+        self._states = states and tuple(part * ~mask.view(1, -1, 1) for part in states)  # type: ignore[union-attr]
 
     input_size = hidden_size = property(lambda self: self.elmo_bilm.bilm.options.lstm.projection_dim)
     cell_size = property(lambda self: self.elmo_bilm.bilm.options.lstm.dim)

@@ -122,16 +122,17 @@ class ElmoRepresentations(nn.Module):
                 character_ids, self.precision, self.max_batch_tokens, self.cache
             )
         else:
-            weight = self.bilm.token_encoder.projection.weight
+            state, weight = self._state if self.stateful else None, self.bilm.token_encoder.projection.weight
             output = self.bilm(
                 character_ids,
-                self._state and map_state(lambda part: part.to(weight), self._state),
+                state and map_state(lambda part: part.to(weight), state),
                 keep_state=self.stateful,
                 boundaries=boundaries,
                 precision=self.precision,
                 max_batch_tokens=self.max_batch_tokens,
             )
-            self._state = map_state(Tensor.detach, output.state) if self.stateful else None
+            if self.stateful:
+                self._state = map_state(Tensor.detach, output.state)
         return output.layers, output.mask
 
     def reset_state(self) -> None:

@@ -56,3 +56,15 @@ def test_allennlps_average_forgets_the_weights_that_are_trained() -> None:
     step(average, weight, 1)
     average.assign_average_value()
     assert weight.item() == VALUES[0]  # the average was given to a copy
+
+
+def test_with_a_numerator_equal_to_the_denominator_the_decay_is_constant() -> None:
+    weight = torch.nn.Parameter(torch.ones(1))
+    average = ResumableMovingAverage([("weight", weight)], decay=0.999, numerator=1, denominator=1)
+    for number in range(1, len(VALUES) + 1):
+        step(average, weight, number)
+    average.assign_average_value()
+    expected = 0.999 ** len(VALUES) + 0.001 * sum(
+        value * 0.999 ** (len(VALUES) - number) for number, value in enumerate(VALUES, start=1)
+    )
+    assert weight.item() == pytest.approx(expected)
