@@ -310,7 +310,9 @@ PAPER = {
         "model.max_answer_words": 17,
         **{f"{path}.dropout": 0.5 for path in (INPUT, OUTPUT)},
         "data_loader.batch_sampler.batch_size": 45,
-        "trainer.moving_average": {"type": "ema", "decay": 0.999, "numerator": 1, "denominator": 1},
+        "trainer.moving_average.decay": 0.999,
+        "trainer.moving_average.numerator": 1,
+        "trainer.moving_average.denominator": 1,
     },
     "srl_conll2012": {
         f"{OUTPUT}.layers": None,
