@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
-from elmo_plugin.common.downloads import fetch, is_url
+from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -33,11 +33,15 @@ logger = logging.getLogger(__name__)
 _CONFIG = "config.json"
 # Loading a model makes nothing from these parts of its configuration.
 _ONLY_FOR_TRAINING = {"train_data_path", "validation_data_path", "test_data_path", "trainer", "distributed"}
-_LOADED_FROM_WEIGHTS = {"bilm", "options_file", "weight_file"}  # see `embedding.archive`
+# The keys of a biLM that is loaded from the weights, see `embedding.archive`.
+_BILM = {("bilm",), ("bilm", "options"), ("bilm", "weights"), ("options_file",), ("weight_file",)}
+_VOCABULARY = ("type", "padding_token", "oov_token")  # all that AllenNLP reads with the archive's own files
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
 _TRUST = "use --trust (trust=True) if you trust this archive"
+_SPACY_MODEL = "en_core_web_sm"  # AllenNLP's default
 _CACHES = {"memory", "sqlite"}
-_NAMES_A_FILE = re.compile("path|file|dir|folder|archive|model|weights|ur[il]|source")
+_IS_A_FILE = re.compile("(^|_)(path|file|filename|dir|directory|folder|ur[il])s?(_|$)")
+_MAY_BE_A_FILE = re.compile("archive|model|weights|source|config|tokenizer|vocab|initial")
 
 
 class TrainedMix(NamedTuple):
@@ -103,21 +107,20 @@ def load_archive(
     from allennlp.common.params import Params, parse_overrides, with_overrides
     from allennlp.models import Archive, archival
 
-    with _folder(path) as (folder, name):
+    with _folder(path) as (folder, name), _one_sentence(name):
         config = _read_config(folder, name)
+        weights = Path(weights_file) if weights_file else _weights(folder, name)
+        check_before_load(weights, name)
         if trust:
             logger.warning("%s is trusted: it may run code and read any file", name)
         else:
             check_config(config, name)
-        weights = Path(weights_file) if weights_file else _weights(folder, name)
-        check_before_load(weights, name)
-        with _one_sentence(name):
-            if isinstance(overrides, str):
-                overrides = parse_overrides(overrides)
-            params = Params(with_overrides(config, overrides) if overrides else config)
-            readers = archival._load_dataset_readers(params.duplicate(), folder)
-            model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
-            meta = Meta.from_path(folder / META_NAME) if (folder / META_NAME).is_file() else None
+        if isinstance(overrides, str):
+            overrides = parse_overrides(overrides)
+        params = Params(with_overrides(config, overrides) if overrides else config)
+        readers = archival._load_dataset_readers(params.duplicate(), folder)
+        model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
+        meta = Meta.from_path(folder / META_NAME) if (folder / META_NAME).is_file() else None
     return Archive(model, params, readers[0], readers[1], meta)
 
 
@@ -182,24 +185,31 @@ def archive_name(path: str | Path) -> str:
 def check_config(config: Mapping[str, Any], name: str) -> None:
     """
     Raises `BiLmError`, beginning with `name`, if the configuration of an archive imports code or names files:
-    a class by its module, an unregistered type, another archive, remote code, or a path or URL.
+    a class by its module, an unregistered type, another archive, remote code, a spaCy model that AllenNLP
+    would install, or a path or URL.
     """
     from allennlp.common import Registrable
+    from spacy.util import get_installed_models
 
     registered = {each for types in Registrable._registry.values() for each in types}
     made = {key: value for key, value in config.items() if key not in _ONLY_FOR_TRAINING}
     for keys, value in _values(made):
         place = f"{name}: {'.'.join(keys)}"
         key = next(key for key in reversed(keys) if not key.isdecimal())
-        if key == "_pretrained" or (key == "trust_remote_code" and value) or value == "from_archive":
+        is_code = key == "trust_remote_code" and value
+        if is_code or key in ("_pretrained", "serialization_dir") or value == "from_archive":
             raise BiLmError(f"{place} loads another model or code; {_TRUST}")
+        if isinstance(value, Mapping) and value.get("type") == "spacy":  # AllenNLP installs a missing model
+            language = value.get("language", _SPACY_MODEL)
+            if language not in get_installed_models():
+                raise BiLmError(f"{place}: the spaCy model {language} is not installed")
         if not isinstance(value, str):
             continue
         if key == "type" and value not in registered and "." not in value:
             raise BiLmError(f"{place}: {value!r} is not registered; name its package by --include-package")
         if value not in registered and _is_importable(value):
             raise BiLmError(f"{place}: {value} would be imported; {_TRUST}")
-        if not _LOADED_FROM_WEIGHTS.intersection(keys) and _is_file(key, value):
+        if not _BILM & {keys[-1:], keys[-2:]} and _is_file(key, value):
             raise BiLmError(f"{place}: {value} is outside the archive; {_TRUST}")
 
 
@@ -223,10 +233,10 @@ def _is_importable(value: str) -> bool:
 def _is_file(key: str, value: str) -> bool:
     """Returns whether `value` is a path or a URL, not a name of something else."""
     path = PureWindowsPath(value)  # splits at / also
-    if is_url(value) or path.anchor or value.startswith("~") or ".." in path.parts:
+    if "://" in value or path.anchor or value.startswith("~") or ".." in path.parts or _IS_A_FILE.search(key):
         return True
-    looks_like_one = len(path.parts) > 1 or path.suffix or _NAMES_A_FILE.search(key)
-    return bool(looks_like_one) and "\0" not in value and Path(value).exists()
+    looks_like_one = len(path.parts) > 1 or path.suffix or _MAY_BE_A_FILE.search(key)
+    return bool(looks_like_one) and os.path.exists(value)
 
 
 def _read_config(folder: Path, name: str) -> dict[str, Any]:
@@ -235,14 +245,15 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
     model = config.get("model")
     if not isinstance(model, dict):
         raise BiLmError(f"{name}: its {_CONFIG}: expected a model")
-    waiting = [model]
-    while waiting:
-        part = waiting.pop()
-        for key in _REMOVED_BY_ALLENNLP:
-            part.pop(key, None)
-        if isinstance(part.get("cache"), dict) and part["cache"].get("type") in _CACHES:
-            del part["cache"]
-        waiting += [value for value in part.values() if isinstance(value, dict)]
+    if isinstance(config.get("vocabulary"), dict):
+        vocabulary = config["vocabulary"]
+        config["vocabulary"] = {key: vocabulary[key] for key in _VOCABULARY if key in vocabulary}
+    for _, part in [("", model), *_values(model)]:
+        if isinstance(part, dict):
+            for key in _REMOVED_BY_ALLENNLP:
+                part.pop(key, None)
+            if isinstance(part.get("cache"), dict) and part["cache"].get("type") in _CACHES:
+                del part["cache"]
     return config
 
 
@@ -260,7 +271,10 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
     if local.is_dir():
         root = local.resolve()
         vocabulary = local / "vocabulary"
-        for file in (local / _CONFIG, *(local / name for name in WEIGHTS_NAMES), *vocabulary.rglob("*")):
+        for file in (
+            *(local / name for name in (_CONFIG, "meta.json", *WEIGHTS_NAMES)),
+            *vocabulary.rglob("*"),
+        ):
             if not file.resolve().is_relative_to(root):
                 raise BiLmError(f"directory {path}: its {file.name} is a link to {file.resolve()}")
         yield local, f"directory {path}"

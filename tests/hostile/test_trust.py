@@ -16,7 +16,7 @@ from allennlp.commands import main
 from allennlp.common import Registrable
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin import hardening, plugin  # noqa: F401 (register and replace)
+from elmo_plugin import archives, hardening, plugin  # noqa: F401 (register and replace)
 from elmo_plugin.archives import check_config, load_archive, load_predictor
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.formats import torch_files
@@ -87,6 +87,13 @@ def remove(name: str) -> Callable[[Files], None]:
     return lambda files: files.pop(name) and None
 
 
+def deep(levels: int) -> list[Any]:
+    nested: list[Any] = []
+    for _ in range(levels):
+        nested = [nested]
+    return nested
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -101,6 +108,13 @@ def remove(name: str) -> Callable[[Files], None]:
         (lambda files: files.update({"config.json": b'{"model": std.extVar("HOME")}'}), "not JSON"),
         (with_config(model__contextual_encoder__dropout="x"), "dropout"),
         (lambda files: files.update({"weights.th": b"none"}), "weights"),
+        (with_config(model__x="a/" * 3000), "model|x"),
+        (with_config(dataset_reader__x=[deep(900)]), "recursion|x"),
+        (
+            with_config(dataset_reader__tokenizer={"type": "spacy", "language": "work"}),
+            "the spaCy model work is not",
+        ),
+        (with_config(model__type="no.such\x1b[2J"), r"no\.such\\x1b"),
     ],
 )
 def test_a_bad_archive_is_named_and_leaves_nothing_behind(
@@ -132,9 +146,13 @@ OUTSIDE = {
         "model__contextual_encoder__encoder": {"_pretrained": {"archive_file": "x", "module_path": "y"}}
     },
     "remote code": {"dataset_reader__tokenizer_kwargs": {"trust_remote_code": True}},
-    "an initializer in a list": {
-        "model__x": [{"initializer": {"type": "pretrained", "weights_file_path": "/etc/hostname"}}]
+    "a file by a biLM's name": {
+        "model__x": {"bilm": {"type": "pretrained_transformer", "model_name": "/etc"}}
     },
+    "another archive's weights": {"model__contextual_encoder__elmo__serialization_dir": None},
+    "a biLM to start from": {"model__initial": "planted.py"},
+    "a file to be written": {"dataset_reader__tokenizer_kwargs": {"cache_dir": "new"}},
+    "another scheme": {"model__x": "r2://bucket/key"},
     "an absolute path": {"dataset_reader__x": "/etc/hostname"},
     "a path on Windows": {"dataset_reader__x": "C:\\secret"},
     "a path upwards": {"model__x": "../x"},
@@ -207,6 +225,20 @@ def test_overrides_of_the_caller_may_name_anything(training: Path) -> None:
     assert type(loaded.dataset_reader).__name__ == "Conll2003Reader"
 
 
+def test_only_the_archive_has_a_vocabulary_and_initial_values(training: Path, tmp_path: Path) -> None:
+    vocabulary = {"type": "from_files", "directory": str(tmp_path / "gone")}
+    initial = {"regexes": [[".*", {"type": "pretrained", "weights_file_path": "/etc/hostname"}]]}
+    change = with_config(vocabulary=vocabulary, model__initializer=initial)
+    assert load_archive(changed(training, tmp_path, change)).model is not None
+
+
+def test_members_of_an_ensemble_have_no_caches(tmp_path: Path) -> None:
+    member = {"cache": {"type": "sqlite", "path": "new"}, "initializer": {}, "pretrained_file": "x", "y": 1}
+    (tmp_path / "config.json").write_text(json.dumps({"model": {"members": [[member], {"encoder": member}]}}))
+    config = archives._read_config(tmp_path, "it")
+    assert config == {"model": {"members": [[{"y": 1}], {"encoder": {"y": 1}}]}}
+
+
 def test_a_cache_is_neither_written_nor_read(training: Path, tmp_path: Path) -> None:
     cache = {"type": "sqlite", "path": str(tmp_path / "cache")}
     keys = "model__contextual_encoder__elmo__cache"
@@ -231,7 +263,7 @@ def test_a_good_archive_and_its_folder_give_the_same_model(training: Path, tempo
     assert not list(temporary.iterdir())
 
 
-@pytest.mark.parametrize("name", ["best.th", "config.json", "vocabulary/tags.txt"])
+@pytest.mark.parametrize("name", ["best.th", "config.json", "meta.json", "vocabulary/tags.txt"])
 def test_no_link_is_followed_out_of_a_folder(training: Path, tmp_path: Path, name: str) -> None:
     folder = shutil.copytree(training, tmp_path / "run")
     (folder / name).unlink(missing_ok=True)
