@@ -6,13 +6,14 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
 from itertools import accumulate
+from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
@@ -170,14 +171,13 @@ def embed_chunks(
     workers = pool._processes  # by their ids; the pool forgets them when it is broken
     try:
         yield from _in_order(pool, chunks, folder, _CHUNKS_AHEAD * len(devices))
-    except BrokenProcessPool:
-        pool.shutdown()
-        raise ChildProcessError(
-            f"a worker ended with {_exit_status(workers.values())}, perhaps for lack of memory"
-        ) from None
-    except BaseException:
+    except BaseException as error:
+        is_broken = isinstance(error, BrokenProcessPool)
+        status = _exit_status(workers) if is_broken else ""
         for worker in list(workers.values()):
             worker.kill()  # it writes a chunk whole or not at all, so there is nothing to wait for
+        if is_broken:
+            raise ChildProcessError(f"a worker ended with {status}, perhaps for lack of memory") from None
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -212,9 +212,13 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _exit_status(workers: Iterable[BaseProcess]) -> str:
+def _exit_status(workers: Mapping[int, BaseProcess]) -> str:
     """Returns what ended the first worker, a signal or a status: the pool ends the others by SIGTERM."""
-    codes = [worker.exitcode or 0 for worker in workers]
+    sentinels = wait([worker.sentinel for worker in workers.values()], timeout=1)
+    ended = [worker for worker in workers.values() if worker.sentinel in sentinels]
+    for worker in ended:
+        worker.join(timeout=1)  # or its status may not be known yet
+    codes = [worker.exitcode or 0 for worker in ended]
     code = next((code for code in codes if code not in (0, -signal.SIGTERM)), -signal.SIGTERM)
     return signal.Signals(-code).name if code < 0 else f"status {code}"
 
