@@ -1,5 +1,6 @@
 """The base of the tasks' counters: sums over all processes, and precision, recall and F1 from counts."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -7,6 +8,8 @@ import torch
 from allennlp.common.util import is_distributed
 from allennlp.training.metrics import Metric
 from overrides import overrides
+
+logger = logging.getLogger(__name__)
 
 
 class Scores:
@@ -19,6 +22,10 @@ class Scores:
         """Adds the sums of `scores`."""
         for name, value in vars(scores).items():
             setattr(self, name, getattr(self, name) + value)
+
+    def lacks(self) -> str:
+        """Returns the name of the items that the gold data lack, so that F1 is 0; empty if they have some."""
+        return ""
 
 
 class ScoreMetric(Metric):
@@ -49,6 +56,8 @@ class ScoreMetric(Metric):
                 total.update(scores)
         if reset:
             self.reset()
+            if lacking := total.lacks():
+                logger.warning("the data have no %s: precision, recall and F1 are 0", lacking)
         return self.figures(total)
 
     @overrides

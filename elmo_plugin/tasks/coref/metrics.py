@@ -58,6 +58,10 @@ class CorefScores(Scores):
         self.documents += 1
         self._sums += [count(gold_clusters, unique) for count in COUNTERS.values()]
 
+    @overrides
+    def lacks(self) -> str:
+        return "clusters" if self.documents and not self.counts()["mention"].recall_denominator else ""
+
     def counts(self) -> dict[str, CorefCounts]:
         """Returns the counts of "muc", "bcub", "ceafe" and "mention"."""
         return {name: CorefCounts(*row) for name, row in zip(COUNTERS, self._sums.tolist(), strict=True)}

@@ -70,6 +70,10 @@ class NerScores(Scores):
         if is_common:  # without types, a chunk may continue to the end
             self.correct[last[0].kind] += 1
 
+    @overrides
+    def lacks(self) -> str:
+        return "entities" if self.words and not self.gold else ""
+
     def figures(self, whole: float = 1.0) -> dict[str, Figures]:
         """Returns the figures as parts of `whole`: "overall", and of each type by its name."""
         correct, predicted, gold = self.correct, self.predicted, self.gold

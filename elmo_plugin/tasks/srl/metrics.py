@@ -54,6 +54,11 @@ class SrlScores(Scores):
         self.propositions += 1
         self.perfect += all(role == VERB for role, _ in right ^ found)
 
+    @overrides
+    def lacks(self) -> str:
+        correct, _, missed = self.overall()
+        return "arguments" if self.propositions and not correct + missed else ""
+
     def overall(self) -> SrlCounts:
         """Returns the counts of all arguments."""
         groups = self._sums(lambda kind, role: None if role == VERB else "overall")
