@@ -59,7 +59,7 @@ PROJECT_TASKS = {
         "answers in a passage",
         "Question answering",
         '"Ansel was founded in 1887." "When was it founded?"',
-        "questions in SQuAD's JSON, JSON lines or CSV",
+        "questions in SQuAD's JSON or in JSON lines",
     ),
     "snli": ProjectTask(
         "how two texts relate",

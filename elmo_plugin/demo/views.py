@@ -155,8 +155,10 @@ def _answer(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
 
 
 def _label(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
-    labels = sorted(output["probabilities"], key=lambda label: _ORDER.index(label) if label in _ORDER else -1)
-    bars = [Bar(label, output["probabilities"][label], label == output["label"]) for label in labels]
+    values = output["probabilities"]
+    places = {label: place for place, label in enumerate(_ORDER)}  # before them, others by their probability
+    labels = sorted(values, key=lambda label: (places.get(label, -1), -values[label]))
+    bars = [Bar(label, values[label], label == output["label"]) for label in labels]
     return [Bars(output["label"], bars)]
 
 

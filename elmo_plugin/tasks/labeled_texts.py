@@ -11,6 +11,7 @@ from allennlp.data.fields import LabelField
 from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
+from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 from elmo_plugin.tasks.records import Record, find_field, parse_records
 from elmo_plugin.tasks.skipped import Skipped, UnusableExample
@@ -80,7 +81,7 @@ class LabeledTextsReader(TaskDatasetReader):
         with its value and the usual names; and the label.
         """
         fields: list[str] = []
-        for record in parse_records(lines, format=self.format, columns=self._columns):
+        for record in parse_records(lines, format=self.format, columns=self._columns, skipped=skipped):
             line, values = record
             if not fields:
                 skipped.file = line.file
@@ -113,7 +114,11 @@ class LabeledTextsReader(TaskDatasetReader):
         is_fraction = isinstance(value, float) and not value.is_integer()
         if value in (None, "") or isinstance(value, list | dict) or is_fraction:
             raise UnusableExample("without a label", f'expected a label as "{field}", got {value!r:.60}')
-        text = str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
+        text = (
+            str(value).lower()
+            if isinstance(value, bool)
+            else " ".join(str(value).replace(BYTE_ORDER_MARK, "").split())
+        )
         if match := _WHOLE_NUMBER.fullmatch(text):
             text = match[1]
         names = self._label_names

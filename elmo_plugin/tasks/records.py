@@ -11,7 +11,8 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.text_files import compression
-from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+from elmo_plugin.tasks.dataset_reader import Line
+from elmo_plugin.tasks.skipped import Skipped, UnusableExample
 
 RECORD_FORMATS = ("jsonl", "csv", "tsv")
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
@@ -23,28 +24,32 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 Record = tuple[Line, dict[str, Any]]  # the line where it begins, and its fields, which are text in a table
 
 
-def read_records(
-    path: str, *, format: str = "auto", columns: Sequence[str] | None = None
+def parse_records(
+    lines: Iterable[Line],
+    *,
+    format: str = "auto",
+    columns: Sequence[str] | None = None,
+    skipped: Skipped | None = None,
 ) -> Iterator[Record]:
     """
-    Yields the records of a file, maybe compressed. `columns` names the columns of a table without a header.
+    Yields the records of the lines of a file, without blank lines. `columns` names the columns of a table
+    without a header; rows of another length may be `skipped`.
 
     Raises `ConfigurationError`, naming file and line, if a line is malformed.
     """
-    yield from parse_records(read_text_lines(str(path)), format=format, columns=columns)
-
-
-def parse_records(
-    lines: Iterable[Line], *, format: str = "auto", columns: Sequence[str] | None = None
-) -> Iterator[Record]:
-    """Yields the records of the lines of a file, see `read_records`. Blank lines are skipped."""
     lines = (line for line in lines if line.text.strip("\r\n"))
     for first in lines:
         kind = detect_format(first) if format == "auto" else format
         if kind not in RECORD_FORMATS:
-            raise ConfigurationError(f"{first.location}: expected a format of {RECORD_FORMATS}, got {kind!r}")
+            raise ConfigurationError(
+                f"{first.location}: expected an object of JSON, or a table in a file .csv or .tsv, got "
+                f"{first.text.strip()!r:.60}; the option format is one of {', '.join(RECORD_FORMATS)}"
+            )
         lines = chain([first], lines)
-        yield from _json_records(lines) if kind == "jsonl" else _table_records(lines, kind, columns)
+        if kind == "jsonl":
+            yield from _json_records(lines)
+        else:
+            yield from _table_records(lines, kind, columns, skipped or Skipped())
 
 
 def detect_format(first: Line) -> str | None:
@@ -86,7 +91,9 @@ def _json_records(lines: Iterable[Line]) -> Iterator[Record]:
         yield line, fields
 
 
-def _table_records(lines: Iterator[Line], kind: str, columns: Sequence[str] | None) -> Iterator[Record]:
+def _table_records(
+    lines: Iterator[Line], kind: str, columns: Sequence[str] | None, skipped: Skipped
+) -> Iterator[Record]:
     csv.field_size_limit(_MAX_FIELD)
     first = next(lines)
     delimiter = "\t" if kind == "tsv" else _find_delimiter(first, columns)
@@ -100,11 +107,12 @@ def _table_records(lines: Iterator[Line], kind: str, columns: Sequence[str] | No
     width = 0 if first.text.startswith('"') else len(columns)
     for line in lines:
         row = _split(line, lines, delimiter, width)
-        if len(row) != len(columns):
-            raise ConfigurationError(
-                f"{line.location}: expected {len(columns)} columns ({', '.join(columns)}), got {len(row)}"
-            )
-        yield line, {name: text for name, text in zip(columns, row, strict=True) if name}
+        if len(row) == len(columns):
+            yield line, {name: text for name, text in zip(columns, row, strict=True) if name}
+        else:
+            message = f"expected {len(columns)} columns ({', '.join(columns)}), got {len(row)}"
+            error = UnusableExample("with more or fewer columns", message)
+            skipped.add_unusable(error, line.location, f"line {line.number}")
 
 
 def _find_delimiter(first: Line, columns: Sequence[str] | None) -> str:

@@ -19,9 +19,12 @@ class UnusableExample(ConfigurationError):
 
 
 class Skipped:
-    """The examples of a file that are left out, for each reason. Unusable ones are an error by default."""
+    """
+    The examples of a file that are left out, for each reason. Unusable ones are an error by default. It names
+    the option `skip_bad` unless that is `None`, for readers without it.
+    """
 
-    def __init__(self, skip_bad: bool = False) -> None:
+    def __init__(self, skip_bad: bool | None = None) -> None:
         self.file = ""  # its name, as soon as there is a line
         self._skip_bad = skip_bad
         self._names = defaultdict[str, list[str]](list)
@@ -33,8 +36,9 @@ class Skipped:
     def add_unusable(self, error: ConfigurationError, location: str, name: str) -> None:
         """Adds an example if `skip_bad`, or raises `ConfigurationError`, beginning with the location."""
         if not self._skip_bad:
-            joint = ", and" if "; " in str(error) else ";"
-            raise ConfigurationError(f"{location}: {error}{joint} skip_bad leaves it out") from None
+            hint = ", and" if "; " in str(error) else ";"
+            hint = "" if self._skip_bad is None else f"{hint} skip_bad leaves it out"
+            raise ConfigurationError(f"{location}: {error}{hint}") from None
         self.add(error.reason if isinstance(error, UnusableExample) else "that cannot be split", name)
 
     def log(self, examples: str) -> None:

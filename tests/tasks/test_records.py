@@ -13,13 +13,13 @@ from allennlp.common.checks import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks import Line
-from elmo_plugin.tasks.records import Record, find_field, parse_records, read_records
+from elmo_plugin.tasks import Line, read_text_lines
+from elmo_plugin.tasks.records import Record, find_field, parse_records
 
 
 def read(path: Path, content: str | bytes, **options: Any) -> list[tuple[int, dict[str, Any]]]:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return [(line.number, fields) for line, fields in read_records(str(path), **options)]
+    return [(line.number, fields) for line, fields in parse_records(read_text_lines(str(path)), **options)]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,11 @@ def test_a_field_may_be_very_long(tmp_path: Path) -> None:
         ("x.csv", "text,label\ncaf\xe9,a\n".encode("latin-1"), "line 2: not UTF-8 text"),
         ("x.jsonl", '{"text": "wet"}\n\n{"text": \n', "line 3: not JSON"),
         ("x.jsonl", '[{"text": "wet"}]\n', "line 1: expected a JSON object in each line, got a list"),
-        ("x.txt", "wet bad\n", "line 1: expected a format of ('jsonl', 'csv', 'tsv'), got None"),
+        (
+            "x.txt",
+            "wet bad\n",
+            "line 1: expected an object of JSON, or a table in a file .csv or .tsv, got 'wet bad'",
+        ),
     ],
 )
 def test_what_is_malformed_names_file_and_line(

@@ -11,10 +11,11 @@ from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.labeled_texts import AUTO, KnownLabelField, LabeledTextsReader
 from elmo_plugin.tasks.skipped import Skipped
 
-LABELS = ("entailment", "neutral", "contradiction")
+LABELS = {label: label for label in ("entailment", "neutral", "contradiction")}  # also in capitals, as SICK's
+LABELS["contradictory"] = "contradiction"  # in the training data of XNLI
 NO_MAJORITY = ("-", "-1")  # SNLI's, and Hugging Face's
 _PREMISES = ("premise", "sentence1", "sentence_A", "text1", "question1", "#1 String", "question")
-_HYPOTHESES = ("hypothesis", "sentence2", "sentence_B", "text2", "question2", "#2 String", "sentence")
+_HYPOTHESES = ("hypothesis", "sentence2", "hypo", "sentence_B", "text2", "question2", "#2 String", "sentence")
 
 
 @DatasetReader.register("snli_jsonl")
@@ -68,7 +69,7 @@ class SnliReader(LabeledTextsReader):
             elif not (premise and hypothesis):
                 skipped.add("with a blank sentence", f"line {line.number}")
             else:
-                yield premise, hypothesis, label.lower() if label and label.lower() in LABELS else label
+                yield premise, hypothesis, LABELS.get(str(label).lower(), label)
         skipped.log("pairs")
 
     def text_to_instance(

@@ -11,6 +11,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 from elmo_plugin.tasks.records import Record, detect_format, parse_records
 from elmo_plugin.tasks.skipped import Skipped, UnusableExample
@@ -26,7 +27,7 @@ _COLUMNS = (  # of a table
     ("id",),
 )
 _SPACE = re.compile(r"\s")  # one character for one, no-break spaces included
-_BLANK = "\ufeff\u200b \t\r\n\u00a0"
+_ENDS = re.compile(r"^[\s\ufeff\u200b\u2060]+|[\s\ufeff\u200b\u2060]+$")
 _KINDS = {list: "a list", str: "text", int: "a number", str | int: "text", bool: "true or false"}
 
 UNANSWERABLE = "SQuAD 2.0's unanswerable questions are not part of this task; skip_unanswerable skips them"
@@ -181,7 +182,7 @@ class _SquadParser:
     def parse(self, paragraph: Any, location: str) -> Paragraph:
         """Returns a paragraph of the file, checked."""
         text = _get(paragraph, "context", str)
-        if not text.strip(_BLANK):
+        if _is_blank(text):
             raise UnusableExample("about a blank paragraph", "the paragraph is blank")
         questions = []
         for item in _get(paragraph, "qas", list):
@@ -205,16 +206,17 @@ class _SquadParser:
             self._skipped.add("without an answer", str(identifier))
             return []
         question = _get(item, "question", str)
-        if not question.strip(_BLANK):
+        if _is_blank(question):
             raise UnusableExample("that are blank", "the question is blank")
         return [Question(identifier, question, [self._parse_answer(a, paragraph) for a in _answers(item)])]
 
     def _parse_answer(self, answer: Any, paragraph: str) -> Answer:
         text, start = _get(answer, "text", str), _get(answer, "answer_start", int)
-        if not text.strip(_BLANK):
+        if _is_blank(text):
             raise UnusableExample("with a blank answer", "an answer is blank")
-        start += len(text) - len(text := text.lstrip(_BLANK))
-        text = text.rstrip(_BLANK)
+        if (left := _ENDS.match(text)) is not None:
+            start += left.end()
+        text = _ENDS.sub("", text)
         spaced, sought = _SPACE.sub(" ", paragraph), _SPACE.sub(" ", text)
         if start >= 0 and spaced[start : start + len(text)] == sought:
             return Answer(text, start)
@@ -239,6 +241,10 @@ def _answers(question: dict[str, Any]) -> list[Any]:
         message = f'expected an "answer_start" for each "text", got {len(starts)} for {len(texts)}'
         raise UnusableExample('with malformed "answers"', message)
     return [{"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=True)]
+
+
+def _is_blank(text: str) -> bool:
+    return not normalize_text(text).strip()
 
 
 def _places(paragraph: str, text: str) -> list[int]:

@@ -98,7 +98,7 @@ def test_options_name_the_format_and_the_columns(tmp_path: Path) -> None:
 
 def test_texts_that_cannot_be_used_may_be_left_out(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
-    path.write_text("text,label\nWet,bad\n ,bad\nDry,\n")
+    path.write_text("text,label\nWet,bad\n ,bad\nDry,\nOh, no,bad\n")
     with pytest.raises(ConfigurationError, match=r"x.csv, line 3: the text is blank; skip_bad leaves it out"):
         read(path)
     assert read(path, skip_bad=True) == [("Wet", "bad")]
