@@ -1,5 +1,6 @@
 """The predictor: plain and pre-tokenized sentences, and what is neither."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +9,9 @@ from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import WhitespaceTokenizer
 
-from elmo_plugin.tasks.ner import Conll2003Reader, NerPredictor
+from elmo_plugin.demo.views import views
+from elmo_plugin.tasks.ner import Conll2003Reader, NerPredictor, score_tagged
+from elmo_plugin.tasks.ner.metrics import NerF1
 from tests.tasks.ner.test_model import SENTENCES, tagger
 
 
@@ -79,3 +82,55 @@ def test_another_tokenizer_may_be_given(predictor: NerPredictor) -> None:
     for tokenizer in (WhitespaceTokenizer(), "whitespace", {"type": "whitespace"}):
         other = NerPredictor(predictor._model, predictor._dataset_reader, tokenizer)
         assert other.predict("It isn't bad.")["words"] == ["It", "isn't", "bad."]
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_columns_have_gold_and_predicted_tags_in_bio_that_the_scorer_reads(
+    predictor: NerPredictor, tmp_path: Path, batched: bool
+) -> None:
+    columns = NerPredictor(predictor._model, predictor._dataset_reader, output_format="columns")
+    instances = list(columns._dataset_reader.read(SENTENCES))
+    outputs = (
+        columns.predict_batch_instance(instances) if batched else map(columns.predict_instance, instances)
+    )
+    (tmp_path / "tagged.txt").write_text("".join(map(columns.dump_line, outputs)))
+    expected = NerF1()
+    expected(
+        [each["tags"] for each in predictor.predict_batch_instance(instances)],
+        [each["gold_tags"].metadata for each in instances],
+    )
+    first = (tmp_path / "tagged.txt").read_text().split("\n")[0].split(" ")
+    assert first[:2] == ["Ada", "B-PER"] and first[2][:2] in ("O", "B-")
+    _, figures = score_tagged(str(tmp_path / "tagged.txt"))
+    assert figures["overall"]["f1"] == round(100 * expected.get_metric()["f1-measure-overall"], 2)
+
+
+def test_columns_without_gold_tags_have_the_predicted_ones_and_no_space_within(
+    predictor: NerPredictor,
+) -> None:
+    columns = NerPredictor(predictor._model, predictor._dataset_reader, output_format="columns")
+    lines = columns.dump_line(columns.predict_json({"tokens": ["New\tYork", "a\u00a0b"]})).split("\n")
+    assert [line.split(" ")[0] for line in lines] == ["New_York", "a\u00a0b", "", ""]
+    assert all(len(line.split(" ")) == 2 for line in lines[:2])
+
+
+def test_an_unknown_output_format_is_an_error_that_names_the_option(predictor: NerPredictor) -> None:
+    with pytest.raises(ConfigurationError, match="output_format is json or columns, not 'conll'"):
+        NerPredictor(predictor._model, predictor._dataset_reader, output_format="conll")
+
+
+def test_plain_tags_are_predicted_shown_and_measured_without_entities(tmp_path: Path) -> None:
+    (tmp_path / "pos.txt").write_text("the DT\ndog NN\nran VBD\n\nit PRP\nran VBD\n")
+    reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
+    instances = list(reader.read(tmp_path / "pos.txt"))
+    model = tagger(Vocabulary.from_instances(instances), "BIOUL").eval()
+    plain = NerPredictor(model, reader, output_format="columns")
+    output = plain.predict_batch_instance(instances)[0]
+    assert set(output) == {"words", "tags", "gold_tags"}
+    assert set(model.get_metrics()) == {"accuracy"}
+    ((part,),) = views("ner", [output], {})
+    assert [span.label for span in part.spans] == output["tags"]
+    assert [line.split(" ")[:2] for line in plain.dump_line(output).split("\n")[:2]] == [
+        ["the", "DT"],
+        ["dog", "NN"],
+    ]
