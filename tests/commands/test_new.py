@@ -52,7 +52,7 @@ def test_the_lines_of_its_readme_train_evaluate_and_predict(
         monkeypatch.setattr("sys.argv", arguments)
         allennlp()
         if arguments[:2] == train[:2]:
-            epoch, *_, best = capsys.readouterr().out.splitlines()
+            *_, epoch, best = capsys.readouterr().out.splitlines()  # first, what the readers found
             assert epoch.startswith("epoch 1 of 1: training loss ")
             assert best.startswith("best epoch 1: ")
     names = ("inputs.jsonl", "predictions.jsonl")
