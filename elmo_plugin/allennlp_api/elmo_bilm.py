@@ -142,7 +142,8 @@ class ElmoBiLm(nn.Module):
         """Yields the parameters in modules with AllenNLP's names first, from where their names are taken."""
         memo = set() if memo is None else memo
         if self not in memo:
-            own, modules = dict(self.bilm.named_parameters()), defaultdict(nn.Module)
+            own = dict(self.bilm.named_parameters())
+            modules: defaultdict[str, nn.Module] = defaultdict(nn.Module)
             for name, shown in parameter_names(self.bilm.options).items():
                 path, _, last = shown.rpartition(".")
                 modules[f"{prefix}.{path}".removeprefix(".")].register_parameter(last, own[name])
