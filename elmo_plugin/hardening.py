@@ -26,6 +26,7 @@ from allennlp import models
 from allennlp.commands import evaluate, predict
 from allennlp.commands.train import TrainModel
 from allennlp.common import Lazy, Params, from_params
+from allennlp.common import params as params_module
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import FromParams
 from allennlp.common.util import SigTermReceived
@@ -42,6 +43,7 @@ CONSTRUCT_ARG = from_params.construct_arg
 FROM_PARAMS = FromParams.__dict__["from_params"].__func__
 GET_PREDICTOR = predict._get_predictor
 EVALUATE = evaluate.evaluate_from_archive
+WITH_OVERRIDES, PARSE_OVERRIDES = params_module.with_overrides, params_module.parse_overrides
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 _LISTS = (list, tuple, set, collections.abc.Iterable)
@@ -133,19 +135,53 @@ def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
 
 
 def get_predictor(args: argparse.Namespace) -> Predictor:
-    """Raises `ConfigurationError` if the output of `allennlp predict` is one of its inputs."""
+    """
+    Raises `ConfigurationError` if the output of `allennlp predict` is one of its inputs, or the predictor
+    does not take `--predictor-args`.
+    """
     _check_outputs([args.output_file], [args.input_file, args.archive_file, args.weights_file])
-    return GET_PREDICTOR(args)
+    try:
+        return GET_PREDICTOR(args)
+    except (TypeError, ValueError) as error:
+        if args.predictor_args.strip():
+            raise ConfigurationError(
+                f"--predictor-args {args.predictor_args}: {_reason(error, '')}"
+            ) from error
+        raise
 
 
 def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
-    """Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs."""
+    """
+    Raises `ConfigurationError` if an output of `allennlp evaluate` is one of its inputs, or the model does
+    not return `--batch-weight-key`.
+    """
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
     inputs = [*options["input_file"].split(","), options["archive_file"], options.get("weights_file")]
     names = ("metrics_output_file", "predictions_output_file")
     outputs = [output for name in names for output in (options.get(name) or "").split(",")]
     _check_outputs(outputs, inputs)
-    return EVALUATE(*args, **kwargs)
+    try:
+        return EVALUATE(*args, **kwargs)
+    except KeyError as error:
+        if (key := options.get("batch_weight_key")) and error.args == (key,):
+            raise ConfigurationError(f"--batch-weight-key {key}: the model does not return it") from error
+        raise
+
+
+def with_overrides(original: Any, overrides_dict: Any, prefix: str = "") -> Any:
+    """Raises `ConfigurationError` if an override is of a key that does not exist."""
+    try:
+        return WITH_OVERRIDES(original, overrides_dict, prefix)
+    except ValueError as error:
+        raise ConfigurationError(f"--overrides: {error}") from error
+
+
+def parse_overrides(serialized_overrides: str, ext_vars: Any = None) -> Any:
+    """Raises `ConfigurationError` if the overrides are not Jsonnet."""
+    try:
+        return PARSE_OVERRIDES(serialized_overrides, ext_vars)
+    except (RuntimeError, ValueError) as error:
+        raise ConfigurationError(f"--overrides: {' '.join(str(error).split())}") from error
 
 
 def _check_outputs(outputs: Iterable[str | None], inputs: Iterable[Any]) -> None:
@@ -234,5 +270,6 @@ FromParams.from_params = classmethod(make_from_params)  # type: ignore[assignmen
 from_params.construct_arg = construct_arg
 predict._get_predictor = get_predictor
 evaluate.evaluate_from_archive = evaluate_from_archive
+params_module.with_overrides, params_module.parse_overrides = with_overrides, parse_overrides
 for module in (archival, models, predictor, predict, evaluate):  # each looks it up
     module.load_archive = load_archive  # type: ignore[attr-defined]

@@ -72,15 +72,15 @@ def _stored_files(config: Config, folder: Path) -> dict[str, str]:
     sources: dict[str, str] = {}
     if not (folder / _FILES).exists():
         return sources
-    for key, source in read_json_object(folder / _FILES, f"its {_FILES}").items():
+    for key in read_json_object(folder / _FILES, f"its {_FILES}"):
         *parents, last = key.split(".")
         part: Any = config
         for parent in parents:  # the old keys, which lack `token_embedders` if they were flat
             part = part.get("token_embedders", part).get(parent, {}) if isinstance(part, dict) else {}
         copy = folder / _STORED / key
         if isinstance(part, dict) and last in part and copy.is_file():
+            sources[str(copy)] = part[last]
             part[last] = str(copy)
-            sources[str(copy)] = source
     return sources
 
 

@@ -1,0 +1,95 @@
+"""Archives of old trainings keep their weights, or are refused before anything is written."""
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from allennlp.commands.train import train_model
+from allennlp.common import Params
+
+from elmo_plugin.archives import load_archive
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.porting.archive import port_archive
+from elmo_plugin.porting.config import Config
+from tests.conftest import REPOSITORY
+from tests.porting.public_configs import BUCKET, ELMO_ONLY, lstm, write_data
+
+BILM = REPOSITORY / "tests" / "fixtures" / "bilm"
+KEY = "model.text_field_embedder.elmo.{}"
+pytestmark = pytest.mark.slow
+
+
+def old_config(folder: Path) -> Config:
+    """A tagger of AllenNLP 0.x, with the biLM at an address."""
+    elmo = {"type": "elmo_token_embedder", "dropout": 0.0}
+    elmo |= {"options_file": f"{BUCKET}/options.json", "weight_file": f"{BUCKET}/weights.hdf5"}
+    return {
+        "dataset_reader": {
+            "type": "conll2003",
+            "tag_label": "pos",
+            "token_indexers": ELMO_ONLY,
+            "lazy": False,
+        },
+        "train_data_path": str(folder / "data" / "train"),
+        "model": {"type": "simple_tagger", "text_field_embedder": {"elmo": elmo}, "encoder": lstm(12)},
+        "iterator": {"type": "basic", "batch_size": 2},
+        "trainer": {"optimizer": "adam", "num_epochs": 1, "cuda_device": -1},
+    }
+
+
+def write_old_archive(folder: Path, weights: dict[str, Any] | None = None) -> Path:
+    """Writes the archive as AllenNLP 0.x does: the files of the biLM are in it."""
+    write_data("conll", folder / "data", REPOSITORY / "tests" / "fixtures")
+    old = old_config(folder)
+    embedder = old["model"]["text_field_embedder"]["elmo"]
+    files = {"options_file": "options.json", "weight_file": "weights.hdf5"}
+    new = old | {
+        "dataset_reader": {
+            key: old["dataset_reader"][key] for key in ("type", "tag_label", "token_indexers")
+        },
+        "model": old["model"]
+        | {
+            "text_field_embedder": {
+                "token_embedders": {"elmo": embedder | {key: str(BILM / name) for key, name in files.items()}}
+            }
+        },
+        "data_loader": {"batch_size": 2},
+    }
+    del new["iterator"]
+    model = train_model(Params(json.loads(json.dumps(new))), str(folder / "run"))
+    (folder / "config.json").write_text(json.dumps(old))
+    (folder / "files_to_archive.json").write_text(
+        json.dumps({KEY.format(key): embedder[key] for key in files})
+    )
+    torch.save(weights if weights is not None else dict(model.state_dict()), folder / "weights.th")
+    archive = folder / "old.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        for name in ("config.json", "files_to_archive.json", "weights.th"):
+            tar.add(folder / name, arcname=name)
+        tar.add(folder / "run" / "vocabulary", arcname="vocabulary")
+        for key, name in files.items():
+            tar.add(BILM / name, arcname=f"fta/{KEY.format(key)}")
+    return archive
+
+
+def test_an_archive_keeps_its_weights_and_needs_no_file(tmp_path: Path) -> None:
+    archive = write_old_archive(tmp_path)
+    notes: list[str] = []
+    port_archive(str(archive), str(tmp_path / "new.tar.gz"), notes.append)
+    loaded = load_archive(tmp_path / "new.tar.gz")
+    expected = torch.load(tmp_path / "weights.th")
+    for name, values in loaded.model.state_dict().items():
+        torch.testing.assert_close(values, expected[name], rtol=0, atol=0)
+    assert "iterator: now `data_loader`" in notes
+    embedder = loaded.config["model"]["text_field_embedder"]["token_embedders"]["elmo"]
+    assert embedder["options_file"] == "https://allennlp.s3.amazonaws.com/options.json"
+
+
+def test_weights_that_do_not_fit_are_named_and_nothing_is_written(tmp_path: Path) -> None:
+    archive = write_old_archive(tmp_path, {"encoder._module.weight_ih_l0": torch.ones(2, 2)})
+    with pytest.raises(BiLmError, match=r"cannot be carried over: .*encoder._module.weight_ih_l0"):
+        port_archive(str(archive), str(tmp_path / "new.tar.gz"), str)
+    assert not (tmp_path / "new.tar.gz").exists()
