@@ -3,10 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-import flair
 import torch
-from flair.data import Sentence
-from flair.embeddings.base import TokenEmbeddings, register_embeddings
+
+try:
+    import flair
+    from flair.data import Sentence
+    from flair.embeddings.base import TokenEmbeddings, register_embeddings
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"{error}: install flair, or use --include-package elmo_plugin.plugin instead of elmo_plugin"
+    ) from None
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, Layers
 from elmo_plugin.integrations.word_vectors import WordVectors

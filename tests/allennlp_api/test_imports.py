@@ -1,5 +1,6 @@
 """What a script gets from `elmo_plugin`, and that torch is enough for it."""
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -67,3 +68,12 @@ def test_a_line_of_a_plugins_file_imports_that_module(
         plugins.import_plugins()
         both = {"elmo_plugin.plugin", "elmo_plugin.dropin"}
         assert both & sys.modules.keys() == {line}
+
+
+def test_a_package_that_includes_all_modules_names_the_one_to_include(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "flair", None)
+    monkeypatch.delitem(sys.modules, "elmo_plugin.integrations.flair_embeddings", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=r"use --include-package elmo_plugin\.plugin"):
+        importlib.import_module("elmo_plugin.integrations.flair_embeddings")
