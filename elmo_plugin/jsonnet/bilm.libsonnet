@@ -35,7 +35,7 @@
   //
   // data, validation: UTF-8 text, one tokenized sentence per line: a file or a pattern of files, compressed or not.
   // vocabulary:       as in any configuration of AllenNLP; what `allennlp elmo-vocab` writes is { type: 'from_files',
-  //                   directory: ... }. The words to be predicted; the biLM itself reads characters.
+  //                   directory: ... }, a file of bilm-tf { type: 'bilm_tf', file: ... }, or its path. The words to be predicted; the biLM itself reads characters.
   // negatives:        the number of words that each target is scored against; null for all.
   // precision:        of matrix products in training, 'float32' or 'bfloat16'.
   // batch_size:       the number of streams of text; unroll_steps: the words of each in a batch.
@@ -55,7 +55,11 @@
     train_data_path: data,
     validation_data_path: validation,
     datasets_for_vocab_creation: ['train'],
-    vocabulary: vocabulary,
+    vocabulary:
+      local path = if std.isObject(vocabulary) then std.get(vocabulary, 'directory', '') else vocabulary;
+      if std.isString(path) && (std.isString(vocabulary) || std.endsWith(path, '.txt') || std.endsWith(path, '.gz'))
+      then { type: 'bilm_tf', file: path }
+      else vocabulary,
     data_loader: {
       type: 'bilm_stream',
       batch_size: batch_size,

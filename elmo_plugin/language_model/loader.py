@@ -22,7 +22,12 @@ from elmo_plugin.language_model.blocks import count_evaluation_windows, evaluati
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.corpus import Corpus, prepare_corpus
 from elmo_plugin.language_model.reader import BiLmTextReader
-from elmo_plugin.language_model.vocabulary import check_vocabulary, counting_instances, vocabulary_fingerprint
+from elmo_plugin.language_model.vocabulary import (
+    check_order,
+    check_vocabulary,
+    counting_instances,
+    vocabulary_fingerprint,
+)
 from elmo_plugin.language_model.windows import StreamLayout, batch_arrays, training_windows
 
 MINIMUM = {
@@ -154,13 +159,17 @@ class BiLmStreamLoader(DataLoader):
 
     @overrides
     def index_with(self, vocab: Vocabulary) -> None:
-        check_vocabulary(vocab, self._reader.namespace, self._corpus)
+        check_vocabulary(vocab, self._reader.namespace)
         self._vocab = vocab
         self._vocabulary_fingerprint = vocabulary_fingerprint(vocab, self._reader.namespace)
 
     @overrides
     def set_target_device(self, device: torch.device) -> None:
         self._device = device
+
+    def check_order(self, vocab: Vocabulary) -> None:
+        """Raises `ConfigurationError` unless a vocabulary is in the order of frequency in this text."""
+        check_order(vocab, self._reader.namespace, self._corpus)
 
     def progress(self) -> list[int]:
         """Returns the number of batches of each finished epoch."""

@@ -141,7 +141,7 @@ class BiLmLanguageModel(Model):
                 weight, bias, new_words = adapt_softmax(stored.softmax, vocab, namespace)
                 self.softmax.load_state_dict({"weight": weight, "bias": bias})
                 logger.info("Continues the softmax of %s; %d words are new to it", initial, new_words)
-        self._num_negatives = num_negatives
+        self.num_negatives = num_negatives
         self._loss_scale = loss_scale
         self._precision = precision
         self._autocast: torch.autocast | None = None  # for the device of the first batch
@@ -241,7 +241,7 @@ class BiLmLanguageModel(Model):
         return self._autocast
 
     def _negatives_now(self) -> int | None:
-        return self._num_negatives if self.training else None
+        return self.num_negatives if self.training else None
 
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:

@@ -71,6 +71,8 @@ class BiLmTrainer(GradientDescentTrainer):
                 "trainer `bilm` cannot resume the moving average `exponential`; use `ema`, the same average"
             )
         super().__init__(model, optimizer, data_loader, **kwargs)
+        if self.model.num_negatives is not None:
+            self.data_loader.check_order(self.model.vocab)
         self._epoch = EpochProgress(self._serialization_dir)
         self._callbacks.append(self._epoch)
         self._states_to_restore: dict[str, Any] | None = None

@@ -25,6 +25,8 @@ STEPS = 4  # of two batches, the last of one
 class StatefulModel(Model):
     """Carries a hidden state from batch to batch, and draws from every random number generator."""
 
+    num_negatives = None
+
     def __init__(self) -> None:
         super().__init__(Vocabulary())
         self.layer = torch.nn.Linear(3, 3)

@@ -13,7 +13,7 @@ from elmo_plugin.language_model.corpus import prepare
 
 SPACES = " \t\r\x0b\x0c\x1c\x1f\x85\xa0\u1680\u2003\u2028\u3000"
 WORDS = st.one_of(
-    st.sampled_from(["a", "the", "<S>", "</S>", "@@PADDING@@", "zwölf", "a\ufeff", "\u200b", "x" * 60]),
+    st.sampled_from(["a", "the", "<s>", "@@PADDING@@", "zwölf", "a\ufeff", "\u200b", "x" * 60]),
     st.text(
         st.characters(exclude_categories=["Cs"], exclude_characters="\n\0\ufeff"), min_size=1, max_size=20
     ),
@@ -28,7 +28,7 @@ LINES = st.lists(
 
 def plain(lines: list[str]) -> list[list[str]]:
     """The sentences, read in the plainest way."""
-    return [words for line in lines if (words := line.split())]
+    return [words for line in lines if (words := line.replace("\ufeff", "").split())]
 
 
 def prepared(lines: list[str], folder: str | Path, chunk_tokens: int = 1000) -> list[ChunkFiles]:

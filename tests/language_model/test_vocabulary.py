@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from elmo_plugin.language_model.corpus import Corpus, prepare_corpus
 from elmo_plugin.language_model.reader import BiLmTextReader
 from elmo_plugin.language_model.vocabulary import (
+    check_order,
     check_vocabulary,
     counting_instances,
     vocabulary_counts,
@@ -19,7 +21,7 @@ from elmo_plugin.language_model.vocabulary import (
 @settings(max_examples=40)
 @given(
     sentences=st.lists(
-        st.lists(st.sampled_from(["a", "b", "c", "d", "<S>", "</S>", "@@UNKNOWN@@"]), min_size=1, max_size=5),
+        st.lists(st.sampled_from(["a", "b", "c", "d", "@@UNKNOWN@@"]), min_size=1, max_size=5),
         min_size=1,
         max_size=6,
     ),
@@ -52,17 +54,21 @@ def vocabulary_of(words: list[str]) -> Vocabulary:
 def test_the_order_of_frequency_passes_and_others_do_not(heldout: Corpus) -> None:
     counts = vocabulary_counts(heldout)
     descending = sorted(counts, key=counts.__getitem__, reverse=True)
-    check_vocabulary(vocabulary_of(descending), "words", heldout)
+    check_order(vocabulary_of(descending), "words", heldout)
     shuffled = np.random.default_rng(0).permutation(descending).tolist()
     for words in (shuffled, sorted(counts), descending[::-1]):
         with pytest.raises(ConfigurationError, match=r"not in the order .*`allennlp elmo-vocab`"):
-            check_vocabulary(vocabulary_of(words), "words", heldout)
+            check_order(vocabulary_of(words), "words", heldout)
+    small = [word for word in descending if len(word) > 3][:20]
+    check_order(vocabulary_of(["<S>", "</S>", *small]), "words", heldout)
+    with pytest.raises(ConfigurationError, match=r"not in the order .* leave num_negatives out"):
+        check_order(vocabulary_of(["<S>", "</S>", *small[::-1]]), "words", heldout)
 
 
 def test_the_order_of_frequency_in_other_text_passes(heldout: Corpus, shared: Path, tmp_path: Path) -> None:
     other = prepare_corpus([str(shared / "data" / "lm" / "nc-train-02.txt.gz")], tmp_path)
     made = Vocabulary.from_instances(counting_instances(other))
-    check_vocabulary(made, "words", heldout)
+    check_order(made, "words", heldout)
 
 
 @pytest.mark.parametrize("lacking", ["@@UNKNOWN@@", "<S>", "</S>"])
@@ -73,5 +79,19 @@ def test_a_vocabulary_without_a_special_word_is_refused(tmp_path: Path, lacking:
     words = [word for word in ("@@UNKNOWN@@", "<S>", "</S>", "a", "b") if word != lacking]
     made = Vocabulary(tokens_to_add={"words": words}, non_padded_namespaces=["words"])
     with pytest.raises(ConfigurationError, match=f"lacks {lacking} in its namespace words; .*elmo-vocab"):
-        check_vocabulary(made, "words", corpus)
-    check_vocabulary(vocabulary_of(["b", "</S>", "a", "<S>"]), "words", corpus)  # too small for an order
+        check_vocabulary(made, "words")
+    check_order(vocabulary_of(["b", "</S>", "a", "<S>"]), "words", corpus)  # too small for an order
+
+
+def test_the_vocabulary_of_bilm_tf_is_one_file(tmp_path: Path) -> None:
+    file = tmp_path / "vocab.txt"
+    file.write_text("\ufeff</S>\n<S>\n<UNK>\nthe\nplay\n!!!MAXTERMID\n")
+    made = Vocabulary.from_params(Params({"type": "bilm_tf", "file": str(file)}))
+    words = ["@@PADDING@@", "@@UNKNOWN@@", "</S>", "<S>", "the", "play"]
+    assert list(made.get_index_to_token_vocabulary("words").values()) == words
+    made.save_to_files(tmp_path / "saved")
+    assert type(made).from_files(tmp_path / "saved")._token_to_index == made._token_to_index
+    for content, found in (("<S>\nthe 3\n", "'the 3'"), ("a\na\n", "'a'"), ("a\n\n", "''")):
+        file.write_text(content)
+        with pytest.raises(ConfigurationError, match=f"{file}, line 2: expected a new word, got {found}"):
+            Vocabulary.from_params(Params({"type": "bilm_tf", "file": str(file)}))
