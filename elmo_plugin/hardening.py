@@ -14,7 +14,9 @@ Makes AllenNLP's own commands safer when it is imported, as a line of `.allennlp
 import argparse
 import collections.abc
 import inspect
+import os
 import re
+import sys
 import types
 import typing
 from collections.abc import Iterable
@@ -43,6 +45,7 @@ CONSTRUCT_ARG = from_params.construct_arg
 FROM_PARAMS = FromParams.__dict__["from_params"].__func__
 GET_PREDICTOR = predict._get_predictor
 EVALUATE = evaluate.evaluate_from_archive
+EXCEPTHOOK = sys.excepthook
 WITH_OVERRIDES, PARSE_OVERRIDES = params_module.with_overrides, params_module.parse_overrides
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -168,6 +171,14 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
         raise
 
 
+def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
+    """Ends a program with one sentence if the user made a mistake, and as Python does otherwise."""
+    if isinstance(error, ConfigurationError | BiLmError) and not os.environ.get("ALLENNLP_DEBUG"):
+        print(f"{kind.__name__}: {error}", file=sys.stderr)
+    else:
+        EXCEPTHOOK(kind, error, traceback)
+
+
 def with_overrides(original: Any, overrides_dict: Any, prefix: str = "") -> Any:
     """Raises `ConfigurationError` if an override is of a key that does not exist."""
     try:
@@ -270,6 +281,7 @@ FromParams.from_params = classmethod(make_from_params)  # type: ignore[assignmen
 from_params.construct_arg = construct_arg
 predict._get_predictor = get_predictor
 evaluate.evaluate_from_archive = evaluate_from_archive
+sys.excepthook = excepthook
 params_module.with_overrides, params_module.parse_overrides = with_overrides, parse_overrides
 for module in (archival, models, predictor, predict, evaluate):  # each looks it up
     module.load_archive = load_archive  # type: ignore[attr-defined]

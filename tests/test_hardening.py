@@ -233,3 +233,10 @@ def test_a_batch_weight_key_that_the_model_does_not_return_is_one_sentence(
         ConfigurationError, match=r"^--batch-weight-key num_tokens: the model does not return it$"
     ):
         evaluate.evaluate_from_archive("absent", "absent", batch_weight_key="num_tokens")
+
+
+def test_a_mistake_ends_a_program_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    elmo_plugin.hardening.excepthook(ConfigurationError, ConfigurationError("a mistake"), None)
+    assert capsys.readouterr().err == "ConfigurationError: a mistake\n"
+    elmo_plugin.hardening.excepthook(ValueError, ValueError("a bug"), None)
+    assert "ValueError: a bug" in capsys.readouterr().err

@@ -59,7 +59,7 @@ def documented(module: str) -> list[str]:
     text = (REPOSITORY / "docs" / "hardening.md").read_text(encoding="utf-8")
     for table in text.split(f"\n| replaced by `{module}` |")[1:]:
         rows = table.split("\n\n")[0].splitlines()[2:]
-        names += [re.fullmatch(r"\| `(allennlp\.\S+)` \| \S.* \|", row)[1] for row in rows]  # type: ignore[index]
+        names += [re.fullmatch(r"\| `((?:allennlp|sys)\.\S+)` \| \S.* \|", row)[1] for row in rows]  # type: ignore[index]
     return sorted(names)
 
 

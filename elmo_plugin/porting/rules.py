@@ -5,6 +5,7 @@ table. Rules are pure: they need neither AllenNLP nor files.
 
 import re
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -36,7 +37,12 @@ def port_config(config: Mapping[str, Any], native: bool = False) -> tuple[Config
     """
     porting = Porting(config)
     for rule in RULES:
-        rule.apply(porting)
+        before = deepcopy(porting.config)
+        try:
+            rule.apply(porting)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # a value of another form
+            porting.config = before
+            porting.note(rule.old.partition(":")[0].replace("`", ""), "not ported: unexpected value", "left")
     if native:
         port_to_native(porting)
     return porting.config, porting.notes

@@ -13,6 +13,7 @@ import elmo_plugin.register  # noqa: F401
 from elmo_plugin.porting import first_old_key, port_config
 from elmo_plugin.porting.check import mistakes
 from elmo_plugin.porting.rules import RULES
+from elmo_plugin.porting.trainer import TRAINER_KEYS
 from tests.conftest import REPOSITORY
 from tests.experiments.configs import read_config
 from tests.porting.public_configs import BUCKET, CONFIGS, Config
@@ -237,6 +238,27 @@ def test_what_is_not_old_stays_in_its_order(config: Config) -> None:
     new, notes = port_config(config)
     assert (new, notes) == (config, [])
     assert list(new) == list(config)
+
+
+OLD_KEYS = [
+    "iterator", "validation_iterator", "data_loader", "dataset_reader", "lazy", "tokenizer", "model",
+    "vocabulary", "text_field_embedder", "token_embedders", "embedder_to_indexer_map", "initializer",
+    "similarity_function", "trainer", "callbacks", "cuda_device", "optimizer", "type", "sorting_keys",
+    "batch_sampler", "checkpointer", *TRAINER_KEYS,
+]  # fmt: skip
+odd = st.recursive(
+    st.none() | st.integers(-3, 3) | st.sampled_from(["bucket", "word", "callback", "legacy", "esim"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(OLD_KEYS), inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(st.sampled_from(OLD_KEYS), odd))
+def test_values_of_any_form_are_ported_or_named(config: Config) -> None:
+    before = copy.deepcopy(config)
+    new, notes = port_config(config)
+    assert config == before
+    assert new == config or notes
 
 
 def test_the_page_has_the_table_of_rules() -> None:
