@@ -33,8 +33,9 @@ logger = logging.getLogger(__name__)
 _CONFIG = "config.json"
 # Loading a model makes nothing from these parts of its configuration.
 _ONLY_FOR_TRAINING = {"train_data_path", "validation_data_path", "test_data_path", "trainer", "distributed"}
-# The keys of a biLM that is loaded from the weights, see `embedding.archive`.
-_BILM = {("bilm",), ("bilm", "options"), ("bilm", "weights"), ("options_file",), ("weight_file",)}
+# The keys of a biLM and of word vectors, which are loaded from the weights, see `embedding.archive`.
+_FROM_WEIGHTS = {("bilm",), ("bilm", "options"), ("bilm", "weights"), ("options_file",), ("weight_file",)}
+_FROM_WEIGHTS.add(("vectors",))
 _VOCABULARY = ("type", "padding_token", "oov_token")  # all that AllenNLP reads with the archive's own files
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
 _TRUST = "use --trust (trust=True) if you trust this archive"
@@ -209,7 +210,7 @@ def check_config(config: Mapping[str, Any], name: str) -> None:
             raise BiLmError(f"{place}: {value!r} is not registered; name its package by --include-package")
         if value not in registered and _is_importable(value):
             raise BiLmError(f"{place}: {value} would be imported; {_TRUST}")
-        if not _BILM & {keys[-1:], keys[-2:]} and _is_file(key, value):
+        if not _FROM_WEIGHTS & {keys[-1:], keys[-2:]} and _is_file(key, value):
             raise BiLmError(f"{place}: {value} is outside the archive; {_TRUST}")
 
 

@@ -8,7 +8,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"elmo_plugin.plugin {NEEDS_ALLENNLP}", name=error.name) from None
 
 from elmo_plugin import shims, training
-from elmo_plugin.embedding import indexer, token_embedder
+from elmo_plugin.embedding import indexer, token_embedder, word_vectors
 from elmo_plugin.encoders import (
     bidirectional_gru,
     character_cnn,

@@ -122,7 +122,7 @@ def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm
     Returns `None` if the folder lacks weights (the training begins), or has indistinguishable weights of
     several biLMs. Raises `BiLmError` if the options are needed and cannot be read.
     """
-    state = stored_state(folder)
+    state = stored_state(folder) or {}
     metadata = getattr(state, "_metadata", {})
     found = list(find_bilms(state, _BILM + CHARACTERS, _BILM))
     for embedder, weights in found:

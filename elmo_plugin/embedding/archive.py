@@ -25,11 +25,15 @@ class ElmoMetadata(NamedTuple):
     source: the biLM's name in the configuration
     options: the biLM's sizes, as in `options.json`
     layers: for each placement, the numbers of the layers that are mixed
+    digest: the weights of a frozen biLM of this package, as they are not stored; otherwise empty
+    version: of this package
     """
 
     source: str | dict[str, str]
     options: dict[str, Any]
     layers: dict[str, list[int]]
+    digest: str
+    version: str
 
     def to_tensor(self) -> Tensor:
         return json_to_tensor(self._asdict())
@@ -52,30 +56,33 @@ def archived_bilm(
 ) -> BiLm | None:
     """
     Makes the biLM of a trained model from the model's weights, in `folder`; `source` is its name in the
-    configuration. Returns `None` if the folder lacks weights, because the training begins.
+    configuration. Returns `None` if the folder lacks weights, because the training begins, or if they lack
+    the biLM, because it comes with this package.
 
     Raises `BiLmError` if the weights lack the biLM, unless it has a name: an archive must not read files.
     """
     state = stored_state(folder)
+    if state is None:
+        return None
     for elmo, weights in find_bilms(state, EXTRA_STATE, "bilm."):
         metadata = ElmoMetadata.from_tensor(state[elmo + EXTRA_STATE]) if weights else None
         if metadata is not None and metadata.source == source:
             options = BiLmOptions.from_dict(metadata.options, elmo + EXTRA_STATE)
             check_weights(weights, options, f"{elmo}bilm")
             return BiLm(options, precision=precision, weights=weights.items())
-    if state and source not in list(MODELS):
+    if source not in list(MODELS):
         raise BiLmError(f"{folder}: the biLM {source} is not in the weights")
     return None
 
 
-def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any]:
-    """Reads the weights of a trained model. They are empty if the folder's weights are missing or damaged."""
+def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None:
+    """
+    Reads the weights of a trained model; `None` if the folder lacks them, because the training begins. Raises
+    `BiLmError` if they are damaged: a model made without them would read the files that its archive names.
+    """
     files = [Path(folder) / name for name in WEIGHTS_NAMES] if folder is not None else []
     file = next(filter(Path.is_file, files), None)
-    try:
-        return {} if file is None else load_plain(file, name=str(file))
-    except BiLmError:  # AllenNLP reads the file next and reports it
-        return {}
+    return None if file is None else load_plain(file, name=str(file))
 
 
 def find_bilms(state: Mapping[str, Any], marker: str, path: str) -> Iterator[tuple[str, dict[str, Tensor]]]:

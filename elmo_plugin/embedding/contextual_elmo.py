@@ -1,6 +1,6 @@
 """The one ELMo module of a model, as configurations and archives have it."""
 
-from collections.abc import Mapping
+from functools import lru_cache
 from os import PathLike
 from typing import Any, cast
 
@@ -10,10 +10,12 @@ from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 from torch import Tensor
 
+from elmo_plugin import __version__
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, BiLmError, layer_numbers
+from elmo_plugin.bilm.io import BUNDLED_MODELS, weights_digest
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import check_all_finite
-from elmo_plugin.embedding.archive import ElmoMetadata, archived_bilm
+from elmo_plugin.embedding.archive import EXTRA_STATE, ElmoMetadata, archived_bilm
 from elmo_plugin.embedding.cache import RegisteredCache
 from elmo_plugin.embedding.representations import ElmoRepresentations
 from elmo_plugin.embedding.scalar_mix import LayerMix
@@ -60,7 +62,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
     parameters to regularize are `….mixes.input.scalar_mix.weights` and `….mixes.output.scalar_mix.weights`.
 
     An archive needs no other file and no network: the biLM is made from the archive's weights, with which its
-    sizes are stored.
+    sizes are stored. From a frozen biLM of this package the archive has the name and a digest.
 
     # Parameters
 
@@ -138,13 +140,57 @@ class ContextualElmo(ElmoRepresentations, FromParams):
     def get_extra_state(self) -> torch.Tensor:
         """Returns the values stored with the weights, for `archived_bilm` and `read_layer_weights`."""
         layers = {name: cast(LayerMix, mix).layer_numbers for name, mix in self.mixes.items()}
-        return ElmoMetadata(self._source, self.bilm.options.to_dict(), layers).to_tensor()
+        digest = _digest(self.bilm) if self._is_bundled() else ""
+        metadata = ElmoMetadata(self._source, self.bilm.options.to_dict(), layers, digest, __version__)
+        return metadata.to_tensor()
 
     @overrides
     def set_extra_state(self, state: Any) -> None:
         """Does nothing: `archived_bilm` has read the state to make the biLM."""
 
-    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any) -> None:
+    @overrides
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns the state without a frozen biLM of this package; its digest is in the extra state."""
+        state = super().state_dict(*args, **kwargs)
+        prefix = kwargs.get("prefix", "")
+        if ElmoMetadata.from_tensor(state[prefix + EXTRA_STATE]).digest:
+            for name in [name for name in state if name.startswith(f"{prefix}bilm.")]:
+                del state[name]
+        return state
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         with as_configuration_error():
             check_all_finite(item for item in state_dict.items() if item[0].startswith(prefix))
+            if (extra := state_dict.get(prefix + EXTRA_STATE)) is not None:
+                weights = self._bundled_weights(ElmoMetadata.from_tensor(extra))
+                state_dict.update({f"{prefix}bilm.{name}": weights[name] for name in weights})
         super()._load_from_state_dict(state_dict, prefix, *args)
+
+    def _is_bundled(self) -> bool:
+        """Returns whether the biLM is frozen and has the weights that come with this package."""
+        if self._source not in BUNDLED_MODELS or any(each.requires_grad for each in self.bilm.parameters()):
+            return False
+        return _digest(self.bilm) == _bundled_digest(self._source)
+
+    def _bundled_weights(self, metadata: ElmoMetadata) -> dict[str, Tensor]:
+        """Returns the weights that the state lacks. Raises `BiLmError` if this package has others."""
+        if not metadata.digest:
+            return {}
+        if _digest(self.bilm) == metadata.digest:
+            return self.bilm.state_dict()
+        if self._source in BUNDLED_MODELS and _bundled_digest(self._source) == metadata.digest:
+            return BiLm.from_pretrained(self._source).state_dict()
+        raise BiLmError(
+            f"the model was trained with other weights of the biLM {self._source!r}: they are in "
+            f"elmo_plugin {metadata.version}"
+        )
+
+
+def _digest(bilm: BiLm) -> str:
+    """Identifies the weights as they are now, whatever is derived from them."""
+    return weights_digest(bilm.options, "float32", bilm.state_dict().items()).hex()
+
+
+@lru_cache
+def _bundled_digest(name: str) -> str:
+    return _digest(BiLm.from_pretrained(name))

@@ -15,7 +15,25 @@ local vocabulary_of_all_data = {
   datasets_for_vocab_creation:: null,
   vocabulary+: { min_count+: { tokens:: null } },
 };
+local table(vectors, trainable, learn_unknown) = add(
+  { type: 'word_vectors' },
+  { type: 'word_vectors', vectors: vectors, trainable: trainable, learn_unknown: learn_unknown },
+  { datasets_for_vocab_creation::: ['train'], vocabulary+: { min_count+: { tokens:: null } } },
+);
 {
+  // The vectors that come with this package: 40,000 English words, 100 numbers each. A word that the training data
+  // lack has its vector at prediction; a word that the table lacks has its lower-case form's, else zeros.
+  //
+  // trainable:     whether they are trained with the task.
+  // learn_unknown: whether words that the table lacks share a vector, which is trained.
+  bundled(trainable=false, learn_unknown=false):: table('english', trainable, learn_unknown),
+
+  // The same from a text file in the format of GloVe, word2vec or fastText, plain or compressed. An archive stores all
+  // of its vectors.
+  file(file, trainable=false, learn_unknown=false)::
+    assert std.isString(file) : 'words.file: file is a path or a URL, not ' + file;
+    table(file, trainable, learn_unknown),
+
   // Vectors that are learned with the task.
   //
   // dim:       their size.

@@ -4,6 +4,7 @@ from elmo_plugin.bilm.io.allennlp_layout import TensorMapping, highway_mappings,
 from elmo_plugin.bilm.io.hdf5_weights import DTYPES, UNKNOWN_WORDS, SoftmaxWeights, write_weights
 from elmo_plugin.bilm.io.readme import Card
 from elmo_plugin.bilm.io.sources import (
+    BUNDLED_MODELS,
     MODELS,
     OPTIONS_NAME,
     WEIGHTS_NAME,

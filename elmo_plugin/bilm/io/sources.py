@@ -49,9 +49,9 @@ def _published(stem: str, weights: str = "weights") -> tuple[str, str]:
     return f"{_PUBLISHED}/{stem}_options.json", f"{_PUBLISHED}/{stem}_{weights}.hdf5"
 
 
+BUNDLED_MODELS = ("tiny", "base")
 MODELS: dict[str, tuple[str, str]] = {
-    "tiny": _bundled("tiny"),
-    "base": _bundled("base"),
+    **{name: _bundled(name) for name in BUNDLED_MODELS},
     "small": _published("2x1024_128_2048cnn_1xhighway/elmo_2x1024_128_2048cnn_1xhighway"),
     "medium": _published("2x2048_256_2048cnn_1xhighway/elmo_2x2048_256_2048cnn_1xhighway"),
     "original": _published("2x4096_512_2048cnn_2xhighway/elmo_2x4096_512_2048cnn_2xhighway"),

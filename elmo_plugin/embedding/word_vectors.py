@@ -1,0 +1,175 @@
+"""Static word vectors, as a token indexer and a token embedder."""
+
+from functools import lru_cache
+from os import PathLike
+from typing import Any
+
+import torch
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import TokenIndexer, Vocabulary
+from allennlp.data.token_indexers.token_indexer import IndexedTokenList
+from allennlp.data.tokenizers import Token
+from allennlp.modules import TokenEmbedder
+from overrides import overrides
+from torch import Tensor, nn
+
+from elmo_plugin import __version__
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor
+from elmo_plugin.embedding.archive import EXTRA_STATE, stored_state
+from elmo_plugin.embedding.word_table import BUNDLED_TABLES, WordTable, read_table, word_key
+
+_WHAT = "the metadata of word vectors in the weights"
+
+
+@TokenIndexer.register("word_vectors")
+class WordVectorsIndexer(TokenIndexer):
+    """
+    Indexes tokens for the embedder `word_vectors`: by a key of the word and a key of its lower-case form.
+    There is no vocabulary, so a word that the training data lack has its vector at prediction.
+
+    Registered as a `TokenIndexer` with name "word_vectors".
+
+    # Parameters
+
+    token_min_padding_length : `int`, optional (default = `0`)
+        See `TokenIndexer`.
+    """
+
+    @overrides
+    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
+        pass
+
+    @overrides
+    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
+        return {"word_keys": [token.ensure_text() for token in tokens]}
+
+    @overrides
+    def get_empty_token_list(self) -> IndexedTokenList:
+        return {"word_keys": []}
+
+    @overrides
+    def as_padded_tensor_dict(
+        self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
+    ) -> dict[str, torch.Tensor]:
+        """Returns `word_keys`: shape (padded length, 2), int64, zeros at padding."""
+        keys = torch.zeros(padding_lengths["word_keys"], 2, dtype=torch.int64)
+        if words := tokens["word_keys"]:
+            keys[: len(words)] = torch.tensor([_keys(word) for word in words])
+        return {"word_keys": keys}
+
+
+@TokenEmbedder.register("word_vectors")
+class WordVectorsEmbedder(TokenEmbedder):
+    """
+    Embeds words with static vectors: a word's own, else its lower-case form's, else zeros.
+
+    Registered as a `TokenEmbedder` with name "word_vectors". Its token indexer is `word_vectors`.
+
+    # Parameters
+
+    vectors : `str`, optional (default = `"english"`)
+        A table of this package ("english"), or a text file in the format of GloVe, word2vec or fastText,
+        plain or compressed. An archive stores a file's vectors; from a table of this package it stores the
+        digest.
+    trainable : `bool`, optional (default = `False`)
+        Whether the vectors are trained with the task.
+    learn_unknown : `bool`, optional (default = `False`)
+        Whether words that the table lacks share a vector, which is trained.
+    serialization_dir : `str`, optional (default = `None`)
+        Given by AllenNLP, not by a configuration. If the weights of a trained model are there, and contain
+        these vectors, they are used.
+
+    Raises `ConfigurationError` if the vectors cannot be read.
+    """
+
+    def __init__(
+        self,
+        vectors: str = "english",
+        trainable: bool = False,
+        learn_unknown: bool = False,
+        serialization_dir: str | PathLike[str] | None = None,
+    ) -> None:
+        super().__init__()
+        self._source = vectors
+        table, self._digest = _archived_table(serialization_dir, vectors) or read_table(vectors)
+        stored = not self._digest or trainable
+        self.register_buffer("keys", table.keys, persistent=stored)
+        if trainable:
+            self.vectors = nn.Parameter(_dequantized(table.vectors, table.scales))
+            self.register_buffer("scales", torch.empty(0))
+        else:
+            self.register_buffer("vectors", table.vectors, persistent=stored)
+            self.register_buffer("scales", table.scales, persistent=stored)
+        self.unknown = nn.Parameter(torch.zeros(self.get_output_dim())) if learn_unknown else None
+
+    @overrides
+    def get_output_dim(self) -> int:
+        return self.vectors.size(1)
+
+    def forward(self, word_keys: Tensor) -> Tensor:
+        """
+        Returns shape (batch, time, dim) for keys of shape (batch, time, 2); both have zeros at padding.
+        """
+        rows = torch.searchsorted(self.keys, word_keys).clamp(max=len(self.keys) - 1)
+        is_found = self.keys[rows] == word_keys
+        # Shape: (batch, time)
+        rows = torch.where(is_found[..., 0], rows[..., 0], rows[..., 1])
+        is_known = is_found.any(dim=-1, keepdim=True)
+        embedded = _dequantized(self.vectors[rows], self.scales[rows] if len(self.scales) else self.scales)
+        if self.unknown is None:
+            return embedded * is_known
+        is_word = word_keys[..., :1] != 0
+        return torch.where(is_known, embedded, self.unknown * is_word)
+
+    @overrides
+    def get_extra_state(self) -> Tensor:
+        """Returns the values stored with the weights: where the vectors come from."""
+        return json_to_tensor(
+            {"vectors": self._source, "digest": self._digest, "elmo_plugin": __version__}
+        )
+
+    @overrides
+    def set_extra_state(self, state: Any) -> None:
+        """Raises `ConfigurationError` if the model was trained with other vectors of the same name."""
+        stored = _metadata(state)
+        if stored["digest"] and self._digest and stored["digest"] != self._digest:
+            raise ConfigurationError(
+                f"the model was trained with other word vectors {self._source!r}: they are in elmo_plugin "
+                f"{stored['elmo_plugin']}"
+            )
+
+
+@lru_cache(maxsize=1 << 16)
+def _keys(word: str) -> tuple[int, int]:
+    return word_key(word), word_key(word.lower())
+
+
+def _dequantized(vectors: Tensor, scales: Tensor) -> Tensor:
+    return vectors * scales[..., None] if len(scales) else vectors
+
+
+def _archived_table(folder: str | PathLike[str] | None, source: str) -> tuple[WordTable, str] | None:
+    """
+    Returns the vectors of a trained model; `None` if the training begins, or the vectors come with this
+    package. Raises `ConfigurationError` if the weights lack others: an archive must not read files.
+    """
+    with as_configuration_error():
+        state = stored_state(folder)
+    if state is None:
+        return None
+    for name in state:
+        module = name.removesuffix(EXTRA_STATE)
+        if name.endswith(EXTRA_STATE) and f"{module}vectors" in state:
+            if _metadata(state[name])["vectors"] == source:
+                return WordTable(*(state[module + each] for each in WordTable._fields)), ""
+    if source not in BUNDLED_TABLES:
+        raise ConfigurationError(f"{folder}: the word vectors {source} are not in the weights")
+    return None
+
+
+def _metadata(state: Any) -> dict[str, str]:
+    metadata = json_from_tensor(state, _WHAT)
+    if not isinstance(metadata, dict) or set(metadata) != {"vectors", "digest", "elmo_plugin"}:
+        raise ConfigurationError(f"{_WHAT}: expected vectors, digest, elmo_plugin, got {metadata!r}")
+    return metadata

@@ -1,0 +1,110 @@
+from pathlib import Path
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.data import Batch, Instance, Token, TokenIndexer, Vocabulary
+from allennlp.data.fields import TextField
+from allennlp.modules import TokenEmbedder
+from allennlp.nn.util import get_text_field_mask
+
+from elmo_plugin.embedding.word_vectors import WordVectorsEmbedder, WordVectorsIndexer
+
+VECTORS = "the 1 2\nplay 3 4\nPlay 5 6\n"
+
+
+def text(*words: str) -> Instance:
+    return Instance({"text": TextField([Token(word) for word in words], {"words": WordVectorsIndexer()})})
+
+
+def keys(*sentences: list[str]) -> torch.Tensor:
+    batch = Batch([text(*words) for words in sentences])
+    batch.index_instances(Vocabulary())
+    return batch.as_tensor_dict()["text"]["words"]["word_keys"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    (tmp_path / "vectors.txt").write_text(VECTORS)
+    return str(tmp_path / "vectors.txt")
+
+
+def test_word_has_its_own_vector_else_its_lower_case_forms_else_zeros(file: str) -> None:
+    embedder = WordVectorsEmbedder(file)
+    embedded = embedder(keys(["the", "The", "Play", "PLAY", "comedy"], ["play"]))
+    assert embedded[0].tolist() == [[1, 2], [1, 2], [5, 6], [3, 4], [0, 0]]
+    assert embedded[1].tolist() == [[3, 4]] + [[0, 0]] * 4
+    assert embedder.get_output_dim() == 2
+
+
+def test_unknown_words_share_a_trained_vector_if_asked_and_padding_lacks_it(file: str) -> None:
+    embedder = WordVectorsEmbedder(file, learn_unknown=True)
+    with torch.no_grad():
+        embedder.unknown += torch.tensor([7.0, 8.0])
+    embedded = embedder(keys(["comedy", "the"], ["tragedy"]))
+    assert embedded.tolist() == [[[7, 8], [1, 2]], [[7, 8], [0, 0]]]
+    embedded.sum().backward()
+    assert embedder.unknown.grad.tolist() == [2, 2]
+
+
+def test_trainable_vectors_get_the_gradient_of_their_words(file: str) -> None:
+    embedder = WordVectorsEmbedder(file, trainable=True)
+    embedder(keys(["the", "The", "comedy"])).sum().backward()
+    row = embedder.keys.tolist().index(int(keys(["the"])[0, 0, 0]))
+    assert embedder.vectors.grad[row].tolist() == [2, 2]
+    assert embedder.vectors.grad.sum() == 4
+
+
+def test_mask_is_of_words(file: str) -> None:
+    batch = Batch([text("comedy", "the"), text("play")])
+    batch.index_instances(Vocabulary())
+    assert get_text_field_mask(batch.as_tensor_dict()["text"]).tolist() == [[True, True], [True, False]]
+
+
+def test_vectors_of_a_file_are_stored_and_need_no_file(file: str, tmp_path: Path) -> None:
+    embedder = WordVectorsEmbedder(file)
+    torch.save(torch.nn.ModuleDict({"words": embedder}).state_dict(), tmp_path / "weights.th")
+    Path(file).unlink()
+    loaded = WordVectorsEmbedder(file, serialization_dir=tmp_path)
+    loaded.load_state_dict(embedder.state_dict())
+    assert loaded(keys(["Play", "PLAY"])).tolist() == [[[5, 6], [3, 4]]]
+
+
+def test_archive_without_its_vectors_reads_no_file(file: str, tmp_path: Path) -> None:
+    torch.save({"linear": torch.eye(2)}, tmp_path / "weights.th")
+    with pytest.raises(ConfigurationError, match="not in the weights"):
+        WordVectorsEmbedder(file, serialization_dir=tmp_path)
+
+
+def test_bundled_vectors_are_stored_by_their_digest_alone() -> None:
+    embedder = WordVectorsEmbedder()
+    assert list(embedder.state_dict()) == ["_extra_state"]
+    other = WordVectorsEmbedder()
+    other.load_state_dict(embedder.state_dict())
+    embedder._digest = "0" * 32
+    with pytest.raises(ConfigurationError, match="other word vectors 'english': they are in elmo_plugin"):
+        other.load_state_dict(embedder.state_dict())
+
+
+def test_trained_vectors_of_the_package_are_stored(tmp_path: Path) -> None:
+    embedder = WordVectorsEmbedder(trainable=True)
+    with torch.no_grad():
+        embedder.vectors.zero_()
+    torch.save(embedder.state_dict(), tmp_path / "weights.th")
+    loaded = WordVectorsEmbedder(trainable=True, serialization_dir=tmp_path)
+    assert loaded.vectors.abs().max() == 0
+
+
+def test_bundled_vectors_know_frequent_words() -> None:
+    embedder = WordVectorsEmbedder()
+    words = ["the", "film", "London", "comedy", "doctor"]
+    embedded = embedder(keys(words))
+    assert embedded.shape == (1, 5, 100)
+    assert embedded.norm(dim=-1).min() > 0.5
+
+
+def test_both_are_registered_by_one_name(file: str) -> None:
+    assert isinstance(TokenIndexer.from_params(Params({"type": "word_vectors"})), WordVectorsIndexer)
+    embedder = TokenEmbedder.from_params(Params({"type": "word_vectors", "vectors": file}))
+    assert isinstance(embedder, WordVectorsEmbedder)
