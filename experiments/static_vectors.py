@@ -8,7 +8,8 @@ text.
 writes vectors of the size of `base`'s, trained by gensim on the files that `base` was trained on: skip-gram
 with negative sampling, 5 epochs, words that occur at least 3 times. One thread and the seed make it
 reproducible; it takes 43 minutes. The variants `*_static_base` and `*_static_base_elmo` of
-`experiments/variants.jsonnet` read the file, in word2vec's format.
+`experiments/variants.jsonnet` read the file, in word2vec's format. A name in `.safetensors` has them in 8 bits,
+as `words.bundled()` reads them: elmo_plugin/models/words/english/README.md has its command.
 """
 
 import argparse
@@ -16,9 +17,11 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import torch
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.files import atomic_write
+from elmo_plugin.embedding.word_table import quantize
 from elmo_plugin.tasks import read_text_lines
 
 
@@ -41,15 +44,26 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="where to write the vectors")
     parser.add_argument("--dim", type=int, default=512, help="of a vector (default: 512, as base's)")
     parser.add_argument("--epochs", type=int, default=5, help="how often the text is read (default: 5)")
+    parser.add_argument("--words", type=int, metavar="N", help="the N most frequent, in .safetensors")
     parser.add_argument("--min-count", type=int, default=3, help="of a word in the text (default: 3)")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED", "random") == "random":
         parser.error("set PYTHONHASHSEED=1: gensim draws a word's first vector by Python's hash of it")
-    train(args.texts, args.output, args.dim, args.epochs, args.min_count, args.seed)
+    if args.words and args.output.suffix != ".safetensors":
+        parser.error("--words needs an --output in .safetensors")
+    train(args.texts, args.output, args.dim, args.epochs, args.min_count, args.seed, args.words)
 
 
-def train(texts: Sequence[str], output: Path, dim: int, epochs: int, min_count: int, seed: int) -> None:
+def train(
+    texts: Sequence[str],
+    output: Path,
+    dim: int,
+    epochs: int,
+    min_count: int,
+    seed: int,
+    num_words: int | None = None,
+) -> None:
     """
     Trains and writes the vectors.
 
@@ -65,9 +79,13 @@ def train(texts: Sequence[str], output: Path, dim: int, epochs: int, min_count: 
     if not len(model.wv):
         raise ConfigurationError(f"{', '.join(texts)}: no word is there {min_count} times")
     model.train(sentences, total_examples=model.corpus_count, epochs=epochs)
+    words = model.wv.index_to_key[:num_words]  # by frequency
     with atomic_write(output) as temporary:
-        model.wv.save_word2vec_format(str(temporary))
-    print(f"{len(model.wv):,} words of {model.corpus_total_words:,} tokens in {output}")
+        if output.suffix == ".safetensors":
+            temporary.write_bytes(quantize(words, torch.from_numpy(model.wv.vectors[: len(words)])))
+        else:
+            model.wv.save_word2vec_format(str(temporary))
+    print(f"{len(words):,} words of {model.corpus_total_words:,} tokens in {output}")
 
 
 if __name__ == "__main__":
