@@ -34,8 +34,8 @@ _CONFIG = "config.json"
 # Loading a model makes nothing from these parts of its configuration.
 _ONLY_FOR_TRAINING = {"train_data_path", "validation_data_path", "test_data_path", "trainer", "distributed"}
 # The keys of a biLM and of word vectors, which are loaded from the weights, see `embedding.archive`.
-_FROM_WEIGHTS = {("bilm",), ("bilm", "options"), ("bilm", "weights"), ("options_file",), ("weight_file",)}
-_FROM_WEIGHTS.add(("vectors",))
+_FROM_WEIGHTS = {("bilm",), ("bilm", "options"), ("bilm", "weights")}
+_FROM_WEIGHTS |= {("options_file",), ("weight_file",), ("vectors",)}
 _VOCABULARY = ("type", "padding_token", "oov_token")  # all that AllenNLP reads with the archive's own files
 _REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}  # from a model, before it makes one
 _TRUST = "use --trust (trust=True) if you trust this archive"
