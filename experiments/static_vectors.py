@@ -8,8 +8,8 @@ text.
 writes vectors of the size of `base`'s, trained by gensim on the files that `base` was trained on: skip-gram
 with negative sampling, 5 epochs, words that occur at least 3 times. One thread and the seed make it
 reproducible; it takes 43 minutes. The variants `*_static_base` and `*_static_base_elmo` of
-`experiments/variants.jsonnet` read the file, in word2vec's format. A name in `.safetensors` has them in 8 bits,
-as `words.bundled()` reads them: elmo_plugin/models/words/english/README.md has its command.
+`experiments/variants.jsonnet` read it, in word2vec's format. A file in `.safetensors` has them in 8 bits,
+for `words.bundled()`: elmo_plugin/models/words/english/README.md has its command.
 """
 
 import argparse

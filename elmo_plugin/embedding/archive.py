@@ -25,7 +25,7 @@ class ElmoMetadata(NamedTuple):
     source: the biLM's name in the configuration
     options: the biLM's sizes, as in `options.json`
     layers: for each placement, the numbers of the layers that are mixed
-    digest: the weights of a frozen biLM of this package, as they are not stored; otherwise empty
+    digest: of a frozen biLM of this package, whose weights are not stored; otherwise empty
     version: of this package
     """
 

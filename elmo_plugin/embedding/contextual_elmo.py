@@ -1,6 +1,7 @@
 """The one ELMo module of a model, as configurations and archives have it."""
 
 from functools import lru_cache
+from importlib.metadata import version
 from os import PathLike
 from typing import Any, cast
 
@@ -10,7 +11,6 @@ from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 from torch import Tensor
 
-from elmo_plugin import __version__
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, BiLmError, layer_numbers
 from elmo_plugin.bilm.io import BUNDLED_MODELS, weights_digest
 from elmo_plugin.common.errors import as_configuration_error
@@ -141,8 +141,8 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         """Returns the values stored with the weights, for `archived_bilm` and `read_layer_weights`."""
         layers = {name: cast(LayerMix, mix).layer_numbers for name, mix in self.mixes.items()}
         digest = _digest(self.bilm) if self._is_bundled() else ""
-        metadata = ElmoMetadata(self._source, self.bilm.options.to_dict(), layers, digest, __version__)
-        return metadata.to_tensor()
+        options = self.bilm.options.to_dict()
+        return ElmoMetadata(self._source, options, layers, digest, version("elmo_plugin")).to_tensor()
 
     @overrides
     def set_extra_state(self, state: Any) -> None:
@@ -187,7 +187,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
 
 def _digest(bilm: BiLm) -> str:
-    """Identifies the weights as they are now, whatever is derived from them."""
+    """Identifies the current weights, whatever is derived from them."""
     return weights_digest(bilm.options, "float32", bilm.state_dict().items()).hex()
 
 

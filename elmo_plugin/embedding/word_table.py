@@ -14,7 +14,6 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from elmo_plugin.common.errors import raise_stop
-from elmo_plugin.common.files import atomic_write
 
 _BUNDLED = Path(__file__).parent.parent / "models" / "words"
 BUNDLED_TABLES = ("english",)
@@ -91,7 +90,8 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
     except (ValueError, OSError, EOFError, StopIteration) as error:
         raise_stop(error)
         place = f"{path}, line {number}" if number else path
-        raise ConfigurationError(f"{place}: {str(error) or 'expected word vectors, got an empty file'}") from None
+        message = str(error) or "expected word vectors, got an empty file"
+        raise ConfigurationError(f"{place}: {message}") from None
     first = 1 if expected else 0
     if expected and number - first != expected:
         got = number - first

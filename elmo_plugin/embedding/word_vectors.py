@@ -1,6 +1,7 @@
 """Static word vectors, as a token indexer and a token embedder."""
 
 from functools import lru_cache
+from importlib.metadata import version
 from os import PathLike
 from typing import Any
 
@@ -13,7 +14,6 @@ from allennlp.modules import TokenEmbedder
 from overrides import overrides
 from torch import Tensor, nn
 
-from elmo_plugin import __version__
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor
 from elmo_plugin.embedding.archive import EXTRA_STATE, stored_state
@@ -83,6 +83,10 @@ class WordVectorsEmbedder(TokenEmbedder):
     Raises `ConfigurationError` if the vectors cannot be read.
     """
 
+    keys: Tensor
+    vectors: Tensor
+    scales: Tensor
+
     def __init__(
         self,
         vectors: str = "english",
@@ -126,7 +130,7 @@ class WordVectorsEmbedder(TokenEmbedder):
     def get_extra_state(self) -> Tensor:
         """Returns the values stored with the weights: where the vectors come from."""
         return json_to_tensor(
-            {"vectors": self._source, "digest": self._digest, "elmo_plugin": __version__}
+            {"vectors": self._source, "digest": self._digest, "version": version("elmo_plugin")}
         )
 
     @overrides
@@ -136,7 +140,7 @@ class WordVectorsEmbedder(TokenEmbedder):
         if stored["digest"] and self._digest and stored["digest"] != self._digest:
             raise ConfigurationError(
                 f"the model was trained with other word vectors {self._source!r}: they are in elmo_plugin "
-                f"{stored['elmo_plugin']}"
+                f"{stored['version']}"
             )
 
 
@@ -160,9 +164,9 @@ def _archived_table(folder: str | PathLike[str] | None, source: str) -> tuple[Wo
         return None
     for name in state:
         module = name.removesuffix(EXTRA_STATE)
-        if name.endswith(EXTRA_STATE) and f"{module}vectors" in state:
-            if _metadata(state[name])["vectors"] == source:
-                return WordTable(*(state[module + each] for each in WordTable._fields)), ""
+        is_stored = name.endswith(EXTRA_STATE) and f"{module}vectors" in state
+        if is_stored and _metadata(state[name])["vectors"] == source:
+            return WordTable(*(state[module + each] for each in WordTable._fields)), ""
     if source not in BUNDLED_TABLES:
         raise ConfigurationError(f"{folder}: the word vectors {source} are not in the weights")
     return None
@@ -170,6 +174,6 @@ def _archived_table(folder: str | PathLike[str] | None, source: str) -> tuple[Wo
 
 def _metadata(state: Any) -> dict[str, str]:
     metadata = json_from_tensor(state, _WHAT)
-    if not isinstance(metadata, dict) or set(metadata) != {"vectors", "digest", "elmo_plugin"}:
-        raise ConfigurationError(f"{_WHAT}: expected vectors, digest, elmo_plugin, got {metadata!r}")
+    if not isinstance(metadata, dict) or set(metadata) != {"vectors", "digest", "version"}:
+        raise ConfigurationError(f"{_WHAT}: expected vectors, digest, version, got {metadata!r}")
     return metadata
