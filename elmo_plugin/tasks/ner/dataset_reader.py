@@ -11,7 +11,8 @@ from allennlp.data.fields import MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
-from elmo_plugin.common.formats.text_files import compression
+from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.formats.text_files import compression, read_lines
 from elmo_plugin.tasks.dataset_reader import (
     Line,
     TagsField,
@@ -22,12 +23,10 @@ from elmo_plugin.tasks.dataset_reader import (
 from elmo_plugin.tasks.ner.encodings import SOURCE_ENCODINGS, read_tags
 from elmo_plugin.tasks.ner.layout import Layout, find_layout
 from elmo_plugin.tasks.ner.sentences import TaggedSentence, sentences_of_json, sentences_of_table
-from elmo_plugin.tasks.ner.table import read_table
+from elmo_plugin.tasks.ner.table import gather_lines, read_table
 from elmo_plugin.tasks.ner.tags import spans_to_tags, tags_to_spans
 
 logger = logging.getLogger(__name__)
-
-_KAGGLE_GMB = b"Sentence #,Word,POS,Tag"  # the only format that is published in Latin-1 alone
 
 
 @DatasetReader.register("ner_conll2003")
@@ -103,41 +102,44 @@ class Conll2003Reader(TaskDatasetReader):
         self._are_plain: bool | None = None
 
     @overrides
-    def read_lines(self, file_path: str) -> Iterable[Line]:
+    def read_lines(self, file_path: str) -> Iterator[Line]:
         try:
-            return list(read_text_lines(file_path, self._file_encoding))
+            if self._file_encoding == "utf-8" and _is_kaggles_gmb(file_path):
+                yield from read_text_lines(file_path, "latin-1")
+            else:
+                yield from read_text_lines(file_path, self._file_encoding)
         except ConfigurationError as error:
-            if "not UTF-8 text" not in str(error):
-                raise
-            first = next(iter(read_text_lines(file_path, "latin-1")))
-            if first.text.encode("latin-1").startswith(_KAGGLE_GMB):
-                return read_text_lines(file_path, "latin-1")
-            raise ConfigurationError(
-                f"{error}; the option file_encoding names another, as 'cp1252'"
-            ) from None
+            hint = (
+                "; the option file_encoding names another, as 'cp1252'"
+                if "UTF-8 text (" in str(error)
+                else ""
+            )
+            raise ConfigurationError(f"{error}{hint}") from None
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str]]]:
         """Yields the words of each sentence and their tags, entities in `tag_encoding`."""
-        sentences, columns = self._sentences(list(lines))
+        file, texts = gather_lines(lines)
+        sentences, columns = self._sentences(file, texts)
         if not sentences:
             return
-        tags, encoding = read_tags(sentences, self._source_encoding, self._are_plain)
+        tags, encoding = read_tags(file, sentences, self._source_encoding, self._are_plain)
         if tags is None or any(tag != "O" for tag in tags):
             self._are_plain = tags is None
-        logger.info("%s: %s, %s", sentences[0].lines[0].file, columns, encoding)
+        logger.info("%s: %s, %s", file, columns, encoding)
         for sentence in sentences:
             labels = sentence.tags
-            if tags is not None:
+            if tags is not None and not {"O"}.issuperset(labels):
                 spans = tags_to_spans([tags[label] for label in labels])
                 labels = spans_to_tags(spans, len(labels), self._tag_encoding)
             yield [Token(word) for word in sentence.words], labels
 
-    def _sentences(self, lines: list[Line]) -> tuple[list[TaggedSentence], str]:
+    def _sentences(self, file: str, texts: list[str]) -> tuple[list[TaggedSentence], str]:
         """Returns the sentences of a file, and a description of its columns."""
         columns = (self._word_column, self._tag_column)
-        if _is_json(lines):
+        if _is_json(file, texts):
+            lines = (Line(text, file, number) for number, text in enumerate(texts, start=1))
             return list(sentences_of_json(lines, *columns, self._label_names)), "JSON lines"
-        table = read_table(lines, self._separator, columns)
+        table = read_table(file, texts, self._separator, columns)
         if not table.words():
             return [], ""
         layout = find_layout(table, *columns, self._layout)
@@ -156,10 +158,21 @@ class Conll2003Reader(TaskDatasetReader):
         return Instance(fields)
 
 
-def _is_json(lines: list[Line]) -> bool:
+def _is_json(file: str, texts: list[str]) -> bool:
     """Returns whether a file has JSON lines, by its name or its first object or list."""
-    first = next((line for line in lines if line.text.strip()), Line("", "", 0))
-    name, text = first.file.removesuffix(compression(first.file)).lower(), first.text.strip()
-    return name.endswith((".json", ".jsonl", ".ndjson")) or (
-        text[:1] + text[-1:] in ("{}", "[]") and '"' in text
-    )
+    is_named = file.removesuffix(compression(file)).lower().endswith((".json", ".jsonl", ".ndjson"))
+    first = next((text.strip() for text in texts if text.strip()), "")
+    return is_named or (first[:1] + first[-1:] in ("{}", "[]") and '"' in first)
+
+
+def _is_kaggles_gmb(file_path: str) -> bool:
+    """Returns whether a file is GMB as Kaggle has it, the only usual format that is not in UTF-8."""
+    with as_configuration_error():
+        lines = read_lines(file_path)
+        if not next(lines, b"").startswith(b"Sentence #,Word,POS,Tag"):
+            return False
+        try:
+            b"".join(lines).decode()
+            return False
+        except UnicodeDecodeError:
+            return True

@@ -21,7 +21,7 @@ SOURCE_ENCODINGS = ("auto", *ENCODINGS, "IO", "mixed", "plain")
 
 
 def read_tags(
-    sentences: Sequence[TaggedSentence], source: str, are_plain: bool | None = None
+    file: str, sentences: Sequence[TaggedSentence], source: str, are_plain: bool | None = None
 ) -> tuple[dict[str, Tag] | None, str]:
     """
     Returns the meaning of each tag, `None` if they are plain, and a description of their encoding, by default
@@ -38,23 +38,23 @@ def read_tags(
     if are_plain and any("(" in value and "*" in value for value in values):
         line = next(each for each in sentences if any("*" in tag for tag in each.tags)).lines[0]
         raise ConfigurationError(
-            f"{line.location}: spans in brackets are not read; source_encoding: 'plain' takes them as tags"
+            f"{file}, line {line}: spans in brackets are not read; source_encoding: 'plain' takes any tags"
         )
     if source == "plain" or (source == "auto" and are_plain):
         return None, f"{len(values)} plain tags"
     if tags is None:
-        _raise_not_an_entity(sentences, values)
+        _raise_not_an_entity(file, sentences, values)
     if source == "mixed":
         return tags, source
     found = find_encodings((sentence.tags for sentence in sentences), tags)
     if source == "auto" and found:
         return tags, " or ".join(found) if values - {"O"} else "no entities"
     if source not in found:
-        _raise_illegal(sentences, tags, source, found)
+        _raise_illegal(file, sentences, tags, source, found)
     return tags, source
 
 
-def _raise_not_an_entity(sentences: Sequence[TaggedSentence], values: set[str]) -> NoReturn:
+def _raise_not_an_entity(file: str, sentences: Sequence[TaggedSentence], values: set[str]) -> NoReturn:
     """Raises the error for the first tag that marks no entity, or the first of them without a type."""
     wrong = {value for value in values if parse_tag(value) is None}
     wrong = wrong or {value for value in values if not (parse_tag(value) or OUTSIDE).kind} - {"O", "o"}
@@ -62,13 +62,13 @@ def _raise_not_an_entity(sentences: Sequence[TaggedSentence], values: set[str]) 
         pair for each in sentences for pair in zip(each.lines, each.tags, strict=True) if pair[1] in wrong
     )
     raise ConfigurationError(
-        f"{line.location}: expected a tag such as O or B-PER, got {tag!r}; source_encoding: 'plain' takes "
-        f"any tags, and tag_column {'a header' if line is sentences[0].lines[0] else 'another column'}"
+        f"{file}, line {line}: expected a tag such as O or B-PER, got {tag!r}; source_encoding: 'plain' takes"
+        f" any tags, and tag_column {'a header' if line == sentences[0].lines[0] else 'another column'}"
     )
 
 
 def _raise_illegal(
-    sentences: Sequence[TaggedSentence], tags: dict[str, Tag], source: str, found: Sequence[str]
+    file: str, sentences: Sequence[TaggedSentence], tags: dict[str, Tag], source: str, found: Sequence[str]
 ) -> NoReturn:
     """Raises the error for the first illegal tag, in the encoding with the fewest by default."""
     letters = {tag.letter for tag in tags.values()} - {"O"}
@@ -83,4 +83,4 @@ def _raise_illegal(
     }
     line, message = min(mistakes.values(), key=len)[0]
     advice = found[0] if found else "mixed"
-    raise ConfigurationError(f"{line.location}: {message}; source_encoding: {advice!r} reads this file")
+    raise ConfigurationError(f"{file}, line {line}: {message}; source_encoding: {advice!r} reads this file")

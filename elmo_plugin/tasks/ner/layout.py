@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.dataset_reader import Row, check_columns
-from elmo_plugin.tasks.ner.table import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES, Table
+from elmo_plugin.tasks.ner.table import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES, Row, Table
 from elmo_plugin.tasks.ner.tags import looks_like_entities, parse_tags
 
 _CHUNKS = {
@@ -46,10 +45,14 @@ def find_layout(
     than one column, or none, can have the words or the tags.
     """
     rows = table.words()
-    line, first = rows[0]
+    number, first = rows[0]
     width = len(first)
-    check_columns(rows, width, ", ".join(table.names) or f"as in line {line.number}")
-    finder = _Finder(table, rows, list(zip(*(fields for _, fields in rows), strict=True)))
+    for other, fields in rows:
+        if len(fields) != width:
+            columns = ", ".join(table.names) or f"as in line {number}"
+            raise table.error(other, f"expected {width} columns ({columns}), got {len(fields)}")
+    columns = [[fields[column] for _, fields in rows] for column in range(width)]
+    finder = _Finder(table, rows, columns)
     if width < 2:
         raise finder.error("expected a word and its tag, got one column; the option separator splits columns")
     word = None if word_column is None else finder.resolve(word_column, "word_column")
@@ -76,7 +79,7 @@ class _Finder:
         self.width = len(columns)
 
     def error(self, message: str) -> ConfigurationError:
-        return ConfigurationError(f"{self.rows[0][0].location}: {message}")
+        return self.table.error(self.rows[0][0], message)
 
     def ambiguous(self, what: str, columns: Sequence[int], option: str) -> ConfigurationError:
         names = " and ".join(repr(self.table.names[c] if self.names else c) for c in columns)

@@ -10,8 +10,8 @@ from allennlp.training.metrics import Metric
 from overrides import overrides
 
 from elmo_plugin.tasks.counting import Figures, ScoreMetric, Scores, figures_by_group, precision_recall_f1
-from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, read_text_lines
-from elmo_plugin.tasks.ner.table import read_table
+from elmo_plugin.tasks.dataset_reader import Line, check_columns, read_text_lines
+from elmo_plugin.tasks.ner.table import Row, gather_lines, read_table
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 # The prefixes of a word and the next one between which a chunk of one type ends, and between which one
@@ -154,7 +154,8 @@ def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
 
 def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[Tag, Tag]]]:
     """Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`."""
-    table = read_table(list(lines), None, ())
+    file, texts = gather_lines(lines)
+    table = read_table(file, texts, None, ())
     width = max(2, len(table.words()[0][1])) if table.words() else 0
 
     def is_word(row: Row, within: bool) -> bool:
@@ -164,7 +165,7 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[Tag, Tag]]]:
     for sentence in table.sentences(is_word):
         for has_words, rows in groupby(sentence, key=lambda row: row[1][0] != BOUNDARY):
             if has_words:
-                words = list(rows)
+                words = [(Line("", file, number), list(row)) for number, row in rows]
                 check_columns(words, width, "the last two: gold tag, predicted tag")
                 yield [(_checked_tag(row[-2], line), _checked_tag(row[-1], line)) for line, row in words]
 

@@ -1,21 +1,21 @@
 """Words and their tags, from columns or from JSON lines."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.dataset_reader import Line, Row
+from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.ner.layout import Layout
-from elmo_plugin.tasks.ner.table import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES, Table
+from elmo_plugin.tasks.ner.table import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES, Row, Table
 from elmo_plugin.tasks.ner.tags import parse_tag, parse_tags
 from elmo_plugin.tasks.records import parse_records
 
 
 class TaggedSentence(NamedTuple):
-    """The words of a sentence, and the line and the tag of each, as the file has it."""
+    """The words of a sentence, with the number of the line and the tag of each, as the file has it."""
 
-    lines: list[Line]
+    lines: list[int]
     words: list[str]
     tags: list[str]
 
@@ -37,18 +37,19 @@ def sentences_of_table(table: Table, layout: Layout) -> Iterator[TaggedSentence]
         return is_tag or fields[tag] in known
 
     for rows in table.sentences(is_word):
+        fields = [row[1] for row in rows]
         sentence = TaggedSentence(
-            [line for line, _ in rows], [row[word] for _, row in rows], [row[tag] for _, row in rows]
+            [row[0] for row in rows], [row[word] for row in fields], [row[tag] for row in fields]
         )
         if not (all(sentence.words) and all(sentence.tags)):
-            line, fields = next(row for row in rows if not (row[1][word] and row[1][tag]))
-            column = word if not fields[word] else tag
-            raise ConfigurationError(f"{line.location}: column {column} is empty; {layout.describe()}")
+            line, empty = next(row for row in rows if not (row[1][word] and row[1][tag]))
+            column = tag if empty[word] else word
+            raise table.error(line, f"column {column} is empty; {layout.describe()}")
         yield sentence
 
 
 def sentences_of_json(
-    lines: Sequence[Line], word_key: Any, tag_key: Any, label_names: Sequence[str] | None
+    lines: Iterable[Line], word_key: Any, tag_key: Any, label_names: Sequence[str] | None
 ) -> Iterator[TaggedSentence]:
     """
     Yields the sentences of JSON lines, each an object with lists of words and of tags.
@@ -67,7 +68,9 @@ def sentences_of_json(
         if not all(isinstance(word, str) and word.strip() for word in words):
             raise ConfigurationError(f"{line.location}: expected words that are not empty, got {words!r:.50}")
         if words:
-            yield TaggedSentence([line] * len(words), words, [_label(tag, line, label_names) for tag in tags])
+            yield TaggedSentence(
+                [line.number] * len(words), words, [_label(tag, line, label_names) for tag in tags]
+            )
 
 
 def _find_key(line: Line, fields: dict[str, Any], usual: Sequence[str], option: str) -> str:

@@ -3,13 +3,13 @@
 import ast
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.formats.text_files import compression
-from elmo_plugin.tasks.dataset_reader import Line, Row
+from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.ner.tags import parse_tag
 from elmo_plugin.tasks.records import parse_records
 
@@ -21,31 +21,35 @@ ENTITY_NAMES = (
 WORD_CLASS_NAMES = ("upos", "pos", "pos_tag", "pos_tags", "xpos", "chunk", "chunk_tags")
 _SENTENCE_NAMES = ("sentence #", "sentence", "sentence_id", "sentence_idx", "sent_id", "sent", "sid")
 _CONLLU = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"]
-_split = re.compile(r"\S+", re.ASCII).findall  # other spaces may be part of a word
+_NOT_SPACES = re.compile(r"\S+", re.ASCII)  # other spaces may be part of a word
 _NAMED_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
 _KEY_AND_VALUE = re.compile(r"# *\S+ +=( |$)")
 _NAME = re.compile(r"[^\W\d][\w -]+")
 _NUMBER = re.compile(r"\d+([-.]\d+)?")  # of words in CoNLL-U; contracted words have two, and empty nodes
 
 
+Row = tuple[int, tuple[str, ...]]
+"""The number of a line and its fields. Python's garbage collector passes over tuples of text and numbers."""
+
+
 class Table(NamedTuple):
     """
-    The rows of a file, with `None` between sentences; the names of the columns if there is a header; and
-    whether rows that begin with "#" may be comments.
+    The rows of a file, with `None` between sentences; the names of the columns if there is a header; and the
+    lines that begin with "#", either words or comments.
     """
 
+    file: str
     rows: list[Row | None]
     names: list[str]
-    may_have_comments: bool
+    hashes: set[int]
 
-    def is_hash(self, row: Row) -> bool:
-        """Returns whether a row is either a word or a comment."""
-        return self.may_have_comments and row[0].text[0] == "#"
+    def error(self, number: int, message: str) -> ConfigurationError:
+        return ConfigurationError(f"{self.file}, line {number}: {message}")
 
     def words(self) -> list[Row]:
         """Returns the rows that cannot be comments, or all if there is no other."""
-        rows = [row for row in self.rows if row]
-        return [row for row in rows if not self.is_hash(row)] or rows
+        rows = list(filter(None, self.rows))
+        return [row for row in rows if row[0] not in self.hashes] or rows
 
     def sentences(self, is_word: Callable[[Row, bool], bool]) -> Iterator[list[Row]]:
         """
@@ -56,7 +60,7 @@ class Table(NamedTuple):
         is_separated = bool(words) and None in self.rows[words[0] : words[-1]]
         sentence: list[Row] = []
         for row in self.rows:
-            if row and (not self.is_hash(row) or is_word(row, is_separated and bool(sentence))):
+            if row and (row[0] not in self.hashes or is_word(row, is_separated and bool(sentence))):
                 sentence.append(row)
             elif sentence and (row is None or not is_separated):
                 yield sentence
@@ -65,27 +69,46 @@ class Table(NamedTuple):
             yield sentence
 
 
-def read_table(lines: Sequence[Line], separator: str | None, columns: Sequence[int | str | None]) -> Table:
+def gather_lines(lines: Iterable[Line]) -> tuple[str, list[str]]:
+    """Returns the name of a file and the text of its lines."""
+    file, texts = "", []
+    for line in lines:
+        file = line.file
+        texts.append(line.text)
+    return file, texts
+
+
+def read_table(
+    file: str, texts: Sequence[str], separator: str | None, columns: Sequence[int | str | None]
+) -> Table:
     """
-    Splits lines into fields: as CSV if the name or a header of the file says so; else at tabs if the lines
+    Splits the lines of a file into fields: as CSV if its name or a header says so; else at tabs if the lines
     have them; else at spaces. A header may have any names if they are among `columns`.
     """
     chosen = {column for column in columns if isinstance(column, str)}
-    texts = [line for line in lines if not _is_boundary(line)]
-    if not texts:
-        return Table([], [], may_have_comments=False)
-    if "\r" in texts[0].text.rstrip("\r\n"):
+    number, first = next(
+        ((n, text) for n, text in enumerate(texts, start=1) if not _is_boundary(text)), (0, "")
+    )
+    if not number:
+        return Table(file, [], [], set())
+    if "\r" in first.rstrip("\r\n"):
         raise ConfigurationError(
-            f"{texts[0].location}: expected \\n or \\r\\n at the end of lines, got \\r alone"
+            f"{file}, line {number}: expected \\n or \\r\\n at the end of lines, got \\r"
         )
-    fields = _csv_fields(texts[0], separator, chosen)
+    fields = _csv_fields(file, first, separator, chosen)
     if fields is not None:
-        return _separate(_read_csv(lines, fields, _is_header(fields, chosen)))
-    return _separate(_take_header(_split_lines(lines, _splitter(texts, separator)), chosen))
+        return _separate(_one_word_per_row(_read_csv(file, texts, fields, _is_header(fields, chosen))))
+    has_tabs = _has_tabs(texts, separator)
+    table = _take_header(_split_lines(file, texts, _split_at_tabs if has_tabs else _split), chosen)
+    return _separate(_one_word_per_row(table) if has_tabs else table)
 
 
-def _is_boundary(line: Line) -> bool:
-    return not line.text.strip() or line.text.lstrip("0123456789\t ").startswith("-DOCSTART")
+def _is_boundary(text: str) -> bool:
+    return (
+        not text
+        or text.isspace()
+        or ("-DOCSTART" in text and text.lstrip("0123456789\t ").startswith("-DOCSTART"))
+    )
 
 
 def _is_header(fields: Sequence[str], chosen: set[str]) -> bool:
@@ -103,38 +126,43 @@ def _is_unlike(fields: Sequence[str], row: Sequence[str]) -> bool:
     return are_names and any(parse_tag(tag) for _, tag in others)
 
 
-def _csv_fields(first: Line, separator: str | None, chosen: set[str]) -> list[str] | None:
+def _csv_fields(file: str, first: str, separator: str | None, chosen: set[str]) -> list[str] | None:
     """Returns the fields of the first line of a CSV file, or `None` for columns."""
-    is_csv = first.file.removesuffix(compression(first.file)).lower().endswith(".csv")
+    is_csv = file.removesuffix(compression(file)).lower().endswith(".csv")
     for delimiter in ",;|" if separator is None else separator.strip():
-        fields = [
-            field.strip() for field in next(csv.reader([first.text.replace("\r", "")], delimiter=delimiter))
-        ]
+        row = next(csv.reader([first.replace("\r", "")], delimiter=delimiter))
+        fields = [field.strip() for field in row]
         if separator or _is_header(fields, chosen) or (is_csv and len(fields) > 1):
             return fields
     return None
 
 
-def _read_csv(lines: Sequence[Line], fields: list[str], has_header: bool) -> Table:
+def _read_csv(file: str, texts: Sequence[str], fields: list[str], has_header: bool) -> Table:
     names = fields if has_header else [str(number) for number in range(len(fields))]
-    blank = {line.number for line in lines if _is_boundary(line)}
     rows: list[Row | None] = []
+    lines = (Line(text, file, number) for number, text in enumerate(texts, start=1))
     for line, record in parse_records(lines, format="csv", columns=names):
-        row = [field.strip() for field in record.values()]
-        rows += [None] * (line.number - 1 in blank)
-        rows.append((line, row) if any(row) else None)
-    return Table(rows, [n for n in fields if n] if has_header else [], may_have_comments=False)
+        row = tuple(field.strip() for field in record.values())
+        rows += [None] * (line.number > 1 and _is_boundary(texts[line.number - 2]))
+        rows.append((line.number, row) if any(row) else None)
+    return Table(file, rows, [name for name in fields if name] if has_header else [], set())
 
 
-def _splitter(texts: Sequence[Line], separator: str | None) -> Callable[[str], list[str]]:
-    """Returns how lines are split: at tabs if any has one, unless only spaces fit all."""
-    rows = [line.text for line in texts if line.text[0] != "#"] or [line.text for line in texts]
-    if separator is None and any("\t" in text.strip() for text in rows):
-        is_regular = len({text.count("\t") for text in rows}) == 1
-        is_mixed = all(" " in text.rpartition("\t")[2].strip() for text in rows)
-        fit_spaces = len({len(_split(text)) for text in rows}) == 1 if is_mixed or not is_regular else False
-        separator = None if fit_spaces else "\t"
-    return _split_at_tabs if separator == "\t" else _split
+def _has_tabs(texts: Sequence[str], separator: str | None) -> bool:
+    """Returns whether lines are split at tabs: if any has one, unless only spaces fit all."""
+    if separator is not None or not any("\t" in text for text in texts):
+        return separator == "\t"
+    texts = [text for text in texts if not _is_boundary(text)]
+    texts = [text for text in texts if text[0] != "#"] or texts
+    if not any("\t" in text.strip() for text in texts):
+        return False
+    is_regular = len({text.count("\t") for text in texts}) == 1
+    is_mixed = all(" " in text.rpartition("\t")[2].strip() for text in texts)
+    return (is_regular and not is_mixed) or len({len(_split(text)) for text in texts}) > 1
+
+
+def _split(text: str) -> list[str]:
+    return text.split() if text.isascii() else _NOT_SPACES.findall(text)
 
 
 def _split_at_tabs(text: str) -> list[str]:
@@ -142,17 +170,21 @@ def _split_at_tabs(text: str) -> list[str]:
     return [field.strip(" ") for field in fields] if " " in text else fields
 
 
-def _split_lines(lines: Sequence[Line], split: Callable[[str], list[str]]) -> Table:
+def _split_lines(file: str, texts: Sequence[str], split: Callable[[str], list[str]]) -> Table:
     rows: list[Row | None] = []
     names: list[str] = []
-    for line in lines:
-        if _is_boundary(line):
+    hashes: set[int] = set()
+    for number, text in enumerate(texts, start=1):
+        if _is_boundary(text):
             rows.append(None)
-        elif named := _NAMED_COLUMNS.match(line.text):
+        elif text[0] != "#":
+            rows.append((number, tuple(split(text))))
+        elif named := _NAMED_COLUMNS.match(text):
             names = named[1].split()
         else:
-            rows.append((line, [] if _KEY_AND_VALUE.match(line.text) else split(line.text)))
-    return Table(rows, names, may_have_comments=True)
+            hashes.add(number)
+            rows.append((number, () if _KEY_AND_VALUE.match(text) else tuple(split(text))))
+    return Table(file, rows, names, hashes)
 
 
 def _take_header(table: Table, chosen: set[str]) -> Table:
@@ -169,47 +201,47 @@ def _take_header(table: Table, chosen: set[str]) -> Table:
 
 def _one_word_per_row(table: Table) -> Table:
     """Splits rows with the words of a whole sentence and as many tags, separated by spaces or in a list."""
-    rows = [(line, [_parts(field) for field in fields]) for line, fields in table.words()]
-    lengths = [[len(parts) for parts in row] for _, row in rows]
+    rows = table.words()
+    if not any(" " in field or field[:1] == "[" for _, fields in rows for field in fields):
+        return table
+    split = [(number, [_parts(field) for field in fields]) for number, fields in rows]
+    lengths = [[len(parts) for parts in row] for _, row in split]
     equal = [c for c in range(len(lengths[0])) if all(row[c : c + 1] == row[-1:] for row in lengths)]
     if len(equal) < 2 or max(row[-1] for row in lengths) < 2:
         return table
     words: list[Row | None] = []
-    for line, row in rows:
-        words += [None, *((line, list(fields)) for fields in zip(*(row[c] for c in equal), strict=True))]
-    return Table(words, [table.names[c] for c in equal] if table.names else [], may_have_comments=False)
+    for number, row in split:
+        words += [None, *((number, fields) for fields in zip(*(row[c] for c in equal), strict=True))]
+    return table._replace(
+        rows=words, names=[table.names[c] for c in equal] if table.names else [], hashes=set()
+    )
 
 
 def _parts(field: str) -> list[str]:
     try:
-        return [str(part) for part in ast.literal_eval(field)] if field.startswith("[") else field.split()
+        return [str(part) for part in ast.literal_eval(field)] if field[:1] == "[" else field.split()
     except (SyntaxError, ValueError, TypeError):
         return field.split()
 
 
 def _separate(table: Table) -> Table:
     """Separates sentences at a column's values, and leaves out CoNLL-U's contracted words and empty nodes."""
-    table = _one_word_per_row(table)
     names = [name.lower() for name in table.names]
     words = [name for name in WORD_NAMES if name in names][:1]
-    sentence_column = next((names.index(n) for n in _SENTENCE_NAMES if n in names and n not in words), None)
-    misc = names.index("misc") if "misc" in names else None
-    numbers = {row[1][0] for row in table.words()}
+    sentence_column = next((names.index(n) for n in _SENTENCE_NAMES if n in names and n not in words), -1)
+    misc = names.index("misc") if "misc" in names else -1
+    numbers = {fields[0] for _, fields in table.words()}
     is_numbered = all(map(_NUMBER.fullmatch, numbers)) and len({number.isdigit() for number in numbers}) == 2
-    if sentence_column is None and misc is None and not is_numbered:
+    if sentence_column < 0 and misc < 0 and not is_numbered:
         return table
     rows: list[Row | None] = []
     last = ""
     for row in table.rows:
-        fields = row[1] if row else []
-        if sentence_column is not None and "".join(fields[sentence_column : sentence_column + 1]) not in (
-            "",
-            last,
-        ):
-            last = fields[sentence_column]
-            rows.append(None)
-        if not is_numbered or not fields or fields[0].isdigit():
+        values = dict(enumerate(row[1] if row else ()))
+        sentence = values.get(sentence_column, "")
+        rows += [None] * (sentence not in ("", last))
+        last = sentence or last
+        if not is_numbered or values.get(0, "0").isdigit():
             rows.append(row)
-        if misc is not None and "EndOfSentence" in "".join(fields[misc : misc + 1]):
-            rows.append(None)
+        rows += [None] * ("EndOfSentence" in values.get(misc, ""))
     return table._replace(rows=rows)

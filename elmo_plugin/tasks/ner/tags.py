@@ -31,7 +31,11 @@ def parse_tags(values: Set[str]) -> dict[str, Tag] | None:
     or only some have a type.
     """
     for pattern in (_PREFIXED, _SUFFIXED):
-        tags = {value: tag for value in values if (tag := _parse(value, pattern))}
+        tags: dict[str, Tag] = {}
+        for value in values:
+            if (tag := _parse(value, pattern)) is None:
+                break
+            tags[value] = tag
         have_types = {tag.kind != "" for tag in tags.values() if tag != OUTSIDE}
         if len(tags) == len(values) and len(have_types) < 2:
             return tags
