@@ -19,6 +19,7 @@ PROGRAMS: dict[str, tuple[list[str], list[str]]] = {  # options, and figures tha
     "cache": (["--sentences", "12", "--batch-size", "4", "--rounds", "1"], ["ratio", "memory_ratio"]),
     "dropin": ([*TINY, "--text", "TEXT"], ["tokens_per_second", "peer_tokens_per_second"]),
     "encoders": (["highway_lstm", "--layers", "2", "--sentences", "3", "--rounds", "1"], ["ratio"]),
+    "read_columns": (["--sentences", "50", "--rounds", "1"], ["words_per_second", "ratio"]),
     "soak": (["--calls", "20"], ["calls"]),
     "demo": (["--bilm", "tiny", "--requests", "6", "--at-once", "3", "--repeat", "2"], ["requests"]),
     "alternatives": (

@@ -49,8 +49,8 @@ def find_layout(
     width = len(first)
     for other, fields in rows:
         if len(fields) != width:
-            columns = ", ".join(table.names) or f"as in line {number}"
-            raise table.error(other, f"expected {width} columns ({columns}), got {len(fields)}")
+            expected = ", ".join(table.names) or f"as in line {number}"
+            raise table.error(other, f"expected {width} columns ({expected}), got {len(fields)}")
     columns = [[fields[column] for _, fields in rows] for column in range(width)]
     finder = _Finder(table, rows, columns)
     if width < 2:
