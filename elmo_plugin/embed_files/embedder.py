@@ -170,6 +170,9 @@ def embed_chunks(
     pool = ProcessPoolExecutor(len(devices), context, _start_worker, (settings, free_devices))
     workers = pool._processes  # by their ids; the pool forgets them when it is broken
     try:
+        with _signals_held():
+            for _ in devices:  # start all: the pool watches only workers that the next `submit` finds
+                pool.submit(os.getpid)
         yield from _in_order(pool, chunks, folder, _CHUNKS_AHEAD * len(devices))
     except BaseException as error:
         is_broken = isinstance(error, BrokenProcessPool)

@@ -70,18 +70,24 @@ def test_workers_end_when_the_process_that_started_them_is_killed(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads Linux's /proc")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "has_begun"), [(signal.SIGKILL, True), (signal.SIGTERM, True), (signal.SIGKILL, False)]
+)
 def test_a_killed_worker_ends_the_run_with_one_sentence_and_the_rest_goes_on(
-    number: signal.Signals, settings: EmbedSettings, tmp_path: Path, short_chunks: None
+    number: signal.Signals, has_begun: bool, settings: EmbedSettings, tmp_path: Path, short_chunks: None
 ) -> None:
-    text = write_text(tmp_path / "text.txt", LINES * 300)
+    text = write_text(tmp_path / "text.txt", LINES * (300 if has_begun else 1))
     output = tmp_path / "out.hdf5"
     process = PROCESSES.Process(target=embed_silently, args=(text, output, settings, 2))
     process.start()
     assert process.pid is not None
-    while not list(tmp_path.glob("out.hdf5.unfinished/*.npz")):
+    while (
+        not list(tmp_path.glob("out.hdf5.unfinished/*.npz"))
+        if has_begun
+        else len(workers_of(process.pid)) < 2
+    ):
         time.sleep(0.05)
-    os.kill(min(workers_of(process.pid)), number)
+    os.kill(max(workers_of(process.pid)), number)
     process.join(20)
     assert process.exitcode == 1
     message = output.with_suffix(".log").read_text().splitlines()[-1]
