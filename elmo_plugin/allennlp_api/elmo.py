@@ -127,7 +127,7 @@ class Elmo(nn.Module):
         from allennlp.common.checks import ConfigurationError
         from allennlp.common.from_params import create_kwargs
 
-        from elmo_plugin.embedding.cache import RegisteredCache
+        from elmo_plugin.embedding import RegisteredCache
 
         if not isinstance(params, Params):
             raise ConfigurationError(f"{cls.__name__} is configured by its arguments, not by {params!r}")

@@ -16,8 +16,7 @@ from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.embedding import find_bilms, stored_state
-from elmo_plugin.embedding.cache import RegisteredCache
+from elmo_plugin.embedding import RegisteredCache, find_bilms, stored_state
 
 OPTIONS_FILE, WEIGHT_FILE = MODELS["original"]
 _PUBLISHED_NAMES = {PurePosixPath(options).name for options, _ in MODELS.values() if "://" in options}

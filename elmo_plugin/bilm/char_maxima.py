@@ -45,9 +45,8 @@ def by_length(
 def _lengths(character_ids: Tensor) -> Tensor:
     """Returns the number of slots before each word's padding, shape (words,)."""
     is_character = character_ids != character_ids[:, -1:]
-    return (is_character * torch.arange(1, character_ids.size(1) + 1, device=character_ids.device)).amax(
-        dim=1
-    )
+    slots = torch.arange(1, character_ids.size(1) + 1, device=character_ids.device)
+    return (is_character * slots).amax(dim=1)
 
 
 def convolve_by_length(

@@ -1,7 +1,6 @@
 """Values that a frozen biLM derives from its weights and keeps between batches, such as vectors of words."""
 
 from collections.abc import Callable, Hashable, Sequence
-from operator import is_
 from typing import Any, NamedTuple, TypeVar
 
 import torch
@@ -22,8 +21,9 @@ class DerivedValues:
     """
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
-        self._parameters, self._state = parameters, list(map(_state, parameters))
-        middles = [weight.detach().flatten()[weight.numel() // 2 :][:1] for weight in parameters]
+        self._state = list(map(_state, parameters))
+        self._kept = [weight.detach() for weight in parameters]  # no other weight can get their addresses
+        middles = [weight.flatten()[weight.numel() // 2 :][:1] for weight in self._kept]
         self._views = [value.view(torch.uint8).numpy() for value in middles if value.device.type == "cpu"]
         self._middles = [view.tobytes() for view in self._views]
         self._values: dict[tuple[Hashable, ...], Any] = {}
@@ -31,16 +31,11 @@ class DerivedValues:
     def match(self, parameters: Sequence[Tensor]) -> bool:
         """
         Returns whether these are the parameters, and unchanged as far as can be seen without reading them: by
-        torch's counters of writes, their addresses, their `grad` (an optimizer changes what has one, and a
-        fused one counts no write), and, on a CPU, the middle value of each.
+        their addresses and layouts, torch's counters of writes, their `grad` (an optimizer changes what has
+        one, and a fused one counts no write), and, on a CPU, the middle value of each.
         """
-        return (
-            len(parameters) == len(self._parameters)
-            and all(map(is_, parameters, self._parameters))
-            and list(map(_state, parameters)) == self._state
-            and not any(has_gradient for *_, has_gradient in self._state)
-            and [view.tobytes() for view in self._views] == self._middles
-        )
+        is_same = list(map(_state, parameters)) == self._state
+        return is_same and [view.tobytes() for view in self._views] == self._middles
 
     def get(self, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any) -> Value:
         """Returns the value of this key, at first `derive(*arguments)`."""
@@ -56,9 +51,14 @@ class DerivedValues:
         self._values = {key: value for key, value in self._values.copy().items() if key[0] not in kinds}
 
 
-def _state(weight: Tensor) -> tuple[int, int, bool]:
-    """Returns the address, the number of writes (0 in inference mode), and whether there is a `grad`."""
-    return weight.data_ptr(), 0 if weight.is_inference() else weight._version, weight.grad is not None
+def _state(weight: Tensor) -> tuple[object, ...]:
+    """
+    Returns the address, the layout, the number of writes (0 in inference mode), and, if there is a `grad`, an
+    object that equals no other.
+    """
+    writes = 0 if weight.is_inference() else weight._version
+    layout = weight.shape, weight.stride(), weight.dtype
+    return weight.data_ptr(), layout, writes, weight.grad is None or object()
 
 
 def derive_once(

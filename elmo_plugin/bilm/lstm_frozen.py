@@ -83,9 +83,8 @@ def run_sequential(
         gates = input_gates(lambda start, stop: layer.input_linear(rows[start:stop]), batch_sizes)  # noqa: B023
         steps = outputs[direction].split(list(batch_sizes))
         hidden = hidden[: batch_sizes[0]] if batch_sizes else hidden
-        for added, output, size, next_size in zip(
-            gates, steps, batch_sizes, [*batch_sizes, 0][1:], strict=True
-        ):
+        next_sizes = [*batch_sizes, 0][1:]
+        for added, output, size, next_size in zip(gates, steps, batch_sizes, next_sizes, strict=True):
             products = layer.recurrent_linear(hidden, added)
             parts = products.to(cell.dtype).sigmoid_().chunk(4, dim=-1)
             activated = update_cell_(parts, cell[:size], layer.cell_clip, torch.empty_like(cell[:size]))
@@ -124,9 +123,8 @@ def run_batched(
         gates = input_gates(project, batch_sizes)  # each (directions, size, 4 * dim)
         steps = outputs.split(list(batch_sizes), dim=1)  # each (directions, size, projection_dim)
         step, before = None, hidden
-        for added, output, size, next_size in zip(
-            gates, steps, batch_sizes, [*batch_sizes, 0][1:], strict=True
-        ):
+        next_sizes = [*batch_sizes, 0][1:]
+        for added, output, size, next_size in zip(gates, steps, batch_sizes, next_sizes, strict=True):
             if step is None:
                 step = _BatchedStep(layers, before[:, :size], cell[:, :size])
             step(added, output)

@@ -508,10 +508,9 @@ class BiLm(nn.Module):
 
         This happens automatically if a weight requires gradients or has some (`grad`), is replaced, gets
         other memory (`weight.data = ...`, `to` and the like), or is written to by an operation that torch
-        counts, in `no_grad` or not (`load_state_dict`, `nn.init`, most optimizers); and in this biLM's
-        `requires_grad_`. torch counts no writes through `.data` or numpy, nor those of fused optimizers: on a
-        CPU they are noticed if they change the middle value of any weight. Call this after such writes to
-        single values, or on a GPU.
+        counts, in `no_grad` or not (`load_state_dict`, `nn.init`, most optimizers). torch counts no writes
+        through `.data` or numpy, nor those of fused optimizers: on a CPU they are noticed if they change the
+        middle value of any weight. Call this after such writes to single values, or on a GPU.
         """
         self._derived = None
 
@@ -519,10 +518,6 @@ class BiLm(nn.Module):
         """Drops the vectors of all words, so that the next batch encodes its own again."""
         if self._derived is not None:
             self._derived.drop("words", "begin")
-
-    def requires_grad_(self, requires_grad: bool = True) -> "Self":
-        self.refresh()
-        return super().requires_grad_(requires_grad)
 
     def _apply(self, *args: Any, **kwargs: Any) -> "Self":
         self.refresh()  # first, so that derived values and moved weights are not in memory together

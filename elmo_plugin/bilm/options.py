@@ -225,25 +225,17 @@ def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
 
 
 def _lexicon_cnn(options: dict[str, Any]) -> LexiconCnnOptions:
-    pairs = {
-        key: tuple((first, second) for first, second in options[key])
-        for key in ("characters", "words", "filters")
-    }
+    pairs = {key: tuple((a, b) for a, b in options[key]) for key in ("characters", "words", "filters")}
     return LexiconCnnOptions(**{**options, **pairs})
 
 
 _KEYS = {
     "lstm": tuple(option.name for option in fields(LstmOptions)),
     "char_cnn": (
-        "activation",
-        "embedding",
-        "filters",
-        "max_characters_per_token",
-        "n_characters",
-        "n_highway",
+        "activation", "embedding", "filters", "max_characters_per_token", "n_characters", "n_highway",
     ),
     "lexicon_cnn": tuple(option.name for option in fields(LexiconCnnOptions)),
-}
+}  # fmt: skip
 
 
 def check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activation: str) -> None:

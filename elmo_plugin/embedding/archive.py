@@ -45,8 +45,9 @@ class ElmoMetadata(NamedTuple):
         if not isinstance(metadata, dict) or set(metadata) != set(cls._fields):
             raise BiLmError(f"{_WHAT}: expected {', '.join(cls._fields)}, got {metadata!r}")
         layers = metadata["layers"]
-        numbers = list(layers.values()) if isinstance(layers, dict) else [None]
-        if not all(isinstance(each, list) and all(map(_is_layer, each)) for each in numbers):
+        lists = list(layers.values()) if isinstance(layers, dict) else [None]
+        numbers = [number for each in lists for number in (each if isinstance(each, list) else [None])]
+        if not all(type(number) is int and number >= 0 for number in numbers):
             raise BiLmError(f"{_WHAT}: expected lists of layers, got {layers!r}")
         return cls(**metadata)
 
@@ -122,19 +123,14 @@ def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
     counts = Counter(map(_placement, modules))
     mixes = []
     for module in modules:
-        weights = state[module + _WEIGHTS]
+        placement = _placement(module) if counts[_placement(module)] == 1 else module
+        weights = torch.softmax(state[module + _WEIGHTS].double(), dim=0).tolist()
         elmo, _, name = module.rpartition(".mixes.")
         metadata = state.get(f"{elmo}.{EXTRA_STATE}")
-        mixes.append(
-            LayerWeights(
-                _placement(module) if counts[_placement(module)] == 1 else module,
-                list(range(len(weights)))
-                if metadata is None
-                else ElmoMetadata.from_tensor(metadata).layers[name],
-                torch.softmax(weights.double(), dim=0).tolist(),
-                float(state[f"{module}.scalar_mix.gamma"]),
-            )
-        )
+        numbers = list(range(len(weights)))
+        layers = numbers if metadata is None else ElmoMetadata.from_tensor(metadata).layers[name]
+        gamma = float(state[f"{module}.scalar_mix.gamma"])
+        mixes.append(LayerWeights(placement, layers, weights, gamma))
     return mixes
 
 
@@ -146,7 +142,3 @@ def layer_name(number: int) -> str:
 def _placement(module: str) -> str:
     name = module.rpartition(".")[2]
     return name if name in ("input", "output") else module
-
-
-def _is_layer(number: object) -> bool:
-    return type(number) is int and number >= 0

@@ -1,5 +1,6 @@
 """The one ELMo module of a model, as configurations and archives have it."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from os import PathLike
@@ -16,11 +17,12 @@ from elmo_plugin.bilm.io import BUNDLED_MODELS, weights_digest
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import check_all_finite
 from elmo_plugin.embedding.archive import EXTRA_STATE, ElmoMetadata, archived_bilm
-from elmo_plugin.embedding.cache import RegisteredCache
+from elmo_plugin.embedding.cache.registered_cache import RegisteredCache
 from elmo_plugin.embedding.representations import ElmoRepresentations
 from elmo_plugin.embedding.scalar_mix import LayerMix
 
 
+@dataclass
 class ElmoPlacement(FromParams):
     """
     How ELMo enters a model at one place.
@@ -37,17 +39,10 @@ class ElmoPlacement(FromParams):
         Fixed weights of the mixed layers, such as `[0.2, 0.5, 0.3]`, of sum 1. They are learned if not given.
     """
 
-    def __init__(
-        self,
-        layers: str | int | list[int] = "all",
-        layer_norm: bool = False,
-        dropout: float = 0.5,
-        mixing_weights: list[float] | None = None,
-    ) -> None:
-        self.layers = layers
-        self.layer_norm = layer_norm
-        self.dropout = dropout
-        self.mixing_weights = mixing_weights
+    layers: str | int | list[int] = "all"
+    layer_norm: bool = False
+    dropout: float = 0.5
+    mixing_weights: list[float] | None = None
 
     def mix(self, num_layers: int) -> LayerMix:
         """Returns the module for a biLM with this many layers."""
@@ -131,10 +126,8 @@ class ContextualElmo(ElmoRepresentations, FromParams):
                 f"the biLM reads {expected} characters per token, but the token indexer gave "
                 f"{character_ids.size(-1)}: give the indexer max_characters_per_token {expected}"
             )
-        try:
+        with as_configuration_error():
             return super().run_bilm(character_ids, boundaries)
-        except BiLmError as error:
-            raise ConfigurationError(str(error)) from None
 
     @overrides
     def get_extra_state(self) -> torch.Tensor:
@@ -154,8 +147,8 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         state = super().state_dict(*args, **kwargs)
         prefix = kwargs.get("prefix", "")
         if ElmoMetadata.from_tensor(state[prefix + EXTRA_STATE]).digest:
-            for name in [name for name in state if name.startswith(f"{prefix}bilm.")]:
-                del state[name]
+            for name in self.bilm.state_dict():
+                del state[f"{prefix}bilm.{name}"]
         return state
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
@@ -168,9 +161,8 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
     def _is_bundled(self) -> bool:
         """Returns whether the biLM is frozen and has the weights that come with this package."""
-        if self._source not in BUNDLED_MODELS or any(each.requires_grad for each in self.bilm.parameters()):
-            return False
-        return _digest(self.bilm) == _bundled_digest(self._source)
+        can_be = self._source in BUNDLED_MODELS and not self.bilm.is_trainable
+        return can_be and _digest(self.bilm) == _bundled_digest(self._source)
 
     def _bundled_weights(self, metadata: ElmoMetadata) -> dict[str, Tensor]:
         """Returns the weights that the state lacks. Raises `BiLmError` if this package has others."""

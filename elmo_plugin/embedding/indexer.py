@@ -39,12 +39,9 @@ class ElmoTokenIndexer(TokenIndexer):
         normalize: bool = False,
     ) -> None:
         super().__init__(token_min_padding_length)
-        if max_characters_per_token < 3:
-            raise ConfigurationError(
-                "max_characters_per_token must leave room for one character between the begin and the end "
-                f"of a word, so at least 3, not {max_characters_per_token}"
-            )
         self._max_characters = max_characters_per_token
+        if self._max_characters < 3:
+            raise ConfigurationError(f"max_characters_per_token: expected >= 3, got {self._max_characters}")
         self._normalize = normalize
 
     @overrides
@@ -67,8 +64,7 @@ class ElmoTokenIndexer(TokenIndexer):
         self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
     ) -> dict[str, torch.Tensor]:
         """Returns `elmo_tokens`: shape (padded length, max_characters_per_token), int16, zeros at padding."""
-        length = padding_lengths["elmo_tokens"]
-        ids = np.zeros((length, self._max_characters), dtype=np.int16)
+        ids = np.zeros((padding_lengths["elmo_tokens"], self._max_characters), dtype=np.int16)
         for row, word in zip(ids, tokens["elmo_tokens"], strict=False):
             row[:] = word_to_character_ids(word, self._max_characters)
         return {"elmo_tokens": torch.from_numpy(ids)}

@@ -118,9 +118,8 @@ class ElmoRepresentations(nn.Module):
         sentence boundaries if requested. A cache does not store these.
         """
         if self.cache is not None and not boundaries:
-            output = self.bilm.forward_cached(
-                character_ids, self.precision, self.max_batch_tokens, self.cache
-            )
+            settings = self.precision, self.max_batch_tokens, self.cache
+            output = self.bilm.forward_cached(character_ids, *settings)
         else:
             state, weight = self._state if self.stateful else None, self.bilm.token_encoder.projection.weight
             output = self.bilm(

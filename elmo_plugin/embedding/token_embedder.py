@@ -7,7 +7,7 @@ from overrides import overrides
 from torch import Tensor
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS
-from elmo_plugin.embedding.cache import RegisteredCache
+from elmo_plugin.embedding.cache.registered_cache import RegisteredCache
 from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
 
 

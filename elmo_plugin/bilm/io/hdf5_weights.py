@@ -136,9 +136,8 @@ def read_softmax(path: str | AnyPath, options: BiLmOptions) -> SoftmaxWeights | 
 def read_dtype(path: str | AnyPath) -> str:
     """Returns which of `DTYPES` the numbers of the file have; `float32` for any other."""
     with open_hdf5(path, f"weight file {path}") as file:
-        characters = file.get("char_embed")
-        is_half = isinstance(characters, h5py.Dataset) and characters.dtype == np.float16
-        return "float16" if is_half else "float32"
+        characters = find_numbers(file, "char_embed")
+        return "float16" if characters is not None and characters.dtype == np.float16 else "float32"
 
 
 def write_weights(

@@ -35,14 +35,10 @@ _PAIR = f"one *{OPTIONS_NAME} and one *{WEIGHTS_NAME} or other *.hdf5"
 
 Source = str | Path | Mapping[str, str]
 
-_BUNDLED = Path(__file__).parents[2] / "models" / "bilm"
+_BUNDLED = str(Path(__file__).parents[2] / "models" / "bilm")
 _PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
 _DIGEST_VERSION = b"elmo_plugin 1"  # raise it if the same biLM gives other numbers
-
-
-def _bundled(name: str) -> tuple[str, str]:
-    return str(_BUNDLED / name / OPTIONS_NAME), str(_BUNDLED / name / WEIGHTS_NAME)
 
 
 def _published(stem: str, weights: str = "weights") -> tuple[str, str]:
@@ -51,7 +47,7 @@ def _published(stem: str, weights: str = "weights") -> tuple[str, str]:
 
 BUNDLED_MODELS = ("tiny", "base")
 MODELS: dict[str, tuple[str, str]] = {
-    **{name: _bundled(name) for name in BUNDLED_MODELS},
+    **{n: (f"{_BUNDLED}/{n}/{OPTIONS_NAME}", f"{_BUNDLED}/{n}/{WEIGHTS_NAME}") for n in BUNDLED_MODELS},
     "small": _published("2x1024_128_2048cnn_1xhighway/elmo_2x1024_128_2048cnn_1xhighway"),
     "medium": _published("2x2048_256_2048cnn_1xhighway/elmo_2x2048_256_2048cnn_1xhighway"),
     "original": _published("2x4096_512_2048cnn_2xhighway/elmo_2x4096_512_2048cnn_2xhighway"),
@@ -114,18 +110,15 @@ def _find(source: Source) -> AnyPath | tuple[AnyPath, AnyPath]:
     path = fetch(source)
     if not path.exists():
         path = _find_on_hub(source, path)
-    if is_zip(path):
-        models = [model for folder in ZippedPath.folders(path) if (model := _model_in(folder))]
-        if len(models) != 1:
-            names = [str(model[0].parent if isinstance(model, tuple) else model) for model in models]
-            raise BiLmError(f"archive {path}: expected {_PAIR} of one model, got {names or 'none'}")
-        return models[0]
-    if not path.is_dir() or (path / CONFIG_NAME).is_file():
+    if not is_zip(path) and (not path.is_dir() or (path / CONFIG_NAME).is_file()):
         return path
-    model = _model_in(path)
-    if model is None:
-        raise BiLmError(f"directory {path}: expected {CONFIG_NAME}, or {_PAIR}")
-    return model
+    folders: list[AnyPath] = [path] if path.is_dir() else ZippedPath.folders(path)
+    models = [model for folder in folders if (model := _model_in(folder))]
+    if len(models) != 1:
+        names = [str(model[0].parent if isinstance(model, tuple) else model) for model in models]
+        kind, others = ("directory", f"{CONFIG_NAME}, or ") if path.is_dir() else ("archive", "")
+        raise BiLmError(f"{kind} {path}: expected {others}{_PAIR} of one model, got {names or 'none'}")
+    return models[0]
 
 
 def _model_in(folder: AnyPath) -> AnyPath | tuple[AnyPath, AnyPath] | None:

@@ -44,23 +44,14 @@ _MAX_DIGITS = 9  # of the number of a row
 RELEASED_NETWORK = "cnn_50_100_512_4096_sample.json"
 _RELEASED = {
     "encoder": {
-        "name": "elmo",
-        "projection_dim": 512,
-        "cell_clip": 3,
-        "proj_clip": 3,
-        "dim": 4096,
-        "n_layers": 2,
+        "name": "elmo", "projection_dim": 512, "cell_clip": 3, "proj_clip": 3, "dim": 4096, "n_layers": 2,
     },
     "token_embedder": {
-        "name": "cnn",
-        "activation": "relu",
+        "name": "cnn", "activation": "relu", "n_highway": 2, "word_dim": 100, "char_dim": 50,
         "filters": [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]],
-        "n_highway": 2,
-        "word_dim": 100,
-        "char_dim": 50,
         "max_characters_per_token": 50,
     },
-}
+}  # fmt: skip
 
 
 def is_model_folder(path: AnyPath) -> bool:

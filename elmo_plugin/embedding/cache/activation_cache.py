@@ -3,7 +3,6 @@
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Protocol
@@ -47,14 +46,13 @@ class MemoryStore:
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         missing = []
-        for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
-            record = self._records.get(key)
-            if record is None:
-                missing.append(number)
-                continue
-            row[...] = record
-            with suppress(KeyError):  # another thread may have removed it
-                self._records.move_to_end(key)
+        with self._lock:
+            for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
+                if key in self._records:
+                    row[...] = self._records[key]
+                    self._records.move_to_end(key)
+                else:
+                    missing.append(number)
         return missing
 
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:

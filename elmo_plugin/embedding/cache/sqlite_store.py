@@ -114,8 +114,7 @@ class SqliteStore:
             file = self.folder / NAME
             if not file.exists():
                 file.touch()
-            self._inode = file.stat().st_ino
-            self._process = os.getpid()
+            self._process, self._inode = os.getpid(), file.stat().st_ino
             self._connection = _connect(file, self.max_bytes)
         return self._connection
 
@@ -174,8 +173,7 @@ def _row_id(key: bytes) -> int:
 
 def to_record(key: bytes, vectors: np.ndarray) -> bytes:
     """Returns the record of a sentence's vectors, of any shape."""
-    content = vectors.tobytes()
-    return _checksum(key, content) + content
+    return _checksum(key, content := vectors.tobytes()) + content
 
 
 def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
@@ -183,10 +181,8 @@ def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> 
     Copies a record into `vectors`. Returns false, and copies nothing, if the record is damaged, or of another
     key, shape or type.
     """
-    if len(record) != CHECKSUM_SIZE + vectors.nbytes:
-        return False
     content = memoryview(record)[CHECKSUM_SIZE:]
-    if bytes(record[:CHECKSUM_SIZE]) != _checksum(key, content):
+    if len(content) != vectors.nbytes or bytes(record[:CHECKSUM_SIZE]) != _checksum(key, content):
         return False
     vectors[...] = np.frombuffer(content, vectors.dtype).reshape(vectors.shape)
     return True
