@@ -161,8 +161,9 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
     def _is_bundled(self) -> bool:
         """Returns whether the biLM is frozen and has the weights that come with this package."""
-        can_be = self._source in BUNDLED_MODELS and not self.bilm.is_trainable
-        return can_be and _digest(self.bilm) == _bundled_digest(self._source)
+        if self._source not in BUNDLED_MODELS or self.bilm.is_trainable:
+            return False
+        return _digest(self.bilm) == _bundled_digest(self._source)
 
     def _bundled_weights(self, metadata: ElmoMetadata) -> dict[str, Tensor]:
         """Returns the weights that the state lacks. Raises `BiLmError` if this package has others."""

@@ -96,9 +96,8 @@ class ElmoRepresentations(nn.Module):
         self.max_batch_tokens = max_batch_tokens
         self._state: LstmState | None = None
         numbers = layer_numbers(layers, bilm.num_layers)
-        self.mixes = nn.ModuleDict(
-            {str(i): LayerMix(numbers, layer_norm, dropout, mixing_weights) for i in range(num_mixes)}
-        )
+        mixes = {str(i): LayerMix(numbers, layer_norm, dropout, mixing_weights) for i in range(num_mixes)}
+        self.mixes = nn.ModuleDict(mixes)
 
     @property
     def output_dim(self) -> int:

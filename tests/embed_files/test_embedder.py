@@ -41,8 +41,10 @@ def test_two_workers_write_the_bytes_of_one(
     assert (tmp_path / "1.hdf5").read_bytes() == (tmp_path / "2.hdf5").read_bytes()
 
 
-@pytest.mark.slow
-def test_the_error_of_a_worker_is_raised(settings: EmbedSettings, text: Path, tmp_path: Path) -> None:
+def test_the_error_of_a_worker_is_raised(
+    settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(multiprocessing, "get_context", lambda _: PROCESSES)
     with pytest.raises(BiLmError, match=r"text\.txt, line 1: the sentence has 7 words"):
         embed_file(text, tmp_path / "out.hdf5", replace(settings, max_words=3), workers=2)
 
@@ -74,9 +76,16 @@ def test_workers_end_when_the_process_that_started_them_is_killed(
     ("number", "has_begun"), [(signal.SIGKILL, True), (signal.SIGTERM, True), (signal.SIGKILL, False)]
 )
 def test_a_killed_worker_ends_the_run_with_one_sentence_and_the_rest_goes_on(
-    number: signal.Signals, has_begun: bool, settings: EmbedSettings, tmp_path: Path, short_chunks: None
+    number: signal.Signals,
+    has_begun: bool,
+    settings: EmbedSettings,
+    tmp_path: Path,
+    short_chunks: None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    text = write_text(tmp_path / "text.txt", LINES * (300 if has_begun else 1))
+    if number == signal.SIGTERM:  # spares the imports; those of SIGKILL are started as users have them
+        monkeypatch.setattr(multiprocessing, "get_context", lambda _: PROCESSES)
+    text = write_text(tmp_path / "text.txt", LINES * (150 if has_begun else 1))
     output = tmp_path / "out.hdf5"
     process = PROCESSES.Process(target=embed_silently, args=(text, output, settings, 2))
     process.start()

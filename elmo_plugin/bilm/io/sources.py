@@ -3,7 +3,7 @@
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from hashlib import blake2b
 from pathlib import Path
@@ -112,7 +112,7 @@ def _find(source: Source) -> AnyPath | tuple[AnyPath, AnyPath]:
         path = _find_on_hub(source, path)
     if not is_zip(path) and (not path.is_dir() or (path / CONFIG_NAME).is_file()):
         return path
-    folders: list[AnyPath] = [path] if path.is_dir() else ZippedPath.folders(path)
+    folders: Sequence[AnyPath] = [path] if path.is_dir() else ZippedPath.folders(path)
     models = [model for folder in folders if (model := _model_in(folder))]
     if len(models) != 1:
         names = [str(model[0].parent if isinstance(model, tuple) else model) for model in models]
