@@ -9,7 +9,7 @@ from elmo_plugin.common.streams import show
 from elmo_plugin.tasks.coref import score_coref
 from elmo_plugin.tasks.ner import score_tagged
 from elmo_plugin.tasks.squad import score_squad
-from elmo_plugin.tasks.srl import score_props
+from elmo_plugin.tasks.srl import score_srl
 
 
 class Scorer(NamedTuple):
@@ -38,10 +38,10 @@ SCORERS = {
         },
     ),
     "srl": Scorer(
-        score_props,
+        score_srl,
         "Propositions, scored like the CoNLL-2005 shared task's srl-eval.pl.",
         {
-            "GOLD": "the gold propositions, in CoNLL-2005's props format (plain, .gz or .zst)",
+            "GOLD": "the gold propositions: props, CoNLL-2012 or JSON lines (plain, .gz or .zst)",
             "SYSTEM": "the propositions of a system, for the same sentences",
         },
     ),

@@ -1,9 +1,8 @@
 """Shared by readers and writers of CoNLL files: errors, columns, marks of documents, escaped words."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 
 from allennlp.common.checks import ConfigurationError
 
@@ -14,9 +13,9 @@ FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll", "*.jsonl")
 TABS = "columns with spaces are separated by tabs"
 NOTHING = ("-", "_", "*", "")  # in a column of a word without an annotation
 _MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b\s*(?P<title>.*?)\s*", re.ASCII | re.DOTALL)
-_NUMBER = re.compile("[0-9]{1,9}")
 _MENTION = re.compile(r"[^*]*[()][^*]*")
 _MENTION_OR_NONE = re.compile(r"[-_]|[^*]*[()][^*]*")
+_ARGUMENT = re.compile(r"\([^()]+\*|\*\S*\)")
 _LABEL = re.compile(r"[-_]?|\S*[()*]\S*")
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 _PLAIN = {**_BRACKETS, "``": '"', "''": '"', "/.": ".", "/?": "?"}  # the last two: OntoNotes
@@ -60,37 +59,49 @@ def split_sentence(lines: Sequence[Line]) -> list[Row]:
     """
     words = [line for line in lines if not line.text.startswith("#")] or lines
     use_tabs = all("\t" in line.text for line in words)
-    if use_tabs and max(line.text.count("\t") for line in words) + 1 < FIXED_COLUMNS:  # a mixture of both?
-        use_tabs = min(len(line.columns) for line in words) <= FIXED_COLUMNS
+    if use_tabs and words[0].text.count("\t") + 1 < FIXED_COLUMNS:  # a mixture of both?
+        use_tabs = len(words[0].columns) <= FIXED_COLUMNS
     rows = [(line, _split_at_tabs(line) if use_tabs else line.columns) for line in lines]
-    lengths = [len(columns) for line, columns in rows if words is lines or not line.text.startswith("#")]
-    usual = max(lengths, key=lengths.count)
-    rows = [row for row in rows if not row[0].text.startswith("#") or _is_word(row[1], usual)]
-    for _, columns in rows:
-        while len(columns) > usual and not columns[-1]:
-            columns.pop()
-    width = max((len(columns) for _, columns in rows), default=0)
+    if lines[0].text.startswith("#") or len(words) < len(lines):
+        lengths = [len(row) for line, row in rows if words is lines or not line.text.startswith("#")]
+        usual = max(lengths, key=lengths.count)
+        rows = [(line, row) for line, row in rows if line.text[0] != "#" or _is_word(row, usual)]
+    if use_tabs:
+        _drop_last_tabs([row for _, row in rows])
+    width = max((len(row) for _, row in rows), default=0)
     is_last = _MENTION if use_tabs else _MENTION_OR_NONE
-    for _, columns in rows:
-        if len(columns) == width - 1 and not is_last.fullmatch(columns[-1]):
-            columns.append("-")
+    for row in (row for _, row in rows if len(row) == width - 1):
+        if not is_last.fullmatch(row[-1]):
+            row.append("-")
     return rows
+
+
+def is_predicate(labels: Iterable[str]) -> bool:
+    """Returns whether labels are those of a predicate. Mentions have no `*` next to their brackets."""
+    return any(map(_ARGUMENT.search, labels))
 
 
 def _split_at_tabs(line: Line) -> list[str]:
     return [column.strip(" \r\n") for column in line.text.split("\t")]
 
 
+def _drop_last_tabs(rows: list[list[str]]) -> None:
+    """Removes a blank last column in some rows only, or next to the column of coreference."""
+    lengths = list(map(len, rows))
+    usual = max(lengths, key=lengths.count, default=0)
+    while usual > 2 and not any(row[usual - 1] for row in rows if len(row) >= usual):
+        before = {row[usual - 2] for row in rows if len(row) >= usual}.difference("-_", [""])
+        if not before or not all(map(_MENTION.fullmatch, before)):
+            break
+        usual -= 1
+    for row in rows:
+        while len(row) > usual and not row[-1]:
+            row.pop()
+
+
 def _is_word(columns: list[str], length: int) -> bool:
     """Returns whether a line that begins with # is a word, not a comment."""
     return len(columns) == length and bool(_LABEL.fullmatch(columns[-1]))
-
-
-def is_counting(numbers: Sequence[str]) -> bool:
-    """Returns whether each of the numbers is one more than the number before it."""
-    if not all(map(_NUMBER.fullmatch, numbers)):
-        return False
-    return all(int(second) == int(first) + 1 for first, second in pairwise(numbers))
 
 
 def unescape_words(rows: Sequence[Row], words: Sequence[str]) -> list[str]:

@@ -21,6 +21,7 @@ from elmo_plugin.tasks.tokenizers import as_typed
 
 logger = logging.getLogger(__name__)
 
+_COLUMN = re.compile(r"\S+", re.ASCII)
 UNKNOWN_TAG = -100  # the index of a tag that the vocabulary lacks; losses ignore it, no model predicts it
 
 
@@ -39,7 +40,7 @@ class Line(NamedTuple):
     @property
     def columns(self) -> list[str]:
         """The parts of the line between ASCII white space. Other spaces may be part of a word."""
-        return re.findall(r"\S+", self.text, re.ASCII)
+        return _COLUMN.findall(self.text)
 
 
 Row = tuple[Line, list[str]]  # a line and its columns

@@ -65,15 +65,26 @@ def test_the_table_of_srl_is_laid_out_as_that_of_srl_eval(
     ]
 
 
+def test_propositions_may_be_in_any_format_of_the_reader(tmp_path: Path) -> None:
+    columns = "d 0 0 She X * - - - - * (A0*) -\nd 0 1 slept V * sleep 01 - - * (V*) -\n"
+    frame = {"index": 1, "lemma": "sleep", "tags": ["B-A0", "B-V"]}
+    texts = ["-\t(A0*)\nsleep\t(V*)\n", columns, json.dumps({"words": ["She", "slept"], "frames": [frame]})]
+    for text in texts:
+        (tmp_path / "system").write_text(text)
+        (tmp_path / "key").write_text(texts[1])
+        _, figures = SCORERS["srl"].score(str(tmp_path / "key"), str(tmp_path / "system"))
+        assert (figures["Overall"]["correct"], figures["Overall"]["f1"]) == (1, 100)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "counts", "warning"),
     [
         # A predicate that the system lacks: all is missed.
-        (GOLD[: GOLD.index("-\n\n")], NO_GO, (2, 0, 1), "line 4: no predicate instead of go, as in "),
+        (GOLD[: GOLD.index("-\n\n")], NO_GO, (2, 0, 1), "line 1, word 4: no predicate instead of go, as in "),
         # Another lemma: all is missed, and nothing is in excess.
-        ("say", "tell", (1, 0, 2), "line 2: tell instead of say, as in "),
+        ("say", "tell", (1, 0, 2), "line 1, word 2: tell instead of say, as in "),
         # A predicate that is none: it is skipped.
-        ("\n\n-\n\n", "\n\nbe\t(A0*)\n\n", (3, 0, 0), "line 6: be is not a predicate in "),
+        ("\n\n-\n\n", "\n\nbe\t(A0*)\n\n", (3, 0, 0), "line 6, word 1: be is not a predicate in "),
     ],
 )
 def test_predicates_are_matched_by_their_places_as_in_srl_eval(

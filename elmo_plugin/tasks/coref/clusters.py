@@ -8,7 +8,7 @@ from typing import NamedTuple
 from elmo_plugin.tasks.conll2012 import NOTHING, LabelError
 
 NO_MENTION = "-"
-_CLUSTER = r"(?:[0-9]+(?!\w)|[^\W\d][^\s()|]*)"  # 12, or as in GUM person-12
+_CLUSTER = r"(?:[0-9]+(?!\w)|[^\W\d][^\s()|*]*)"  # 12, or as in GUM person-12
 _LABEL = re.compile(rf"(?:\|?(?:\({_CLUSTER}\)?|{_CLUSTER}\)))+")
 _BRACKET = re.compile(rf"(?P<opens>\()?(?P<cluster>{_CLUSTER})(?P<closes>\))?")
 

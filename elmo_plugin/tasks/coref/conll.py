@@ -7,14 +7,13 @@ from itertools import chain, dropwhile, groupby
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.common.files import atomic_write
 from elmo_plugin.tasks.conll2012 import (
     FIXED_COLUMNS,
     NOTHING,
     TABS,
     document_title,
     escape_word,
-    is_counting,
+    is_predicate,
     line_kind,
     locate_label_errors,
     split_sentence,
@@ -25,9 +24,8 @@ from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, documen
 from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, read_text_lines
 from elmo_plugin.tasks.records import parse_records
 
-_TITLE = re.compile(r"(?:\((?P<name>.*)\)|(?P<bare>[^(;]+));?(?:\s*part\s+(?P<part>\d+))?", re.ASCII)
-
-
+_TITLE = re.compile(r"(?P<name>.+?);?(?:\s*part\s+(?P<part>\d+))?", re.ASCII)
+_NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")  # 8-9 and 8.1: as in CoNLL-U
 FORMATS = ("auto", "conll2012", "jsonl")
 
 
@@ -54,7 +52,7 @@ def parse_documents(
     lines: Iterable[Line], *, format: str = "auto", only_clusters: bool = False
 ) -> Iterator[CorefDocument]:
     """Yields the documents of the lines of a file in one of `FORMATS`, see `read_documents`."""
-    lines = dropwhile(_is_blank, lines)
+    lines = dropwhile(lambda line: not line.text.strip(), lines)
     for first in lines:
         lines = chain([first], lines)
         if format == "jsonl" or (format == "auto" and first.text.lstrip().startswith(("{", "["))):
@@ -65,23 +63,25 @@ def parse_documents(
 
 def _parse_columns(lines: Iterable[Line], only_clusters: bool) -> Iterator[CorefDocument]:
     begin: Line | None = None
-    inside: list[Line] = []
-    for line in lines:
-        kind = line_kind(line)
-        if kind == "begin":
-            _check_end(begin)
-            begin, inside = line, []
-        elif kind == "end" and begin is not None:
-            yield _parse_document(begin, inside, only_clusters)
-            begin = None
-        elif begin is not None:
-            inside.append(line)
-        elif kind == "word" and not line.text.startswith("#"):
-            raise ConfigurationError(
-                f"{line.location}: expected #begin document (NAME); part 000, got {line.columns[0]!r}"
-            )
+    sentences: list[list[Row]] = []
+    for kind, group in groupby(lines, key=line_kind):
+        if kind == "word":
+            sentences += filter(None, [split_sentence(list(group))])
+            if sentences and begin is None:
+                line, columns = sentences[0][0]
+                raise ConfigurationError(
+                    f"{line.location}: expected #begin document (NAME); part 000, got {columns[0]!r}"
+                )
+            continue
+        for line in group:
+            if kind == "begin":
+                _check_end(begin)
+                begin, sentences = line, []
+            elif kind == "end" and begin is not None:
+                yield _parse_document(begin, sentences, only_clusters)
+                begin, sentences = None, []
     if begin is not None and only_clusters:
-        yield _parse_document(begin, inside, only_clusters)
+        yield _parse_document(begin, sentences, only_clusters)
     else:
         _check_end(begin)
 
@@ -91,26 +91,28 @@ def _check_end(begin: Line | None) -> None:
         raise ConfigurationError(f"{begin.location}: the document that begins here lacks #end document")
 
 
-def _parse_document(begin: Line, lines: list[Line], only_clusters: bool) -> CorefDocument:
+def _parse_document(begin: Line, sentences: list[list[Row]], only_clusters: bool) -> CorefDocument:
     match = _TITLE.fullmatch(document_title(begin))
     if match is None:
         raise ConfigurationError(f"{begin.location}: expected #begin document (NAME); part 000")
-    groups = (list(group) for is_blank, group in groupby(lines, key=_is_blank) if not is_blank)
-    sentences = [rows for rows in map(split_sentence, groups) if rows]
     if not sentences and not only_clusters:
         raise ConfigurationError(f"{begin.location}: the document that begins here is empty")
-    for sentence in () if only_clusters else sentences:
-        check_columns(sentence, len(sentence[0][1]), f"as in line {sentence[0][0].number}; {TABS}")
-    words = [row for sentence in sentences for row in sentence]
+    name = re.sub(r"^\((.*)\)$", r"\1", match["name"])
+    word = 0
+    if not only_clusters:
+        for rows in sentences:
+            check_columns(rows, len(rows[0][1]), f"as in line {rows[0][0].number}; {TABS}")
+        word = _word_column(sentences, name)
+        for rows in sentences:
+            _add_coreference(rows, word)
+    words = [row for rows in sentences for row in rows]
     with locate_label_errors(words):
         clusters = parse_clusters([columns[-1] for _, columns in words])
-    name: str = match["name"] or match["bare"] or ""
-    column = 0 if only_clusters else _word_column(sentences, name)
     return CorefDocument(
         name=name,
         part=match["part"] or "",
-        sentences=[unescape_words(rows, [columns[column] for _, columns in rows]) for rows in sentences],
-        speakers=[_speakers(rows, column) for rows in sentences],
+        sentences=[unescape_words(rows, [columns[word] for _, columns in rows]) for rows in sentences],
+        speakers=[_speakers(rows, word) for rows in sentences],
         genre=genre_in(name),
         clusters=clusters,
         file=begin.file,
@@ -118,59 +120,52 @@ def _parse_document(begin: Line, lines: list[Line], only_clusters: bool) -> Core
     )
 
 
-def _is_blank(line: Line) -> bool:
-    return not line.text.strip()
-
-
 def _word_column(sentences: list[list[Row]], name: str) -> int:
-    """Returns the column after the numbers of words, or the usual one if no column has such numbers."""
-    line, columns = sentences[0][0]
-    width = min(len(rows[0][1]) for rows in sentences)
+    """Returns the usual column of words, or else the first one in which those of a sentence differ."""
+    width = min(max(len(rows[0][1]) for rows in sentences), FIXED_COLUMNS)
+    wide = [[row for _, row in rows] for rows in sentences if len(rows[0][1]) >= width]
 
-    def is_number(column: int) -> bool:
-        return all(is_counting([row[column] for _, row in rows]) for rows in sentences)
+    def is_text(column: int) -> bool:
+        values = {row[column] for rows in wide for row in rows} - {name}
+        return not all(map(_NUMBER.fullmatch, values))
 
-    for number in (2, 3, 1, 0):
-        if number < width - 2 and is_number(number):
-            return number + 1
-    usual = {2: 0, 3: 1}.get(width, 3 if width > FIXED_COLUMNS else -1)
-    if usual < 0 or is_number(usual) or columns[usual] == name:
+    if width == FIXED_COLUMNS and not is_text(1) and not is_text(2):
+        return 3
+    texts = list(filter(is_text, range(max(width - 1, 1))))
+    differ = [column for column in texts if any(len({row[column] for row in rows}) > 1 for rows in wide)]
+    if not differ and len(texts) != 1:
+        line, columns = sentences[0][0]
         raise ConfigurationError(
             f"{line.location}: expected a word, alone or after document, part or number, then coreference, "
             f"got {' '.join(columns)!r}"
         )
-    return usual
+    return (differ or texts)[0]
+
+
+def _add_coreference(rows: list[Row], word: int) -> None:
+    """Adds the column of coreference to a sentence that ends with words, entities or predicates."""
+    last = {columns[-1] for _, columns in rows}
+    width = len(rows[0][1])
+    ends_with_entities = word == 3 and width == FIXED_COLUMNS and "*" in "".join(last)
+    if width == word + 1 or ends_with_entities or is_predicate(last):
+        for _, columns in rows:
+            columns.append("-")
 
 
 def _speakers(rows: list[Row], word: int) -> list[str]:
     """Returns the speaker of each word. Raises `ConfigurationError` if names seem to have spaces."""
-    speaker = word + 6
-    if word < 3 or len(rows[0][1]) < speaker + 3:
+    speaker, width = word + 6, len(rows[0][1])
+    if word < 3 or width < speaker + 3:
         return [NO_SPEAKER] * len(rows)
-    predicates = sum(row[word + 4] not in NOTHING for _, row in rows)
     for line, columns in rows:
-        entity, after = ("*" in column or column in NOTHING for column in columns[speaker + 1 : speaker + 3])
-        if after and not entity and "\t" not in line.text and len(columns) != speaker + 3 + predicates:
+        entity = columns[speaker + 1]
+        is_entity = "*" in entity or "(" in entity or entity in NOTHING or "\t" in line.text
+        if not is_entity and width != speaker + 3 + sum(row[word + 4] not in NOTHING for _, row in rows):
             raise ConfigurationError(
                 f"{line.location}: expected the speaker and the named entity in columns {speaker + 1} and "
                 f"{speaker + 2}, got {' '.join(columns[speaker : speaker + 3])!r}; {TABS}"
             )
     return [columns[speaker] or NO_SPEAKER for _, columns in rows]
-
-
-def write_documents(path: str | os.PathLike[str], documents: Iterable[CorefDocument]) -> None:
-    """
-    Writes documents atomically, for `read_documents` and the reference scorer. For a response, replace the
-    clusters of the documents of the key.
-
-    Raises `ConfigurationError` if a document cannot be written.
-    """
-    with atomic_write(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        for document in documents:
-            try:
-                file.writelines(f"{line}\n" for line in format_document(document))
-            except ValueError as error:
-                raise ConfigurationError(f"{path}, document {document.title}: {error}") from None
 
 
 def format_document(document: CorefDocument) -> list[str]:

@@ -1,8 +1,7 @@
 """Semantic role labelling: the highway LSTM of He et al. (2017) on PropBank annotation."""
 
 from elmo_plugin.tasks.srl.dataset_reader import SrlPredicatesReader, SrlReader
-from elmo_plugin.tasks.srl.metrics import score_props
+from elmo_plugin.tasks.srl.metrics import score_srl
 from elmo_plugin.tasks.srl.model import SrlHighwayLstm
 from elmo_plugin.tasks.srl.predicates import SrlPredicates, SrlPredicatesPredictor
 from elmo_plugin.tasks.srl.predictor import SrlPredictor
-from elmo_plugin.tasks.srl.props import read_props, write_props

@@ -10,7 +10,7 @@ from allennlp.data.fields import IndexField, MetadataField, SequenceLabelField, 
 from allennlp.data.tokenizers import Token
 
 from elmo_plugin.common.formats.text_files import compression
-from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS
+from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, FOLDER_PATTERNS
 from elmo_plugin.tasks.dataset_reader import (
     Line,
     TagsField,
@@ -19,13 +19,9 @@ from elmo_plugin.tasks.dataset_reader import (
     sentence_fields,
 )
 from elmo_plugin.tasks.records import parse_records
+from elmo_plugin.tasks.srl.props import parse_conll2005, parse_props, parse_words_and_props
 from elmo_plugin.tasks.srl.records import sentences_in
-from elmo_plugin.tasks.srl.sentences import (
-    SrlSentence,
-    parse_conll2005,
-    parse_conll2012,
-    parse_words_and_props,
-)
+from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012
 from elmo_plugin.tasks.srl.spans import arguments_to_tags
 
 _PATTERNS = {
@@ -82,25 +78,48 @@ class SrlSentenceReader(TaskDatasetReader):
 
     def read_sentences(self, lines: Iterable[Line]) -> Iterator[SrlSentence]:
         """Yields the sentences of a file, with the predicates that count."""
-        lines = dropwhile(lambda line: not line.text.strip(), lines)
-        for first in lines:
-            for words, predicates in self._parse(first, chain([first], lines)):
-                yield SrlSentence(words, [p for p in predicates if p.kind == "verb" or not self._verbs_only])
+        for sentence in _parse(lines, self._format, has_words=True):
+            verbs = [p for p in sentence.predicates if p.kind == "verb" or not self._verbs_only]
+            yield sentence._replace(predicates=verbs)
 
-    def _parse(self, first: Line, lines: Iterable[Line]) -> Iterator[SrlSentence]:
-        name = first.file.removesuffix(compression(first.file))
-        is_jsonl = first.text.lstrip().startswith(("{", "["))
-        found = "jsonl" if is_jsonl else "conll2005" if name.endswith(".props") else "conll2012"
-        found = found if self._format == "auto" else self._format
-        if found == "jsonl":
-            return chain.from_iterable(map(sentences_in, parse_records(lines, format="jsonl")))
-        if found == "conll2012":
-            return parse_conll2012(lines)
+
+def read_sentences(path: str) -> Iterator[SrlSentence]:
+    """
+    Reads a file to score: propositions (see `parse_props`), columns of CoNLL-2012, or JSON lines. Raises
+    `ConfigurationError`, naming file and line, if a line is malformed.
+    """
+    return _parse(read_text_lines(path), "auto", has_words=False)
+
+
+def _parse(lines: Iterable[Line], format: str, has_words: bool) -> Iterator[SrlSentence]:
+    """Yields the sentences of a file. A file in no other format has propositions if it has no words."""
+    lines = dropwhile(lambda line: not line.text.strip(), lines)
+    for first in lines:
+        lines = chain([first], lines)
+        kind = _find_format(first, has_words) if format == "auto" else format
         parts = first.file.rsplit("/", 2)  # the last two are props/NAME.props
         words = "/".join([*parts[:-2], *(part.replace("props", "words") for part in parts[-2:])])
-        if words == first.file:
-            return parse_words_and_props(lines)
-        return parse_conll2005(lines, read_text_lines(words))
+        if kind == "jsonl":
+            yield from chain.from_iterable(map(sentences_in, parse_records(lines, format="jsonl")))
+        elif kind == "conll2012":
+            yield from parse_conll2012(lines)
+        elif not has_words:
+            yield from parse_props(lines)
+        elif words == first.file:
+            yield from parse_words_and_props(lines)
+        else:
+            yield from parse_conll2005(lines, read_text_lines(words))
+
+
+def _find_format(first: Line, has_words: bool) -> str:
+    if first.text.lstrip().startswith(("{", "[")):
+        return "jsonl"
+    if has_words:
+        is_2012 = not first.file.removesuffix(compression(first.file)).endswith(".props")
+    else:
+        columns = first.columns
+        is_2012 = first.text.startswith("#") or (len(columns) >= FIXED_COLUMNS and columns[2].isdecimal())
+    return "conll2012" if is_2012 else "conll2005"
 
 
 @DatasetReader.register("srl_conll2012")
@@ -137,7 +156,7 @@ class SrlReader(SrlSentenceReader):
         """
         Yields, for each predicate, the words of its sentence, its index, the tags, its lemma and its kind.
         """
-        for words, predicates in self.read_sentences(lines):
+        for words, predicates, _ in self.read_sentences(lines):
             tokens = [Token(word) for word in words]
             for word, lemma, kind, arguments in predicates:
                 if self._keep_without_arguments or any(argument.role != "V" for argument in arguments):
@@ -181,7 +200,7 @@ class SrlPredicatesReader(SrlSentenceReader):
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[int]]]:
         """Yields the words of each sentence, and the indices of its predicates."""
-        for words, predicates in self.read_sentences(lines):
+        for words, predicates, _ in self.read_sentences(lines):
             yield [Token(word) for word in words], [predicate.word for predicate in predicates]
 
     def text_to_instance(self, tokens: list[Token], predicates: list[int] | None = None) -> Instance:

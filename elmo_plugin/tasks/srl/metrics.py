@@ -11,7 +11,8 @@ from allennlp.training.metrics import Metric
 from overrides import overrides
 
 from elmo_plugin.tasks.counting import Figures, ScoreMetric, Scores, figures_by_group, precision_recall_f1
-from elmo_plugin.tasks.srl.props import PropsSentence, read_props
+from elmo_plugin.tasks.srl.dataset_reader import read_sentences
+from elmo_plugin.tasks.srl.sentences import SrlSentence
 from elmo_plugin.tasks.srl.spans import Argument, tags_to_arguments
 
 logger = logging.getLogger(__name__)
@@ -136,22 +137,22 @@ class SrlF1(ScoreMetric):
         return figures_by_group({group: counts.figures() for group, counts in groups.items()})
 
 
-def score_props(gold_path: str, system_path: str) -> tuple[list[str], dict[str, Any]]:
+def score_srl(gold_path: str, system_path: str) -> tuple[list[str], dict[str, Any]]:
     """
-    Scores the propositions of a system against the gold propositions, both props files of the same sentences.
-    As in srl-eval.pl, predicates that the gold file lacks are skipped with a warning. If the system lacks a
-    predicate, or has another lemma for it, all its arguments are missed, with a warning.
+    Scores the propositions of a system against the gold propositions, both of the same sentences, see
+    `read_sentences`. As in srl-eval.pl, predicates that the gold file lacks are skipped with a warning. If
+    the system lacks a predicate, or has another lemma for it, all its arguments are missed, with a warning.
 
     Returns the lines that srl-eval.pl prints; and the counts and percentages of "Overall" and each role.
 
     Raises `ConfigurationError`, naming file and line, if a file is malformed or the sentences differ.
     """
     scores, sentences = SrlScores(), 0
-    for gold, system in zip_longest(read_props(gold_path), read_props(system_path)):
+    for gold, system in zip_longest(read_sentences(gold_path), read_sentences(system_path)):
         sentences += 1
         if gold is None or system is None:
             present, lacking = (system, gold_path) if gold is None else (gold, system_path)
-            raise ConfigurationError(f"{present.location()}: sentence {sentences} is missing in {lacking}")
+            raise ConfigurationError(f"{present.location}: sentence {sentences} is missing in {lacking}")
         _add_sentence(scores, gold, system)
     if not sentences:
         raise ConfigurationError(f"{gold_path}: no sentences in this file")
@@ -160,26 +161,26 @@ def score_props(gold_path: str, system_path: str) -> tuple[list[str], dict[str, 
     return _table(scores, sentences, groups), figures
 
 
-def _add_sentence(scores: SrlScores, gold: PropsSentence, system: PropsSentence) -> None:
+def _add_sentence(scores: SrlScores, gold: SrlSentence, system: SrlSentence) -> None:
     """Counts the arguments of a sentence. Propositions with the same predicate belong together."""
-    if gold.length != system.length:
+    if len(gold.words) != len(system.words):
         raise ConfigurationError(
-            f"{system.location()}: the sentence that begins here has {system.length} words, but "
-            f"{gold.length} in {gold.location()}"
+            f"{system.location}: the sentence that begins here has {len(system.words)} words, but "
+            f"{len(gold.words)} in {gold.location}"
         )
-    unmatched = {proposition.predicate: proposition for proposition in system.propositions}
-    for word, lemma, arguments in gold.propositions:
+    unmatched = {predicate.word: predicate for predicate in system.predicates}
+    for word, lemma, _, arguments in gold.predicates:
         predicted = unmatched.pop(word, None)
         if predicted is not None and predicted.lemma == lemma:
             scores.add(arguments, predicted.arguments)
             continue
         name = "no predicate" if predicted is None else predicted.lemma
-        location = f"{system.location(word)}: {name} instead of {lemma}, as in {gold.location(word)}"
+        location = f"{system.location}, word {word + 1}: {name} instead of {lemma}, as in {gold.location}"
         logger.warning("%s; all its arguments are missed", location)
         scores.add(arguments, [])
-    for word, proposition in unmatched.items():
-        message = f"{proposition.lemma} is not a predicate in {gold.location(word)}; it is skipped"
-        logger.warning("%s: %s", system.location(word), message)
+    for word, predicate in unmatched.items():
+        message = f"{predicate.lemma} is not a predicate in {gold.location}; it is skipped"
+        logger.warning("%s, word %d: %s", system.location, word + 1, message)
 
 
 def _table(scores: SrlScores, sentences: int, groups: dict[str, SrlCounts]) -> list[str]:

@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from elmo_plugin.bilm import split_by_tokens
 from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
 from elmo_plugin.tasks.srl.dataset_reader import SrlReader
-from elmo_plugin.tasks.srl.props import Proposition, PropsSentence, format_props
+from elmo_plugin.tasks.srl.props import format_props
 from elmo_plugin.tasks.srl.spans import tags_to_arguments
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, as_typed
 
@@ -54,7 +54,7 @@ class SrlPredictor(SentencePredictor):
         The name or folder of a spaCy model with tags and lemmas; its verbs and auxiliaries are predicates.
     output_format : `str`, optional (default = `"json"`)
         The output of `allennlp predict` for a sentence: "json", or "props", the lines of CoNLL-2005 that
-        srl-eval.pl reads (see `write_props`).
+        srl-eval.pl reads.
 
     Raises `ConfigurationError` for two taggers, for an input that is not as described, and for an input
     without `"predicates"` and without a tagger.
@@ -116,12 +116,11 @@ class SrlPredictor(SentencePredictor):
             raise ConfigurationError(
                 f'{self.name}: "props" are written for JSON with "predicates", not with --use-dataset-reader'
             )
-        propositions = [
-            Proposition(frame["index"], frame["lemma"], tags_to_arguments(frame["tags"]))
-            for frame in outputs["frames"]
+        predicates = [
+            (frame["index"], frame["lemma"], tags_to_arguments(frame["tags"])) for frame in outputs["frames"]
         ]
         try:
-            lines = format_props(PropsSentence(len(outputs["words"]), propositions))
+            lines = format_props(len(outputs["words"]), predicates)
         except ValueError as error:
             sentence = repr(" ".join(outputs["words"]))
             raise ConfigurationError(f"{self.name}: no props of {sentence:.200}: {error}") from None

@@ -1,59 +1,68 @@
-"""The props files of CoNLL-2005: a column of predicates, and one of brackets for the arguments of each."""
+"""Sentences with their predicates, from the columns of CoNLL-2005."""
 
-import os
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.common.files import atomic_write
-from elmo_plugin.tasks.conll2012 import line_kind, locate_label_errors
-from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, read_text_lines, sentence_rows
+from elmo_plugin.tasks.conll2012 import line_kind, locate_label_errors, unescape_word
+from elmo_plugin.tasks.dataset_reader import Line, Row, check_columns, sentence_rows
+from elmo_plugin.tasks.srl.sentences import Predicate, SrlSentence
 from elmo_plugin.tasks.srl.spans import Argument, format_labels, parse_labels
 
 NO_PREDICATE = "-"
 
 
-class Proposition(NamedTuple):
-    """The word that is a predicate, its lemma, and its arguments from left to right, with `V`."""
-
-    predicate: int
-    lemma: str
-    arguments: list[Argument]
-
-
-class PropsSentence(NamedTuple):
-    """A number of words, and their propositions from left to right, read at a line of a file."""
-
-    length: int
-    propositions: list[Proposition]
-    file: str = ""
-    first_line: int = 1
-
-    def location(self, word: int = 0) -> str:
-        """Returns file and line of a word, with which an error message begins."""
-        return f"{self.file}, line {self.first_line + word}"
-
-
-def read_props(path: str | os.PathLike[str]) -> Iterator[PropsSentence]:
+def parse_props(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     """
     Reads propositions, one word per line: the lemma of a predicate or `-`, and then, for each predicate from
-    left to right, a bracket label. White space separates columns, blank lines separate sentences.
+    left to right, a bracket label. White space separates columns, blank lines separate sentences. The words
+    are empty, and all predicates are verbs.
 
     Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, or brackets are
     malformed, nested or without their other half.
     """
-    return parse_props(read_text_lines(str(path)))
+    return map(_parse_rows, sentence_rows(lines))
 
 
-def parse_props(lines: Iterable[Line]) -> Iterator[PropsSentence]:
-    """Yields the sentences of the lines of a props file, see `read_props`."""
-    return map(parse_rows, sentence_rows(lines))
+def parse_conll2005(props: Iterable[Line], words: Iterable[Line]) -> Iterator[SrlSentence]:
+    """
+    Reads propositions, and their words from the first column of a file with the same lines.
+
+    Raises `ConfigurationError`, naming file and line, if the lengths of a sentence differ, or `V` is not at
+    its predicate.
+    """
+    empty: list[Row] = []
+    for sentence, rows in zip_longest(sentence_rows(props), sentence_rows(words), fillvalue=empty):
+        if len(sentence) != len(rows):
+            raise ConfigurationError(
+                f"{(rows or sentence)[0][0].location}: the sentence that begins here has {len(rows)} words, "
+                f"but {len(sentence)} lines of propositions"
+            )
+        yield _with_words(sentence, rows)
 
 
-def parse_rows(rows: list[Row]) -> PropsSentence:
-    """Returns the propositions in the rows of a sentence, see `read_props`."""
+def parse_words_and_props(lines: Iterable[Line]) -> Iterator[SrlSentence]:
+    """
+    Reads words in the first column, and propositions in the last ones. Raises `ConfigurationError`, naming
+    file and line, if they are not there.
+    """
+    for rows in sentence_rows(lines):
+        line, first = rows[0]
+        check_columns(rows, len(first), f"as in line {line.number}")
+        for start in range(len(first) - 1, 0, -1):
+            if sum(row[start] != NO_PREDICATE for _, row in rows) == len(first) - start - 1:
+                break
+        else:
+            raise ConfigurationError(
+                f'{line.location}: expected words first and propositions last, or a path with "props" whose '
+                'words are in a path with "words"'
+            )
+        yield _with_words([(line, row[start:]) for line, row in rows], rows)
+
+
+def _parse_rows(rows: Sequence[Row]) -> SrlSentence:
     first, first_columns = rows[0]
     if line_kind(first) == "begin" or first.text.startswith("{"):
         raise ConfigurationError(
@@ -61,45 +70,41 @@ def parse_rows(rows: list[Row]) -> PropsSentence:
         )
     check_columns(rows, len(first_columns), f"as in line {first.number} of this sentence")
     lemmas, *columns = zip(*(row for _, row in rows), strict=True)
-    predicates = [word for word, lemma in enumerate(lemmas) if lemma != NO_PREDICATE]
-    if len(predicates) != len(columns):
+    words = [word for word, lemma in enumerate(lemmas) if lemma != NO_PREDICATE]
+    if len(words) != len(columns):
         raise ConfigurationError(
-            f"{first.location}: the sentence that begins here has {len(predicates)} predicates, but "
+            f"{first.location}: the sentence that begins here has {len(words)} predicates, but "
             f"{len(columns)} columns of arguments"
         )
-    propositions = []
-    for number, (predicate, labels) in enumerate(zip(predicates, columns, strict=True), start=2):
+    predicates = []
+    for number, (word, labels) in enumerate(zip(words, columns, strict=True), start=2):
         with locate_label_errors(rows, f"column {number}: "):
-            propositions.append(Proposition(predicate, lemmas[predicate], parse_labels(labels)))
-    return PropsSentence(len(rows), propositions, first.file, first.number)
+            predicates.append(Predicate(word, lemmas[word], "verb", parse_labels(labels)))
+    return SrlSentence([""] * len(rows), predicates, first.location)
 
 
-def write_props(path: str | os.PathLike[str], sentences: Iterable[PropsSentence]) -> None:
+def _with_words(props: Sequence[Row], rows: Sequence[Row]) -> SrlSentence:
+    sentence = _parse_rows(props)
+    for number, (word, lemma, _, arguments) in enumerate(sentence.predicates, start=2):
+        verbs = [argument for argument in arguments if argument.role == "V"]
+        if verbs and not any(verb.start <= word < verb.end for verb in verbs):
+            raise ConfigurationError(
+                f"{props[word][0].location}: column {number}: V is not at its predicate, {lemma}, but "
+                f"in line {props[verbs[0].start][0].number}"
+            )
+    return sentence._replace(words=[unescape_word(row[0]) for _, row in rows])
+
+
+def format_props(length: int, predicates: Iterable[tuple[int, str, list[Argument]]]) -> list[str]:
     """
-    Writes propositions atomically, with tabs between the columns. Inverts `read_props`.
-
-    Raises `ConfigurationError` if a sentence is empty or a proposition cannot be written.
+    Returns a line for each word of a sentence, from the place, the lemma and the arguments of each predicate.
+    Inverts `parse_props`. Raises `ValueError` if it cannot be written.
     """
-    with atomic_write(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        for number, sentence in enumerate(sentences, start=1):
-            try:
-                file.writelines(f"{row}\n" for row in format_props(sentence))
-            except ValueError as error:
-                raise ConfigurationError(f"{path}, sentence {number}: {error}") from None
-            file.write("\n")
-
-
-def format_props(sentence: PropsSentence) -> list[str]:
-    """Returns a line for each word of a sentence. Raises `ValueError` if it cannot be written."""
-    if sentence.length < 1:
-        raise ValueError("a sentence without words cannot be written")
-    lemmas = [NO_PREDICATE] * sentence.length
+    lemmas = [NO_PREDICATE] * length
     columns = []
-    for predicate, lemma, arguments in sorted(sentence.propositions):
+    for word, lemma, arguments in sorted(predicates):
         if not re.fullmatch(r"\S+", lemma, re.ASCII) or lemma == NO_PREDICATE:
             raise ValueError(f"{lemma!r} cannot be written as the lemma of a predicate")
-        if not 0 <= predicate < sentence.length or lemmas[predicate] != NO_PREDICATE:
-            raise ValueError(f"the predicate {lemma} is not at a word of its own: {predicate}")
-        lemmas[predicate] = lemma
-        columns.append(format_labels(arguments, sentence.length))
+        lemmas[word] = lemma
+        columns.append(format_labels(arguments, length))
     return ["\t".join(row) for row in zip(lemmas, *columns, strict=True)]

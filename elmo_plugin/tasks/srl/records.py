@@ -28,7 +28,7 @@ def sentences_in(record: Record) -> Iterator[SrlSentence]:
     sentences = fields.get("sentences") or []
     for sentence in (_are(dict, sentences) and sentences) or [fields]:
         try:
-            yield _sentence(sentence)
+            yield _sentence(sentence)._replace(location=line.location)
         except ValueError as error:
             raise ConfigurationError(f"{line.location}: {error}") from None
 

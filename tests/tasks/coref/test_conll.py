@@ -1,6 +1,5 @@
 """Documents of CoNLL-2012, back and forth; what is wrong in one is named with its line."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from elmo_plugin.tasks.coref.conll import (
     genre_in,
     parse_documents,
     read_documents,
-    write_documents,
 )
 from tests.tasks.coref.test_clusters import WORDS, clusters_of_documents
 
@@ -86,6 +84,9 @@ FEW_COLUMNS = {
     "number, word": "0\tMira\t(a-0\n1\tSolt\ta-0)\n\n2\tShe\t(a-0)\n3\t1\t_\n",
     "document, number, word": "d 1 Mira (0\nd 2 Solt 0)\n\nd 1 She (0)\nd 2 1 -\n",
     "document, part, number, word": "d 0 0 Mira (0\nd 0 1 Solt 0)\n\nd 0 0 She (0)\nd 0 1 1 -\n",
+    "document, part, word": "d 0 Mira (0\nd 0 Solt 0)\n\nd 0 She (0)\nd 0 1 -\n",
+    "word, part of speech": "Mira\tX\t(0\nSolt\tX\t0)\n\nShe\tY\t(0)\n1\tX\t-\n",
+    "a tab at the end": "d\t0\tMira\t_\t(0\t\nd\t1\tSolt\t_\t0)\t\n\nd\t0\tShe\t_\t(0)\t\nd\t1\t1\t_\t_\t\n",
     "SemEval-2010": "".join(
         f"{line[0]}\t{line[1:]}" + "\t_" * 14 + f"\t{label}\n" if line else "\n"
         for line, label in [("1Mira", "(0"), ("2Solt", "0)"), ("", ""), ("1She", "(0)"), ("21", "_")]
@@ -105,6 +106,16 @@ def test_some_columns_are_enough_for_words_and_clusters(columns: str, end_of_lin
         assert document.sentences == [["Mira", "Solt"], ["She", "1"]]
         assert document.clusters == [[(0, 2), (2, 3)]]
         assert (document.title, document.genre) == ("(d);", "")
+
+
+@pytest.mark.parametrize("last", ["(PERSON)|*", "(PERSON)|*|(V*)|(A0*)", "*|*|(V*)|(A0*)|-|-", "*|*||"])
+def test_entities_and_predicates_are_no_mentions(last: str) -> None:
+    columns = list(last.split("|"))
+    rows = [["d", "0", str(n), "word", "X", "*", "-", "-", "-", "Ann", *columns[n::2]] for n in (0, 1)]
+    for separator in "\t " if "" not in columns else "\t":
+        text = "\n".join(["#begin document d", *map(separator.join, rows), "#end document"])
+        (document,) = parse_documents(lines(text))
+        assert (document.speakers, document.clusters) == ([["Ann", "Ann"]], [])
 
 
 def test_speakers_and_names_have_spaces_between_tabs() -> None:
@@ -148,8 +159,7 @@ QUOTE = "bn/news 1 0 `` `` * - - - - * -\n"
     [
         (TWO.replace("* 0)", "* -"), 2, r"'\(0' opens a mention of cluster 0 that is never closed"),
         (TWO.replace("(V*) 1)", "1)"), 7, "expected 14 columns .*, got 13"),
-        ("#begin document (a); part 000\na b NN (0)\n#end document", 2, "expected a word, alone or after"),
-        ("#begin document (a); part 000\na (0)\na -\n#end document", 2, "expected a word, alone or after"),
+        ("#begin document (a); part 000\nb NN (0)\n#end document", 2, "expected a word, alone or after"),
         ("#begin document (a); part 000\n0 (0)\n1 -\n#end document", 2, "expected a word, alone or after"),
         (TWO.replace("`` ``", "[WORD] ``"), 10, r"the words are missing, \[WORD\]"),
         (TWO.replace("- Ann *", "- Ann Lee *"), 2, "expected the speaker and the named entity in columns 10"),
@@ -170,19 +180,12 @@ def test_what_is_wrong_is_named_with_its_line(text: str, line: int, message: str
     ("changes", "message"),
     [
         ({"clusters": [[(0, 2), (1, 3)]]}, "two mentions of a cluster cross: 0 to 2 and 1 to 3"),
-        ({"name": "a\tb"}, "'a\\tb' cannot be written in a column"),
-        ({"part": "one"}, "invalid literal for int() with base 10: 'one'"),
+        ({"name": "a\tb"}, "'a.tb' cannot be written in a column"),
+        ({"part": "one"}, "invalid literal for int"),
         ({"sentences": [[], ["a"]]}, "a document or a sentence without words cannot be written"),
         ({"sentences": [["a"]], "speakers": [[""]], "clusters": []}, "'' cannot be written in a column"),
     ],
 )
-def test_what_cannot_be_written_leaves_the_file_of_before(
-    tmp_path: Path, changes: dict, message: str
-) -> None:
-    path = tmp_path / "f.conll"
-    path.write_text(TWO)
-    expected = f"f.conll, document .*: {re.escape(message)}"
-    with pytest.raises(ConfigurationError, match=expected):
-        write_documents(path, [DOCUMENTS[1], DOCUMENTS[0]._replace(**changes)])
-    assert path.read_text() == TWO
-    assert list(tmp_path.iterdir()) == [path]
+def test_a_document_that_no_columns_can_stand_for_is_refused(changes: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        format_document(DOCUMENTS[0]._replace(**changes))

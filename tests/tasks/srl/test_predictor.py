@@ -12,7 +12,8 @@ from allennlp.predictors import Predictor
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from elmo_plugin.tasks.srl import SrlPredictor, read_props
+from elmo_plugin.tasks.srl import SrlPredictor
+from elmo_plugin.tasks.srl.dataset_reader import read_sentences
 from tests.tasks.contract import PLACEMENTS
 from tests.tasks.srl import test_contract
 from tests.trained_tagger import train
@@ -105,11 +106,11 @@ def test_predictions_may_be_written_as_propositions(labeller: Archive, tmp_path:
     srl = predictor(labeller, output_format="props")
     outputs = srl.predict_batch_json([JUDGE, {"words": ["Yes"], "predicates": []}])
     (tmp_path / "system.props").write_text("".join(map(srl.dump_line, outputs)))
-    judge, yes = read_props(tmp_path / "system.props")
-    ((position, lemma, arguments),) = judge.propositions
+    judge, yes = read_sentences(str(tmp_path / "system.props"))
+    ((position, lemma, _, arguments),) = judge.predicates
     assert (position, lemma) == (2, "ordered")
     assert arguments == [("ARG0", 0, 2), ("V", 2, 3), ("ARG1", 3, 6)]
-    assert (yes.length, yes.propositions) == (1, [])
+    assert (len(yes.words), yes.predicates) == (1, [])
     assert json.loads(predictor(labeller).dump_line(outputs[0])) == outputs[0]
     (with_lemma,) = srl.predict_batch_json([JUDGE | {"lemmas": ["order"]}])
     assert srl.dump_line(with_lemma).splitlines()[2].split()[0] == "order"

@@ -50,7 +50,7 @@ def read(fields: dict[str, Any]) -> list[SrlSentence]:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_sentence_has_the_same_frames_in_each_shape(shape: str) -> None:
-    ((words, (predicate,)),) = read(SHAPES[shape])
+    ((words, (predicate,), _),) = read(SHAPES[shape])
     assert (words, predicate) == (WORDS, (2, "burned", "verb", ARGUMENTS))
 
 
@@ -63,7 +63,7 @@ def test_arguments_survive_as_tags_and_as_roles(sentence: tuple, data: st.DataOb
     lists = [[start, end - 1, role] for role, start, end in arguments]
     frames = [{"tags": arguments_to_tags(arguments, length)}, {"roles": roles}, {"roles": lists}]
     words = [str(number) for number in range(length)]
-    ((_, predicates),) = read({"words": words, "frames": [{**frame, "index": index} for frame in frames]})
+    ((_, predicates, _),) = read({"words": words, "frames": [{**frame, "index": index} for frame in frames]})
     is_free = not any(start <= index < end for _, start, end in arguments)
     verb = [Argument("V", index, index + 1)] * is_free
     expected = sorted([*arguments, *verb], key=lambda argument: argument.start)

@@ -1,4 +1,4 @@
-"""The columns of CoNLL-2012 and CoNLL-2005: what is read, and what is said of files that are none."""
+"""The columns of CoNLL-2012: what is read, and what is said of files that have others."""
 
 from pathlib import Path
 
@@ -6,13 +6,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.tasks import Line
-from elmo_plugin.tasks.srl.sentences import (
-    SrlSentence,
-    parse_conll2005,
-    parse_conll2012,
-    parse_words_and_props,
-    predicate_kind,
-)
+from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012, predicate_kind
 from elmo_plugin.tasks.srl.spans import Argument
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "srl" / "sentences.gold_conll"
@@ -68,7 +62,7 @@ def test_without_a_bracket_of_v_the_words_with_framesets_are_the_predicates() ->
     with pytest.raises(ConfigurationError, match=r"^data, line 1: column 12 .* lacks its predicate"):
         sentences_in(text)
     text = "\n".join([row("Go", "*", lemma="go", frameset="01"), row("home", "(AM-DIR*)")])
-    ((_, (predicate,)),) = sentences_in(text)
+    ((_, (predicate,), _),) = sentences_in(text)
     assert predicate.word == 0
 
 
@@ -76,15 +70,15 @@ GO = [row("She", "(A0*)", "*"), row("went", "(V*)", "*", lemma="go", frameset="0
       row("home", "*", "(V*)", lemma="home", frameset="01")]  # fmt: skip
 
 
-@pytest.mark.parametrize("coreference", [" -", " (0)", " _", " *", "", "\t", "\t_"])
+@pytest.mark.parametrize("coreference", [" -", " (0)", " _", " *", "", "\t", "\t_", "\t-\t"])
 def test_the_column_of_coreference_may_be_blank_or_missing(coreference: str) -> None:
     rows = [line.removesuffix(" -") for line in GO]
     if "\t" in coreference:
         rows = [line.replace(" ", "\t").replace("doc", "my doc") for line in rows]
-    ((_, (went, home)),) = sentences_in("\n".join(line + coreference for line in rows))
+    ((_, (went, home), _),) = sentences_in("\n".join(line + coreference for line in rows))
     assert went.arguments == [Argument("A0", 0, 1), Argument("V", 1, 2)]
     assert home.arguments == [Argument("V", 2, 3)]
-    ((_, only), (_, nothing)) = sentences_in(
+    ((_, only, _), (_, nothing, _)) = sentences_in(
         f"{GO[1].removesuffix(' * -')}\n\n{row('Yes').removesuffix(' -')}"
     )
     assert ([predicate.lemma for predicate in only], nothing) == (["go"], [])
@@ -92,7 +86,7 @@ def test_the_column_of_coreference_may_be_blank_or_missing(coreference: str) -> 
 
 def test_a_mention_in_some_lines_does_not_hide_a_predicate() -> None:
     text = "\n".join([GO[0].removesuffix(" -"), GO[1].removesuffix("-") + "(0)", GO[2].removesuffix(" -")])
-    ((_, predicates),) = sentences_in(text)
+    ((_, predicates, _),) = sentences_in(text)
     assert [predicate.word for predicate in predicates] == [1, 2]
 
 
@@ -127,55 +121,3 @@ def test_the_end_of_a_document_ends_a_sentence() -> None:
 def test_what_is_no_conll_2012_is_an_error_with_file_and_line(text: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^{message}"):
         sentences_in(text)
-
-
-WORDS = "The DT\njudge NN\nslept VBD\n\nYes\n"
-PROPS = "- (A0*\n- *)\nsleep (V*)\n\n-\n"
-
-
-def sentences_of_pair(props: str, words: str) -> list[SrlSentence]:
-    return list(parse_conll2005(lines_of(props, "props"), lines_of(words, "words")))
-
-
-def test_words_and_propositions_of_conll_2005_are_put_together() -> None:
-    slept, yes = sentences_of_pair(PROPS, WORDS)
-    assert slept.words == ["The", "judge", "slept"]
-    (predicate,) = slept.predicates
-    assert predicate == (2, "sleep", "verb", [Argument("A0", 0, 2), Argument("V", 2, 3)])
-    assert yes == SrlSentence(["Yes"], [])
-
-
-@pytest.mark.parametrize(
-    ("props", "words", "message"),
-    [
-        (PROPS, WORDS.replace("judge NN\n", ""), "words, line 1: the sentence .* 2 words, but 3 lines"),
-        (PROPS, WORDS.replace("Yes\n", ""), "props, line 5: the sentence .* 0 words, but 1 lines"),
-        (PROPS.removesuffix("-\n"), WORDS, "words, line 5: the sentence .* 1 words, but 0 lines"),
-        (PROPS.replace("sleep (V*)", "sleep"), WORDS, "props, line 3: expected 2 columns"),
-    ],
-)
-def test_files_that_do_not_fit_are_an_error_with_file_and_line(props: str, words: str, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"^{message}"):
-        sentences_of_pair(props, words)
-
-
-def test_v_of_conll_2005_is_at_its_predicate_or_missing() -> None:
-    with pytest.raises(ConfigurationError, match=r"^props, line 3: column 2: V is not .* in line 2"):
-        sentences_of_pair("- (A0*)\n- (V*)\nsleep *\n", "The\njudge\nslept\n")
-    (sentence,) = sentences_of_pair("- (A0*\n- *)\nsleep *\n", "The\njudge\nslept\n")
-    assert sentence.predicates[0].arguments == [Argument("A0", 0, 2)]
-    (sentence,) = sentences_of_pair("- (V*\nsleep *)\n", "oversleep\nslept\n")
-    assert sentence.predicates[0].word == 1
-
-
-def test_words_and_propositions_may_be_columns_of_one_file() -> None:
-    text = "The DT (S* -  * (A0*\njudge NN * judge (V*) *)\nslept VBD *) sleep * (V*)\n\nYes UH (S*) -\n"
-    judge, yes = parse_words_and_props(lines_of(text))
-    assert (judge.words, yes) == (["The", "judge", "slept"], SrlSentence(["Yes"], []))
-    assert [(each.word, each.lemma, len(each.arguments)) for each in judge.predicates] == [
-        (1, "judge", 1), (2, "sleep", 2),
-    ]  # fmt: skip
-    with pytest.raises(
-        ConfigurationError, match=r"^data, line 1: expected words first and propositions last"
-    ):
-        list(parse_words_and_props(lines_of(PROPS)))
