@@ -99,8 +99,6 @@ def prepare_quiet_logging(*args: Any, **kwargs: Any) -> None:
     """Prepares the logging of a training, whose file gets everything."""
     PREPARE_LOGGING(*args, **kwargs)
     quieten_console()
-    # Not in `allennlp evaluate`, whose bar has the scores.
-    Tqdm.tqdm = staticmethod(passing_bar)  # type: ignore[method-assign]
 
 
 def passing_bar(*args: Any, **kwargs: Any) -> Any:
@@ -110,4 +108,5 @@ def passing_bar(*args: Any, **kwargs: Any) -> Any:
 
 common_logging.prepare_global_logging = prepare_quiet_logging
 gradient_descent_trainer.DEFAULT_CALLBACKS = (EpochLines,)
+Tqdm.tqdm = staticmethod(passing_bar)  # type: ignore[method-assign]
 quieten_console()

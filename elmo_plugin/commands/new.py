@@ -8,7 +8,7 @@ import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from elmo_plugin import __version__
 from elmo_plugin.commands.command import Command
@@ -27,76 +27,19 @@ INVENTED_DATA = (
     "The files in `data` are a few invented sentences, from which a model learns nothing of use. "
     "`elmo new {task} FOLDER --data PATH` writes a project like this one for your own: {format}."
 )
+PROJECT_TASKS: dict[str, dict[str, str]] = json.loads((PROJECTS / "tasks.json").read_text(encoding="utf-8"))
+"""What the model of each task finds ("about"), an example for its README, and the format of its data."""
 
-
-class ProjectTask(NamedTuple):
-    """A task: what its model finds, a title and an example for its README, and the format of its data."""
-
-    about: str
-    title: str
-    example: str
-    format: str
-
-
-CONLL2012 = "the columns of CoNLL-2012, or JSON lines of words and spans"
-PROJECT_TASKS = {
-    "ner": ProjectTask(
-        "names of persons, places and the like",
-        "Named entities",
-        '"Ada moved to Lisbon."',
-        "words and their entity tags: columns (CoNLL-2003 and others), CSV, JSON lines or CoNLL-U",
-    ),
-    "srl": ProjectTask(
-        "who did what to whom",
-        "Semantic roles",
-        """'{"sentence": "Dogs scare cats.", "predicates": [1]}'""",
-        CONLL2012,
-    ),
-    "coref": ProjectTask(
-        "what refers to the same person or thing", "Coreference", '"Anna waved. She left."', CONLL2012
-    ),
-    "squad": ProjectTask(
-        "answers in a passage",
-        "Question answering",
-        '"Ansel was founded in 1887." "When was it founded?"',
-        "questions in SQuAD's JSON or in JSON lines",
-    ),
-    "snli": ProjectTask(
-        "how two texts relate",
-        "Inference",
-        '"A man repairs a bicycle." "A man sleeps."',
-        "pairs of texts with a label: SNLI's JSON lines, others, or CSV",
-    ),
-    "sst": ProjectTask(
-        "sentiment",
-        "Sentiment",
-        '"It is a superb play."',
-        "trees of the Stanford Sentiment Treebank, or texts with a label: CSV or JSON lines",
-    ),
-    "tag": ProjectTask(
-        "a tag for each word, such as its part of speech",
-        "Tags of words",
-        '"The old dog sleeps."',
-        "words and their tags: columns, CSV, JSON lines or CoNLL-U",
-    ),
-    "classify": ProjectTask(
-        "one of your labels for a text",
-        "Labels of texts",
-        '"Where is my parcel?"',
-        "texts with a label: CSV, TSV or JSON lines",
-    ),
-}
-_ROLES = {  # of files, by their names
-    "dev": r"dev(el(opment)?)?|val(id(ation)?)?|testa",
-    "train": "train(ing)?|trn",
-    "test": "test|testb",
-}
+_ROLE = re.compile(  # of a file, in its name
+    r"(?<![a-z])(?:(?P<train>train(?:ing)?|trn)|(?P<dev>dev(?:el(?:opment)?)?|val(?:id(?:ation)?)?|testa)"
+    r"|(?P<test>testb?))(?:set|data)?(?![a-z])"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the task, the folder and the user's data."""
     about = "what the model finds: " + "; ".join(
-        f"{name}, {task.about}" for name, task in PROJECT_TASKS.items()
+        f"{name}, {task['about']}" for name, task in PROJECT_TASKS.items()
     )
     parser.add_argument("task", choices=PROJECT_TASKS, metavar="TASK", help=about)
     about = "the folder to create; must not exist yet"
@@ -174,10 +117,10 @@ def _readme_values(task: str, project: Path, files: Mapping[str, Path] | None) -
     if files:
         data = OWN_DATA.format(files=", ".join(f"`{file}` ({role})" for role, file in files.items()))
     else:
-        data = INVENTED_DATA.format(task=task, format=about.format)
+        data = INVENTED_DATA.format(task=task, format=about["format"])
         files = {file.stem: file.relative_to(project) for file in (project / "data").iterdir()}
     evaluated = shlex.quote(str(files.get("test", files["dev"])))
-    return about._asdict() | {"evaluated": evaluated, "dev": f"`{files['dev']}`", "data": data}
+    return about | {"evaluated": evaluated, "dev": f"`{files['dev']}`", "data": data}
 
 
 def find_files(paths: Sequence[Path]) -> dict[str, Path]:
@@ -189,46 +132,25 @@ def find_files(paths: Sequence[Path]) -> dict[str, Path]:
     paths = [Path(os.path.abspath(path.expanduser())) for path in paths]
     if missing := [path for path in paths if not path.exists()]:
         raise BiLmError(f"file not found: {missing[0]}")
-    if len(paths) == 1 and paths[0].is_dir():
-        return _files_of_folder(paths[0])
-    if len(paths) > 3:
+    place, is_folder = "--data", len(paths) == 1 and paths[0].is_dir()
+    if is_folder:
+        place = str(paths[0])
+        paths = [path for path in sorted(paths[0].iterdir()) if not path.name.startswith((".", "_"))]
+    elif len(paths) > 3:
         raise BiLmError(f"--data: expected one folder, or the files TRAIN DEV TEST, got {len(paths)} files")
-    roles = [_role(path) for path in paths]
-    expected = ["train", "dev", "test"][: len(paths)]
-    if sorted(map(str, roles)) != sorted(expected):
-        if any(role not in (None, place) for role, place in zip(roles, expected, strict=True)):
-            raise BiLmError(f"--data: expected files for training and validation, got {_listed(paths)}")
-        roles = list(expected)
-    files = dict(zip(map(str, roles), paths, strict=True))
-    return {"train": files["train"], "dev": files.get("dev", files["train"]), **files}
-
-
-def _files_of_folder(folder: Path) -> dict[str, Path]:
-    content = [path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "_"))]
+    roles = [match and match.lastgroup for match in (_ROLE.search(path.name.lower()) for path in paths)]
+    if not is_folder or len(paths) == 1:
+        roles = [role or name for role, name in zip(roles, ("train", "dev", "test"), strict=False)]
     files: dict[str, Path] = {}
-    for role in ("train", "dev", "test"):
-        candidates = [path for path in content if _role(path) == role]
-        if len(candidates) > 1:
-            raise BiLmError(
-                f"{folder}: expected one {role} file, got {_listed(candidates)}; name them: --data TRAIN DEV"
-            )
-        if candidates:
-            files[role] = candidates[0]
-    if len(content) == 1 and not files:
-        return {"train": content[0], "dev": content[0]}
+    for role, path in zip(roles, paths, strict=True):
+        if role in files:
+            both = _listed([files[role], path])
+            raise BiLmError(f"{place}: expected one {role} file, got {both}; name them: --data TRAIN DEV")
+        if role is not None:
+            files[role] = path
     if "train" not in files:
-        raise BiLmError(f"{folder}: expected a file called train…, got {_listed(content)}")
+        raise BiLmError(f"{place}: expected a file called train…, got {_listed(paths)}")
     return {"train": files["train"], "dev": files.get("dev", files["train"]), **files}
-
-
-def _role(path: Path) -> str | None:
-    """Returns what a file is for, by its name."""
-    name = path.name.lower()
-    for start, end in (("^", "(?![a-z])"), ("(?<![a-z])", "(?![a-z])"), ("^", "")):
-        for role, pattern in _ROLES.items():
-            if re.search(f"{start}({pattern}){end}", name):
-                return role
-    return None
 
 
 def _listed(paths: Sequence[Path]) -> str:

@@ -26,16 +26,25 @@ UNKNOWN_TAG = -100  # the index of a tag that the vocabulary lacks; losses ignor
 
 
 class Line(NamedTuple):
-    """A line of a text file, including its line end, with the name of the file and its number, from 1."""
+    """
+    A line of a text file, including its line end, with the name of the file and its number, from 1; or, by
+    its `unit`, another part of the file.
+    """
 
     text: str
     file: str
     number: int
+    unit: str = "line"
+
+    @property
+    def place(self) -> str:
+        """Its place in the file."""
+        return f"{self.unit} {self.number}"
 
     @property
     def location(self) -> str:
         """File and line, with which an error message begins."""
-        return f"{self.file}, line {self.number}"
+        return f"{self.file}, {self.place}"
 
     @property
     def columns(self) -> list[str]:

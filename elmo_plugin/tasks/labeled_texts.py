@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
@@ -13,7 +13,7 @@ from overrides import overrides
 
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
-from elmo_plugin.tasks.records import Record, find_field, parse_records
+from elmo_plugin.tasks.records import find_field, parse_records
 from elmo_plugin.tasks.skipped import Skipped, UnusableExample
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, raw_text_tokenizer
 
@@ -24,7 +24,7 @@ _USUAL_LABELS = (
     *("gold_label", "label", "sentiment", "category", "class", "target", "intent"),
     *("entailment_judgment", "entailment_label", "is_duplicate", "quality"),
 )
-_WHOLE_NUMBER = re.compile(r"(-?\d+)\.0+")
+_WHOLE_NUMBER = re.compile(r"^(-?\d+)\.0+$")
 
 
 class LabeledTextsReader(TaskDatasetReader):
@@ -40,7 +40,8 @@ class LabeledTextsReader(TaskDatasetReader):
         How texts become words. The default splits them like the text that biLMs are trained on; it is for
         languages with spaces between words, and makes each Han or Kana character a word.
     format : `str`, optional (default = `"auto"`)
-        "jsonl", "csv" or "tsv"; by default it is found from the name and the first line.
+        "jsonl" (or a list of objects), "csv", "tsv" or "fasttext"; by default it is found from the name and
+        the first line.
     label_column : `str`, optional (default = `"auto"`)
         The name of the column, or of the key, of the label, by default one of the usual names; `null` for
         texts without labels. Any words and numbers are labels.
@@ -68,41 +69,47 @@ class LabeledTextsReader(TaskDatasetReader):
         super().__init__(token_indexers, **kwargs)
         self.tokenizer = raw_text_tokenizer(tokenizer, PennTreebankTokenizer)
         self.format = format
+        self.text_columns: dict[str, tuple[str, Sequence[str]]]
         self._label_column = label_column
         self._label_names = label_names
         self._columns = columns
         self._skip_bad = skip_bad
 
-    def read_texts(
-        self, lines: Iterable[Line], options: Mapping[str, tuple[str, Sequence[str]]], skipped: Skipped
-    ) -> Iterator[tuple[Line, list[list[Token]], str | None]]:
+    def reason_to_skip(self, texts: list[list[Token]], label: str | None) -> str | None:
+        """Returns why a record is skipped as is the custom, or `None`."""
+        return None
+
+    def read_records(self, lines: Iterable[Line], examples: str) -> Iterator[tuple[Any, ...]]:
         """
-        Yields the words of the texts of each record, in the order of the `options` for their columns, each
-        with its value and the usual names; and the label.
+        Yields the words of the texts of each record, in the order of `text_columns`, and the label. Logs what
+        is skipped, as `examples`.
         """
+        skipped = Skipped(self._skip_bad)
         fields: list[str] = []
+        options = self.text_columns
+        if self._label_column is not None:
+            options = options | {"label_column": (self._label_column, _USUAL_LABELS)}
         for record in parse_records(lines, format=self.format, columns=self._columns, skipped=skipped):
             line, values = record
             if not fields:
                 skipped.file = line.file
-                fields = [
-                    self._find(record, option, *option_names) for option, option_names in options.items()
-                ]
-                if self._label_column is not None:
-                    fields.append(self._find(record, "label_column", self._label_column, _USUAL_LABELS))
+                for option, (name, usual) in options.items():
+                    fields.append(find_field(record, usual, option, None if name == AUTO else name))
                 logger.info("%s: texts and label are %s", line.file, ", ".join(map(repr, fields)))
             try:
-                texts = [self._words(values.get(field), field) for field in fields[: len(options)]]
-                label = (
-                    None if self._label_column is None else self._label(values.get(fields[-1]), fields[-1])
-                )
+                texts = [self._words(values.get(field), field) for field in fields[: len(self.text_columns)]]
+                label = self._label(values.get(fields[-1]), fields[-1]) if self._label_column else None
+                reason = self.reason_to_skip(texts, label)
+                if reason is None and not all(texts):
+                    raise UnusableExample("that are blank", "the text is blank")
             except ConfigurationError as error:
-                skipped.add_unusable(error, line.location, f"line {line.number}")
+                skipped.add_unusable(error, line.location, line.place)
+                continue
+            if reason is None:
+                yield *texts, label
             else:
-                yield line, texts, label
-
-    def _find(self, record: Record, option: str, name: str, usual: Sequence[str]) -> str:
-        return find_field(record, usual, option, None if name == AUTO else name)
+                skipped.add(reason, line.place)
+        skipped.log(examples)
 
     def _words(self, text: Any, field: str) -> list[Token]:
         if not isinstance(text, str):
@@ -112,15 +119,11 @@ class LabeledTextsReader(TaskDatasetReader):
     def _label(self, value: Any, field: str) -> str:
         """Returns the label as a word; numbers have no decimals."""
         is_fraction = isinstance(value, float) and not value.is_integer()
-        if value in (None, "") or isinstance(value, list | dict) or is_fraction:
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        text = " ".join(text.replace(BYTE_ORDER_MARK, "").split())
+        if not text or value is None or isinstance(value, list | dict) or is_fraction:
             raise UnusableExample("without a label", f'expected a label as "{field}", got {value!r:.60}')
-        text = (
-            str(value).lower()
-            if isinstance(value, bool)
-            else " ".join(str(value).replace(BYTE_ORDER_MARK, "").split())
-        )
-        if match := _WHOLE_NUMBER.fullmatch(text):
-            text = match[1]
+        text = _WHOLE_NUMBER.sub(r"\1", text)
         names = self._label_names
         if names and text not in names and text != "-1":
             if not text.isdecimal() or int(text) >= len(names):
@@ -138,3 +141,18 @@ class KnownLabelField(LabelField):
         if self.label not in known:
             raise ConfigurationError(f"the model has no label {self.label!r}, only {', '.join(known)}"[:500])
         super().index(vocab)
+
+
+def number_of_labels(vocab: Vocabulary) -> int:
+    """
+    Returns the number of labels. Raises `ConfigurationError` if words and numbers name them, as if training
+    and validation data had different names.
+    """
+    labels = vocab.get_token_to_index_vocabulary("labels")
+    numbers = [label for label in labels if label.isdecimal()]
+    if len(numbers) > 1 and len(labels) - len(numbers) > 1:
+        raise ConfigurationError(
+            f"expected labels that are words or numbers, got both: {', '.join(labels)}"[:500]
+            + "; the option label_names names those that are numbers"
+        )
+    return vocab.get_vocab_size("labels")

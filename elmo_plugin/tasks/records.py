@@ -1,4 +1,4 @@
-"""Records with named fields: JSON lines, and tables with a header, as CSV and TSV."""
+"""Records with named fields: JSON, tables with a header, as CSV and TSV, and fastText's labelled lines."""
 
 import csv
 import re
@@ -14,12 +14,13 @@ from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.skipped import Skipped, UnusableExample
 
-RECORD_FORMATS = ("jsonl", "csv", "tsv")
+RECORD_FORMATS = ("jsonl", "csv", "tsv", "fasttext")
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
 _MAX_FIELD = 1 << 30  # the csv module stops at 131,072 characters
 # A field of a TSV file may begin with a quotation mark of its text; quotation marks around a whole field are
 # those of CSV only if others in it are doubled.
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
+_FASTTEXT = re.compile(r"__label__(?P<label>\S+)\s+(?P<text>(?!__label__)\S.*)")
 
 Record = tuple[Line, dict[str, Any]]  # the line where it begins, and its fields, which are text in a table
 
@@ -32,30 +33,35 @@ def parse_records(
     skipped: Skipped | None = None,
 ) -> Iterator[Record]:
     """
-    Yields the records of the lines of a file, without blank lines. `columns` names the columns of a table
-    without a header; rows of another length may be `skipped`.
+    Yields the records of the lines of a file, without blank lines. JSON is an object in each line, or a list
+    of objects. `columns` names the columns of a table without a header; rows of another length may be
+    `skipped`.
 
     Raises `ConfigurationError`, naming file and line, if a line is malformed.
     """
     lines = (line for line in lines if line.text.strip("\r\n"))
     for first in lines:
         kind = detect_format(first) if format == "auto" else format
-        if kind not in RECORD_FORMATS:
+        lines = chain([first], lines)
+        if kind == "jsonl":
+            yield from _json_records(lines, first.text.lstrip().startswith("["))
+        elif kind in ("csv", "tsv"):
+            yield from _table_records(lines, kind, columns, skipped or Skipped())
+        elif kind == "fasttext":
+            yield from (_fasttext_record(line) for line in lines if line.text.strip())
+        else:
             raise ConfigurationError(
                 f"{first.location}: expected an object of JSON, or a table in a file .csv or .tsv, got "
                 f"{first.text.strip()!r:.60}; the option format is one of {', '.join(RECORD_FORMATS)}"
             )
-        lines = chain([first], lines)
-        if kind == "jsonl":
-            yield from _json_records(lines)
-        else:
-            yield from _table_records(lines, kind, columns, skipped or Skipped())
 
 
 def detect_format(first: Line) -> str | None:
     """Returns the format of a file, by its name and its first line that is not blank, or `None`."""
-    if first.text.lstrip().startswith("{"):
+    if _is_json(first):
         return "jsonl"
+    if first.text.startswith("__label__"):
+        return "fasttext"
     name = first.file.removesuffix(compression(first.file)).lower()
     by_name = next((kind for suffix, kind in _SUFFIXES.items() if name.endswith(suffix)), None)
     return by_name or ("tsv" if "\t" in first.text.strip() else None)
@@ -72,23 +78,40 @@ def find_field(record: Record, usual: Sequence[str], option: str, name: str | No
         if field in fields or (name is None and field in known):
             return field if field in fields else known[field]
     expected = f"such as {usual[0]!r} (option {option})" if name is None else f"{name!r} ({option})"
+    hint = "" if _is_json(line) else "; the option columns names those of a table without a header"
     raise ConfigurationError(
-        f"{line.location}: expected a field {expected}, got {', '.join(map(repr, fields))}; "
-        "the option columns names those of a table without a header"
+        f"{line.location}: expected a field {expected}, got {', '.join(map(repr, fields))}{hint}"
     )
 
 
-def _json_records(lines: Iterable[Line]) -> Iterator[Record]:
-    for line in lines:
-        if not line.text.strip():
-            continue
-        with as_configuration_error():
-            fields = parse_json(line.text, line.location, is_line=True, repeated_keys=True)
-        if not isinstance(fields, dict):
-            raise ConfigurationError(
-                f"{line.location}: expected a JSON object in each line, got a {type(fields).__name__}"
+def _is_json(line: Line) -> bool:
+    return line.text.lstrip().startswith(("{", "["))
+
+
+def _json_records(lines: Iterator[Line], is_list: bool) -> Iterator[Record]:
+    items: Iterable[tuple[Line, Any]]
+    with as_configuration_error():
+        if is_list:
+            texts = list(lines)
+            content = parse_json("".join(line.text for line in texts), texts[0].file)
+            items = ((Line("[", texts[0].file, n, "item"), item) for n, item in enumerate(content, 1))
+        else:
+            items = (
+                (line, parse_json(line.text, line.location, is_line=True, repeated_keys=True))
+                for line in lines
+                if line.text.strip()
             )
-        yield line, fields
+        for line, fields in items:
+            if not isinstance(fields, dict):
+                message = f"{line.location}: expected a JSON object, got {fields!r:.60}"
+                raise ConfigurationError(message)
+            yield line, fields
+
+
+def _fasttext_record(line: Line) -> Record:
+    if not (match := _FASTTEXT.fullmatch(line.text.strip())):
+        raise ConfigurationError(f"{line.location}: expected __label__ with one label, and a text")
+    return line, match.groupdict()
 
 
 def _table_records(
@@ -112,7 +135,7 @@ def _table_records(
         else:
             message = f"expected {len(columns)} columns ({', '.join(columns)}), got {len(row)}"
             error = UnusableExample("with more or fewer columns", message)
-            skipped.add_unusable(error, line.location, f"line {line.number}")
+            skipped.add_unusable(error, line.location, line.place)
 
 
 def _find_delimiter(first: Line, columns: Sequence[str] | None) -> str:

@@ -19,25 +19,9 @@ from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.common.typography import NormalizedText
 
 MAX_RUN = 2_000  # characters without white space take 0.3 seconds; the time grows with their square
-_ABBREVIATIONS = {
-    *TOKENIZER_EXCEPTIONS,
-    *(
-        "etc.",
-        "No.",
-        "Nos.",
-        "Fig.",
-        "Sgt.",
-        "Lt.",
-        "Col.",
-        "Capt.",
-        "Maj.",
-        "Hon.",
-        "Sr.",
-        "Ave.",
-        "approx.",
-    ),
-}
-_RUN_ON = re.compile(r"(.*[a-z]{2})\.([A-Z][a-z]+)")
+_MORE = "etc. No. Nos. Fig. Sgt. Lt. Col. Capt. Maj. Hon. Sr. Ave. approx."
+_ABBREVIATIONS = {*TOKENIZER_EXCEPTIONS, *_MORE.split()}
+_RUN_ON = re.compile(r"(.*[a-z0-9]{2})(\.+)([A-Z][a-z]+)?")
 _SPACE = re.compile(r"\s*")
 
 
@@ -135,7 +119,7 @@ def _split_stop(word: str) -> list[str]:
     if "." not in word or word in _ABBREVIATIONS:
         return [word]
     if (match := _RUN_ON.fullmatch(word)) and f"{match[1]}." not in _ABBREVIATIONS:
-        return [match[1], ".", match[2]]
+        return list(filter(None, match.groups()))
     stem = word.removesuffix(".")
     last = stem.rpartition(".")[2]
     has_case = last.lower() != last.upper()  # J. and U.S. are initials

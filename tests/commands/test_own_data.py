@@ -16,8 +16,7 @@ from tests.conftest import REPOSITORY
 
 def new(file: OwnFile, folder: Path) -> Path:
     (folder / file.name).write_text(file.text, encoding="utf-8")
-    options = ["--reader", json.dumps(file.reader)] if file.reader else []
-    main(["new", file.task, str(folder / "project"), "--data", str(folder / file.name), *options])
+    main(["new", file.task, str(folder / "project"), "--data", str(folder / file.name)])
     return folder / "project" / "config.jsonnet"
 
 
@@ -27,22 +26,26 @@ def test_a_file_of_a_user_becomes_a_project_or_is_refused_with_a_reason(
 ) -> None:
     file = OWN_FILES[kind]
     if file.message:
-        with pytest.raises(SystemExit, match=rf"^elmo new: .*{re.escape(file.message)}") as error:
+        with pytest.raises(SystemExit, match=rf"^elmo new: .*{re.escape(file.message)}"):
             new(file, tmp_path)
-        print(error.value)
         assert not (tmp_path / "project").exists()
     else:
         new(file, tmp_path)
         assert re.search(rf"{re.escape(file.name)}: \d+ examples", capsys.readouterr().out)
 
 
-@pytest.mark.slow  # 18 take two minutes
-@pytest.mark.parametrize(
-    "kind", ["JSON lines of tags", "TSV of texts", "pairs with two labels", "CSV of questions"]
-)
-def test_a_file_of_a_user_trains(kind: str, tmp_path: Path) -> None:
-    params = Params.from_file(new(OWN_FILES[kind], tmp_path), json.dumps({"trainer.num_epochs": 1}))
+@pytest.mark.slow
+def test_a_file_of_a_user_trains(tmp_path: Path) -> None:
+    config = new(OWN_FILES["JSON lines of tags"], tmp_path)
+    params = Params.from_file(config, json.dumps({"trainer.num_epochs": 1}))
     assert train_model(params, str(tmp_path / "run")) is not None
+
+
+def test_labels_that_the_training_data_lack_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "train.csv").write_text("text,label\nNever again!,bad\n")
+    (tmp_path / "dev.csv").write_text("text,label\nNever again!,0\n")
+    with pytest.raises(SystemExit, match=r"dev\.csv: the label '0' is not in the training data"):
+        main(["new", "classify", str(tmp_path / "project"), "--data", str(tmp_path)])
 
 
 def test_most_of_the_files_can_be_used() -> None:

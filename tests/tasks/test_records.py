@@ -27,6 +27,8 @@ def read(path: Path, content: str | bytes, **options: Any) -> list[tuple[int, di
     [
         ("x.jsonl", '\ufeff{"text": "Wet, cold", "label": "bad"}\r\n\n'),
         ("x.txt", '{"text": "Wet, cold", "label": "bad"}\n \n'),
+        ("x.json", '[\n{"text": "Wet, cold", "label": "bad"}\n]\n'),
+        ("x.txt", "\n__label__bad Wet, cold\n \n"),
         ("x.csv", '\ufefftext,label\r\n"Wet, cold",bad\r\n\r\n'),
         ("x.csv", 'text, label\n"Wet, cold", bad\n'),
         ("x.csv", "text;label\nWet, cold;bad\n"),
@@ -36,7 +38,7 @@ def read(path: Path, content: str | bytes, **options: Any) -> list[tuple[int, di
         ("x.tsv", '"text"\t"label"\n"Wet, cold"\t"bad"\n'),
         ("x.txt", "text\tlabel\nWet, cold\tbad\n"),
         ("x.csv", ",text,label,,\n0,\"Wet, cold\",bad,,\n"),
-        ("x.csv.gz", gzip.compress(b'text,label\n"Wet, cold",bad\n')),
+        ("x.csv.gz", gzip.compress(b'text,label\n"Wet, cold",bad\n', mtime=0)),
     ],
 )  # fmt: skip
 def test_one_record_in_all_shapes(tmp_path: Path, name: str, content: str | bytes) -> None:
@@ -78,7 +80,9 @@ def test_a_field_may_be_very_long(tmp_path: Path) -> None:
         ("x.csv", "text,label,text\na,b,c\n", "line 1: the column 'text' is repeated"),
         ("x.csv", "text,label\ncaf\xe9,a\n".encode("latin-1"), "line 2: not UTF-8 text"),
         ("x.jsonl", '{"text": "wet"}\n\n{"text": \n', "line 3: not JSON"),
-        ("x.jsonl", '[{"text": "wet"}]\n', "line 1: expected a JSON object in each line, got a list"),
+        ("x.jsonl", '[{"text": "wet"}, 3]\n', "item 2: expected a JSON object, got 3"),
+        ("x.jsonl", '{"text": "wet"}\n[1]\n', "line 2: expected a JSON object, got [1]"),
+        ("x.txt", "__label__a __label__b wet\n", "line 1: expected __label__ with one label, and a text"),
         (
             "x.txt",
             "wet bad\n",
@@ -124,6 +128,7 @@ def test_tables_that_csv_wrote_are_read_as_they_were(
 
 
 @given(ROWS)
-def test_json_lines_are_read_as_they_were(rows: list[dict[str, str]]) -> None:
+def test_json_is_read_as_it_was(rows: list[dict[str, str]]) -> None:
     lines = [Line(f"{json.dumps(row)}\n", "x", number) for number, row in enumerate(rows, 1)]
     assert [fields for _, fields in parse_records(lines)] == rows
+    assert [fields for _, fields in parse_records([Line(json.dumps(rows), "x", 1)])] == rows

@@ -22,6 +22,7 @@ from elmo_plugin.tasks.tokenizers import (
         ('"Stop!" she said.', '" Stop ! " she said .'),
         ("A cat (black) -- or 2,000 cats...", "A cat ( black ) -- or 2,000 cats ..."),
         ("  Two\tgaps \n", "Two gaps"),
+        ("Bad.. so bad.. In 1999.Then 3.5.", "Bad .. so bad .. In 1999 . Then 3.5 ."),
         ("", ""),
     ],
 )

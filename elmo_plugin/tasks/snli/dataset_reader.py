@@ -6,10 +6,10 @@ from typing import Any
 from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import Field, TextField
 from allennlp.data.tokenizers import Token
+from overrides import overrides
 
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.labeled_texts import AUTO, KnownLabelField, LabeledTextsReader
-from elmo_plugin.tasks.skipped import Skipped
 
 LABELS = {label: label for label in ("entailment", "neutral", "contradiction")}  # also in capitals, as SICK's
 LABELS["contradictory"] = "contradiction"  # in the training data of XNLI
@@ -55,22 +55,21 @@ class SnliReader(LabeledTextsReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        self._text_columns = {
+        self.text_columns = {
             "premise_column": (premise_column, _PREMISES),
             "hypothesis_column": (hypothesis_column, _HYPOTHESES),
         }
 
+    @overrides
+    def reason_to_skip(self, texts: list[list[Token]], label: str | None) -> str | None:
+        if label in NO_MAJORITY:
+            return "without a gold label"
+        return None if all(texts) else "with a blank sentence"
+
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[Token], str | None]]:
         """Yields premise, hypothesis and label of the pairs that have a label. Logs the others."""
-        skipped = Skipped(self._skip_bad)
-        for line, (premise, hypothesis), label in self.read_texts(lines, self._text_columns, skipped):
-            if label in NO_MAJORITY:
-                skipped.add("without a gold label", f"line {line.number}")
-            elif not (premise and hypothesis):
-                skipped.add("with a blank sentence", f"line {line.number}")
-            else:
-                yield premise, hypothesis, LABELS.get(str(label).lower(), label)
-        skipped.log("pairs")
+        for premise, hypothesis, label in self.read_records(lines, "pairs"):
+            yield premise, hypothesis, LABELS.get(str(label).lower(), label)
 
     def text_to_instance(
         self, premise: str | list[Token], hypothesis: str | list[Token], label: str | None = None

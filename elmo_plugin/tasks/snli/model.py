@@ -15,6 +15,7 @@ from torch import BoolTensor, Tensor, nn
 
 from elmo_plugin.bilm import Dropout
 from elmo_plugin.encoders import ContextualEncoder, biattention, construct_encoder
+from elmo_plugin.tasks.labeled_texts import number_of_labels
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.task_model import Classifier
 
@@ -70,7 +71,7 @@ class SnliEsim(Classifier):
         self.projection = projection.construct(input_dim=4 * contextual_encoder.get_output_dim())
         self.inference_encoder = construct_encoder(inference_encoder, self.projection.get_output_dim())
         self.classifier = classifier.construct(input_dim=4 * self.inference_encoder.get_output_dim())
-        self.output_logits = nn.Linear(self.classifier.get_output_dim(), vocab.get_vocab_size("labels"))
+        self.output_logits = nn.Linear(self.classifier.get_output_dim(), number_of_labels(vocab))
         self.dropout = Dropout(dropout)
         self.initialize(initializer)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.common.errors import BiLmError, as_configuration_error
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
@@ -19,15 +19,17 @@ from elmo_plugin.tasks.skipped import Skipped, UnusableExample
 logger = logging.getLogger(__name__)
 
 _SHAPE = '{"id": …, "context": …, "question": …, "answers": {"text": […], "answer_start": […]}}'
-_COLUMNS = (  # of a table
-    ("context", "passage", "paragraph"),
-    ("question",),
-    ("answer", "answer_text", "text"),
-    ("answer_start", "start"),
-    ("id",),
-)
+_USUAL = {  # names of the fields of a table or of JSON lines, in lower case
+    "context": ("context", "passage", "paragraph"),
+    "answer": ("answer", "answer_text", "text"),
+    "answer_start": ("answer_start", "start"),
+    "question": ("question",),
+    "answers": ("answers",),
+    "is_impossible": ("is_impossible",),
+    "id": ("id",),
+}
 _SPACE = re.compile(r"\s")  # one character for one, no-break spaces included
-_ENDS = re.compile(r"^[\s\ufeff\u200b\u2060]+|[\s\ufeff\u200b\u2060]+$")
+_TRIMMED = re.compile(r"([\s\ufeff\u200b\u2060]*)(.*?)[\s\ufeff\u200b\u2060]*", re.DOTALL)
 _KINDS = {list: "a list", str: "text", int: "a number", str | int: "text", bool: "true or false"}
 
 UNANSWERABLE = "SQuAD 2.0's unanswerable questions are not part of this task; skip_unanswerable skips them"
@@ -106,68 +108,57 @@ def parse_squad(lines: Iterable[Line], options: SquadOptions, skipped: Skipped) 
 
 def _paragraphs(lines: list[Line]) -> Iterator[tuple[str, Any]]:
     """Yields the location of each paragraph, and the paragraph as SQuAD has it."""
-    file = lines[0].file
-    if lines[0].text.lstrip()[0] not in "{[" and detect_format(lines[0]) in ("csv", "tsv"):
+    first = lines[0]
+    if (content := _whole_object(lines)) is None:
+        if detect_format(first) not in ("jsonl", "csv", "tsv"):
+            raise ConfigurationError(
+                f"{first.location}: expected SQuAD's JSON, JSON lines or a table, got "
+                f"{first.text.strip()!r:.60}; write each question as a line {_SHAPE}"
+            )
         for record in parse_records(lines):
-            yield record[0].location, _with_one_question(_question_in_row(record))
+            question = _question_in(record)
+            yield record[0].location, {"context": question.get("context"), "qas": [question]}
         return
-    first = _first_object(lines[0])
-    if first is not None and "data" not in first and ("context" in first or len(lines) > 1):
-        for line in lines:
-            with as_configuration_error():
-                question = parse_json(line.text, line.location, is_line=True)
-            yield line.location, _with_one_question(question)
-        return
-    with as_configuration_error():
-        content = parse_json("".join(line.text for line in lines), file)
-    if isinstance(content, list) and content and "context" in content[0]:
-        yield from ((f"{file}, question {n}", _with_one_question(item)) for n, item in enumerate(content, 1))
-        return
+    place = first.file
     try:
         for number, article in enumerate(_get(content, "data", list), start=1):
             title = article.get("title") if isinstance(article, dict) else None
-            file = f"{lines[0].file}, {title if title and isinstance(title, str) else f'article {number}'}"
+            place = f"{first.file}, {title if title and isinstance(title, str) else f'article {number}'}"
             for index, paragraph in enumerate(_get(article, "paragraphs", list), start=1):
-                yield f"{file}, paragraph {index}", paragraph
+                yield f"{place}, paragraph {index}", paragraph
     except UnusableExample as error:
-        raise ConfigurationError(f"{file}: {error}") from None
+        raise ConfigurationError(f"{place}: {error}") from None
 
 
-def _with_one_question(question: Any) -> Any:
-    return {"context": question.get("context"), "qas": [question]} if isinstance(question, dict) else question
+def _whole_object(lines: list[Line]) -> dict[str, Any] | None:
+    """Returns the JSON object that a file is, unless it is one question or several records."""
+    first = lines[0].text.strip()
+    if not first.startswith("{"):
+        return None
+    try:
+        content = parse_json("".join(line.text for line in lines), lines[0].file)
+    except BiLmError as error:
+        if len(lines) > 1 and first.endswith("}"):
+            return None
+        raise ConfigurationError(str(error)) from None
+    return None if "question" in content else content
 
 
-def _question_in_row(record: Record) -> dict[str, Any]:
-    """Returns the question of a row of a table, as JSON lines have it."""
+def _question_in(record: Record) -> dict[str, Any]:
+    """Returns the question of a record, as SQuAD has it."""
     line, fields = record
     names = {name.lower(): name for name in reversed(fields)}
-    columns = [next((names[name] for name in usual if name in names), None) for usual in _COLUMNS]
-    if None in columns[:3]:
-        raise ConfigurationError(
-            f"{line.location}: expected the columns context, question, answer and answer_start, "
-            f"got {', '.join(fields)}"
-        )
-    values: list[Any] = [fields.get(column or "") for column in columns]
-    context, question, answer, start, identifier = values
-    if start is None and context.count(answer) == 1:
-        start = str(context.index(answer))
-    answers = [{"text": answer, "answer_start": int(start) if str(start).isdecimal() else start}]
-    identifier = identifier or f"line {line.number}"
-    return {"id": identifier, "context": context, "question": question, "answers": answers}
-
-
-def _first_object(first: Line) -> dict[str, Any] | None:
-    """Returns the JSON object in the first line of a file, if it is one. Refuses what cannot be JSON."""
-    if first.text.lstrip()[0] not in "{[":
-        raise ConfigurationError(
-            f"{first.location}: expected SQuAD's JSON, JSON lines or a table, got "
-            f"{first.text.strip()!r:.60}; write each question as a line {_SHAPE}"
-        )
-    try:
-        content = parse_json(first.text, first.location, is_line=True)
-    except BiLmError:
-        return None
-    return content if isinstance(content, dict) else None
+    found = {
+        key: fields[names[name]] for key, usual in _USUAL.items() for name in reversed(usual) if name in names
+    }
+    answer, start, context = found.pop("answer", None), found.pop("answer_start", None), found.get("context")
+    if answer is not None and "answers" not in found:
+        if start is None and isinstance(context, str) and context.count(str(answer)) == 1:
+            start = context.index(str(answer))
+        if isinstance(start, str) and start.isdecimal():
+            start = int(start)
+        found["answers"] = [{"text": answer, "answer_start": start}]
+    return found | {"id": line.place if found.get("id") is None else found["id"]}
 
 
 class _SquadParser:
@@ -214,12 +205,11 @@ class _SquadParser:
         text, start = _get(answer, "text", str), _get(answer, "answer_start", int)
         if _is_blank(text):
             raise UnusableExample("with a blank answer", "an answer is blank")
-        if (left := _ENDS.match(text)) is not None:
-            start += left.end()
-        text = _ENDS.sub("", text)
+        margin, text = _TRIMMED.fullmatch(text).groups()  # type: ignore[union-attr]
         spaced, sought = _SPACE.sub(" ", paragraph), _SPACE.sub(" ", text)
-        if start >= 0 and spaced[start : start + len(text)] == sought:
-            return Answer(text, start)
+        for place in (start + len(margin), start):  # a byte order mark of the answer may not count
+            if place >= 0 and spaced.startswith(sought, place):
+                return Answer(text, place)
         places = _places(spaced, sought)
         if self._options.repair_offsets and places:
             self.repaired += 1

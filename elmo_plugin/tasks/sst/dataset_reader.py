@@ -11,17 +11,13 @@ from allennlp.data.tokenizers import Token
 
 from elmo_plugin.tasks.dataset_reader import Line, sentence_fields
 from elmo_plugin.tasks.labeled_texts import AUTO, KnownLabelField, LabeledTextsReader
-from elmo_plugin.tasks.records import RECORD_FORMATS, detect_format
-from elmo_plugin.tasks.skipped import Skipped, UnusableExample
-from elmo_plugin.tasks.sst.trees import read_phrases
+from elmo_plugin.tasks.records import detect_format
+from elmo_plugin.tasks.sst.trees import Phrase, read_phrases
 from elmo_plugin.tasks.vocabulary import PartOfText
 
 FINE_LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
 _TEXTS = ("text", "sentence", "review", "phrase", "tweet", "comment", "content")
 BINARY_LABELS = ("negative", "negative", None, "positive", "positive")
-
-
-FORMATS = ("auto", "trees", *RECORD_FORMATS)
 
 
 @DatasetReader.register("sst_trees")
@@ -31,9 +27,10 @@ class SstTreesReader(LabeledTextsReader):
     line; or a text and any label in each line of JSON, CSV or TSV.
 
     A tree is such as `(3 (2 Not) (1 bad))`, with labels from 0, very negative, to 4, very positive. A text
-    without phrases, such as `(1 A bad film .)`, may also have a word as its label. Words are spelled as in
-    the plain text that a biLM learns from: `(` for `-LRB-`, `/` for an escaped slash, `"` for either kind of
-    quotation mark. Blank lines are skipped. `TaskDatasetReader` describes encoding and compression.
+    without phrases, such as `(1 A bad film.)`, is split by the tokenizer, and may have a word as its label.
+    Words are spelled as in the plain text that a biLM learns from: `(` for `-LRB-`, `/` for an escaped slash,
+    `"` for either kind of quotation mark. Blank lines are skipped. `TaskDatasetReader` describes encoding and
+    compression.
 
     Registered as a `DatasetReader` with name "sst_trees".
 
@@ -50,7 +47,7 @@ class SstTreesReader(LabeledTextsReader):
     text_column : `str`, optional (default = `"auto"`)
         The name of the column, or of the key, of the text; by default one of the usual names.
     format : `str`, optional (default = `"auto"`)
-        "trees", "jsonl", "csv" or "tsv"; by default it is found from the name and the first line.
+        "trees", "jsonl", "csv", "tsv" or "fasttext"; by default it is found from the name and the first line.
     tokenizer, label_column, label_names, columns, skip_bad
         See `LabeledTextsReader`; for texts that are not trees.
 
@@ -72,7 +69,7 @@ class SstTreesReader(LabeledTextsReader):
             raise ConfigurationError(f"sst_trees: min_phrase_length is 1 or more, not {min_phrase_length}")
         self.example_names = "texts that are not neutral" if binary else "texts"
         self._labels = BINARY_LABELS if binary else FINE_LABELS
-        self._text_columns = {"text_column": (text_column, _TEXTS)}
+        self.text_columns = {"text_column": (text_column, _TEXTS)}
         self._min_phrase_length = math.inf if min_phrase_length is None else min_phrase_length
 
     def read_examples(
@@ -82,26 +79,15 @@ class SstTreesReader(LabeledTextsReader):
         lines = (line for line in lines if line.text.strip())
         for first in lines:
             lines = chain([first], lines)
-            if self.format in RECORD_FORMATS or (self.format == AUTO and _is_record(first)):
-                yield from self._read_records(lines)
-            elif self.format in (AUTO, "trees"):
+            is_tree = first.text.lstrip().startswith("(") or detect_format(first) is None
+            if not (is_tree if self.format == AUTO else self.format == "trees"):
+                if self._labels is BINARY_LABELS:
+                    raise ConfigurationError(
+                        "sst_trees: binary is for trees; other texts have the labels of their file"
+                    )
+                yield from ((*example, None) for example in self.read_records(lines, "texts"))
+            else:
                 yield from self._read_trees(lines)
-            else:
-                raise ConfigurationError(f"sst_trees: format is one of {FORMATS}, not {self.format!r}")
-
-    def _read_records(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str | None, None]]:
-        if self._labels is BINARY_LABELS:
-            raise ConfigurationError(
-                "sst_trees: binary is for trees; other texts have the labels of their file"
-            )
-        skipped = Skipped(self._skip_bad)
-        for line, (words,), label in self.read_texts(lines, self._text_columns, skipped):
-            if words:
-                yield words, label, None
-            else:
-                blank = UnusableExample("that are blank", "the text is blank")
-                skipped.add_unusable(blank, line.location, f"line {line.number}")
-        skipped.log("texts")
 
     def _read_trees(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
         has_numbers: bool | None = None
@@ -109,21 +95,29 @@ class SstTreesReader(LabeledTextsReader):
             if not line.text.strip().startswith("("):
                 raise ConfigurationError(
                     f"{line.location}: expected a tree, such as (3 (2 Not) (1 bad)), got "
-                    f"{line.text.strip()!r:.60}; the format jsonl, csv or tsv reads other files"
+                    f"{line.text.strip()!r:.60}; the option format reads other files"
                 )
             sentence, *parts = read_phrases(line.text.strip(), line.location)
             long_enough = [part for part in parts if len(part.words) >= self._min_phrase_length]
-            tokens = [Token(word) for word in sentence.words]
+            tokens = self._words_of(sentence, line) if not parts else [Token(word) for word in sentence.words]
             is_number = sentence.label.isdecimal()
             if has_numbers not in (None, is_number) or (self._labels is BINARY_LABELS and not is_number):
                 raise ConfigurationError(
                     f"{line.location}: a label is a number from 0 to 4, not {sentence.label!r}"
                 )
             has_numbers = is_number
-            for label, words in [sentence, *long_enough]:
-                name = self._labels[int(label)] if is_number else label
+            for phrase in [sentence, *long_enough]:
+                name = self._labels[int(phrase.label)] if is_number else phrase.label
                 if name is not None:
-                    yield [Token(word) for word in words], name, tokens
+                    words = tokens if phrase is sentence else [Token(word) for word in phrase.words]
+                    yield words, name, tokens
+
+    def _words_of(self, sentence: Phrase, line: Line) -> list[Token]:
+        """Returns the words of a text without phrases, as people type it."""
+        try:
+            return self.tokenizer.tokenize(" ".join(sentence.words))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{line.location}: {error}") from None
 
     def text_to_instance(
         self, tokens: str | list[Token], label: str | None = None, sentence: list[Token] | None = None
@@ -139,7 +133,3 @@ class SstTreesReader(LabeledTextsReader):
         if label is not None:
             fields["label"] = KnownLabelField(label)
         return Instance(fields)
-
-
-def _is_record(first: Line) -> bool:
-    return not first.text.lstrip().startswith("(") and detect_format(first) is not None

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import Dropout
 from elmo_plugin.encoders import ContextualEncoder, construct_encoder, pool, self_biattention
+from elmo_plugin.tasks.labeled_texts import number_of_labels
 from elmo_plugin.tasks.predictor import SentencePredictor
 from elmo_plugin.tasks.task_model import Classifier
 
@@ -73,7 +74,7 @@ class SstBcn(Classifier):
         self.pooling_scores = nn.Linear(self.integrator.get_output_dim(), 1, bias=False)
         self.dropout = Dropout(dropout)
         self.classifier = layers[0].construct(input_dim=4 * self.integrator.get_output_dim())
-        self.output_logits = nn.Linear(self.classifier.get_output_dim(), vocab.get_vocab_size("labels"))
+        self.output_logits = nn.Linear(self.classifier.get_output_dim(), number_of_labels(vocab))
         self.initialize(initializer)
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> Tensor:

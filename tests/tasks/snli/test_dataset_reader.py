@@ -12,7 +12,7 @@ from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers.whitespace_tokenizer import WhitespaceTokenizer
 
-from elmo_plugin.tasks.labeled_texts import KnownLabelField
+from elmo_plugin.tasks.labeled_texts import KnownLabelField, number_of_labels
 from elmo_plugin.tasks.snli import SnliReader
 
 PAIRS = Path(__file__).parents[2] / "fixtures" / "snli" / "pairs.jsonl"
@@ -64,7 +64,7 @@ def test_counts_what_it_leaves_out_once_and_names_file_and_lines(
     ("line", "message"),
     [
         (b"A dog runs.\tIt runs.\tentailment\n", "not JSON"),
-        (b'["A dog runs."]\n', "expected a JSON object in each line, got a list"),
+        (b'["A dog runs."]\n', "expected a JSON object, got ["),
         (b'{"sentence1": "caf\xe9"}\n', "not UTF-8 text"),
         (
             b'{"sentence1": "A dog runs.", "sentence2": "It runs."}\n',
@@ -149,6 +149,17 @@ def test_a_label_that_the_model_lacks_is_an_error_that_names_it() -> None:
     )
     with pytest.raises(ConfigurationError, match="the model has no label 'maybe', only yes, no"):
         KnownLabelField("maybe").index(vocab)
+
+
+def test_words_beside_numbers_are_no_labels_of_one_model() -> None:
+    def number(*labels: str) -> int:
+        return number_of_labels(
+            Vocabulary.from_instances([Instance({"label": KnownLabelField(label)}) for label in labels])
+        )
+
+    assert [number("yes", "no"), number("0", "1", "2"), number("1", "2", "unknown")] == [2, 3, 3]
+    with pytest.raises(ConfigurationError, match="words or numbers, got both: yes, no, 0, 1; "):
+        number("yes", "no", "0", "1")
 
 
 @pytest.mark.parametrize("lines", [[], [GOOD | {"gold_label": "-"}, GOOD | {"sentence1": " "}]])

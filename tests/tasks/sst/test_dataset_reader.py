@@ -78,7 +78,8 @@ def test_binary_phrases_may_be_those_of_a_neutral_sentence(tmp_path: Path) -> No
         ("x.jsonl", '{"text": "Wet, cold", "label": "bad mood"}\n{"text": "Dry", "label": 1}\n\n'),
         ("x.csv", "Review;Sentiment\nWet, cold;bad mood\nDry;1.0\n"),
         ("x.txt", "(bad Wet , cold)\n(good Dry)\n"),
-        ("x.txt", "(1 Wet , cold)\n(4 Dry)\n"),
+        ("x.txt", "(1 Wet, cold)\n(4 Dry)\n"),
+        ("x.txt", "__label__bad Wet, cold\n__label__good Dry\n"),
     ],
 )
 def test_texts_with_any_labels_in_other_shapes(tmp_path: Path, name: str, content: str) -> None:
@@ -98,7 +99,7 @@ def test_options_name_the_format_and_the_columns(tmp_path: Path) -> None:
 
 def test_texts_that_cannot_be_used_may_be_left_out(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
-    path.write_text("text,label\nWet,bad\n ,bad\nDry,\nOh, no,bad\n")
+    path.write_text("text,label\nWet,bad\n ,bad\nDry,\nHm, \nOh, no,bad\n")
     with pytest.raises(ConfigurationError, match=r"x.csv, line 3: the text is blank; skip_bad leaves it out"):
         read(path)
     assert read(path, skip_bad=True) == [("Wet", "bad")]
@@ -109,8 +110,9 @@ def test_texts_that_cannot_be_used_may_be_left_out(tmp_path: Path) -> None:
     [
         (
             b"text,label\nWet,bad\n",
-            ", line 1: expected a tree, .* the format jsonl, csv or tsv reads other files",
+            ", line 1: expected a tree, .* the option format reads other files",
         ),
+        ("(1 ฉันกิน)\n".encode(), ", line 1: Thai is written without spaces between words: set tokenizer"),
         (b"(1 Wet)\n(l Dry)\n", ", line 2: a label is a number from 0 to 4, not 'l'"),
         (b"", ": no texts in this file"),
         (b"\n \n", ": no texts in this file"),
