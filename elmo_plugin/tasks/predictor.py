@@ -19,11 +19,7 @@ from elmo_plugin.common.formats.json_files import check_characters
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.embedding.cache import MemoryCache
-from elmo_plugin.tasks.tokenizers import (
-    PennTreebankTokenizer,
-    RawTextTokenizer,
-    raw_text_tokenizer,
-)
+from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, RawTextTokenizer, raw_text_tokenizer
 
 TokenizerConfig = Tokenizer | str | dict[str, Any] | None
 SPLIT = "split it, or give the predictor more (--predictor-args '{\"max_words\": N}') if there is memory"
@@ -182,8 +178,8 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
         if not isinstance(value, str):
             raise ConfigurationError(f'{name}: "sentence" must be text, not {value!r}')
         tokens = tokenizer.tokenize(value)
-    elif are_words(value):
-        tokens = [Token(word.replace(BYTE_ORDER_MARK, "")) for word in value]
+    elif isinstance(value, list) and all(isinstance(word, str) and _without_mark(word) for word in value):
+        tokens = [Token(_without_mark(word)) for word in value]
     else:
         raise ConfigurationError(f'{name}: "{key}" must be a list of words that are not empty, not {value!r}')
     if not tokens:
@@ -191,11 +187,8 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
     return tokens
 
 
-def are_words(value: Any) -> bool:
-    """Returns whether it is a list of texts that are not empty."""
-    return isinstance(value, list) and all(
-        isinstance(word, str) and word.strip(BYTE_ORDER_MARK) for word in value
-    )
+def _without_mark(word: str) -> str:
+    return word.replace(BYTE_ORDER_MARK, "")
 
 
 def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:

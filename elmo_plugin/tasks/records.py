@@ -73,10 +73,12 @@ def find_field(record: Record, usual: Sequence[str], option: str, name: str | No
     `usual` names that it has, in upper or lower case.
     """
     line, fields = record
-    known = {field.lower(): field for field in reversed(fields)}
-    for field in usual if name is None else [name]:
-        if field in fields or (name is None and field in known):
-            return field if field in fields else known[field]
+    known = (
+        {field.lower(): field for field in reversed(fields)} if name is None else dict(zip(fields, fields))
+    )
+    for field in map(str.lower, usual) if name is None else [name]:
+        if field in known:
+            return known[field]
     expected = f"such as {usual[0]!r} (option {option})" if name is None else f"{name!r} ({option})"
     hint = "" if _is_json(line) else "; the option columns names those of a table without a header"
     raise ConfigurationError(
