@@ -16,7 +16,7 @@ from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_files import check_characters
-from elmo_plugin.common.typography import BYTE_ORDER_MARK
+from elmo_plugin.common.typography import BYTE_ORDER_MARK, normalize_text
 from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.embedding.cache import MemoryCache
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, RawTextTokenizer, raw_text_tokenizer
@@ -197,7 +197,7 @@ def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
     """
     key = _first_key(json_dict, keys, name)
     text = json_dict[key]
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str) or not normalize_text(text).strip():
         raise ConfigurationError(f'{name}: "{key}" must be text that is not blank, not {text!r}')
     return text
 

@@ -73,9 +73,7 @@ def find_field(record: Record, usual: Sequence[str], option: str, name: str | No
     `usual` names that it has, in upper or lower case.
     """
     line, fields = record
-    known = (
-        {field.lower(): field for field in reversed(fields)} if name is None else dict(zip(fields, fields))
-    )
+    known = {field.lower() if name is None else field: field for field in reversed(fields)}
     for field in map(str.lower, usual) if name is None else [name]:
         if field in known:
             return known[field]
