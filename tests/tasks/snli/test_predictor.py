@@ -50,6 +50,7 @@ def test_another_tokenizer_replaces_the_readers_in_the_predictor_alone(predictor
             {"premise": PREMISE, "hypothesis": " \n"},
             r"\"hypothesis\" must be text that is not blank, not ' \\n'",
         ),
+        ({"premise": "\u200b", "hypothesis": HYPOTHESIS}, '"premise" must be text that is not blank'),
         ({"sentence1": 3, "hypothesis": HYPOTHESIS}, '"sentence1" must be text that is not blank, not 3'),
         ([PREMISE, HYPOTHESIS], "expected a JSON object, got"),
     ],
