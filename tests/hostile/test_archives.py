@@ -153,8 +153,8 @@ def test_archives_of_a_bilm(material: Material, tmp_path: Path, outcomes: Outcom
     def look(path: Path) -> None:
         loads_right(str(path), material.vectors)
 
-    try_all(material.bilm, look, 11, 80, tmp_path, outcomes)
+    try_all(material.bilm, look, 11, 40, tmp_path, outcomes)
 
 
 def test_archives_of_a_task(material: Material, tmp_path: Path, outcomes: Outcomes) -> None:
-    try_all(material.tagger, partial(predicts_right, expected=material.tags), 12, 60, tmp_path, outcomes)
+    try_all(material.tagger, partial(predicts_right, expected=material.tags), 12, 32, tmp_path, outcomes)

@@ -100,7 +100,7 @@ def test_models_of_manylangs(tmp_path: Path, outcomes: Outcomes) -> None:
     generator = random_of(61)
     for file in sorted(file for file in folder.rglob("*") if file.is_file()):
         content = file.read_bytes()
-        for case in times(40):
+        for case in times(20):
             file.write_bytes(damaged(content, generator))
             outcomes.run(f"{file.name} {case}", look, tmp_path / "run", names)
         for what, other in (("empty", b""), ("binary", bytes(range(256)) * 9), ("a line", content + b"\n\n")):
@@ -124,6 +124,6 @@ def test_plain_values_of_torch(outcomes: Outcomes) -> None:
             assert str(error).startswith("weights: "), str(error)
             raise
 
-    for case in times(150):
+    for case in times(75):
         changed = zipped({**records, name: damaged(records[name], generator)})
         outcomes.call(f"program {case}", partial(look, changed), ["weights: "])

@@ -27,7 +27,7 @@ def without_checksums(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("seed", "cases", "has_checksums"), [(1, 220, True), (2, 80, False)])
+@pytest.mark.parametrize(("seed", "cases", "has_checksums"), [(1, 110, True), (2, 40, False)])
 def test_damaged_hdf5(
     seed: int, cases: int, has_checksums: bool, material: Material, tmp_path: Path, outcomes: Outcomes
 ) -> None:
@@ -66,7 +66,7 @@ def test_damaged_options(material: Material, tmp_path: Path, outcomes: Outcomes)
         (folder / "options.json").write_bytes(text)
         outcomes.run(case, partial(loads_right, pair(folder), material.vectors), tmp_path / "run", NAMES)
     generator = random_of(3)
-    for number in times(60):
+    for number in times(30):
         (folder / "options.json").write_bytes(damaged(content, generator))
         case = f"options {number}"
         outcomes.run(case, partial(loads_right, pair(folder), material.vectors), tmp_path / "run", NAMES)
