@@ -15,7 +15,7 @@ TINY = ["--size", "tiny", "--rounds", "1"]
 PROGRAMS: dict[str, tuple[list[str], list[str]]] = {  # options, and figures that are above zero
     "embed": ([*TINY, "--sentences", "4", "--words", "5", "--no-memory"], ["tokens_per_second", "ratio"]),
     "embed_extras": (["--what", "import", "--rounds", "1"], []),
-    "embed_file": (["--words", "50", "--workers", "1", "2"], []),
+    "embed_file": (["--words", "50", "--workers", "2"], []),
     "cache": (["--sentences", "12", "--batch-size", "4", "--rounds", "1"], ["ratio", "memory_ratio"]),
     "dropin": ([*TINY, "--text", "TEXT"], ["tokens_per_second", "peer_tokens_per_second"]),
     "encoders": (["highway_lstm", "--layers", "2", "--sentences", "3", "--rounds", "1"], ["ratio"]),

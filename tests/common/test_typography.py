@@ -45,9 +45,6 @@ def test_the_place_of_a_word_has_the_characters_that_it_was_made_of(text: str) -
         assert last == first + 1 and word in (normalize_text(text[first]) or text[first])
 
 
-RULES = {language: SpacyRules(language) for language in ("en", "fr", "de", "it")}
-
-
 @pytest.mark.parametrize(
     ("language", "text"),
     [
@@ -58,6 +55,7 @@ RULES = {language: SpacyRules(language) for language in ("en", "fr", "de", "it")
     ],
 )
 def test_words_are_those_of_the_twin_and_places_those_of_the_text(language: str, text: str) -> None:
-    words, twins = RULES[language].words(text), RULES[language].words(normalize_text(text))
+    rules = SpacyRules(language)
+    words, twins = rules.words(text), rules.words(normalize_text(text))
     assert [word.text for word in words] == [word.text for word in twins]
     assert all(normalize_text(text[start:end]) == word for word, start, end in words)
