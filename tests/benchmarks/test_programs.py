@@ -18,7 +18,7 @@ PROGRAMS: dict[str, tuple[list[str], list[str]]] = {  # options, and figures tha
     "embed_extras": (["--what", "import", "--rounds", "1"], []),
     "embed_file": (["--words", "50", "--workers", "2"], []),
     "cache": (["--sentences", "12", "--batch-size", "4", "--rounds", "1"], ["ratio", "memory_ratio"]),
-    "dropin": ([*TINY, "--text", "TEXT", "--sentences", "8"], ["tokens_per_second", "peer_tokens_per_second"]),
+    "dropin": ([*TINY, "--text", "TEXT", "--sentences", "8"], ["ratio", "peer_tokens_per_second"]),
     "encoders": (["highway_lstm", "--layers", "2", "--sentences", "3", "--rounds", "1"], ["ratio"]),
     "read_columns": (["--sentences", "50", "--rounds", "1"], ["words_per_second", "ratio"]),
     "soak": (["--calls", "20"], ["calls"]),
