@@ -49,7 +49,9 @@ def test_the_place_of_a_word_has_the_characters_that_it_was_made_of(text: str) -
     ("language", "text"),
     [
         ("en", "She didn’t — couldn’t — see O’Brien’s “house”…\u00a0Why?"),
-        ("fr", "«\u202fL’eau n’est pas d’ici\u202f», dit-elle…"),
+        pytest.param(  # whose rules take seconds to load
+            "fr", "«\u202fL’eau n’est pas d’ici\u202f», dit-elle…", marks=pytest.mark.slow
+        ),
         ("de", "„Das ist’s“, sagte er – und »ging« weiter."),
         ("it", "L’«uomo» dell’isola non c’è…"),
     ],
