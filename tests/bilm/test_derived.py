@@ -64,6 +64,11 @@ def replace_data(bilm: BiLm) -> None:
     nn.utils.vector_to_parameters(nn.utils.parameters_to_vector(bilm.parameters()) * 2, bilm.parameters())
 
 
+def transpose_data(bilm: BiLm) -> None:
+    weight = bilm.token_encoder.highways[0].carry.weight
+    weight.data = weight.data.t()
+
+
 def initialize_a_part(bilm: BiLm) -> None:
     bilm.apply(lambda module: nn.init.ones_(module.weight) if isinstance(module, nn.Linear) else None)
 
@@ -114,6 +119,7 @@ CHANGES: list[Change] = [
     scale_data,
     scale_with_numpy,
     replace_data,
+    transpose_data,
     initialize_a_part,
     load_a_part,
     reparametrize,
