@@ -33,18 +33,20 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import FromParams
 from allennlp.common.util import SigTermReceived
 from allennlp.data import DatasetReader
+from allennlp.data.tokenizers import spacy_tokenizer
 from allennlp.models import archival
 from allennlp.predictors import Predictor, predictor
 
 from elmo_plugin import archives
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.outputs import check_outputs
-from elmo_plugin.porting.check import refuse_old
+from elmo_plugin.porting.check import NO_SPACY_MODEL, refuse_old
 
 CONSTRUCT_ARG = from_params.construct_arg
 FROM_PARAMS = FromParams.__dict__["from_params"].__func__
 GET_PREDICTOR = predict._get_predictor
 EVALUATE = evaluate.evaluate_from_archive
+GET_SPACY_MODEL = spacy_tokenizer.get_spacy_model
 EXCEPTHOOK = sys.excepthook
 WITH_OVERRIDES, PARSE_OVERRIDES = params_module.with_overrides, params_module.parse_overrides
 
@@ -82,8 +84,10 @@ def make_from_params(
     path = getattr(params, "history", "").rstrip(".")
     try:
         _check_object(params)
-        if cls is TrainModel and (problem := refuse_old(_plain(params))):
-            raise MistakeError(problem[1], problem[0], is_whole=True)
+        if cls is TrainModel:
+            _take_excepthook()  # from AllenNLP's log
+            if problem := refuse_old(_plain(params)):
+                raise MistakeError(problem[1], problem[0], is_whole=True)
         return FROM_PARAMS(cls, params, constructor_to_call, constructor_to_inspect, **extras)
     except MistakeError as error:
         if error.is_whole or not path:
@@ -171,12 +175,26 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
         raise
 
 
+def get_spacy_model(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Raises `ConfigurationError` if a model of spaCy is not installed and cannot be downloaded."""
+    try:
+        return GET_SPACY_MODEL(name, *args, **kwargs)
+    except (Exception, SystemExit) as error:
+        raise ConfigurationError(f"spaCy's model {name} {NO_SPACY_MODEL}") from error
+
+
 def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
     """Ends a program with one sentence if the user made a mistake, and as Python does otherwise."""
     if isinstance(error, ConfigurationError | BiLmError) and not os.environ.get("ALLENNLP_DEBUG"):
         print(f"{kind.__name__}: {error}", file=sys.stderr)
     else:
         EXCEPTHOOK(kind, error, traceback)
+
+
+def _take_excepthook() -> None:
+    global EXCEPTHOOK
+    if sys.excepthook is not excepthook:
+        EXCEPTHOOK, sys.excepthook = sys.excepthook, excepthook
 
 
 def with_overrides(original: Any, overrides_dict: Any, prefix: str = "") -> Any:
@@ -281,7 +299,8 @@ FromParams.from_params = classmethod(make_from_params)  # type: ignore[assignmen
 from_params.construct_arg = construct_arg
 predict._get_predictor = get_predictor
 evaluate.evaluate_from_archive = evaluate_from_archive
-sys.excepthook = excepthook
+spacy_tokenizer.get_spacy_model = get_spacy_model
+_take_excepthook()
 params_module.with_overrides, params_module.parse_overrides = with_overrides, parse_overrides
 for module in (archival, models, predictor, predict, evaluate):  # each looks it up
     module.load_archive = load_archive  # type: ignore[attr-defined]

@@ -18,36 +18,17 @@ from elmo_plugin.porting.source import NUMBER_VARIABLE, read_config, to_json, wi
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "source",
-        metavar="OLD",
-        help="the configuration (Jsonnet, or JSON with comments; - for standard input) or model.tar.gz",
-    )
-    add(
-        "-o",
-        "--output",
-        type=OutputPath,
-        default="-",
-        help="the file that is written (default: standard output)",
-    )
-    add(
-        "--ext-var",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="the value of std.extVar(NAME); others stay",
-    )
+    old = "the configuration (Jsonnet, or JSON with comments; - for standard input) or model.tar.gz"
+    add("source", metavar="OLD", help=old)
+    written = "the file that is written (default: standard output)"
+    add("-o", "--output", type=OutputPath, default="-", help=written)
+    value = "the value of std.extVar(NAME); others stay"
+    add("--ext-var", action="append", default=[], metavar="NAME=VALUE", help=value)
     add("--native", action="store_true", help="make elmo_token_embedder this package's elmo")
-    add(
-        "--dry-run",
-        action="store_true",
-        help="also make reader, vocabulary, model and trainer, and run one batch",
-    )
-    add(
-        "--data",
-        metavar="DIR",
-        help="with --dry-run, data in the place of missing files: train*, dev*, test*",
-    )
+    parts = "also make reader, vocabulary, model and trainer, and run one batch"
+    add("--dry-run", action="store_true", help=parts)
+    data = "with --dry-run, data in the place of missing files: train*, dev*, test*"
+    add("--data", metavar="DIR", help=data)
     add("--bilm", default="tiny", help=f"with --dry-run, a biLM in the place of missing files: {BILM_HELP}")
 
 
@@ -57,50 +38,41 @@ def run(args: argparse.Namespace) -> None:
 
         if args.output == "-":
             raise BiLmError("an archive needs -o NEW.tar.gz")
-        port_archive(args.source, args.output, _print)
-        return
-    given = dict(_pair(text) for text in args.ext_var)
+        return port_archive(args.source, args.output, _print)
+    if wrong := [text for text in args.ext_var if not text.partition("=")[0] or "=" not in text]:
+        raise BiLmError(f"--ext-var {wrong[0]}: expected NAME=VALUE")
+    given = dict(text.split("=", 1) for text in args.ext_var)
     name = "standard input" if args.source == "-" else args.source
     content = sys.stdin.buffer.read() if args.source == "-" else read_bytes(args.source, name)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BiLmError(f"{name}: not UTF-8 ({error.reason} at byte {error.start})") from None
-    config, notes = port_config(read_config(text, name, given, os.environ), args.native)
+    old, fixed = read_config(text, name, given, os.environ)
+    for variable in fixed:
+        _print(f'std.extVar("{variable}"): its value is written, because the file computes with it')
+    config, notes = port_config(old, args.native)
     found = mistakes(config)
-    for mistake in found:
-        if mistake.number is not ...:
-            notes.append(_to_number(config, mistake))
-    for note in notes:
+    notes += [_to_number(config, mistake) for mistake in found if mistake.number is not ...]
+    left = [str(mistake) for mistake in found if mistake.number is ...]
+    for note in [*notes, *(f"to be done: {mistake}" for mistake in left)]:
         _print(str(note))
-    left = [mistake for mistake in found if mistake.number is ...]
-    for mistake in left:
-        _print(f"to be done: {mistake}")
-    ported = to_json(config)
     if args.output == "-":
-        sys.stdout.write(ported)
+        sys.stdout.write(to_json(config))
     else:
         with atomic_write(args.output) as temporary:
-            temporary.write_text(ported, encoding="utf-8")
+            temporary.write_text(to_json(config), encoding="utf-8")
         _print(f"wrote {args.output}")
     if args.dry_run or args.data:
         if left:
-            raise BiLmError(f"dry run: {'; '.join(map(str, left))}")
-        dry_run(
-            with_values(config, {**os.environ, **given}), args.data, args.bilm, partial(_print, "dry run: ")
-        )
+            raise BiLmError(f"dry run: {'; '.join(left)}")
+        values = {**os.environ, **given}
+        dry_run(with_values(config, values), args.data, args.bilm, partial(_print, "dry run: "))
         _print("dry run: reader, vocabulary, model and trainer are made, and one batch ran")
 
 
 def _print(*texts: str) -> None:
     print("".join(texts), file=sys.stderr)
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise BiLmError(f"--ext-var {text}: expected NAME=VALUE")
-    return name, value
 
 
 def _to_number(config: Any, mistake: Mistake) -> Note:

@@ -1,14 +1,13 @@
 """Archives of AllenNLP 0.x and 1.x, written so that AllenNLP 2.10.1 loads them, with the same weights."""
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from allennlp.common.meta import META_NAME, Meta
 from allennlp.models import archive_model
-from torch import Tensor
 
 from elmo_plugin import dropin  # noqa: F401  its embedder keeps the options of a biLM in the weights
 from elmo_plugin.archives import load_archive
@@ -22,8 +21,7 @@ from elmo_plugin.porting.config import Config
 from elmo_plugin.porting.rules import port_config
 
 _CONFIG, _FILES, _STORED = "config.json", "files_to_archive.json", "fta"
-# Parts of the names of weights in AllenNLP 0.x, and the parts that replace them.
-_RENAMED = {"_matrix_attention._similarity_function.": "_matrix_attention."}
+_RENAMED = ("_matrix_attention._similarity_function.", "_matrix_attention.")  # parts of weights' names
 
 
 def port_archive(source: str, output: str, say: Callable[[str], None]) -> None:
@@ -34,7 +32,7 @@ def port_archive(source: str, output: str, say: Callable[[str], None]) -> None:
     archive may not be loaded as data.
     """
     with tempfile.TemporaryDirectory(prefix="elmo_port_") as name:
-        folder = Path(name)
+        folder, parts = Path(name), Path(name, "new")
         unpack(source, folder)
         config, notes = port_config(read_json_object(folder / _CONFIG, f"archive {source}, its {_CONFIG}"))
         for note in notes:
@@ -45,24 +43,23 @@ def port_archive(source: str, output: str, say: Callable[[str], None]) -> None:
         weights = next((path for path in map(folder.joinpath, WEIGHTS_NAMES) if path.exists()), None)
         if weights is None:
             raise BiLmError(f"archive {source}: {' or '.join(WEIGHTS_NAMES)} not found")
-        save_tensors(_renamed(load_plain(weights, f"archive {source}"), say), weights)
+        tensors = load_plain(weights, f"archive {source}")
+        save_tensors({name.replace(*_RENAMED): tensor for name, tensor in tensors.items()}, weights)
         try:
             model = load_archive(folder).model
         except BiLmError as error:
-            raise BiLmError(
-                f"archive {source} cannot be carried over: {error}".replace(f"directory {folder}: ", "")
-            ) from None
+            message = str(error).replace(f"directory {folder}: ", "")
+            raise BiLmError(f"archive {source} cannot be carried over: {message}") from None
         for module in model.modules():
             if description := getattr(module, "_description", None):  # of the drop-in's embedder
                 file = description["options_file"]
                 description["options_file"] = sources.get(file, file)
+        parts.mkdir()
+        write_json(parts / _CONFIG, config)
+        Meta.new().to_file(parts / META_NAME)
+        model.vocab.save_to_files(str(parts / "vocabulary"))
+        save_tensors(model.state_dict(), parts / "best.th")
         with atomic_write(output) as temporary:
-            parts = folder / "new"
-            parts.mkdir()
-            write_json(parts / _CONFIG, config)
-            Meta.new().to_file(parts / META_NAME)
-            model.vocab.save_to_files(str(parts / "vocabulary"))
-            save_tensors(model.state_dict(), parts / "best.th")
             archive_model(parts, archive_path=str(temporary))
     say(f"wrote {output}; with elmo_plugin.dropin in .allennlp_plugins it needs no file of a biLM")
 
@@ -70,9 +67,7 @@ def port_archive(source: str, output: str, say: Callable[[str], None]) -> None:
 def _stored_files(config: Config, folder: Path) -> dict[str, str]:
     """Makes a configuration name the files that AllenNLP 0.x stored in the archive; returns their sources."""
     sources: dict[str, str] = {}
-    if not (folder / _FILES).exists():
-        return sources
-    for key in read_json_object(folder / _FILES, f"its {_FILES}"):
+    for key in read_json_object(folder / _FILES, f"its {_FILES}") if (folder / _FILES).exists() else ():
         *parents, last = key.split(".")
         part: Any = config
         for parent in parents:  # the old keys, which lack `token_embedders` if they were flat
@@ -82,15 +77,3 @@ def _stored_files(config: Config, folder: Path) -> dict[str, str]:
             sources[str(copy)] = part[last]
             part[last] = str(copy)
     return sources
-
-
-def _renamed(weights: Mapping[str, Tensor], say: Callable[[str], None]) -> dict[str, Tensor]:
-    new = {}
-    for name, tensor in weights.items():
-        new_name = name
-        for old, part in _RENAMED.items():
-            new_name = new_name.replace(old, part)
-        if new_name != name:
-            say(f"weights: {name} is now {new_name}")
-        new[new_name] = tensor
-    return new

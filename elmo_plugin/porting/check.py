@@ -1,9 +1,11 @@
 """Compares a configuration with the registered classes, without making any of them: all mistakes at once."""
 
 import inspect
+import json
 import types
 import typing
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from inspect import Parameter
 from typing import Any, NamedTuple, get_args, get_origin
 
@@ -11,21 +13,21 @@ from allennlp.common import FromParams, Lazy, Registrable
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import infer_constructor_params, infer_method_params
 
-from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.formats.json_files import parse_json
-from elmo_plugin.porting.names import GONE_TYPES, MODELS_EXTRA, OF_ALLENNLP_MODELS
+from elmo_plugin.porting.names import GONE_TYPES, MODELS
 from elmo_plugin.porting.rules import first_old_key
 from elmo_plugin.porting.source import is_variable
 
 _FROM_PARAMS = FromParams.from_params.__func__  # type: ignore[attr-defined]
 _NUMBERS = (int, float, bool)
-_MISSING = "is required"
-_UNIONS = (typing.Union, types.UnionType)
+_NO_NUMBER = "expected a number, found text: use std.parseJson(std.extVar(…))"
+NO_SPACY_MODEL = 'is not installed: the tokenizer "spacy_rules" of elmo_plugin.plugin needs no download'
+_MISSING, _OLD = "is required", "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
 # Arguments that AllenNLP passes, not a configuration.
 _PASSED = {
     "vocab", "serialization_dir", "local_rank", "reader", "data_path", "model_parameters", "optimizer",
     "parameters", "model", "data_loader", "instances", "trainer",
 }  # fmt: skip
+_CLOSED = {"DatasetReader", "Model", "Trainer"}  # take no other keywords, whatever their subclasses pass on
 
 
 class Mistake(NamedTuple):
@@ -62,12 +64,13 @@ def refuse_old(config: Mapping[str, Any]) -> tuple[str, str] | None:
     """
     found = mistakes(config)
     if found and (note := first_old_key(config)):
-        return note.place, f"{note.text}; this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
-    if texts := [mistake.place for mistake in found if mistake.number is not ...]:
-        return ", ".join(texts), "expected a number, found text: use std.parseJson(std.extVar(…))"
-    if ignored := [mistake for mistake in found if mistake.keys[0] == "trainer" and len(mistake.keys) == 2]:
-        return ", ".join(mistake.place for mistake in ignored), ignored[0].reason
-    return None
+        return note.place, f"{note.text}; {_OLD}"
+    if gone := [mistake for mistake in found if "was removed" in mistake.reason]:
+        return gone[0].place, f"{gone[0].reason}; {_OLD}"
+    texts = [mistake for mistake in found if mistake.number is not ...]
+    ignored = [mistake for mistake in found if mistake.keys[0] == "trainer" and len(mistake.keys) == 2]
+    wrong = texts or ignored
+    return (", ".join(mistake.place for mistake in wrong), wrong[0].reason) if wrong else None
 
 
 def options_of(cls: Any, kind: str | None) -> dict[str, Parameter]:
@@ -88,16 +91,15 @@ def _check(annotation: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator
         for mistake in _check(arguments[0], value, keys):
             if len(keys) == 1 or mistake.reason != _MISSING or len(mistake.keys) > len(keys) + 1:
                 yield mistake
-    elif origin in _UNIONS:
+    elif origin in (typing.Union, types.UnionType):
         attempts = [list(_check(kind, value, keys)) for kind in arguments if kind is not types.NoneType]
-        yield from min(attempts, key=len)
-    elif annotation in _NUMBERS:
-        if isinstance(value, str):
-            number = _number(value)
-            if number is not ...:
-                yield Mistake(keys, "expected a number, found text: use std.parseJson(std.extVar(…))", number)
-            else:
-                yield Mistake(keys, f"expected a number, found {value!r}")
+        texts = [found for found in attempts if found and found[0].number is not ... and str not in arguments]
+        yield from min(texts or attempts, key=len)
+    elif annotation in _NUMBERS and isinstance(value, str):
+        number = _number(value)
+        yield Mistake(
+            keys, _NO_NUMBER if number is not ... else f"expected a number, found {value!r}", number
+        )
     elif origin in (list, tuple, set):
         for number, item in enumerate(value if isinstance(value, list) else ()):
             yield from _check(arguments[0] if arguments else Any, item, (*keys, number))
@@ -113,8 +115,8 @@ def _number(text: str) -> Any:
     if is_variable(text):
         return None
     try:
-        value = parse_json(text.lower() if text in ("True", "False") else text, "")
-    except BiLmError:
+        value = json.loads(text.lower())
+    except (ValueError, RecursionError):
         return ...
     return value if isinstance(value, _NUMBERS) else ...
 
@@ -124,47 +126,36 @@ def _check_object(cls: Any, value: Any, keys: tuple[str | int, ...]) -> Iterator
     if not isinstance(value, Mapping):
         yield Mistake(keys, "expected an object")
         return
-    kind = value.get("type")
-    own = cls.from_params.__func__
-    is_base = cls in Registrable._registry
+    own, is_base = cls.from_params.__func__, cls in Registrable._registry
     if own.__module__.startswith("allennlp.") and own is not _FROM_PARAMS and not is_base:
         return  # it reads its parameters itself
-    if is_base and kind is None and cls.default_implementation is None:
+    kind = value.get("type", getattr(cls, "default_implementation", None))
+    if is_base and kind is None:
         yield Mistake(keys, 'key "type" is required')
         return
     try:
         options = options_of(cls, kind)
     except ConfigurationError:
-        yield Mistake((*keys, "type"), unregistered(str(kind)))
+        yield Mistake((*keys, "type"), _unregistered(str(kind)))
         return
     takes_all = any(option.kind is Parameter.VAR_KEYWORD for option in options.values())
+    is_open = takes_all and _CLOSED.isdisjoint(base.__name__ for base in cls.__mro__)
     for name, item in value.items():
         if name in options:
             yield from _check(options[name].annotation, item, (*keys, name))
-        elif name != "type" and not (takes_all and not _is_closed(cls, kind)):
-            shown = kind or getattr(cls, "default_implementation", None) or cls.__name__
-            yield Mistake((*keys, name), f"{shown} does not take this key")
+        elif name != "type" and not is_open:
+            reason = f"{kind or cls.__name__} does not take this key" if keys else "no key of a configuration"
+            yield Mistake((*keys, name), reason)
     for name, option in options.items():
         is_plain = option.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-        is_required = is_plain and option.default is Parameter.empty
         is_passed = name in _PASSED and (keys or name not in ("data_loader", "model", "trainer"))
-        if is_required and name not in value and not is_passed:
+        if is_plain and option.default is Parameter.empty and name not in value and not is_passed:
             yield Mistake((*keys, name), _MISSING)
 
 
-def _is_closed(cls: Any, kind: str | None) -> bool:
-    """Returns whether the rest of the keywords goes to a base class of AllenNLP that takes no others."""
-    from allennlp.data import DatasetReader
-    from allennlp.models import Model
-    from allennlp.training import Trainer
-
-    return issubclass(cls, DatasetReader | Model | Trainer)
-
-
-def unregistered(kind: str) -> str:
-    """Returns why a type may not be registered."""
+def _unregistered(kind: str) -> str:
     if kind in GONE_TYPES:
         return f"{kind!r} was removed: {GONE_TYPES[kind]}"
-    if kind in OF_ALLENNLP_MODELS:
-        return f"{kind!r} is in allennlp-models: {MODELS_EXTRA}"
-    return f"{kind!r} is not registered: list its package in .allennlp_plugins"
+    if find_spec("allennlp_models"):
+        return f"{kind!r} is not registered: list its package in .allennlp_plugins"
+    return f"{kind!r} is not registered: list its package in .allennlp_plugins, or install {MODELS}"

@@ -30,12 +30,11 @@ class Porting:
         self.notes: list[Note] = []
 
     def note(self, place: str, text: str, kind: str = "changed") -> None:
-        self.notes.append(Note(place, text, kind))
+        self.notes.append(Note(place.lstrip("."), text, kind))
 
-    def objects(self, below: str = "") -> Iterator[tuple[str, Config]]:
-        """Yields the place of each object below a top-level key, or of all, and the object."""
-        parts = {below: self.config.get(below)} if below else self.config
-        yield from _objects(list(parts.items()), "")
+    def objects(self, below: str = "") -> list[tuple[str, Config]]:
+        """Returns the place of each object below a top-level key, or of all, and the object."""
+        return list(_objects({below: self.config.get(below)} if below else self.config, ""))
 
     def get(self, key: str) -> Config:
         """Returns the object at a top-level key, or an empty one."""
@@ -43,14 +42,12 @@ class Porting:
         return value if isinstance(value, dict) else {}
 
 
-def _objects(items: list[tuple[Any, Any]], path: str) -> Iterator[tuple[str, Config]]:
-    for key, value in items:
-        place = f"{path}.{key}".lstrip(".")
-        if isinstance(value, dict):
-            yield place, value
-            yield from _objects(list(value.items()), place)
-        elif isinstance(value, list):
-            yield from _objects(list(enumerate(value)), place)
+def _objects(value: Any, path: str) -> Iterator[tuple[str, Config]]:
+    if path and isinstance(value, dict):
+        yield path, value
+    items = value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
+    for key, item in list(items):
+        yield from _objects(item, f"{path}.{key}".lstrip("."))
 
 
 def replace(config: Config, key: str, new: Config) -> None:
@@ -69,9 +66,18 @@ def merge(config: Config, key: str, value: Any) -> None:
         for name, content in value.items():
             merge(there, name, content)
     elif isinstance(there, list) and isinstance(value, list):
-        same = [each for each in there if isinstance(each, dict)]
         for item in value:
-            twin = [each for each in same if isinstance(item, dict) and each.get("type") == item.get("type")]
-            merge({"": twin[0]}, "", item) if twin else there.append(item)
+            twins = [each for each in there if type_of(each) and type_of(each) == type_of(item)]
+            merge({"": twins[0]}, "", item) if twins else there.append(item)
     else:
         config[key] = value
+
+
+def type_of(value: Any) -> str:
+    """Returns the type of an object, or of the object that a text is short for; or an empty text."""
+    kind = value.get("type") if isinstance(value, dict) else value
+    return kind if isinstance(kind, str) else ""
+
+
+def without(lost: list[str]) -> str:
+    return f", without {', '.join(lost)}" if lost else ""

@@ -6,8 +6,8 @@ trainer. Small stand-ins take the place of files that are missing.
 import os
 import re
 import tempfile
-from collections.abc import Callable
-from copy import deepcopy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,26 +16,21 @@ import spacy
 from allennlp.commands.train import TrainModel
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.util import LOADED_SPACY_MODELS
 from allennlp.data import DatasetReader
+from allennlp.data.tokenizers import spacy_tokenizer
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.common.errors import BiLmError, raise_stop
-from elmo_plugin.porting.check import options_of
+from elmo_plugin.porting.check import NO_SPACY_MODEL, options_of
 from elmo_plugin.porting.config import Config, Porting
-from elmo_plugin.porting.source import has_variable
 
 _DATA = {
-    "train_data_path": ("train",),
-    "validation_data_path": ("dev", "valid"),
-    "test_data_path": ("test", "dev"),
+    "train_data_path": ("train", ""),
+    "validation_data_path": ("dev", "valid", ""),
+    "test_data_path": ("test", "dev", ""),
 }
 _INSTANCES = 64
 _ORIGINAL_DIM = 512  # of each direction, in the default of AllenNLP's embedder
-_NO_MODEL = (
-    'would download spaCy\'s en_core_web_sm, which is not installed: {"type": "spacy_rules"} of '
-    "elmo_plugin.plugin splits in the same way without it"
-)
 
 
 def dry_run(config: Config, data: str | None, bilm: str, say: Callable[[str], None]) -> None:
@@ -45,37 +40,35 @@ def dry_run(config: Config, data: str | None, bilm: str, say: Callable[[str], No
 
     Raises `BiLmError` for the first part that cannot be made.
     """
-    with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder:
+    with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder, spacy_stand_in(say):
         config = with_stand_ins(config, data, bilm, Path(folder), say)
-        spacy_models = dict(LOADED_SPACY_MODELS)
-        stand_in_for_spacy(config, say)
         try:
             loop = TrainModel.from_params(Params(config), serialization_dir=folder, local_rank=0)
             batch = next(iter(loop.trainer.data_loader))  # type: ignore[attr-defined]
             loop.trainer.batch_outputs(batch, for_training=True)  # type: ignore[attr-defined]
         except Exception as error:  # readers and models can raise anything
             raise_stop(error)
-            message = " ".join(str(error).split()) or type(error).__name__
-            known = isinstance(error, ConfigurationError | BiLmError)
-            raise BiLmError(
-                f"dry run: {message if known else f'{type(error).__name__}: {message}'}"
-            ) from error
-        finally:
-            LOADED_SPACY_MODELS.clear()
-            LOADED_SPACY_MODELS.update(spacy_models)
+            kind = "" if isinstance(error, ConfigurationError | BiLmError) else f"{type(error).__name__}: "
+            raise BiLmError(f"dry run: {kind}{' '.join(str(error).split())}") from error
 
 
 def with_stand_ins(
     config: Config, data: str | None, bilm: str, folder: Path, say: Callable[[str], None]
 ) -> Config:
-    porting = Porting(deepcopy(config))
+    porting = Porting(config)
     new = porting.config
     for key, names in _DATA.items():
-        if isinstance(path := new.get(key), str) and not os.path.exists(path):
-            new[key] = _data_file(data, names, f"{key}: {path!r}")
+        if _is_missing(path := new.get(key)):
+            if data is None:
+                raise BiLmError(f"{key}: {path!r} not found: pass --data DIR with other data")
+            files = sorted(path for path in Path(data).iterdir() if not path.name.startswith("."))
+            found = [path for name in names for path in files if path.name.startswith(name)]
+            if not found:
+                raise BiLmError(f"--data {data}: expected files, found none")
+            new[key] = str(found[0])
             say(f"{key}: {new[key]} stands in")
     new.pop("distributed", None)
-    for place, part in list(porting.objects()):
+    for place, part in porting.objects():
         if part.get("type") == "elmo_token_embedder" or "options_file" in part or "bilm" in part:
             _stand_in_for_bilm(place, part, bilm, folder, say)
         for key in ("pretrained_file", "weights_file_path"):
@@ -93,22 +86,11 @@ def with_stand_ins(
 
 
 def _is_missing(path: Any) -> bool:
-    return isinstance(path, str) and (has_variable(path) or not os.path.exists(path))
-
-
-def _data_file(data: str | None, names: tuple[str, ...], missing: str) -> str:
-    if data is None:
-        raise BiLmError(f"{missing} not found: pass --data DIR with other data")
-    files = sorted(path for path in Path(data).iterdir() if not path.name.startswith("."))
-    for name in (*names, ""):
-        if found := [path for path in files if path.name.startswith(name)]:
-            return str(found[0])
-    raise BiLmError(f"--data {data}: expected files, found none")
+    return isinstance(path, str) and not os.path.exists(path)
 
 
 def _stand_in_for_bilm(place: str, part: Config, bilm: str, folder: Path, say: Callable[[str], None]) -> None:
-    source = part.get("bilm")
-    source = source if isinstance(source, dict) else {}
+    source = part["bilm"] if isinstance(part.get("bilm"), dict) else {}
     options_file = str(source.get("options") or part.get("options_file") or "")
     weights_file = str(source.get("weights") or part.get("weight_file") or "")
     if os.path.exists(weights_file) and os.path.exists(options_file):
@@ -130,22 +112,21 @@ def _stand_in_for_bilm(place: str, part: Config, bilm: str, folder: Path, say: C
     say(f"{place}: a random biLM with {2 * dim} dimensions stands in")
 
 
-def stand_in_for_spacy(config: Config, say: Callable[[str], None]) -> None:
-    """Lets AllenNLP find spaCy's rules for English instead of downloading a model that has the same rules."""
-    name = "en_core_web_sm"
-    if spacy.util.is_package(name):
-        return
-    rules = spacy.blank("en")
-    rules.add_pipe("sentencizer")
-    flags = (False, True)
-    for options in ((name, tagger, parser, ner) for tagger in flags for parser in flags for ner in flags):
-        LOADED_SPACY_MODELS.setdefault(options, rules)
-    for key in ("dataset_reader", "validation_dataset_reader"):
-        reader = config.get(key)
-        if not isinstance(reader, dict):
-            continue
-        for option in options_of(DatasetReader, reader.get("type")):
-            tokenizer = reader.get(option)
-            kind = tokenizer.get("type", "spacy") if isinstance(tokenizer, dict) else tokenizer or "spacy"
-            if option.endswith("tokenizer") and kind == "spacy":
-                say(f"{key}.{option}: {_NO_MODEL}")
+@contextmanager
+def spacy_stand_in(say: Callable[[str], None]) -> Iterator[None]:
+    """Lets AllenNLP take spaCy's rules instead of downloading a model that splits text in the same way."""
+    original = spacy_tokenizer.get_spacy_model
+
+    def get(name: str, *args: Any, **kwargs: Any) -> Any:
+        if spacy.util.is_package(name):
+            return original(name, *args, **kwargs)
+        say(f"spaCy's model {name} {NO_SPACY_MODEL}")
+        language = spacy.blank(name[:2])
+        language.add_pipe("sentencizer")
+        return language
+
+    spacy_tokenizer.get_spacy_model = get
+    try:
+        yield
+    finally:
+        spacy_tokenizer.get_spacy_model = original

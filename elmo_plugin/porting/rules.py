@@ -10,16 +10,25 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from elmo_plugin.bilm.io import MODELS
-from elmo_plugin.porting.config import Config, Note, Porting, replace
+from elmo_plugin.porting.config import Config, Note, Porting, replace, type_of, without
 from elmo_plugin.porting.data_loaders import port_data_loaders, port_readers
 from elmo_plugin.porting.names import PREDICTORS, RENAMED_TYPES
-from elmo_plugin.porting.trainer import TRAINER_KEYS, port_callbacks, port_devices, port_trainer_key
+from elmo_plugin.porting.trainer import TRAINER_KEYS, port_callbacks, port_trainer, port_trainer_key
 
 _EMBEDDER_OPTIONS = ("type", "allow_unmatched_keys", "embedder_to_indexer_map")
-_MATRIX_ATTENTION = ("bidaf", "bidaf-ensemble", "decomposable_attention", "esim", "bimpm")
 _SPLITTERS = {"word": "spacy", "simple": "letters_digits", "bert-basic": "letters_digits"}
 _OLD_BUCKET = "https://s3-us-west-2.amazonaws.com/allennlp/"
 _BUCKET = "https://allennlp.s3.amazonaws.com/"
+# The old key, its new key (none: removed), and the types that have it (none: all).
+_KEYS = [
+    ("namespace_to_cache", "", ""),
+    ("master_address", "primary_address", ""),
+    ("cache_directory", "", ""),
+    ("pin_memory", "", ""),
+    ("master_port", "primary_port", ""),
+    ("similarity_function", "matrix_attention", "bidaf bidaf-ensemble decomposable_attention esim bimpm"),
+    ("constraint_type", "label_encoding", "crf_tagger"),
+]
 
 
 class Rule(NamedTuple):
@@ -44,7 +53,7 @@ def port_config(config: Mapping[str, Any], native: bool = False) -> tuple[Config
             porting.config = before
             porting.note(rule.old.partition(":")[0].replace("`", ""), "not ported: unexpected value", "left")
     if native:
-        port_to_native(porting)
+        _port_to_native(porting)
     return porting.config, porting.notes
 
 
@@ -56,10 +65,10 @@ def first_old_key(config: Mapping[str, Any]) -> Note | None:
 
 
 def _applicators(porting: Porting) -> None:
-    for place, part in list(porting.objects()):
+    for place, part in porting.objects():
         for key in ("initializer", "regularizer"):
             if isinstance(pairs := part.get(key), list):
-                prevented = [pair[0] for pair in pairs if "prevent" in (pair[1], *_type_of(pair[1]))]
+                prevented = [pair[0] for pair in pairs if type_of(pair[1]) == "prevent"]
                 part[key] = {"regexes": [pair for pair in pairs if pair[0] not in prevented]}
                 if prevented:
                     part[key]["prevent_regexes"] = prevented
@@ -68,21 +77,20 @@ def _applicators(porting: Porting) -> None:
 
 def _vocabulary(porting: Porting) -> None:
     vocabulary = porting.get("vocabulary")
-    extends = vocabulary.pop("extend", None)
     if "directory_path" in vocabulary:
-        kind = "extend" if extends else "from_files"
-        directory = vocabulary.pop("directory_path")
-        porting.config["vocabulary"] = {"type": kind, "directory": directory, **vocabulary}
+        kind = "extend" if vocabulary.pop("extend", False) else "from_files"
+        replace(vocabulary, "directory_path", {"type": kind, "directory": vocabulary["directory_path"]})
         porting.note("vocabulary.directory_path", f"now `directory`, with type {kind!r}")
-    elif extends is not None:
+    elif "extend" in vocabulary:
+        del vocabulary["extend"]
         porting.note("vocabulary.extend", "removed: without a directory nothing is extended")
     if vocabulary.get("type") == "default":
-        vocabulary["type"] = "from_instances"
-        porting.note("vocabulary.type", "'default' is now 'from_instances'")
+        del vocabulary["type"]
+        porting.note("vocabulary.type", "'default' is removed: it is the default")
 
 
 def _token_embedders(porting: Porting) -> None:
-    for place, part in list(porting.objects("model")):
+    for place, part in porting.objects("model"):
         for key, embedder in part.items():
             is_embedder = key.endswith("_embedder") or key == "word_embeddings"
             if not is_embedder or not isinstance(embedder, dict) or "token_embedders" in embedder:
@@ -95,61 +103,30 @@ def _token_embedders(porting: Porting) -> None:
 
 
 def _unmatched_embedders(porting: Porting) -> None:
-    indexers = {
-        name
-        for place, part in porting.objects("dataset_reader")
-        if place.endswith("token_indexers")
-        for name in part
-    }
-    for place, part in list(porting.objects("model")):
+    readers = porting.objects("dataset_reader")
+    indexers = {name for place, part in readers if place.endswith("token_indexers") for name in part}
+    for place, part in porting.objects("model"):
         embedders = part.get("token_embedders")
         if not isinstance(embedders, dict):
             continue
         for name, sources in (part.pop("embedder_to_indexer_map", None) or {}).items():
-            named = list(sources.values()) if isinstance(sources, dict) else list(sources)
-            if len(named) == 1 and named[0] != name and name in embedders:
-                replace(embedders, name, {named[0]: embedders[name]})
-                porting.note(
-                    f"{place}.embedder_to_indexer_map", f"the embedder {name!r} is now called {named[0]!r}"
-                )
-            else:
-                porting.note(f"{place}.embedder_to_indexer_map.{name}", "removed: embedders go by name")
+            first, *others = sources.values() if isinstance(sources, dict) else sources
+            if name in embedders and not others:
+                replace(embedders, name, {first: embedders[name]})
+            text = f"removed: the embedder goes by the name of its indexer, {first!r}"
+            porting.note(f"{place}.embedder_to_indexer_map.{name}", text)
         if part.pop("allow_unmatched_keys", None) is not None:
-            taken = {*embedders, *(name for name in ("elmo",) if name in porting.get("model"))}
-            unmatched = sorted(indexers - taken)
+            unmatched = sorted(indexers - embedders.keys() - ({"elmo"} & porting.get("model").keys()))
             embedders |= {name: {"type": "empty"} for name in unmatched}
             text = f"removed; `empty` embeds {', '.join(unmatched)}" if unmatched else "removed"
             porting.note(f"{place}.allow_unmatched_keys", text)
 
 
-def _elmo(porting: Porting) -> None:
-    for place, part in porting.objects("model"):
-        if "namespace_to_cache" in part:
-            del part["namespace_to_cache"]
-            porting.note(f"{place}.namespace_to_cache", "removed: frequent words are cached anyway")
-
-
-def _bert(porting: Porting) -> None:
-    for place, part in porting.objects():
-        if part.get("type") not in ("bert-pretrained", "bert-basic-pretrained"):
-            continue
-        model = part.get("pretrained_model", "bert-base-cased")
-        new: Config = {"type": "pretrained_transformer_mismatched", "model_name": model}
-        if "requires_grad" in part:
-            new["train_parameters"] = bool(part["requires_grad"])
-        if "max_pieces" in part:
-            new["max_length"] = part["max_pieces"]
-        lost = sorted(part.keys() - {"type", "pretrained_model", "requires_grad", "max_pieces"})
-        part.clear()
-        part.update(new)
-        porting.note(f"{place}.type", f"'bert-pretrained' is now {new['type']!r}" + _without(lost))
-
-
 def _tokenizers(porting: Porting) -> None:
-    for place, part in list(porting.objects()):
+    for place, part in porting.objects():
         for key in [key for key in part if key.endswith("tokenizer") and key != "character_tokenizer"]:
             old = {"type": part[key]} if isinstance(part[key], str) else part[key]
-            if not isinstance(old, dict) or not ({"word_splitter"} & old.keys() or old.get("type") == "word"):
+            if not isinstance(old, dict) or not ("word_splitter" in old or old.get("type") == "word"):
                 continue
             splitter = old.get("word_splitter", "spacy")
             new = {"type": splitter} if isinstance(splitter, str) else {"type": "spacy", **splitter}
@@ -158,88 +135,49 @@ def _tokenizers(porting: Porting) -> None:
                 new |= {name: old[name] for name in ("start_tokens", "end_tokens") if name in old}
             lost = sorted(name for name in old if name not in ("type", "word_splitter", *new) and old[name])
             part[key] = new
-            porting.note(f"{place}.{key}", f"now {new['type']!r}" + _without(lost))
+            porting.note(f"{place}.{key}", f"now {new['type']!r}" + without(lost))
 
 
-def _similarity(porting: Porting) -> None:
-    model = porting.get("model")
-    if model.get("type") in _MATRIX_ATTENTION and "similarity_function" in model:
-        replace(model, "similarity_function", {"matrix_attention": model["similarity_function"]})
-        porting.note("model.similarity_function", "now `matrix_attention`")
-        _rename_bilinear(model["matrix_attention"], "matrix_1_dim", "matrix_2_dim")
-    for place, part in list(porting.objects()):
-        if part.get("type") == "legacy" and isinstance(part.get("similarity_function"), dict):
-            function = part["similarity_function"]
-            part.clear()
-            part.update(function)
-            is_matrix = "matrix" in place
-            _rename_bilinear(
-                part, *(("matrix_1_dim", "matrix_2_dim") if is_matrix else ("vector_dim", "matrix_dim"))
-            )
-            porting.note(place, "the similarity function stands for itself, without `legacy`")
-
-
-def _rename_bilinear(part: Any, first: str, second: str) -> None:
-    if _type_of(part) == ["bilinear"] and "tensor_1_dim" in part:
-        replace(part, "tensor_1_dim", {first: part["tensor_1_dim"]})
-        replace(part, "tensor_2_dim", {second: part["tensor_2_dim"]})
-
-
-def _crf_tagger(porting: Porting) -> None:
-    model = porting.get("model")
-    if "constraint_type" in model:
-        replace(
-            model,
-            "constraint_type",
-            {"label_encoding": model["constraint_type"], "constrain_crf_decoding": True},
-        )
-        porting.note("model.constraint_type", "now `label_encoding`, with `constrain_crf_decoding`")
+def _keys(porting: Porting) -> None:
+    for place, part in porting.objects():
+        for old, new, kinds in _KEYS:
+            if old in part and (not kinds or type_of(part) in kinds.split()):
+                replace(part, old, {new: part[old]} if new else {})
+                porting.note(f"{place}.{old}", f"now `{new}`" if new else "removed")
     for key in ("dataset_reader", "validation_dataset_reader"):
         reader = porting.get(key)
-        if _type_of(reader) == ["conll2003"] and "coding_scheme" in reader:
+        if type_of(reader) == "conll2003" and "coding_scheme" in reader:
             scheme = reader["coding_scheme"]
             replace(reader, "coding_scheme", {} if scheme == "IOB1" else {"convert_to_coding_scheme": scheme})
             porting.note(f"{key}.coding_scheme", "now `convert_to_coding_scheme`", "advice")
 
 
+def _legacy_attention(porting: Porting) -> None:
+    for place, part in porting.objects():
+        function = part.get("similarity_function")
+        if type_of(part) == "legacy" and isinstance(function, str | dict):
+            part.clear()
+            part |= {"type": function} if isinstance(function, str) else function
+            porting.note(place, "the similarity function stands for itself, without `legacy`")
+
+
 def _types(porting: Porting) -> None:
     for place, part in porting.objects():
-        for kind in _type_of(part):
-            if change := RENAMED_TYPES.get(kind):
-                part |= change
-                porting.note(f"{place}.type", f"{kind!r} is now {change['type']!r}")
-        if part.get("predictor") in PREDICTORS:
-            porting.note(f"{place}.predictor", f"now {PREDICTORS[part['predictor']]!r}")
-            part["predictor"] = PREDICTORS[part["predictor"]]
-
-
-def _optimizer(porting: Porting) -> None:
-    optimizer: Any = porting.get("trainer").get("optimizer")
-    if _type_of(optimizer) == ["bert_adam"]:
-        lost = sorted(optimizer.keys() & {"warmup", "t_total", "schedule", "max_grad_norm", "e"})
-        for key in lost:
-            del optimizer[key]
-        optimizer["type"] = "huggingface_adamw"
-        porting.note("trainer.optimizer.type", "'bert_adam' is now 'huggingface_adamw'" + _without(lost))
+        if change := RENAMED_TYPES.get(kind := type_of(part)):
+            part |= change
+            porting.note(f"{place}.type", f"{kind!r} is now {change['type']!r}")
+        old = part.get("predictor")
+        if isinstance(old, str) and (new := PREDICTORS.get(old, old.replace("-", "_"))) != old:
+            part["predictor"] = new
+            porting.note(f"{place}.predictor", f"now {new!r}")
 
 
 def _addresses(porting: Porting) -> None:
     for place, part in [("", porting.config), *porting.objects()]:
         for key, value in part.items():
-            if isinstance(value, str) and value.startswith(_OLD_BUCKET):
+            if isinstance(value, str) and _OLD_BUCKET in value:
                 part[key] = value.replace(_OLD_BUCKET, _BUCKET)
-                porting.note(
-                    f"{place}.{key}".lstrip("."), "AllenNLP's files moved; they may be gone", "advice"
-                )
-
-
-def _type_of(value: Any) -> list[str]:
-    kind = value.get("type") if isinstance(value, dict) else None
-    return [kind] if isinstance(kind, str) else []
-
-
-def _without(lost: list[str]) -> str:
-    return f", without {', '.join(lost)}" if lost else ""
+                porting.note(f"{place}.{key}", "AllenNLP's files moved; they may be gone", "advice")
 
 
 RULES = [
@@ -249,21 +187,21 @@ RULES = [
     Rule("`vocabulary: {directory_path, extend}`", "`{type: from_files or extend, directory}`", _vocabulary),
     Rule("`text_field_embedder: {elmo: …}`", "`{token_embedders: {elmo: …}}`", _token_embedders),
     Rule("`embedder_to_indexer_map`, `allow_unmatched_keys`", "equal names; `empty`", _unmatched_embedders),
-    Rule("`namespace_to_cache` of ELMo", "removed", _elmo),
-    Rule("`bert-pretrained`", "`pretrained_transformer_mismatched`", _bert),
     Rule("`initializer` or `regularizer: [[regex, …]]`", "`{regexes, prevent_regexes}`", _applicators),
-    Rule("`similarity_function`, `legacy` attention", "`matrix_attention`, the function itself", _similarity),
-    Rule("`constraint_type`, `coding_scheme`", "`label_encoding`, `convert_to_coding_scheme`", _crf_tagger),
-    Rule("callbacks of the trainer `callback`", "keys of the trainer", port_callbacks),
-    *(Rule(f"`trainer.{key}`", new, partial(port_trainer_key, key)) for key, new in TRAINER_KEYS.items()),
-    Rule("`cuda_device: [0, 1]`", "`distributed: {cuda_devices: [0, 1]}`", port_devices),
-    Rule("optimizer `bert_adam`", "`huggingface_adamw`", _optimizer),
+    Rule("`similarity_function`, `constraint_type`", "`matrix_attention`, `label_encoding`", _keys),
+    Rule("`legacy` attention", "the function itself", _legacy_attention),
+    Rule("`epoch_callbacks`, …, the trainer `callback`", "`callbacks`, keys of the trainer", port_callbacks),
+    *(
+        Rule(f"`trainer.{key}`", f"`{new}`" if new else "removed", partial(port_trainer_key, key))
+        for key, new in TRAINER_KEYS.items()
+    ),
+    Rule("`cuda_device: [0, 1]`", "`distributed: {cuda_devices: [0, 1]}`", port_trainer),
     Rule("other types and predictors", "as `elmo_plugin/porting/names.py` lists them", _types),
     Rule(f"`{_OLD_BUCKET}`", f"`{_BUCKET}`", _addresses),
-]  # fmt: skip
+]
 
 
-def port_to_native(porting: Porting) -> None:
+def _port_to_native(porting: Porting) -> None:
     """Replaces `elmo_token_embedder` with this package's `elmo`, wherever it has the same options."""
     names = {weights.rpartition("/")[2]: name for name, (_, weights) in MODELS.items() if "://" in weights}
     for place, part in porting.objects("model"):
@@ -273,20 +211,14 @@ def port_to_native(porting: Porting) -> None:
             porting.note(f"{place}.type", f"not made `elmo`, because of {' and '.join(lost)}", "left")
             continue
         options, weights = part.get("options_file"), part.get("weight_file", MODELS["original"][1])
-        name = names.get(weights.rpartition("/")[2])
-        new: Config = {"type": "elmo", "bilm": name or {"options": options, "weights": weights}}
-        new |= {key: part[key] for key in ("dropout", "requires_grad", "stateful") if key in part}
-        if part.get("do_layer_norm"):
-            new["layer_norm"] = True
+        bilm = names.get(weights.rpartition("/")[2]) or {"options": options, "weights": weights}
+        kept = {key: part[key] for key in ("dropout", "requires_grad", "stateful") if key in part}
+        layer_norm = {"layer_norm": True} if part.get("do_layer_norm") else {}
         part.clear()
-        part.update(new)
-        porting.note(f"{place}.type", f"now `elmo`, with the biLM {new['bilm']!r}", "advice")
-    porting.config = _with_native_regexes(porting.config)
-
-
-def _with_native_regexes(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _with_native_regexes(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_with_native_regexes(each) for each in value]
-    return re.sub(r"scalar_parameters\b", r"scalar_mix\\.weights", value) if isinstance(value, str) else value
+        part |= {"type": "elmo", "bilm": bilm, **kept, **layer_norm}
+        porting.note(f"{place}.type", f"now `elmo`, with the biLM {bilm!r}", "advice")
+    for _, part in porting.objects("model"):
+        for regexes in (part.get(key) for key in ("regexes", "prevent_regexes")):
+            for number, each in enumerate(regexes if isinstance(regexes, list) else ()):
+                pair, key = (each, 0) if isinstance(each, list) else (regexes, number)
+                pair[key] = re.sub(r"scalar_parameters\b", r"scalar_mix\\.weights", pair[key])

@@ -5,7 +5,7 @@ Reads Jsonnet and JSON with comments, and writes JSON. External variables that a
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import _jsonnet
@@ -20,53 +20,62 @@ _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 TEXT_VARIABLE, NUMBER_VARIABLE, _END = "\ue000", "\ue001", "\ue002"
 _VARIABLE = re.compile(f"([{TEXT_VARIABLE}{NUMBER_VARIABLE}])([^{_END}]*){_END}")
 _FUNCTIONS = {TEXT_VARIABLE: 'std.extVar("{}")', NUMBER_VARIABLE: 'std.parseJson(std.extVar("{}"))'}
+_ANY_VALUE = "1"  # text and JSON
 
 
-def read_config(text: str, name: str, given: Mapping[str, str], environment: Mapping[str, str]) -> Config:
+def read_config(
+    text: str, name: str, given: Mapping[str, str], environment: Mapping[str, str]
+) -> tuple[Config, list[str]]:
     """
-    Evaluates a configuration. A variable of `given` has its value. Another one of `environment` has a mark in
-    the place of its value, or the value itself if the configuration computes with it.
+    Evaluates a configuration. A variable of `given` has its value. Another one has a mark in the place of its
+    value, or its value in `environment` if the configuration computes with it; returns the names of these.
 
     Raises `BiLmError`, beginning with `name`, if it cannot be evaluated.
     """
-    marks: dict[str, str] = {}
-
-    def mark_next(variable: str) -> str:
-        return marks.setdefault(variable, f"{TEXT_VARIABLE}{variable}{_END}")
-
-    config = missing = None
+    values, fixed = dict(given), []
     try:
-        config = _evaluate(text, name, dict(given), mark_next)
-        shown = json.dumps(config, ensure_ascii=False)
-        missing = [variable for variable, mark in marks.items() if mark not in shown]
+        config = real = _evaluate(text, name, values, environment)
     except BiLmError:
-        if not marks:
-            raise
-    if marks and marks.keys() <= environment.keys():
-        real = _evaluate(text, name, {**environment, **given})
-        config = config if config and with_values(config, environment) == real else real
-    elif config is None or missing:
-        absent = ", ".join(missing or [variable for variable in marks if variable not in environment])
-        raise BiLmError(
-            f"{name}: it computes with the variable {absent}: pass --ext-var {absent.split(',')[0]}=VALUE"
-        )
+        _check_absent(name, [variable for variable in values if variable not in {**given, **environment}])
+        raise
+    marked = dict(values)
+    for variable in [variable for variable in values if variable not in given]:
+        text_mark, number_mark = (f"{kind}{variable}{_END}" for kind in _FUNCTIONS)
+        for mark in (text_mark, f'"{number_mark}"'):  # std.parseJson makes the second a mark
+            try:
+                trial = _evaluate(text, name, {**marked, variable: mark}, environment)
+            except (BiLmError, UnicodeDecodeError):  # the second of a message that cuts a mark
+                continue
+            if with_values(trial, values) == real and mark.strip('"') in json.dumps(
+                trial, ensure_ascii=False
+            ):
+                config, marked[variable] = trial, mark
+                break
+        else:
+            fixed.append(variable)
+    _check_absent(name, [variable for variable in fixed if variable not in environment])
     if not isinstance(config, dict):
         raise BiLmError(f"{name}: expected an object, found {type(config).__name__}")
-    return _ordered(config, text)
+    return _ordered(config, text), fixed
 
 
-def _evaluate(
-    text: str, name: str, variables: dict[str, str], fallback: Callable[[str], str] | None = None
-) -> Any:
+def _check_absent(name: str, absent: list[str]) -> None:
+    if absent:
+        hint = " ".join(f"--ext-var {variable}=VALUE" for variable in absent)
+        raise BiLmError(f"{name}: it computes with the variable {', '.join(absent)}: pass {hint}")
+
+
+def _evaluate(text: str, name: str, variables: dict[str, str], environment: Mapping[str, str]) -> Any:
+    """Evaluates Jsonnet, and adds each variable that it asks for to `variables`."""
     while True:
         try:
             return parse_json(_jsonnet.evaluate_snippet(name, text, ext_vars=variables), name)
         except RuntimeError as error:
             message = " ".join(str(error).splitlines()[0].split())
             undefined = re.search(r"undefined external variable: (\S+)", message, re.I)
-            if undefined is None or fallback is None:
+            if undefined is None:
                 raise BiLmError(f"{name}: {message}") from None
-            variables[undefined[1]] = fallback(undefined[1])
+            variables[undefined[1]] = environment.get(undefined[1], _ANY_VALUE)
 
 
 def with_values(config: Any, variables: Mapping[str, str]) -> Any:
@@ -78,16 +87,13 @@ def with_values(config: Any, variables: Mapping[str, str]) -> Any:
     if not isinstance(config, str):
         return config
     filled = _VARIABLE.sub(lambda mark: variables.get(mark[2], mark[0]), config)
-    return json.loads(filled) if config.startswith(NUMBER_VARIABLE) and filled != config else filled
+    is_number = config.startswith(NUMBER_VARIABLE) and filled != config
+    return parse_json(filled, f"the variable {config[1:-1]}") if is_number else filled
 
 
 def is_variable(text: str) -> bool:
     """Returns whether a text is an external variable and nothing else."""
     return _VARIABLE.fullmatch(text) is not None
-
-
-def has_variable(text: str) -> bool:
-    return _VARIABLE.search(text) is not None
 
 
 def to_json(config: Config) -> str:
@@ -96,14 +102,10 @@ def to_json(config: Config) -> str:
 
 
 def _with_functions(literal: re.Match[str]) -> str:
-    parts = []
-    end = 1
-    for mark in _VARIABLE.finditer(literal[0]):
-        parts += [f'"{literal[0][end : mark.start()]}"', _FUNCTIONS[mark[1]].format(mark[2])]
-        end = mark.end()
-    return (
-        " + ".join(part for part in [*parts, f'"{literal[0][end:]}'] if part != '""') if parts else literal[0]
-    )
+    if not _VARIABLE.search(literal[0]):
+        return literal[0]
+    jsonnet = _VARIABLE.sub(lambda mark: f'" + {_FUNCTIONS[mark[1]].format(mark[2])} + "', literal[0])
+    return jsonnet.removeprefix('"" + ').removesuffix(' + ""').replace(' + "" + ', " + ")
 
 
 def _ordered(config: Config, text: str) -> Config:
@@ -115,9 +117,8 @@ def _ordered(config: Config, text: str) -> Config:
         in_order = None
     if in_order == config:
         return in_order
-    places: dict[str, int] = {}
-    for word in re.finditer(r"""["']?([\w-]+)["']?\s*\+?:""", plain):
-        places.setdefault(word[1], word.start())
+    words = re.finditer(r"""["']?([\w-]+)["']?\s*\+?:""", plain)
+    places = {word[1]: word.start() for word in reversed(list(words))}  # of the first
 
     def sort(value: Any) -> Any:
         if isinstance(value, list):

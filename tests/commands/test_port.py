@@ -76,7 +76,7 @@ def test_texts_are_numbers_and_variables_stay(tmp_path: Path) -> None:
         (
             "bcn",
             ["--dry-run"],
-            "^dry run: .*'sst_tokens' is in allennlp-models: pip .*; model.type: 'bcn' is",
+            "^dry run: .*'sst_tokens' is not registered: .*; model.type: 'bcn' is",
         ),
         ("ner", ["--ext-var", "A"], "^--ext-var A: expected NAME=VALUE"),
     ],

@@ -3,6 +3,8 @@ Configurations in the structure of public ones with ELMo for AllenNLP 0.x and 1.
 addresses that do not exist.
 """
 
+# fmt: off
+
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,23 +17,14 @@ STEM = f"{BUCKET}/models/elmo/2x1024_128_2048cnn_1xhighway/elmo_2x1024_128_2048c
 ELMO_DIM = 256
 ELMO = {"options_file": f"{STEM}_options.json", "weight_file": f"{STEM}_weights.hdf5", "do_layer_norm": False}
 EMBEDDER = {"type": "elmo_token_embedder", **ELMO, "dropout": 0.0}
-WORDS = {
-    "type": "embedding",
-    "embedding_dim": 4,
-    "pretrained_file": f"{BUCKET}/glove.txt.gz",
-    "trainable": True,
-}
-CHARACTERS = {
-    "type": "character_encoding",
-    "embedding": {"num_embeddings": 262, "embedding_dim": 3},
-    "encoder": {"type": "cnn", "embedding_dim": 3, "num_filters": 2, "ngram_filter_sizes": [3]},
-}
+WORDS = {"type": "embedding", "embedding_dim": 4, "pretrained_file": f"{BUCKET}/glove.txt.gz",
+    "trainable": True}
+CHARACTERS = {"type": "character_encoding", "embedding": {"num_embeddings": 262, "embedding_dim": 3},
+    "encoder": {"type": "cnn", "embedding_dim": 3, "num_filters": 2, "ngram_filter_sizes": [3]}}
 BYTES = {"byte_encoding": "utf-8", "start_tokens": [259], "end_tokens": [260]}
-INDEXERS = {
-    "tokens": {"type": "single_id", "lowercase_tokens": True},
+INDEXERS = {"tokens": {"type": "single_id", "lowercase_tokens": True},
     "token_characters": {"type": "characters", "character_tokenizer": BYTES, "min_padding_length": 3},
-    "elmo": {"type": "elmo_characters"},
-}
+    "elmo": {"type": "elmo_characters"}}
 TWO_INDEXERS = {name: INDEXERS[name] for name in ("tokens", "elmo")}
 ELMO_ONLY = {"elmo": INDEXERS["elmo"]}
 PLATEAU = {"type": "reduce_on_plateau", "factor": 0.5, "mode": "max", "patience": 0}
@@ -39,52 +32,26 @@ NORMAL, ORTHOGONAL = {"type": "xavier_normal"}, {"type": "orthogonal"}
 
 
 def lstm(size: int, hidden: int = 5, **more: Any) -> Config:
-    return {
-        "type": "lstm",
-        "input_size": size,
-        "hidden_size": hidden,
-        "num_layers": 1,
-        "bidirectional": True,
-        **more,
-    }
+    return {"type": "lstm", "input_size": size, "hidden_size": hidden, "num_layers": 1,
+        "bidirectional": True, **more}
 
 
 def feedforward(size: int, *hidden: int, activation: str = "relu", **more: Any) -> Config:
     activations = [activation] * len(hidden)
-    return {
-        "input_dim": size,
-        "num_layers": len(hidden),
-        "hidden_dims": list(hidden),
-        "activations": activations,
-        **more,
-    }
+    return {"input_dim": size, "num_layers": len(hidden), "hidden_dims": list(hidden),
+        "activations": activations, **more}
 
 
 def bucket(*fields: str, size: int = 8, padding: str = "num_tokens", **more: Any) -> Config:
-    return {
-        "type": "bucket",
-        "sorting_keys": [[field, padding] for field in fields],
-        "batch_size": size,
-        **more,
-    }
+    return {"type": "bucket", "sorting_keys": [[field, padding] for field in fields], "batch_size": size,
+        **more}
 
 
 def config(reader: Config, model: Config, iterator: Config, metric: str, **trainer: Any) -> Config:
-    return {
-        "dataset_reader": reader,
-        "train_data_path": f"{BUCKET}/train",
-        "validation_data_path": f"{BUCKET}/dev",
-        "model": model,
-        "iterator": iterator,
-        "trainer": {
-            "optimizer": {"type": "adam", "lr": 0.001},
-            "validation_metric": metric,
-            "num_epochs": 1,
-            "patience": 5,
-            "cuda_device": 0,
-            **trainer,
-        },
-    }
+    return {"dataset_reader": reader, "train_data_path": f"{BUCKET}/train",
+        "validation_data_path": f"{BUCKET}/dev", "model": model, "iterator": iterator,
+        "trainer": {"optimizer": {"type": "adam", "lr": 0.001}, "validation_metric": metric,
+        "num_epochs": 1, "patience": 5, "cuda_device": 0, **trainer}}
 
 
 def of_version_1(old: Config, **trainer: Any) -> Config:
@@ -107,22 +74,12 @@ def embed(**embedders: Config) -> Config:
 
 
 def ner(reader: str = "conll2003", **model: Any) -> Config:
-    old = config(
-        {"type": reader, "tag_label": "ner", "coding_scheme": "BIOUL", "token_indexers": INDEXERS},
-        {
-            "type": "crf_tagger",
-            "dropout": 0.5,
-            "include_start_end_transitions": False,
-            "text_field_embedder": embed(tokens=WORDS, elmo=EMBEDDER, token_characters=CHARACTERS),
-            "encoder": lstm(4 + ELMO_DIM + 2),
-            "regularizer": [["scalar_parameters", {"type": "l2", "alpha": 0.1}]],
-            **model,
-        },
-        {"type": "basic", "batch_size": 64},
-        "+f1-measure-overall",
-        num_serialized_models_to_keep=3,
-        grad_norm=5.0,
-    )
+    old = config({"type": reader, "tag_label": "ner", "coding_scheme": "BIOUL", "token_indexers": INDEXERS},
+        {"type": "crf_tagger", "dropout": 0.5, "include_start_end_transitions": False,
+        "text_field_embedder": embed(tokens=WORDS, elmo=EMBEDDER, token_characters=CHARACTERS),
+        "encoder": lstm(4 + ELMO_DIM + 2), "regularizer": [["scalar_parameters", {"type": "l2",
+        "alpha": 0.1}]], **model}, {"type": "basic", "batch_size": 64}, "+f1-measure-overall",
+        num_serialized_models_to_keep=3, grad_norm=5.0)
     return old
 
 
@@ -139,22 +96,16 @@ def ner_of_version_1() -> Config:
 def fine_grained_ner() -> Config:
     old = ner("ontonotes_ner", constraint_type="BIOUL")
     del old["dataset_reader"]["tag_label"]
-    old["model"]["encoder"] = {
-        "type": "stacked_bidirectional_lstm", "input_size": 262, "hidden_size": 5, "num_layers": 2,
-        "recurrent_dropout_probability": 0.5, "use_highway": True,
-    }  # fmt: skip
+    old["model"]["encoder"] = {"type": "stacked_bidirectional_lstm", "input_size": 262, "hidden_size": 5,
+        "num_layers": 2, "recurrent_dropout_probability": 0.5, "use_highway": True}
     old["model"]["initializer"] = [[".*tag_projection_layer.*weight", NORMAL]]
     return old
 
 
 def ner_multi_gpu() -> Config:
     old = ner(label_encoding="BIOUL")
-    old["trainer"] |= {
-        "cuda_device": [0, 1],
-        "shuffle": False,
-        "should_log_learning_rate": True,
-        "summary_interval": 10,
-    }
+    old["trainer"] |= {"cuda_device": [0, 1], "shuffle": False, "should_log_learning_rate": True,
+        "summary_interval": 10}
     return old
 
 
@@ -167,40 +118,19 @@ def ner_text_numbers() -> Config:
 
 
 def simple_tagger() -> Config:
-    return config(
-        {"type": "conll2003", "tag_label": "pos", "token_indexers": ELMO_ONLY, "lazy": False},
+    return config({"type": "conll2003", "tag_label": "pos", "token_indexers": ELMO_ONLY, "lazy": False},
         {"type": "simple_tagger", "text_field_embedder": {"elmo": EMBEDDER}, "encoder": lstm(ELMO_DIM)},
-        bucket("tokens", biggest_batch_first=True, cache_instances=True),
-        "+accuracy",
-        cuda_device=-1,
-        learning_rate_scheduler=PLATEAU,
-    )
+        bucket("tokens", biggest_batch_first=True, cache_instances=True), "+accuracy", cuda_device=-1,
+        learning_rate_scheduler=PLATEAU)
 
 
 def bidaf() -> Config:
-    return config(
-        {"type": "squad", "token_indexers": INDEXERS},
-        {
-            "type": "bidaf",
-            "text_field_embedder": embed(
-                tokens=WORDS, elmo=EMBEDDER, token_characters=CHARACTERS | {"dropout": 0.2}
-            ),
-            "num_highway_layers": 2,
-            "phrase_layer": lstm(262),
-            "similarity_function": {
-                "type": "linear",
-                "combination": "x,y,x*y",
-                "tensor_1_dim": 10,
-                "tensor_2_dim": 10,
-            },
-            "modeling_layer": lstm(40, dropout=0.2),
-            "span_end_encoder": lstm(70),
-            "dropout": 0.2,
-        },
-        bucket("passage", "question"),
-        "+em",
-        learning_rate_scheduler=PLATEAU,
-    )
+    return config({"type": "squad", "token_indexers": INDEXERS}, {"type": "bidaf",
+        "text_field_embedder": embed(tokens=WORDS, elmo=EMBEDDER,
+        token_characters=CHARACTERS | {"dropout": 0.2}), "num_highway_layers": 2, "phrase_layer": lstm(262),
+        "similarity_function": {"type": "linear", "combination": "x,y,x*y", "tensor_1_dim": 10,
+        "tensor_2_dim": 10}, "modeling_layer": lstm(40, dropout=0.2), "span_end_encoder": lstm(70),
+        "dropout": 0.2}, bucket("passage", "question"), "+em", learning_rate_scheduler=PLATEAU)
 
 
 def bcn(**elmo: bool) -> Config:
@@ -208,309 +138,149 @@ def bcn(**elmo: bool) -> Config:
     reader["token_indexers"] = {name: INDEXERS[name] for name in ("tokens", "elmo")}  # type: ignore[assignment]
     at_input, at_output = elmo.get("input", True), elmo.get("output", False)
     integrated = 10 + ELMO_DIM * at_output
-    old = config(
-        reader,
-        {
-            "type": "bcn",
-            "text_field_embedder": embed(tokens=WORDS),
-            "embedding_dropout": 0.5,
-            "pre_encode_feedforward": feedforward(4 + ELMO_DIM * at_input, 6, dropout=[0.25]),
-            "encoder": lstm(6),
-            "integrator": lstm(30),
-            "integrator_dropout": 0.1,
-            "elmo": {**ELMO, "dropout": 0.0, "num_output_representations": at_input + at_output},
-            "use_input_elmo": at_input,
-            "use_integrator_output_elmo": at_output,
-            "output_layer": {
-                "input_dim": 4 * integrated, "num_layers": 2, "output_dims": [8, 5], "pool_sizes": 4,
-                "dropout": [0.2, 0.0],
-            },
-        },
-        bucket("tokens"),
-        "+accuracy",
-    )  # fmt: skip
+    old = config(reader, {"type": "bcn", "text_field_embedder": embed(tokens=WORDS),
+        "embedding_dropout": 0.5, "pre_encode_feedforward": feedforward(4 + ELMO_DIM * at_input, 6,
+        dropout=[0.25]), "encoder": lstm(6), "integrator": lstm(30), "integrator_dropout": 0.1,
+        "elmo": {**ELMO, "dropout": 0.0, "num_output_representations": at_input + at_output},
+        "use_input_elmo": at_input, "use_integrator_output_elmo": at_output,
+        "output_layer": {"input_dim": 4 * integrated, "num_layers": 2, "output_dims": [8, 5],
+        "pool_sizes": 4, "dropout": [0.2, 0.0]}}, bucket("tokens"), "+accuracy")
     return old | {"validation_dataset_reader": reader | {"use_subtrees": False}}
 
 
 def esim() -> Config:
-    return config(
-        {"type": "snli", "token_indexers": ELMO_ONLY},
-        {
-            "type": "esim",
-            "dropout": 0.5,
-            "text_field_embedder": embed(elmo=EMBEDDER),
-            "encoder": lstm(ELMO_DIM),
-            "similarity_function": {"type": "dot_product"},
-            "projection_feedforward": feedforward(40, 6),
-            "inference_encoder": lstm(6),
-            "output_feedforward": feedforward(40, 6),
-            "output_logit": feedforward(6, 3, activation="linear"),
-            "initializer": [
-                [".*linear_layers.*bias", {"type": "zero"}],
-                [".*weight_hh.*", ORTHOGONAL],
-                [".*bias_hh.*", {"type": "lstm_hidden_bias"}],
-            ],
-        },
-        bucket("premise", "hypothesis"),
-        "+accuracy",
-        num_serialized_models_to_keep=2,
-        learning_rate_scheduler=PLATEAU,
-    )
+    return config({"type": "snli", "token_indexers": ELMO_ONLY}, {"type": "esim", "dropout": 0.5,
+        "text_field_embedder": embed(elmo=EMBEDDER), "encoder": lstm(ELMO_DIM),
+        "similarity_function": {"type": "dot_product"}, "projection_feedforward": feedforward(40, 6),
+        "inference_encoder": lstm(6), "output_feedforward": feedforward(40, 6),
+        "output_logit": feedforward(6, 3, activation="linear"), "initializer": [[".*linear_layers.*bias",
+        {"type": "zero"}], [".*weight_hh.*", ORTHOGONAL], [".*bias_hh.*", {"type": "lstm_hidden_bias"}]]},
+        bucket("premise", "hypothesis"), "+accuracy", num_serialized_models_to_keep=2,
+        learning_rate_scheduler=PLATEAU)
 
 
 def decomposable_attention() -> Config:
-    return config(
-        {
-            "type": "snli",
-            "token_indexers": ELMO_ONLY,
-            "tokenizer": {"type": "word", "word_splitter": {"type": "spacy"}, "end_tokens": ["@@NULL@@"]},
-        },
-        {
-            "type": "decomposable_attention",
-            "text_field_embedder": embed(elmo=EMBEDDER | {"projection_dim": 6}),
-            "attend_feedforward": feedforward(6, 6, 6),
-            "similarity_function": {"type": "dot_product"},
-            "compare_feedforward": feedforward(12, 6, 6),
-            "aggregate_feedforward": feedforward(12, 6, 2),
-            "initializer": [
-                [".*linear_layers.*weight", NORMAL],
-                [".*token_embedder_tokens\\._projection.*weight", "prevent"],
-            ],
-        },
-        bucket("premise", "hypothesis"),
-        "+accuracy",
-        no_tqdm=True,
-        grad_clipping=5.0,
-    )
+    return config({"type": "snli", "token_indexers": ELMO_ONLY, "tokenizer": {"type": "word",
+        "word_splitter": {"type": "spacy"}, "end_tokens": ["@@NULL@@"]}}, {"type": "decomposable_attention",
+        "text_field_embedder": embed(elmo=EMBEDDER | {"projection_dim": 6}),
+        "attend_feedforward": feedforward(6, 6, 6), "similarity_function": {"type": "dot_product"},
+        "compare_feedforward": feedforward(12, 6, 6), "aggregate_feedforward": feedforward(12, 6, 2),
+        "initializer": [[".*linear_layers.*weight", NORMAL],
+        [".*token_embedder_tokens\\._projection.*weight", "prevent"]]}, bucket("premise", "hypothesis"),
+        "+accuracy", no_tqdm=True, grad_clipping=5.0)
 
 
 def parser(embedder: Config = EMBEDDER) -> Config:
-    return config(
-        {"type": "ptb_trees", "use_pos_tags": True, "token_indexers": ELMO_ONLY},
-        {
-            "type": "constituency_parser",
-            "text_field_embedder": embed(elmo=embedder),
-            "pos_tag_embedding": {"embedding_dim": 3, "vocab_namespace": "pos"},
-            "initializer": [
-                ["encoder._module.weight_ih.*", NORMAL],
-                ["encoder._module.weight_hh.*", ORTHOGONAL],
-            ],
-            "encoder": lstm(ELMO_DIM + 3),
-            "feedforward": feedforward(10, 6, dropout=0.1),
-            "span_extractor": {"type": "bidirectional_endpoint", "input_dim": 10},
-        },
-        bucket("tokens"),
-        "+evalb_f1_measure",
-        learning_rate_scheduler={"type": "multi_step", "milestones": [40, 50], "gamma": 0.8},
-        optimizer={"type": "adadelta", "lr": 1.0, "rho": 0.95},
-    )
+    return config({"type": "ptb_trees", "use_pos_tags": True, "token_indexers": ELMO_ONLY},
+        {"type": "constituency_parser", "text_field_embedder": embed(elmo=embedder),
+        "pos_tag_embedding": {"embedding_dim": 3, "vocab_namespace": "pos"},
+        "initializer": [["encoder._module.weight_ih.*", NORMAL], ["encoder._module.weight_hh.*",
+        ORTHOGONAL]], "encoder": lstm(ELMO_DIM + 3), "feedforward": feedforward(10, 6, dropout=0.1),
+        "span_extractor": {"type": "bidirectional_endpoint", "input_dim": 10}}, bucket("tokens"),
+        "+evalb_f1_measure", learning_rate_scheduler={"type": "multi_step", "milestones": [40, 50],
+        "gamma": 0.8}, optimizer={"type": "adadelta", "lr": 1.0, "rho": 0.95})
 
 
 def transformer_parser() -> Config:
-    return parser(
-        {
-            "type": "bidirectional_token_embedder",
-            "archive_file": "lm.tar.gz",
-            "dropout": 0.2,
-            "requires_grad": True,
-        }
-    )
+    return parser({"type": "bidirectional_token_embedder", "archive_file": "lm.tar.gz", "dropout": 0.2,
+        "requires_grad": True})
 
 
 def srl(**model: Any) -> Config:
-    return config(
-        {"type": "srl", "token_indexers": ELMO_ONLY},
-        {
-            "type": "srl",
-            "text_field_embedder": embed(elmo=EMBEDDER),
-            "initializer": [["tag_projection_layer.*weight", ORTHOGONAL]],
-            "encoder": {
-                "type": "alternating_lstm", "input_size": ELMO_DIM + 4, "hidden_size": 5, "num_layers": 2,
-                "recurrent_dropout_probability": 0.1, "use_input_projection_bias": False,
-            },
-            "binary_feature_dim": 4,
-            "regularizer": [[".*scalar_parameters.*", {"type": "l2", "alpha": 0.001}]],
-            **model,
-        },
-        bucket("tokens"),
-        "+f1-measure-overall",
-        grad_clipping=1.0,
-        optimizer={"type": "adadelta", "rho": 0.95},
-    )  # fmt: skip
+    return config({"type": "srl", "token_indexers": ELMO_ONLY}, {"type": "srl",
+        "text_field_embedder": embed(elmo=EMBEDDER), "initializer": [["tag_projection_layer.*weight",
+        ORTHOGONAL]], "encoder": {"type": "alternating_lstm", "input_size": ELMO_DIM + 4, "hidden_size": 5,
+        "num_layers": 2, "recurrent_dropout_probability": 0.1, "use_input_projection_bias": False},
+        "binary_feature_dim": 4, "regularizer": [[".*scalar_parameters.*", {"type": "l2", "alpha": 0.001}]],
+        **model}, bucket("tokens"), "+f1-measure-overall", grad_clipping=1.0, optimizer={"type": "adadelta",
+        "rho": 0.95})
 
 
 def coref() -> Config:
     width = 4 + ELMO_DIM + 2
-    return config(
-        {"type": "coref", "token_indexers": INDEXERS, "max_span_width": 3},
-        {
-            "type": "coref",
-            "text_field_embedder": embed(tokens=WORDS, token_characters=CHARACTERS, elmo=EMBEDDER),
-            "context_layer": lstm(width),
-            "mention_feedforward": feedforward(20 + width + 2, 6, 6),
-            "antecedent_feedforward": feedforward(3 * (20 + width + 2) + 2, 6, 6),
-            "initializer": [[".*linear_layers.*weight", NORMAL], ["_distance_embedding.weight", NORMAL]],
-            "lexical_dropout": 0.5,
-            "feature_size": 2,
-            "max_span_width": 3,
-            "spans_per_word": 0.4,
-            "max_antecedents": 10,
-        },
-        bucket("text", size=1, padding_noise=0.0),
-        "+coref_f1",
-        learning_rate_scheduler=PLATEAU,
-    )
+    return config({"type": "coref", "token_indexers": INDEXERS, "max_span_width": 3}, {"type": "coref",
+        "text_field_embedder": embed(tokens=WORDS, token_characters=CHARACTERS, elmo=EMBEDDER),
+        "context_layer": lstm(width), "mention_feedforward": feedforward(20 + width + 2, 6, 6),
+        "antecedent_feedforward": feedforward(3 * (20 + width + 2) + 2, 6, 6),
+        "initializer": [[".*linear_layers.*weight", NORMAL], ["_distance_embedding.weight", NORMAL]],
+        "lexical_dropout": 0.5, "feature_size": 2, "max_span_width": 3, "spans_per_word": 0.4,
+        "max_antecedents": 10}, bucket("text", size=1, padding_noise=0.0), "+coref_f1",
+        learning_rate_scheduler=PLATEAU)
 
 
 def dialog_qa() -> Config:
     gru = {"type": "gru", "bidirectional": True, "hidden_size": 5, "num_layers": 1}
     iterator = {"type": "bucket", "batch_size": 1, "max_instances_in_memory": 100,
-                "sorting_keys": [["question", "num_fields"], ["passage", "num_tokens"]]}  # fmt: skip
-    old = config(
-        {
-            "type": "quac",
-            "lazy": True,
-            "num_context_answers": 2,
-            "token_indexers": {name: INDEXERS[name] for name in ("elmo", "token_characters")},
-        },
-        {
-            "type": "dialog_qa",
-            "dropout": 0.2,
-            "initializer": [],
-            "marker_embedding_dim": 10,
-            "num_context_answers": 2,
-            "phrase_layer": gru | {"input_size": ELMO_DIM + 2 + 20},
-            "residual_encoder": gru | {"input_size": 10},
-            "span_end_encoder": gru | {"input_size": 20},
-            "span_start_encoder": gru | {"input_size": 10},
-            "text_field_embedder": {"elmo": EMBEDDER, "token_characters": CHARACTERS},
-        },
-        iterator,
-        "+f1",
-    )
+        "sorting_keys": [["question", "num_fields"], ["passage", "num_tokens"]]}
+    old = config({"type": "quac", "lazy": True, "num_context_answers": 2,
+        "token_indexers": {name: INDEXERS[name] for name in ("elmo", "token_characters")}},
+        {"type": "dialog_qa", "dropout": 0.2, "initializer": [], "marker_embedding_dim": 10,
+        "num_context_answers": 2, "phrase_layer": gru | {"input_size": ELMO_DIM + 2 + 20},
+        "residual_encoder": gru | {"input_size": 10}, "span_end_encoder": gru | {"input_size": 20},
+        "span_start_encoder": gru | {"input_size": 10}, "text_field_embedder": {"elmo": EMBEDDER,
+        "token_characters": CHARACTERS}}, iterator, "+f1")
     return old | {"validation_iterator": iterator | {"batch_size": 3}}
 
 
 def classifier(encoder: Config, **reader: Any) -> Config:
-    return config(
-        {"type": "text_classification_json", "token_indexers": TWO_INDEXERS} | reader,
-        {
-            "type": "basic_classifier",
-            "text_field_embedder": embed(tokens={"type": "embedding", "embedding_dim": 4}, elmo=EMBEDDER),
-            "seq2vec_encoder": encoder,
-            "feedforward": feedforward(encoder.get("embedding_dim", 10), 6),
-            "initializer": [[".*linear_layers.*weight", NORMAL]],
-        },
-        bucket("tokens"),
-        "+accuracy",
-        histogram_interval=10,
-    )  # fmt: skip
+    return config({"type": "text_classification_json", "token_indexers": TWO_INDEXERS} | reader,
+        {"type": "basic_classifier", "text_field_embedder": embed(tokens={"type": "embedding",
+        "embedding_dim": 4}, elmo=EMBEDDER), "seq2vec_encoder": encoder,
+        "feedforward": feedforward(encoder.get("embedding_dim", 10), 6),
+        "initializer": [[".*linear_layers.*weight", NORMAL]]}, bucket("tokens"), "+accuracy",
+        histogram_interval=10)
 
 
 def dependency_parser() -> Config:
-    return config(
-        {"type": "universal_dependencies", "token_indexers": ELMO_ONLY},
-        {
-            "type": "biaffine_parser",
-            "text_field_embedder": {"elmo": EMBEDDER},
-            "pos_tag_embedding": {"embedding_dim": 3, "vocab_namespace": "pos", "sparse": True},
-            "encoder": {
-                "type": "stacked_bidirectional_lstm", "input_size": ELMO_DIM + 3, "hidden_size": 5,
-                "num_layers": 2, "recurrent_dropout_probability": 0.3, "use_highway": True,
-            },
-            "use_mst_decoding_for_validation": True,
-            "arc_representation_dim": 6,
-            "tag_representation_dim": 6,
-            "dropout": 0.3,
-            "initializer": [[".*feedforward.*weight", NORMAL], [".*weight_hh.*", ORTHOGONAL]],
-        },
-        bucket("words"),
-        "+LAS",
-        optimizer={"type": "dense_sparse_adam", "betas": [0.9, 0.9]},
-    )  # fmt: skip
+    return config({"type": "universal_dependencies", "token_indexers": ELMO_ONLY},
+        {"type": "biaffine_parser", "text_field_embedder": {"elmo": EMBEDDER},
+        "pos_tag_embedding": {"embedding_dim": 3, "vocab_namespace": "pos", "sparse": True},
+        "encoder": {"type": "stacked_bidirectional_lstm", "input_size": ELMO_DIM + 3, "hidden_size": 5,
+        "num_layers": 2, "recurrent_dropout_probability": 0.3, "use_highway": True},
+        "use_mst_decoding_for_validation": True, "arc_representation_dim": 6, "tag_representation_dim": 6,
+        "dropout": 0.3, "initializer": [[".*feedforward.*weight", NORMAL], [".*weight_hh.*", ORTHOGONAL]]},
+        bucket("words"), "+LAS", optimizer={"type": "dense_sparse_adam", "betas": [0.9, 0.9]})
 
 
 def language_model() -> Config:
-    reader = {
-        "type": "simple_language_modeling",
-        "tokenizer": {"type": "word", "word_splitter": {"type": "just_spaces"}},
-        "token_indexers": {"tokens": {"type": "single_id"}, "token_characters": {"type": "elmo_characters"}},
-        "max_sequence_length": 40,
-        "start_tokens": ["<S>"],
-        "end_tokens": ["</S>"],
-    }
+    reader = {"type": "simple_language_modeling", "tokenizer": {"type": "word",
+        "word_splitter": {"type": "just_spaces"}}, "token_indexers": {"tokens": {"type": "single_id"},
+        "token_characters": {"type": "elmo_characters"}}, "max_sequence_length": 40,
+        "start_tokens": ["<S>"], "end_tokens": ["</S>"]}
     encoder = {"type": "cnn-highway", "activation": "relu", "embedding_dim": 4, "filters": [[1, 4], [2, 4]],
-               "num_highway": 1, "projection_dim": 8, "projection_location": "after_highway",
-               "do_layer_norm": True}  # fmt: skip
-    return {
-        "dataset_reader": {"type": "multiprocess", "base_reader": reader, "num_workers": 2},
-        "train_data_path": "train",
-        "vocabulary": {"tokens_to_add": {"tokens": ["<S>", "</S>"]}, "min_count": {"tokens": 1}},
-        "model": {
-            "type": "language_model",
-            "bidirectional": True,
-            "num_samples": None,
-            "text_field_embedder": {
-                "allow_unmatched_keys": True,
-                "token_embedders": {
-                    "token_characters": {
-                        "type": "character_encoding",
-                        "embedding": {"num_embeddings": 262, "embedding_dim": 4},
-                        "encoder": encoder,
-                    }
-                },
-            },
-            "dropout": 0.1,
-            "contextualizer": {
-                "type": "bidirectional_language_model_transformer", "input_dim": 8, "hidden_dim": 16,
-                "num_layers": 2, "dropout": 0.1, "input_dropout": 0.1,
-            },
-        },
-        "iterator": {
-            "type": "multiprocess",
-            "base_iterator": {
-                "type": "bucket", "max_instances_in_memory": 64, "batch_size": 512,
-                "sorting_keys": [["source", "num_tokens"]], "maximum_samples_per_batch": ["num_tokens", 200],
-            },
-            "num_workers": 2,
-            "output_queue_size": 10,
-        },
-        "trainer": {
-            "num_epochs": 1,
-            "cuda_device": [0, 1],
-            "optimizer": {"type": "dense_sparse_adam"},
-            "learning_rate_scheduler": {"type": "noam", "model_size": 8, "warmup_steps": 60},
-            "should_log_learning_rate": True,
-        },
-    }  # fmt: skip
+        "num_highway": 1, "projection_dim": 8, "projection_location": "after_highway",
+        "do_layer_norm": True}
+    return {"dataset_reader": {"type": "multiprocess", "base_reader": reader, "num_workers": 2},
+        "train_data_path": "train", "vocabulary": {"tokens_to_add": {"tokens": ["<S>", "</S>"]},
+        "min_count": {"tokens": 1}}, "model": {"type": "language_model", "bidirectional": True,
+        "num_samples": None, "text_field_embedder": {"allow_unmatched_keys": True,
+        "token_embedders": {"token_characters": {"type": "character_encoding",
+        "embedding": {"num_embeddings": 262, "embedding_dim": 4}, "encoder": encoder}}}, "dropout": 0.1,
+        "contextualizer": {"type": "bidirectional_language_model_transformer", "input_dim": 8,
+        "hidden_dim": 16, "num_layers": 2, "dropout": 0.1, "input_dropout": 0.1}},
+        "iterator": {"type": "multiprocess", "base_iterator": {"type": "bucket",
+        "max_instances_in_memory": 64, "batch_size": 512, "sorting_keys": [["source", "num_tokens"]],
+        "maximum_samples_per_batch": ["num_tokens", 200]}, "num_workers": 2, "output_queue_size": 10},
+        "trainer": {"num_epochs": 1, "cuda_device": [0, 1], "optimizer": {"type": "dense_sparse_adam"},
+        "learning_rate_scheduler": {"type": "noam", "model_size": 8, "warmup_steps": 60},
+        "should_log_learning_rate": True}}
 
 
 def callback_trainer() -> Config:
     old = ner(label_encoding="BIOUL")
     trainer = old["trainer"]
-    old["trainer"] = {
-        "type": "callback",
-        "optimizer": trainer["optimizer"],
-        "num_epochs": 1,
-        "callbacks": [
-            {"type": "checkpoint", "checkpointer": {"num_serialized_models_to_keep": 2}},
-            {"type": "track_metrics", "patience": 3, "validation_metric": "+accuracy"},
-            "validate",
-            {"type": "log_to_tensorboard", "log_batch_size_period": 10},
-            {"type": "gradient_norm_and_clip", "grad_norm": 5.0},
-            {"type": "update_learning_rate", "learning_rate_scheduler": PLATEAU},
-        ],
-    }
+    old["trainer"] = {"type": "callback", "optimizer": trainer["optimizer"], "num_epochs": 1,
+        "callbacks": [{"type": "checkpoint", "checkpointer": {"num_serialized_models_to_keep": 2}},
+        {"type": "track_metrics", "patience": 3, "validation_metric": "+accuracy"}, "validate",
+        {"type": "log_to_tensorboard", "log_batch_size_period": 10}, {"type": "gradient_norm_and_clip",
+        "grad_norm": 5.0}, {"type": "update_learning_rate", "learning_rate_scheduler": PLATEAU}]}
     return old
 
 
 def event2mind() -> Config:
     old = simple_tagger()
-    old["dataset_reader"] = {
-        "type": "event2mind",
-        "source_tokenizer": {"type": "word"},
-        "source_token_indexers": ELMO_ONLY,
-    }
+    old["dataset_reader"] = {"type": "event2mind", "source_tokenizer": {"type": "word"},
+        "source_token_indexers": ELMO_ONLY}
     old["model"] = {"type": "event2mind", "source_embedder": {"elmo": EMBEDDER}, "encoder": lstm(ELMO_DIM)}
     return old
 
@@ -518,47 +288,31 @@ def event2mind() -> Config:
 def quarel() -> Config:
     old = simple_tagger()
     old["dataset_reader"] = {"type": "quarel", "lazy": False, "question_token_indexers": ELMO_ONLY}
-    old["model"] = {
-        "type": "quarel_parser",
-        "question_embedder": {"elmo": EMBEDDER},
-        "encoder": lstm(ELMO_DIM),
-    }
+    old["model"] = {"type": "quarel_parser", "question_embedder": {"elmo": EMBEDDER},
+        "encoder": lstm(ELMO_DIM)}
     return old
 
 
 # The name, the data and the configuration.
-CONFIGS: dict[str, tuple[str, Callable[[], Config]]] = {
-    "ner, flat": ("conll", ner_flat),
-    "ner": ("conll", lambda: ner(label_encoding="BIOUL")),
-    "ner, two GPUs": ("conll", ner_multi_gpu),
-    "ner, texts": ("conll", ner_text_numbers),
-    "ner, trainer callback": ("conll", callback_trainer),
-    "ner, 1.x": ("conll", ner_of_version_1),
-    "fine-grained ner": ("ontonotes", fine_grained_ner),
-    "simple tagger": ("conll", simple_tagger),
-    "bidaf": ("squad", bidaf),
-    "bidaf, 1.x": ("squad", lambda: of_version_1(bidaf(), num_gradient_accumulation_steps=2)),
-    "bcn": ("sst", bcn),
-    "bcn, output": ("sst", lambda: bcn(input=False, output=True)),
-    "bcn, both, 1.x": ("sst", lambda: of_version_1(bcn(input=True, output=True))),
-    "esim": ("snli", esim),
-    "esim, 1.x": ("snli", lambda: of_version_1(esim(), tensorboard_writer={"summary_interval": 5})),
-    "decomposable attention": ("snli", decomposable_attention),
-    "decomposable attention, 1.x": ("snli", lambda: of_version_1(decomposable_attention())),
-    "constituency parser": ("ptb", parser),
+CONFIGS: dict[str, tuple[str, Callable[[], Config]]] = {"ner, flat": ("conll", ner_flat), "ner": ("conll",
+    lambda: ner(label_encoding="BIOUL")), "ner, two GPUs": ("conll", ner_multi_gpu), "ner, texts": ("conll",
+    ner_text_numbers), "ner, trainer callback": ("conll", callback_trainer), "ner, 1.x": ("conll",
+    ner_of_version_1), "fine-grained ner": ("ontonotes", fine_grained_ner), "simple tagger": ("conll",
+    simple_tagger), "bidaf": ("squad", bidaf), "bidaf, 1.x": ("squad", lambda: of_version_1(bidaf(),
+    num_gradient_accumulation_steps=2)), "bcn": ("sst", bcn), "bcn, output": ("sst",
+    lambda: bcn(input=False, output=True)), "bcn, both, 1.x": ("sst", lambda: of_version_1(bcn(input=True,
+    output=True))), "esim": ("snli", esim), "esim, 1.x": ("snli", lambda: of_version_1(esim(),
+    tensorboard_writer={"summary_interval": 5})), "decomposable attention": ("snli",
+    decomposable_attention), "decomposable attention, 1.x": ("snli",
+    lambda: of_version_1(decomposable_attention())), "constituency parser": ("ptb", parser),
     "constituency parser, 1.x": ("ptb", lambda: of_version_1(parser(), opt_level=None)),
-    "constituency parser, transformer": ("ptb", transformer_parser),
-    "srl": ("ontonotes", srl),
+    "constituency parser, transformer": ("ptb", transformer_parser), "srl": ("ontonotes", srl),
     "srl, 1.x": ("ontonotes", lambda: of_version_1(srl(), epoch_callbacks=["track_epoch_callback"])),
-    "coref": ("coref", coref),
-    "dialog qa": ("quac", dialog_qa),
-    "classifier": ("texts", lambda: classifier(lstm(4 + ELMO_DIM), type="textcat")),
-    "bag of embeddings": ("texts", lambda: classifier({"type": "boe", "embedding_dim": 4 + ELMO_DIM})),
-    "dependency parser": ("ud", dependency_parser),
-    "language model": ("plain", language_model),
-    "event2mind": ("texts", event2mind),
-    "quarel": ("texts", quarel),
-}  # fmt: skip
+    "coref": ("coref", coref), "dialog qa": ("quac", dialog_qa), "classifier": ("texts",
+    lambda: classifier(lstm(4 + ELMO_DIM), type="textcat")), "bag of embeddings": ("texts",
+    lambda: classifier({"type": "boe", "embedding_dim": 4 + ELMO_DIM})), "dependency parser": ("ud",
+    dependency_parser), "language model": ("plain", language_model), "event2mind": ("texts", event2mind),
+    "quarel": ("texts", quarel)}
 
 WORDS_OF_CONLL = (
     "Mira NNP B-NP B-PER\nleft VBD B-VP O\nVarna NNP B-NP B-LOC\n. . O O\n\n"
@@ -569,48 +323,24 @@ UD = (
     "1\tMira\tMira\tPROPN\tNNP\t_\t2\tnsubj\t_\t_\n2\tleft\tleave\tVERB\tVBD\t_\t0\troot\t_\t_\n"
     "3\tVarna\tVarna\tPROPN\tNNP\t_\t2\tobj\t_\t_\n\n"
 )
-QUAC = {
-    "data": [
-        {
-            "paragraphs": [
-                {
-                    "id": "1",
-                    "context": "Mira left Varna in May. CANNOTANSWER",
-                    "qas": [
-                        {
-                            "id": "q1", "question": "Who left?", "followup": "y", "yesno": "x",
-                            "answers": [{"text": "Mira", "answer_start": 0}],
-                            "orig_answer": {"text": "Mira", "answer_start": 0},
-                        },
-                        {
-                            "id": "q2", "question": "When did she leave?", "followup": "n", "yesno": "x",
-                            "answers": [{"text": "in May", "answer_start": 16}],
-                            "orig_answer": {"text": "in May", "answer_start": 16},
-                        },
-                    ],
-                }
-            ]
-        }
-    ]
-}  # fmt: skip
+QUAC = {"data": [{"paragraphs": [{"id": "1", "context": "Mira left Varna in May. CANNOTANSWER",
+    "qas": [{"id": "q1", "question": "Who left?", "followup": "y", "yesno": "x",
+    "answers": [{"text": "Mira", "answer_start": 0}], "orig_answer": {"text": "Mira", "answer_start": 0}},
+    {"id": "q2", "question": "When did she leave?", "followup": "n", "yesno": "x",
+    "answers": [{"text": "in May", "answer_start": 16}], "orig_answer": {"text": "in May",
+    "answer_start": 16}}]}]}]}
 
 
 def write_data(kind: str, folder: Path, fixtures: Path) -> None:
     """Writes train and dev files, small and invented, or copies of this repository's fixtures."""
     pair = {"sentence1": "Mira left.", "sentence2": "She stayed.", "gold_label": "contradiction"}
-    texts = {
-        "conll": WORDS_OF_CONLL,
-        "ptb": TREE * 2,
-        "ud": UD * 2,
-        "quac": json.dumps(QUAC),
+    texts = {"conll": WORDS_OF_CONLL, "ptb": TREE * 2, "ud": UD * 2, "quac": json.dumps(QUAC),
         "snli": (json.dumps(pair) + "\n") * 2 + json.dumps(pair | {"gold_label": "neutral"}) + "\n",
         "texts": '{"text": "Mira left", "label": "1"}\n{"text": "Rain fell", "label": "2"}\n',
-        "plain": "Mira left Varna .\nRain fell .\n",
-        "sst": (fixtures / "sst/trees.txt").read_text(),
+        "plain": "Mira left Varna .\nRain fell .\n", "sst": (fixtures / "sst/trees.txt").read_text(),
         "squad": (fixtures / "squad/articles.json").read_text(),
         "coref": (fixtures / "coref/documents.gold_conll").read_text(),
-        "ontonotes": (fixtures / "srl/sentences.gold_conll").read_text(),
-    }  # fmt: skip
+        "ontonotes": (fixtures / "srl/sentences.gold_conll").read_text()}
     for name in ("train", "dev"):
         path = folder / name
         if kind == "ontonotes":

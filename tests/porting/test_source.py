@@ -14,7 +14,7 @@ from elmo_plugin.porting.source import read_config, to_json
 
 
 def read(text: str, environment: dict[str, str] | None = None, **given: str) -> dict[str, Any]:
-    return read_config(text, "old.jsonnet", given, environment or {})
+    return read_config(text, "old.jsonnet", given, environment or {})[0]
 
 
 def test_json_with_comments_keeps_the_order_of_its_keys() -> None:
@@ -67,7 +67,16 @@ def test_a_variable_that_is_computed_with_has_its_value(text: str) -> None:
     assert read(text, {"N": "3"})["a"] == 3
 
 
-@pytest.mark.parametrize("text", COMPUTED[:2])
+def test_a_variable_that_is_computed_with_leaves_the_others() -> None:
+    text = '{"a": std.length(std.extVar("N")), "b": std.extVar("D"), "c": std.parseJson(std.extVar("R"))}'
+    config, fixed = read_config(text, "old.jsonnet", {}, {"N": "3"})
+    assert fixed == ["N"]
+    assert json.loads(_jsonnet.evaluate_snippet("", to_json(config), ext_vars={"D": "d", "R": "2"})) == {
+        "a": 1, "b": "d", "c": 2,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", COMPUTED)
 def test_a_variable_that_is_computed_with_is_needed(text: str) -> None:
     with pytest.raises(
         BiLmError, match=r"^old.jsonnet: it computes with the variable N: pass --ext-var N=VALUE$"
@@ -92,4 +101,4 @@ def test_what_cannot_be_evaluated_is_one_sentence(text: str, message: str) -> No
 
 def test_imports_are_beside_the_file(tmp_path: Path) -> None:
     (tmp_path / "x.libsonnet").write_text("{b: 1}")
-    assert read_config("import 'x.libsonnet'", str(tmp_path / "old.jsonnet"), {}, {}) == {"b": 1}
+    assert read_config("import 'x.libsonnet'", str(tmp_path / "old.jsonnet"), {}, {})[0] == {"b": 1}
