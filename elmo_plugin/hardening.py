@@ -299,7 +299,7 @@ FromParams.from_params = classmethod(make_from_params)  # type: ignore[assignmen
 from_params.construct_arg = construct_arg
 predict._get_predictor = get_predictor
 evaluate.evaluate_from_archive = evaluate_from_archive
-spacy_tokenizer.get_spacy_model = get_spacy_model
+spacy_tokenizer.get_spacy_model = get_spacy_model  # type: ignore[assignment]
 _take_excepthook()
 params_module.with_overrides, params_module.parse_overrides = with_overrides, parse_overrides
 for module in (archival, models, predictor, predict, evaluate):  # each looks it up

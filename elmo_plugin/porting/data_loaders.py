@@ -22,7 +22,7 @@ def port_data_loaders(porting: Porting) -> None:
 
 
 def _from_iterator(porting: Porting, place: str, iterator: Any) -> Config:
-    old = {"type": iterator} if isinstance(iterator, str) else dict(iterator)
+    old: Config = {"type": iterator} if isinstance(iterator, str) else dict(iterator)
     while "base_iterator" in old:
         porting.note(place, f"the `base_iterator` {_PROCESSES}")
         old = dict(old["base_iterator"])

@@ -125,7 +125,7 @@ def spacy_stand_in(say: Callable[[str], None]) -> Iterator[None]:
         language.add_pipe("sentencizer")
         return language
 
-    spacy_tokenizer.get_spacy_model = get
+    spacy_tokenizer.get_spacy_model = get  # type: ignore[assignment]
     try:
         yield
     finally:

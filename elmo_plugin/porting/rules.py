@@ -212,7 +212,7 @@ def _port_to_native(porting: Porting) -> None:
             continue
         options, weights = part.get("options_file"), part.get("weight_file", MODELS["original"][1])
         bilm = names.get(weights.rpartition("/")[2]) or {"options": options, "weights": weights}
-        kept = {key: part[key] for key in ("dropout", "requires_grad", "stateful") if key in part}
+        kept: Config = {key: part[key] for key in ("dropout", "requires_grad", "stateful") if key in part}
         layer_norm = {"layer_norm": True} if part.get("do_layer_norm") else {}
         part.clear()
         part |= {"type": "elmo", "bilm": bilm, **kept, **layer_norm}
@@ -220,5 +220,6 @@ def _port_to_native(porting: Porting) -> None:
     for _, part in porting.objects("model"):
         for regexes in (part.get(key) for key in ("regexes", "prevent_regexes")):
             for number, each in enumerate(regexes if isinstance(regexes, list) else ()):
-                pair, key = (each, 0) if isinstance(each, list) else (regexes, number)
+                pair: Any = each if isinstance(each, list) else regexes
+                key = 0 if pair is each else number
                 pair[key] = re.sub(r"scalar_parameters\b", r"scalar_mix\\.weights", pair[key])

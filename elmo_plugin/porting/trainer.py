@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from elmo_plugin.porting.config import Porting, merge, replace, type_of
+from elmo_plugin.porting.config import Config, Porting, merge, replace, type_of
 
 TRAINER_KEYS = {
     "num_serialized_models_to_keep": "checkpointer.keep_most_recent_by_count",
@@ -42,7 +42,7 @@ def port_trainer_key(key: str, porting: Porting) -> None:
             continue
         value = _value(key, part[key], porting)
         if not new or first == "data_loader":
-            content = {}
+            content: Config = {}
         elif first == "tensorboard":
             content = {"callbacks": [{"type": first, last: value}]}
         else:

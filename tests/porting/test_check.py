@@ -11,7 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 
 import elmo_plugin.hardening
-import elmo_plugin.register  # noqa: F401
+import elmo_plugin.register
 from elmo_plugin.porting.check import mistakes
 from tests.porting.public_configs import Config
 
