@@ -67,8 +67,9 @@ def _parse_sentence(rows: list[Row]) -> SrlSentence:
     label_columns = columns[FIXED_COLUMNS:]
     if label_columns and not any(label_columns[-1]):
         label_columns.pop()  # after the last tab
-    if label_columns and not _are_labels(label_columns[-1], len(label_columns) == len(framed)):
-        label_columns.pop()  # coreference
+    last = label_columns[-1] if label_columns else ()
+    if not is_predicate(last) and ("*" not in last or len(label_columns) != len(framed)):
+        label_columns = label_columns[:-1]  # without coreference
     if framed and not label_columns:
         raise ConfigurationError(
             f"{location}: expected {len(framed)} columns of arguments in this sentence, one for each lemma "
@@ -109,11 +110,6 @@ def _check_format(rows: list[Row]) -> None:
 
 def _are_counting(numbers: Sequence[str]) -> bool:
     return all(map(str.isdecimal, numbers)) and all(int(b) == int(a) + 1 for a, b in pairwise(numbers))
-
-
-def _are_labels(labels: Sequence[str], is_last_of_framed: bool) -> bool:
-    """Returns whether these are the labels of a predicate, not coreference."""
-    return is_predicate(labels) or ("*" in labels and is_last_of_framed)
 
 
 def predicate_kind(part_of_speech: str, frame: str = "") -> str:

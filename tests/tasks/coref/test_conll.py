@@ -134,19 +134,11 @@ def test_only_the_last_column_between_tabs_has_brackets_of_mentions(document: Co
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("file", "numbers"),
-    [
-        ("train.gold_conll.gz", (177, 177_410, 23_302, 5_299)),
-        ("dev.gold_conll", (30, 28_119, 3_815, 855)),
-        ("test.gold_conll", (30, 28_397, 3_580, 857)),
-    ],
-)
-def test_real_documents_have_the_numbers_that_are_known(file: str, numbers: tuple, shared: Path) -> None:
-    found = list(read_documents(shared / "data" / "coref" / file))
+def test_real_documents_have_the_numbers_that_are_known(shared: Path) -> None:
+    found = list(read_documents(shared / "data" / "coref" / "dev.gold_conll"))
     clusters = [cluster for document in found for cluster in document.clusters]
     words = sum(document.length for document in found)
-    assert (len(found), words, sum(map(len, clusters)), len(clusters)) == numbers
+    assert (len(found), words, sum(map(len, clusters)), len(clusters)) == (30, 28_119, 3_815, 855)
     assert {document.genre for document in found} == {"gum"}
 
 

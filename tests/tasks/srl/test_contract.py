@@ -1,8 +1,6 @@
-"""The role labeller and the tagger of predicates keep to the contract of all tasks."""
+"""The role labeller keeps to the contract of all tasks."""
 
 from typing import ClassVar
-
-import pytest
 
 from tests.tasks.contract import FIXTURES, TaskContract
 
@@ -17,10 +15,3 @@ class TestSrl(TaskContract):
         {"sentence": "Dogs scare cats.", "predicates": [1]},
         {"words": ["She", "said", "it", "is"], "predicates": [3, 1]},
     ]
-
-
-@pytest.mark.slow
-class TestSrlPredicates(TaskContract):
-    task = "srl_predicates(data='', words=words.learned(dim=5, min_count=1), dropout=0, hidden_sizes=[6])"
-    data = FIXTURES / "srl" / "sentences.gold_conll"
-    inputs: ClassVar = [{"sentence": "Dogs scare cats."}, {"tokens": ["Stop"]}]
