@@ -189,6 +189,8 @@ def small_bilm_config(folder: Path) -> dict[str, Any]:
     """`training_config/bilm_tiny.jsonnet` with small sizes, for a few steps of a plain optimizer."""
     import _jsonnet  # here: a machine with a GPU may have torch alone
 
+    import elmo_plugin.register  # noqa: F401 (what the configuration names)
+
     text = folder / "text.txt"
     text.write_text("\n".join(BILM_SENTENCES * 4) + "\n")
     paths = dict.fromkeys(("BILM_TRAIN_DATA_PATH", "BILM_VALIDATION_DATA_PATH"), str(text))
