@@ -13,17 +13,18 @@ from elmo_plugin.common.scripts import SEPARATE
 BYTE_ORDER_MARK = "\ufeff"
 
 _REPLACEMENTS = {
-    "'": "’‘‚‛‹›ʼ´′＇",
-    '"': "“”„‟«»″＂",
+    "'": "’‘‚‛‹›ʼʻʽ´′＇❛❜",
+    '"': "“”„‟«»″＂❝❞〝〞",
     "'''": "‴",
-    "-": "‐‑‒–−",
-    "--": "—―",
+    "-": "‐‑‒–−﹣－",
+    "--": "—―⸺⸻﹘",
     "..": "‥",
     "...": "…",
     " ": "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000",
     # soft hyphen, zero-width space, directions, joiner and order mark: they are invisible
-    "": "\u00ad\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff",
+    "": "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+    "\u2060\u2066\u2067\u2068\u2069\ufeff",
     "ff": "\ufb00",
     "fi": "\ufb01",
     "fl": "\ufb02",

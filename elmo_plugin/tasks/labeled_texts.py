@@ -11,7 +11,6 @@ from allennlp.data.fields import LabelField
 from allennlp.data.tokenizers import Token, Tokenizer
 from overrides import overrides
 
-from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 from elmo_plugin.tasks.records import find_field, parse_records
 from elmo_plugin.tasks.skipped import Skipped, UnusableExample
@@ -120,7 +119,7 @@ class LabeledTextsReader(TaskDatasetReader):
         """Returns the label as a word; numbers have no decimals."""
         is_fraction = isinstance(value, float) and not value.is_integer()
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        text = " ".join(text.replace(BYTE_ORDER_MARK, "").split())
+        text = " ".join(text.split())
         if not text or value is None or isinstance(value, list | dict) or is_fraction:
             raise UnusableExample("without a label", f'expected a label as "{field}", got {value!r:.60}')
         text = _WHOLE_NUMBER.sub(r"\1", text)

@@ -1,6 +1,7 @@
 """Records with named fields: JSON, tables with a header, as CSV and TSV, and fastText's labelled lines."""
 
 import csv
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -11,6 +12,7 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.text_files import compression
+from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.skipped import Skipped, UnusableExample
 
@@ -35,7 +37,7 @@ def parse_records(
     """
     Yields the records of the lines of a file, without blank lines. JSON is an object in each line, or a list
     of objects. `columns` names the columns of a table without a header; rows of another length may be
-    `skipped`.
+    `skipped`. Byte order marks are dropped, even escaped.
 
     Raises `ConfigurationError`, naming file and line, if a line is malformed.
     """
@@ -93,11 +95,11 @@ def _json_records(lines: Iterator[Line], is_list: bool) -> Iterator[Record]:
     with as_configuration_error():
         if is_list:
             texts = list(lines)
-            content = parse_json("".join(line.text for line in texts), texts[0].file)
+            content = _parse_json("".join(line.text for line in texts), texts[0].file)
             items = ((Line("[", texts[0].file, n, "item"), item) for n, item in enumerate(content, 1))
         else:
             items = (
-                (line, parse_json(line.text, line.location, is_line=True, repeated_keys=True))
+                (line, _parse_json(line.text, line.location, is_line=True, repeated_keys=True))
                 for line in lines
                 if line.text.strip()
             )
@@ -106,6 +108,13 @@ def _json_records(lines: Iterator[Line], is_list: bool) -> Iterator[Record]:
                 message = f"{line.location}: expected a JSON object, got {fields!r:.60}"
                 raise ConfigurationError(message)
             yield line, fields
+
+
+def _parse_json(text: str, name: str, **options: bool) -> Any:
+    content = parse_json(text, name, **options)
+    if "\\ufeff" in text.lower():
+        content = json.loads(json.dumps(content, ensure_ascii=False).replace(BYTE_ORDER_MARK, ""))
+    return content
 
 
 def _fasttext_record(line: Line) -> Record:

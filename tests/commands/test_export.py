@@ -1,5 +1,6 @@
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import h5py
 import pytest
@@ -116,6 +117,15 @@ def test_what_cannot_be_written_is_named_and_leaves_nothing_behind(tmp_path: Pat
     with pytest.raises(BiLmError, match="softmax/W has values beyond float16"):
         export(str(archive), tmp_path / "out", dtype="float16")
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_zip_archive_is_exported_unpacked(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "144.zip", "w") as packed:
+        packed.write(FIXTURE / "options.json", "144/options.json")
+        packed.write(FIXTURE / "weights.hdf5", "144/model.hdf5")
+    run("export", tmp_path / "144.zip", tmp_path / "out")
+    expected, found = (_load(folder).state_dict() for folder in (FIXTURE, tmp_path / "out"))
+    assert all(torch.equal(found[name], tensor) for name, tensor in expected.items())
 
 
 @pytest.fixture
