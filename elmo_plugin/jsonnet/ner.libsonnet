@@ -41,7 +41,7 @@ function(
   + {
     model: {
       type: 'ner_bilstm_crf',
-      tag_encoding: tag_encoding,
+      tag_encoding: if std.length(std.findSubstr('f1-', metric)) > 0 then tag_encoding,
       contextual_encoder: { encoder: task.bilstm([200, 100], dropout) },
     },
   }

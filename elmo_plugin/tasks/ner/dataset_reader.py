@@ -1,6 +1,5 @@
 """Words and their tags, such as named entities, from the formats of public data sets."""
 
-import codecs
 import logging
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
@@ -11,8 +10,7 @@ from allennlp.data.fields import MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
-from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.common.formats.text_files import compression, read_lines
+from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.tasks.dataset_reader import (
     Line,
     TagsField,
@@ -20,13 +18,15 @@ from elmo_plugin.tasks.dataset_reader import (
     read_text_lines,
     sentence_fields,
 )
-from elmo_plugin.tasks.ner.encodings import SOURCE_ENCODINGS, read_tags
-from elmo_plugin.tasks.ner.layout import Layout, find_layout
+from elmo_plugin.tasks.ner.encodings import SOURCE_ENCODINGS, find_kind, read_tags
+from elmo_plugin.tasks.ner.layout import find_columns
 from elmo_plugin.tasks.ner.sentences import TaggedSentence, sentences_of_json, sentences_of_table
-from elmo_plugin.tasks.ner.table import gather_lines, read_table
+from elmo_plugin.tasks.ner.table import read_table
 from elmo_plugin.tasks.ner.tags import spans_to_tags, tags_to_spans
 
 logger = logging.getLogger(__name__)
+
+_GMB = "Sentence #,Word,POS,Tag"  # as Kaggle has it, the only usual format that is not in UTF-8
 
 
 @DatasetReader.register("ner_conll2003")
@@ -46,8 +46,8 @@ class Conll2003Reader(TaskDatasetReader):
         How words become tensors.
     source_encoding : `str`, optional (default = `"auto"`)
         The tags in the files: "BIO", "IOB1" (the published CoNLL-2003, and Wikigold), "BIOUL", "BIOES" or
-        "BMES"; "mixed" for entities that begin with either B or I; "IO" for types without a letter in front;
-        "plain" for tags that mark no entities. By default one that fits all tags of a file.
+        "BMES"; "mixed" for entities that begin with either B or I; "IO" for types without a letter; "plain"
+        for tags that mark no entities. By default one that fits all tags of a file: "IO" if most are "O".
     tag_encoding : `str`, optional (default = `"BIOUL"`)
         The tags of the instances, unless they are plain: "BIO" or "BIOUL".
     word_column, tag_column : `int | str`, optional (default = `None`)
@@ -78,19 +78,16 @@ class Conll2003Reader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        if source_encoding not in SOURCE_ENCODINGS:
-            raise ConfigurationError(
-                f"ner_conll2003: source_encoding is one of {', '.join(SOURCE_ENCODINGS)}, not "
-                f"{source_encoding!r}"
-            )
-        if tag_encoding not in ("BIO", "BIOUL"):
-            raise ConfigurationError(f"ner_conll2003: tag_encoding is BIO or BIOUL, not {tag_encoding!r}")
+        for option, value, known in (
+            ("source_encoding", source_encoding, SOURCE_ENCODINGS),
+            ("tag_encoding", tag_encoding, ("BIO", "BIOUL")),
+        ):
+            if value not in known:
+                raise ConfigurationError(
+                    f"ner_conll2003: {option} is one of {', '.join(known)}, not {value!r}"
+                )
         if separator is not None and len(separator) != 1:
             raise ConfigurationError(f"ner_conll2003: separator is one character, not {separator!r}")
-        try:
-            codecs.lookup(file_encoding)
-        except LookupError:
-            raise ConfigurationError(f"ner_conll2003: unknown file_encoding: {file_encoding!r}") from None
         self._source_encoding = source_encoding
         self._tag_encoding = tag_encoding
         self._word_column, self._tag_column = word_column, tag_column
@@ -98,34 +95,37 @@ class Conll2003Reader(TaskDatasetReader):
         self._label_names = label_names
         self._file_encoding = file_encoding
         # as found in the first file, for others of the same data set
-        self._layout: Layout | None = None
-        self._are_plain: bool | None = None
+        self._columns: tuple[list[str], int, int, int] | None = None
+        self._kind: str | None = None
 
     @overrides
-    def read_lines(self, file_path: str) -> Iterator[Line]:
+    def read_lines(self, file_path: str) -> list[Line]:
         try:
-            if self._file_encoding == "utf-8" and _is_kaggles_gmb(file_path):
-                yield from read_text_lines(file_path, "latin-1")
-            else:
-                yield from read_text_lines(file_path, self._file_encoding)
+            return list(read_text_lines(file_path, self._file_encoding))
+        except LookupError as error:
+            raise ConfigurationError(f"ner_conll2003: file_encoding: {error}") from None
         except ConfigurationError as error:
-            hint = (
-                "; the option file_encoding names another, as 'cp1252'"
-                if "UTF-8 text (" in str(error)
-                else ""
-            )
-            raise ConfigurationError(f"{error}{hint}") from None
+            if "UTF-8 text (" not in str(error):
+                raise
+            lines = list(read_text_lines(file_path, "latin-1"))
+            if lines[0].text.startswith(_GMB):
+                return lines
+            message = f"{error}; the option file_encoding names another, as 'cp1252'"
+            raise ConfigurationError(message) from None
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str]]]:
         """Yields the words of each sentence and their tags, entities in `tag_encoding`."""
-        file, texts = gather_lines(lines)
-        sentences, columns = self._sentences(file, texts)
+        lines = list(lines)
+        sentences, columns = self._sentences(lines)
         if not sentences:
             return
-        tags, encoding = read_tags(file, sentences, self._source_encoding, self._are_plain)
-        if tags is None or any(tag != "O" for tag in tags):
-            self._are_plain = tags is None
-        logger.info("%s: %s, %s", file, columns, encoding)
+        source = self._source_encoding
+        if source == "auto":
+            values = [tag for sentence in sentences for tag in sentence.tags]
+            source = self._kind or find_kind(values)
+            self._kind = self._kind or (None if set(values) == {"O"} else source)
+        tags, encoding = read_tags(lines[0].file, sentences, source)
+        logger.info("%s: %s, %s", lines[0].file, columns, encoding)
         for sentence in sentences:
             labels = sentence.tags
             if tags is not None and not {"O"}.issuperset(labels):
@@ -133,18 +133,22 @@ class Conll2003Reader(TaskDatasetReader):
                 labels = spans_to_tags(spans, len(labels), self._tag_encoding)
             yield [Token(word) for word in sentence.words], labels
 
-    def _sentences(self, file: str, texts: list[str]) -> tuple[list[TaggedSentence], str]:
+    def _sentences(self, lines: list[Line]) -> tuple[list[TaggedSentence], str]:
         """Returns the sentences of a file, and a description of its columns."""
         columns = (self._word_column, self._tag_column)
-        if _is_json(file, texts):
-            lines = (Line(text, file, number) for number, text in enumerate(texts, start=1))
+        if _is_json(lines):
             return list(sentences_of_json(lines, *columns, self._label_names)), "JSON lines"
-        table = read_table(file, texts, self._separator, columns)
-        if not table.words():
+        chosen = [column for column in columns if isinstance(column, str)]
+        texts = [line.text for line in lines]
+        table = read_table(lines[0].file if lines else "", texts, self._separator, chosen)
+        if not table.sentences:
             return [], ""
-        layout = find_layout(table, *columns, self._layout)
-        self._layout = self._layout or layout
-        return list(sentences_of_table(table, layout)), layout.describe()
+        width = len(table.sentences[0][0][1])
+        if self._columns is None or self._columns[:2] != (table.names, width):
+            self._columns = (table.names, width, *find_columns(table, *columns))
+        word, tag = self._columns[2:]
+        found = f"words in column {table.name(word)!r}, tags in column {table.name(tag)!r}"
+        return sentences_of_table(table, word, tag), found
 
     def text_to_instance(self, tokens: list[Token], tags: list[str] | None = None) -> Instance:
         """
@@ -158,21 +162,11 @@ class Conll2003Reader(TaskDatasetReader):
         return Instance(fields)
 
 
-def _is_json(file: str, texts: list[str]) -> bool:
+def _is_json(lines: list[Line]) -> bool:
     """Returns whether a file has JSON lines, by its name or its first object or list."""
-    is_named = file.removesuffix(compression(file)).lower().endswith((".json", ".jsonl", ".ndjson"))
-    first = next((text.strip() for text in texts if text.strip()), "")
-    return is_named or (first[:1] + first[-1:] in ("{}", "[]") and '"' in first)
-
-
-def _is_kaggles_gmb(file_path: str) -> bool:
-    """Returns whether a file is GMB as Kaggle has it, the only usual format that is not in UTF-8."""
-    with as_configuration_error():
-        lines = read_lines(file_path)
-        if not next(lines, b"").startswith(b"Sentence #,Word,POS,Tag"):
-            return False
-        try:
-            b"".join(lines).decode()
-            return False
-        except UnicodeDecodeError:
-            return True
+    line = next((line for line in lines if line.text.strip()), None)
+    if line is None:
+        return False
+    is_named = line.file.removesuffix(compression(line.file)).lower().endswith((".json", ".jsonl", ".ndjson"))
+    text = line.text.strip()
+    return is_named or (text[0] + text[-1] in ("{}", "[]") and '"' in text)

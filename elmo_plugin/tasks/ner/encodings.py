@@ -1,7 +1,9 @@
 """The encoding of the tags of a file, found from all of them."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
-from typing import NoReturn
+from itertools import pairwise
 
 from allennlp.common.checks import ConfigurationError
 
@@ -10,77 +12,76 @@ from elmo_plugin.tasks.ner.tags import (
     ENCODINGS,
     OUTSIDE,
     Tag,
-    find_encodings,
-    find_mistake,
+    is_legal,
     looks_like_entities,
     parse_tag,
     parse_tags,
 )
 
 SOURCE_ENCODINGS = ("auto", *ENCODINGS, "IO", "mixed", "plain")
+_WITH_LETTER = re.compile(r"[BIESULM]\W.*|.*\W[BIESULM]")
+
+
+def find_kind(tags: Sequence[str]) -> str:
+    """
+    Returns what the tags of a file are: "auto", with letters, or in doubt; "IO", the types of entities; or
+    "plain". Most words are in no entity.
+    """
+    counts = Counter(tags)
+    if parse_tags(counts.keys()) or looks_like_entities(tags):
+        return "auto"
+    if counts.most_common(1)[0][0] != "O":
+        return "plain"
+    return "auto" if any(map(_WITH_LETTER.fullmatch, counts)) else "IO"
 
 
 def read_tags(
-    file: str, sentences: Sequence[TaggedSentence], source: str, are_plain: bool | None = None
+    file: str, sentences: Sequence[TaggedSentence], source: str
 ) -> tuple[dict[str, Tag] | None, str]:
     """
     Returns the meaning of each tag, `None` if they are plain, and a description of their encoding, by default
-    that in which all are legal. `are_plain` says whether those of other files of a data set are.
+    that in which all are legal.
 
     Raises `ConfigurationError`, naming file and line, for the first tag that is not of the encoding.
     """
     values = {tag for sentence in sentences for tag in sentence.tags}
+    if source == "plain":
+        return None, f"{len(values)} plain tags"
     if source == "IO":
         return {value: OUTSIDE if value == "O" else Tag("I", "I", value) for value in values}, source
     tags = parse_tags(values)
-    if source == "auto" and are_plain is None:
-        are_plain = not tags and not looks_like_entities([tag for each in sentences for tag in each.tags])
-    if are_plain and any("(" in value and "*" in value for value in values):
-        line = next(each for each in sentences if any("*" in tag for tag in each.tags)).lines[0]
-        raise ConfigurationError(
-            f"{file}, line {line}: spans in brackets are not read; source_encoding: 'plain' takes any tags"
-        )
-    if source == "plain" or (source == "auto" and are_plain):
-        return None, f"{len(values)} plain tags"
     if tags is None:
-        _raise_not_an_entity(file, sentences, values)
-    if source == "mixed":
-        return tags, source
-    found = find_encodings((sentence.tags for sentence in sentences), tags)
+        lines = ((line, tag) for each in sentences for line, tag in zip(each.lines, each.tags, strict=True))
+        line, tag = next(
+            (line, tag)
+            for line, tag in lines
+            if not (parse_tag(tag) or Tag("", "", "")).kind and tag not in ("O", "o")
+        )
+        raise ConfigurationError(
+            f"{file}, line {line}: expected a tag such as O or B-PER, got {tag!r}; source_encoding: 'plain' "
+            "takes any tags, and tag_column another column or a header"
+        )
+    pairs = {pair for each in sentences for pair in pairwise(["O", *each.tags, "O"])}
+    illegal = {
+        encoding: {
+            pair for pair in pairs if not is_legal(encoding, *(tags.get(tag, OUTSIDE) for tag in pair))
+        }
+        for encoding in ENCODINGS
+    }
+    found = [encoding for encoding in ENCODINGS if not illegal[encoding]]
     if source == "auto" and found:
         return tags, " or ".join(found) if values - {"O"} else "no entities"
-    if source not in found:
-        _raise_illegal(file, sentences, tags, source, found)
-    return tags, source
-
-
-def _raise_not_an_entity(file: str, sentences: Sequence[TaggedSentence], values: set[str]) -> NoReturn:
-    """Raises the error for the first tag that marks no entity, or the first of them without a type."""
-    wrong = {value for value in values if parse_tag(value) is None}
-    wrong = wrong or {value for value in values if not (parse_tag(value) or OUTSIDE).kind} - {"O", "o"}
-    line, tag = next(
-        pair for each in sentences for pair in zip(each.lines, each.tags, strict=True) if pair[1] in wrong
-    )
-    raise ConfigurationError(
-        f"{file}, line {line}: expected a tag such as O or B-PER, got {tag!r}; source_encoding: 'plain' takes"
-        f" any tags, and tag_column {'a header' if line == sentences[0].lines[0] else 'another column'}"
-    )
-
-
-def _raise_illegal(
-    file: str, sentences: Sequence[TaggedSentence], tags: dict[str, Tag], source: str, found: Sequence[str]
-) -> NoReturn:
-    """Raises the error for the first illegal tag, in the encoding with the fewest by default."""
-    letters = {tag.letter for tag in tags.values()} - {"O"}
-    complete = [encoding for encoding, known in ENCODINGS.items() if letters <= set(known)]
-    mistakes = {
-        encoding: [
-            (sentence.lines[mistake[0]], mistake[1])
-            for sentence in sentences
-            if (mistake := find_mistake(sentence.tags, tags, encoding))
-        ]
-        for encoding in ((complete or ENCODINGS) if source == "auto" else [source])
-    }
-    line, message = min(mistakes.values(), key=len)[0]
-    advice = found[0] if found else "mixed"
-    raise ConfigurationError(f"{file}, line {line}: {message}; source_encoding: {advice!r} reads this file")
+    if source == "mixed" or source in found:
+        return tags, source
+    encoding = source
+    if source == "auto":
+        letters = {tag.letter for tag in tags.values()} - {"O"}
+        encoding = min(ENCODINGS, key=lambda name: (not letters <= set(ENCODINGS[name]), len(illegal[name])))
+    for lines, _, labels in sentences:
+        for line, (before, tag) in zip([*lines, lines[-1]], pairwise(["O", *labels, "O"]), strict=True):
+            if (before, tag) in illegal[encoding]:
+                raise ConfigurationError(
+                    f"{file}, line {line}: expected tags in {encoding}, got {tag!r} after {before!r}; "
+                    f"source_encoding: {[*found, 'mixed'][0]!r} reads this file"
+                )
+    raise AssertionError("an illegal tag is in a sentence")

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
@@ -10,8 +9,8 @@ from allennlp.training.metrics import Metric
 from overrides import overrides
 
 from elmo_plugin.tasks.counting import Figures, ScoreMetric, Scores, figures_by_group, precision_recall_f1
-from elmo_plugin.tasks.dataset_reader import Line, check_columns, read_text_lines
-from elmo_plugin.tasks.ner.table import Row, gather_lines, read_table
+from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+from elmo_plugin.tasks.ner.table import read_table
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 # The prefixes of a word and the next one between which a chunk of one type ends, and between which one
@@ -154,29 +153,18 @@ def score_tagged(path: str) -> tuple[list[str], dict[str, Any]]:
 
 def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[Tag, Tag]]]:
     """Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`."""
-    file, texts = gather_lines(lines)
-    table = read_table(file, texts, None, ())
-    width = max(2, len(table.words()[0][1])) if table.words() else 0
-
-    def is_word(row: Row, within: bool) -> bool:
-        """A row that begins with "#" is a comment unless it has all columns and ends in two tags."""
-        return len(row[1]) == width and all(parse_tag(tag).prefix in _PREFIXES for tag in row[1][-2:])
-
-    for sentence in table.sentences(is_word):
-        for has_words, rows in groupby(sentence, key=lambda row: row[1][0] != BOUNDARY):
-            if has_words:
-                words = [(Line("", file, number), list(row)) for number, row in rows]
-                check_columns(words, width, "the last two: gold tag, predicted tag")
-                yield [(_checked_tag(row[-2], line), _checked_tag(row[-1], line)) for line, row in words]
-
-
-def _checked_tag(text: str, line: Line) -> Tag:
-    tag = parse_tag(text)
-    if tag.prefix not in _PREFIXES:
-        raise ConfigurationError(
-            f"{line.location}: expected a tag that begins with B, I, E, S or O, got {text!r}"
-        )
-    return tag
+    lines = list(lines)
+    texts = ["" if line.columns[:1] == [BOUNDARY] else line.text for line in lines]
+    table = read_table(lines[0].file if lines else "", texts, chosen=("gold", "predicted"))
+    for sentence in table.sentences:
+        for number, fields in sentence:
+            if len(fields) < 2:
+                raise table.error(number, "expected at least 2 columns (gold tag, predicted tag), got 1")
+            for text in fields[-2:]:
+                if parse_tag(text).prefix not in _PREFIXES:
+                    message = f"expected a tag that begins with B, I, E, S or O, got {text!r}"
+                    raise table.error(number, message)
+        yield [(parse_tag(fields[-2]), parse_tag(fields[-1])) for _, fields in sentence]
 
 
 def _table(scores: NerScores, rows: dict[str, Figures]) -> list[str]:

@@ -1,7 +1,7 @@
 """The named entity tagger of Peters et al. (2018), biLSTM layers and a CRF, for tags of any kind."""
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -15,7 +15,7 @@ from torch import BoolTensor, LongTensor, Tensor, nn
 from elmo_plugin.encoders import ContextualEncoder, viterbi
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.ner.metrics import NerF1
-from elmo_plugin.tasks.ner.tags import parse_tags, tags_to_spans
+from elmo_plugin.tasks.ner.tags import parse_tag, parse_tags, tags_to_spans
 from elmo_plugin.tasks.task_model import TaskModel
 
 ILLEGAL = -10_000.0  # AllenNLP's logit of an illegal transition: finite, as there may be no legal one
@@ -48,12 +48,12 @@ class NerBiLstmCrf(TaskModel):
     contextual_encoder : `ContextualEncoder`
         From the words to vectors in context.
     tag_encoding : `str`, optional (default = `"BIOUL"`)
-        The encoding of the tags, "BIO" or "BIOUL": the same as in the dataset reader. Tags that mark no
-        entities are "plain" by default; the name also makes plain tags of others.
+        The encoding of the tags: "BIO" or "BIOUL", as in the dataset reader; "plain" for tags of any kind, or
+        `None` to find it from `vocab`.
     initializer : `InitializerApplicator`, optional (default = `None`)
         Initial values of parameters, see `TaskModel.initialize`.
 
-    Raises `ConfigurationError` if the tags in `vocab` are in another encoding.
+    Raises `ConfigurationError` if the tags in `vocab` are in another encoding, or are plain.
     """
 
     default_predictor = "elmo_ner"
@@ -64,7 +64,7 @@ class NerBiLstmCrf(TaskModel):
         vocab: Vocabulary,
         *,
         contextual_encoder: ContextualEncoder,
-        tag_encoding: str = "BIOUL",
+        tag_encoding: str | None = "BIOUL",
         initializer: InitializerApplicator = None,
         **kwargs: Any,
     ) -> None:
@@ -104,7 +104,7 @@ class NerBiLstmCrf(TaskModel):
         """
         Returns the `words` of each sentence, the best `tags`, except in training, and, if the batch has the
         indices of the correct tags, of shape (batch, time), `loss`. A sentence with a tag that the vocabulary
-        lacks is left out of the loss. The metric counts the `gold_tags`, as strings.
+        lacks is left out of the loss. The metric counts the `gold_tags`, as strings, which are also returned.
         """
         emissions, mask, crf = logits
         output: dict[str, Any] = {"words": words}
@@ -116,6 +116,7 @@ class NerBiLstmCrf(TaskModel):
             known = (tags != UNKNOWN_TAG).all(dim=1).nonzero().squeeze(1)  # Shape: (sentences,)
             output["loss"] = -crf(emissions[known], tags[known], mask[known])
             if not self.training and gold_tags is not None:
+                output["gold_tags"] = gold_tags
                 self.metric(output["tags"], gold_tags)
         return output
 
@@ -147,17 +148,23 @@ def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tenso
     )
 
 
-def _find_tag_encoding(tag_encoding: str, labels: Iterable[str]) -> str:
+def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str:
     """Returns the encoding of a vocabulary's tags. Raises `ConfigurationError` if it is another."""
-    if tag_encoding not in ("BIO", "BIOUL", "plain"):
+    if tag_encoding not in ("BIO", "BIOUL", "plain", None):
         raise ConfigurationError(f"ner_bilstm_crf: tag_encoding is BIO, BIOUL or plain, not {tag_encoding!r}")
     tags = parse_tags(set(labels))
-    if tag_encoding == "plain" or tags is None:
+    if tag_encoding == "plain" or (tag_encoding is None and tags is None):
         return "plain"
+    if tags is None:
+        plain = next(label for label in labels if parse_tag(label) is None)
+        raise ConfigurationError(
+            f"ner_bilstm_crf: expected tags of entities, got {plain!r}; metric='+accuracy' trains on tags of "
+            "any kind (tag_encoding: 'plain')"
+        )
     letters = {tag.letter for tag in tags.values()} - {"O"}
     encoding = "BIOUL" if letters & {"L", "U"} else "BIO"  # in BIOUL every entity has an L or a U
-    if letters and encoding != tag_encoding:
+    if letters and tag_encoding not in (encoding, None):
         raise ConfigurationError(
             f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is {encoding}"
         )
-    return tag_encoding
+    return encoding if letters else tag_encoding or "plain"

@@ -1,12 +1,11 @@
 """Named entities, or tags of any kind, of plain or pre-tokenized sentences."""
 
 import re
-from typing import Any, cast
+from typing import Any
 
 from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance
-from allennlp.data.fields import MetadataField
+from allennlp.data import DatasetReader
 from allennlp.data.tokenizers import Tokenizer
 from allennlp.models import Model
 from allennlp.predictors import Predictor
@@ -24,8 +23,8 @@ class NerPredictor(SentencePredictor):
     """
     Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenized by spaCy's rules for English,
     or of a list of words, `{"tokens": ["Ada", "lives", "in", "Rome", "."]}`. A prediction has the `words`,
-    their `tags`, and, unless the tags are plain, the `entities`, each with its type, its text, the index of
-    its first word and of the word after its last:
+    their `tags`, the `gold_tags` of a file (`--use-dataset-reader`), and, unless the tags are plain, the
+    `entities`, each with its type, its text, the index of its first word and of the word after its last:
 
         {"words": ["Ada", "lives", "in", "Rome", "."], "tags": ["U-PER", "O", "O", "U-LOC", "O"],
          "entities": [{"type": "PER", "start": 0, "end": 1, "text": "Ada"}, …]}
@@ -58,21 +57,6 @@ class NerPredictor(SentencePredictor):
         if output_format not in ("json", "columns"):
             raise ConfigurationError(f"{self.name}: output_format is json or columns, not {output_format!r}")
         self._has_columns = output_format == "columns"
-
-    @overrides
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        return self._with_gold(instance, super().predict_instance(instance))
-
-    @overrides
-    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        outputs = super().predict_batch_instance(instances)
-        return [self._with_gold(*pair) for pair in zip(instances, outputs, strict=True)]
-
-    def _with_gold(self, instance: Instance, output: JsonDict) -> JsonDict:
-        has_gold = self._has_columns and "gold_tags" in instance.fields
-        return output | (
-            {"gold_tags": cast(MetadataField, instance["gold_tags"]).metadata} if has_gold else {}
-        )
 
     @overrides
     def dump_line(self, outputs: JsonDict) -> str:

@@ -1,60 +1,52 @@
-"""Entity tags: the encodings of data sets, and the entities that they mark."""
+"""Entity tags: what each of them means, and the entities that they mark."""
 
 import re
 from collections.abc import Iterable, Sequence, Set
-from itertools import pairwise
 from typing import NamedTuple
 
-ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES": "BMES", "BMEWO": "BMEW"}
-"""The letters of each encoding that is checked."""
-_BIOES = {"U": "S", "W": "S", "L": "E", "M": "I"}
-_PREFIXED = re.compile(r"(?P<letter>[BIESULMW])(?:[-_](?P<kind>.+))?", re.IGNORECASE)
-_SUFFIXED = re.compile(r"(?P<kind>.+)[-_](?P<letter>[BIESULMW])")
+from allennlp.data.dataset_readers.dataset_utils import bio_tags_to_spans
+from allennlp.modules.conditional_random_field.conditional_random_field import is_transition_allowed
+
+ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES": "BMES"}
+"""The letters of each encoding that is found."""
+_BIO = {"U": "B", "L": "I"}
+_BIOUL = {"S": "U", "E": "L", "M": "I"}
+_TAG = re.compile(r"([BIESULM])(?:[-_](\S+))?|(\S+)[-_]([BIESULM])", re.IGNORECASE)
 
 Span = tuple[str, tuple[int, int]]  # the type of an entity, its first and its last word
 
 
 class Tag(NamedTuple):
-    """A tag: its letter as written, the same in BIOES, and the type of its entity, "" if it has none."""
+    """A tag: its letter as written, the same in BIOUL, and the type of its entity, "" if it has none."""
 
     letter: str
-    bioes: str
+    bioul: str
     kind: str
 
 
 OUTSIDE = Tag("O", "O", "")
 
 
-def parse_tags(values: Set[str]) -> dict[str, Tag] | None:
-    """
-    Returns the meaning of tags such as "O", "B-PER", "b_per", "PER-B" or "B"; `None` if any means no entity,
-    or only some have a type.
-    """
-    for pattern in (_PREFIXED, _SUFFIXED):
-        tags: dict[str, Tag] = {}
-        for value in values:
-            if (tag := _parse(value, pattern)) is None:
-                break
-            tags[value] = tag
-        have_types = {tag.kind != "" for tag in tags.values() if tag != OUTSIDE}
-        if len(tags) == len(values) and len(have_types) < 2:
-            return tags
-    return None
-
-
-def _parse(value: str, pattern: re.Pattern[str]) -> Tag | None:
+def parse_tag(value: str) -> Tag | None:
+    """Returns the meaning of a tag such as "O", "B-PER", "b_per", "PER-B" or "B", or `None`."""
     if value in ("O", "o"):
         return OUTSIDE
-    match = pattern.fullmatch(value)
-    if match is None or value in "biesulmw":
+    match = _TAG.fullmatch(value)
+    if match is None or value in "biesulm":
         return None
-    letter = match["letter"].upper()
-    return Tag(letter, _BIOES.get(letter, letter), match["kind"] or "")
+    letter, kind, kind_first, last_letter = match.groups()
+    letter = (letter or last_letter).upper()
+    return Tag(letter, _BIOUL.get(letter, letter), kind or kind_first or "")
 
 
-def parse_tag(value: str) -> Tag | None:
-    """Returns the meaning of a tag with its letter first, or `None`."""
-    return _parse(value, _PREFIXED)
+def parse_tags(values: Set[str]) -> dict[str, Tag] | None:
+    """Returns the meaning of tags; `None` if any means no entity, or only some have a type."""
+    tags: dict[str, Tag] = {}
+    for value in values:
+        if (tag := parse_tag(value)) is None:
+            return None
+        tags[value] = tag
+    return tags if len({tag.kind != "" for tag in tags.values() if tag != OUTSIDE}) < 2 else None
 
 
 def looks_like_entities(values: Sequence[str]) -> bool:
@@ -65,54 +57,14 @@ def looks_like_entities(values: Sequence[str]) -> bool:
     )
 
 
-def find_encodings(sentences: Iterable[Sequence[str]], tags: dict[str, Tag]) -> list[str]:
-    """Returns the encodings in which all sentences are legal."""
-    pairs: set[tuple[str, str]] = set()
-    for sentence in sentences:
-        pairs.update(pairwise(["O", *sentence, "O"]))
-    letters = {tag.letter for tag in tags.values()} - {"O"}
-    parsed = [(tags.get(before, OUTSIDE), tags.get(tag, OUTSIDE)) for before, tag in pairs]
-    return [
-        encoding
-        for encoding, known in ENCODINGS.items()
-        if letters <= set(known) and all(_may_follow(encoding, *pair) for pair in parsed)
-    ]
-
-
-def find_mistake(values: Sequence[str], tags: dict[str, Tag], encoding: str) -> tuple[int, str] | None:
-    """
-    Returns the word of the first tag of a sentence that cannot be at its place, and the reason; `None` for
-    legal tags.
-    """
-    before = OUTSIDE
-    for word, value in enumerate(values):
-        tag = tags.get(value)
-        if tag is None or tag.letter not in "O" + ENCODINGS[encoding]:
-            return word, f"{value!r} is not {'an' if encoding == 'IOB1' else 'a'} {encoding} tag"
-        if not _may_follow(encoding, before, tag):
-            location = f"after {values[word - 1]!r}" if word else "at the start of a sentence"
-            return word, f"the tag {value!r} cannot be {location} in {encoding}"
-        before = tag
-    if not _may_follow(encoding, before, OUTSIDE):
-        return len(values) - 1, f"the tag {values[-1]!r} cannot be at the end of a sentence in {encoding}"
-    return None
-
-
-def validate_tags(values: Sequence[str], encoding: str) -> tuple[int, str] | None:
-    """Returns what `find_mistake` does, for tags with their letter first."""
-    return find_mistake(values, {value: tag for value in values if (tag := parse_tag(value))}, encoding)
-
-
-def _may_follow(encoding: str, before: Tag, tag: Tag) -> bool:
+def is_legal(encoding: str, before: Tag, tag: Tag) -> bool:
     """Returns whether a tag may follow another. The boundaries of a sentence are as words outside."""
-    continues = before.bioes in ("B", "I") and before.kind == tag.kind
-    if encoding == "BIO":
-        return tag.bioes != "I" or continues
+    if tag.letter not in "O" + ENCODINGS[encoding]:
+        return False
     if encoding == "IOB1":
-        return tag.bioes != "B" or continues
-    return (
-        (continues and tag.bioes in ("I", "E")) if before.bioes in ("B", "I") else tag.bioes not in ("I", "E")
-    )
+        return tag.letter != "B" or (before != OUTSIDE and before.kind == tag.kind)
+    constraint = "BIO" if encoding == "BIO" else "BIOUL"
+    return is_transition_allowed(constraint, before.bioul, before.kind, tag.bioul, tag.kind)
 
 
 def tags_to_spans(tags: Iterable[Tag | str]) -> list[Span]:
@@ -120,19 +72,9 @@ def tags_to_spans(tags: Iterable[Tag | str]) -> list[Span]:
     Returns the entities of a sentence, from left to right. All encodings are read alike: an entity goes on
     at each inner or last tag of its type, and whatever else is not outside begins one.
     """
-    spans: list[Span] = []
-    is_open = False
-    for word, item in enumerate(tags):
-        tag = item if isinstance(item, Tag) else parse_tag(item) or OUTSIDE
-        if tag.bioes == "O":
-            is_open = False
-            continue
-        if is_open and tag.bioes in ("I", "E") and spans[-1][0] == tag.kind:
-            spans[-1] = (tag.kind, (spans[-1][1][0], word))
-        else:
-            spans.append((tag.kind, (word, word)))
-        is_open = tag.bioes in ("B", "I")
-    return spans
+    parsed = (tag if isinstance(tag, Tag) else parse_tag(tag) or OUTSIDE for tag in tags)
+    bio = [f"{_BIO.get(tag.bioul, tag.bioul)}-{tag.kind}" if tag != OUTSIDE else "O" for tag in parsed]
+    return sorted(bio_tags_to_spans(bio), key=lambda span: span[1])
 
 
 def spans_to_tags(spans: Iterable[Span], length: int, encoding: str) -> list[str]:

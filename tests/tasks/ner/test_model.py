@@ -14,7 +14,7 @@ from allennlp.data.tokenizers import Token
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.ner import Conll2003Reader, NerBiLstmCrf
-from elmo_plugin.tasks.ner.tags import tags_to_spans, validate_tags
+from elmo_plugin.tasks.ner.tags import tags_to_spans
 from tests.tasks.small_models import tensors_of, word_embedder
 
 REPOSITORY = Path(__file__).parents[3]
@@ -43,7 +43,7 @@ def test_predictions_are_legal_tags_and_their_entities(encoding: str) -> None:
         for instance, output in zip(instances, model.forward_on_instances(instances), strict=True):
             assert output["words"] == instance["words"].metadata
             assert len(output["tags"]) == len(output["words"])
-            assert validate_tags(output["tags"], encoding) is None
+            assert are_legal(output["tags"], encoding)
             assert [(e["type"], (e["start"], e["end"] - 1)) for e in output["entities"]] == tags_to_spans(
                 output["tags"]
             )

@@ -123,7 +123,10 @@ def test_plain_tags_are_predicted_shown_and_measured_without_entities(tmp_path: 
     (tmp_path / "pos.txt").write_text("the DT\ndog NN\nran VBD\n\nit PRP\nran VBD\n")
     reader = Conll2003Reader({"tokens": SingleIdTokenIndexer()})
     instances = list(reader.read(tmp_path / "pos.txt"))
-    model = tagger(Vocabulary.from_instances(instances), "BIOUL").eval()
+    vocab = Vocabulary.from_instances(instances)
+    with pytest.raises(ConfigurationError, match=r"expected tags of entities, got .*; metric='\+accuracy'"):
+        tagger(vocab, "BIOUL")
+    model = tagger(vocab, "plain").eval()
     plain = NerPredictor(model, reader, output_format="columns")
     output = plain.predict_batch_instance(instances)[0]
     assert set(output) == {"words", "tags", "gold_tags"}
