@@ -15,6 +15,7 @@ from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
 from elmo_plugin.encoders.variational_bilstm import VariationalBiLstm
 from elmo_plugin.tasks.ner import Conll2003Reader, NerBiLstmCrf
 from elmo_plugin.tasks.ner.tags import tags_to_spans
+from tests.tasks.ner.test_tags import are_legal
 from tests.tasks.small_models import tensors_of, word_embedder
 
 REPOSITORY = Path(__file__).parents[3]
