@@ -51,10 +51,10 @@ def read_tags(
         return {value: OUTSIDE if value == "O" else Tag("I", "I", value) for value in values}, source
     tags = parse_tags(values)
     if tags is None:
-        lines = ((line, tag) for each in sentences for line, tag in zip(each.lines, each.tags, strict=True))
+        tagged = ((line, tag) for each in sentences for line, tag in zip(each.lines, each.tags, strict=True))
         line, tag = next(
             (line, tag)
-            for line, tag in lines
+            for line, tag in tagged
             if not (parse_tag(tag) or Tag("", "", "")).kind and tag not in ("O", "o")
         )
         raise ConfigurationError(
