@@ -48,7 +48,7 @@ GET_PREDICTOR = predict._get_predictor
 EVALUATE = evaluate.evaluate_from_archive
 GET_SPACY_MODEL = spacy_tokenizer.get_spacy_model
 EXCEPTHOOK = sys.excepthook
-WITH_OVERRIDES, PARSE_OVERRIDES = params_module.with_overrides, params_module.parse_overrides
+WITH_OVERRIDES = params_module.with_overrides
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 _LISTS = (list, tuple, set, collections.abc.Iterable)
@@ -56,6 +56,7 @@ _OBJECTS = (dict, collections.abc.Mapping)
 _NOT_MISTAKES = (OSError, MemoryError, SigTermReceived, torch.cuda.OutOfMemoryError)
 _NO_OPTION = re.compile(r".*got an unexpected keyword argument '(.*)'")
 _LONGEST = 300
+_JSONNET = ("STATIC ERROR", "RUNTIME ERROR")  # of a configuration or of --overrides
 
 
 class MistakeError(ConfigurationError):
@@ -185,8 +186,10 @@ def get_spacy_model(name: str, *args: Any, **kwargs: Any) -> Any:
 
 def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
     """Ends a program with one sentence if the user made a mistake, and as Python does otherwise."""
-    if isinstance(error, ConfigurationError | BiLmError) and not os.environ.get("ALLENNLP_DEBUG"):
-        print(f"{kind.__name__}: {error}", file=sys.stderr)
+    is_of_jsonnet = isinstance(error, RuntimeError) and str(error).startswith(_JSONNET)
+    is_mistake = is_of_jsonnet or isinstance(error, ConfigurationError | BiLmError)
+    if is_mistake and not os.environ.get("ALLENNLP_DEBUG"):
+        print(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
     else:
         EXCEPTHOOK(kind, error, traceback)
 
@@ -203,14 +206,6 @@ def with_overrides(original: Any, overrides_dict: Any, prefix: str = "") -> Any:
         return WITH_OVERRIDES(original, overrides_dict, prefix)
     except ValueError as error:
         raise ConfigurationError(f"--overrides: {error}") from error
-
-
-def parse_overrides(serialized_overrides: str, ext_vars: Any = None) -> Any:
-    """Raises `ConfigurationError` if the overrides are not Jsonnet."""
-    try:
-        return PARSE_OVERRIDES(serialized_overrides, ext_vars)
-    except (RuntimeError, ValueError) as error:
-        raise ConfigurationError(f"--overrides: {' '.join(str(error).split())}") from error
 
 
 def _check_outputs(outputs: Iterable[str | None], inputs: Iterable[Any]) -> None:
@@ -301,6 +296,6 @@ predict._get_predictor = get_predictor
 evaluate.evaluate_from_archive = evaluate_from_archive
 spacy_tokenizer.get_spacy_model = get_spacy_model  # type: ignore[assignment]
 _take_excepthook()
-params_module.with_overrides, params_module.parse_overrides = with_overrides, parse_overrides
+params_module.with_overrides = with_overrides
 for module in (archival, models, predictor, predict, evaluate):  # each looks it up
     module.load_archive = load_archive  # type: ignore[attr-defined]
