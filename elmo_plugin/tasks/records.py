@@ -33,11 +33,12 @@ def parse_records(
     format: str = "auto",
     columns: Sequence[str] | None = None,
     skipped: Skipped | None = None,
+    keep_marks: bool = False,
 ) -> Iterator[Record]:
     """
     Yields the records of the lines of a file, without blank lines. JSON is an object in each line, or a list
     of objects. `columns` names the columns of a table without a header; rows of another length may be
-    `skipped`. Byte order marks are dropped, even escaped.
+    `skipped`. Escaped byte order marks are dropped unless `keep_marks`, as places of characters count them.
 
     Raises `ConfigurationError`, naming file and line, if a line is malformed.
     """
@@ -46,7 +47,8 @@ def parse_records(
         kind = detect_format(first) if format == "auto" else format
         lines = chain([first], lines)
         if kind == "jsonl":
-            yield from _json_records(lines, first.text.lstrip().startswith("["))
+            records = _json_records(lines, first.text.lstrip().startswith("["))
+            yield from records if keep_marks else map(_without_marks, records)
         elif kind in ("csv", "tsv"):
             yield from _table_records(lines, kind, columns, skipped or Skipped())
         elif kind == "fasttext":
@@ -95,11 +97,11 @@ def _json_records(lines: Iterator[Line], is_list: bool) -> Iterator[Record]:
     with as_configuration_error():
         if is_list:
             texts = list(lines)
-            content = _parse_json("".join(line.text for line in texts), texts[0].file)
+            content = parse_json("".join(line.text for line in texts), texts[0].file)
             items = ((Line("[", texts[0].file, n, "item"), item) for n, item in enumerate(content, 1))
         else:
             items = (
-                (line, _parse_json(line.text, line.location, is_line=True, repeated_keys=True))
+                (line, parse_json(line.text, line.location, is_line=True, repeated_keys=True))
                 for line in lines
                 if line.text.strip()
             )
@@ -110,11 +112,9 @@ def _json_records(lines: Iterator[Line], is_list: bool) -> Iterator[Record]:
             yield line, fields
 
 
-def _parse_json(text: str, name: str, **options: bool) -> Any:
-    content = parse_json(text, name, **options)
-    if "\\ufeff" in text.lower():
-        content = json.loads(json.dumps(content, ensure_ascii=False).replace(BYTE_ORDER_MARK, ""))
-    return content
+def _without_marks(record: Record) -> Record:
+    text = json.dumps(record[1], ensure_ascii=False)
+    return (record[0], json.loads(text.replace(BYTE_ORDER_MARK, ""))) if BYTE_ORDER_MARK in text else record
 
 
 def _fasttext_record(line: Line) -> Record:

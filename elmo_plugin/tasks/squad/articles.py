@@ -115,7 +115,7 @@ def _paragraphs(lines: list[Line]) -> Iterator[tuple[str, Any]]:
                 f"{first.location}: expected SQuAD's JSON, JSON lines or a table, got "
                 f"{first.text.strip()!r:.60}; write each question as a line {_SHAPE}"
             )
-        for record in parse_records(lines):
+        for record in parse_records(lines, keep_marks=True):
             question = _question_in(record)
             yield record[0].location, {"context": question.get("context"), "qas": [question]}
         return

@@ -154,6 +154,14 @@ def test_questions_of_hugging_faces_shape_are_read_like_squads(tmp_path: Path, c
     assert others in ([], [(2, "What?", [])])
 
 
+def test_byte_order_marks_count_in_the_places_of_answers(tmp_path: Path) -> None:
+    answers = [{"text": "a", "answer_start": 3}]
+    content = json.dumps({"id": 1, "context": "\ufeffa a", "question": "What?", "answers": answers})
+    for text in (content, f"[{content}]"):
+        (paragraph,) = read(tmp_path, text)
+        assert paragraph.text[paragraph.questions[0].answers[0].start :] == "a"
+
+
 def test_answers_may_differ_by_the_kind_of_space_and_by_its_ends(tmp_path: Path) -> None:
     places = {"It rained": 0, "\ufeff\u00a0rained ": 1, "\ufeffrained": 3}
     answers = [{"text": text, "answer_start": start} for text, start in places.items()]
