@@ -56,8 +56,10 @@ def read_table(
     rows: list[Row | None] = []
     for number, text in enumerate(texts, start=1):
         fields = () if _is_boundary(text) else tuple(split(text))
-        rows += [(number, fields) if any(fields) else None, *[None] * ("EndOfSentence" in text)]  # of HIPE
-        if "\r" in text.rstrip("\r\n"):
+        rows.append((number, fields) if any(fields) else None)
+        if "EndOfSentence" in text:  # of HIPE
+            rows.append(None)
+        if "\r" in text and "\r" in text.rstrip("\r\n"):
             raise ConfigurationError(
                 f"{file}, line {number}: expected lines that end in \\n, got \\r within one"
             )

@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
-from allennlp.data.dataset_readers.dataset_utils import bio_tags_to_spans
 from allennlp.modules.conditional_random_field.conditional_random_field import is_transition_allowed
 
 ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES": "BMES"}
 """The letters of each encoding that is found."""
-_BIO = {"U": "B", "L": "I"}
 _BIOUL = {"S": "U", "E": "L", "M": "I"}
 _TAG = re.compile(r"([BIESULM])(?:[-_](\S+))?|(\S+)[-_]([BIESULM])", re.IGNORECASE)
 
@@ -72,9 +70,16 @@ def tags_to_spans(tags: Iterable[Tag | str]) -> list[Span]:
     Returns the entities of a sentence, from left to right. All encodings are read alike: an entity goes on
     at each inner or last tag of its type, and whatever else is not outside begins one.
     """
-    parsed = (tag if isinstance(tag, Tag) else parse_tag(tag) or OUTSIDE for tag in tags)
-    bio = [f"{_BIO.get(tag.bioul, tag.bioul)}-{tag.kind}" if tag != OUTSIDE else "O" for tag in parsed]
-    return sorted(bio_tags_to_spans(bio), key=lambda span: span[1])
+    spans: list[Span] = []
+    is_open = False
+    for word, item in enumerate(tags):
+        tag = item if isinstance(item, Tag) else parse_tag(item) or OUTSIDE
+        if is_open and tag.bioul in ("I", "L") and spans[-1][0] == tag.kind:
+            spans[-1] = (tag.kind, (spans[-1][1][0], word))
+        elif tag.bioul != "O":
+            spans.append((tag.kind, (word, word)))
+        is_open = tag.bioul in ("B", "I")
+    return spans
 
 
 def spans_to_tags(spans: Iterable[Span], length: int, encoding: str) -> list[str]:
