@@ -21,7 +21,7 @@ from elmo_plugin.tasks.dataset_reader import (
 from elmo_plugin.tasks.ner.encodings import SOURCE_ENCODINGS, find_kind, read_tags
 from elmo_plugin.tasks.ner.layout import find_columns
 from elmo_plugin.tasks.ner.sentences import TaggedSentence, sentences_of_json, sentences_of_table
-from elmo_plugin.tasks.ner.table import read_table
+from elmo_plugin.tasks.ner.table import gather_lines, read_table
 from elmo_plugin.tasks.ner.tags import spans_to_tags, tags_to_spans
 
 logger = logging.getLogger(__name__)
@@ -99,24 +99,27 @@ class Conll2003Reader(TaskDatasetReader):
         self._kind: str | None = None
 
     @overrides
-    def read_lines(self, file_path: str) -> list[Line]:
+    def read_lines(self, file_path: str) -> Iterator[Line]:
+        number = 0
         try:
-            return list(read_text_lines(file_path, self._file_encoding))
+            for line in read_text_lines(file_path, self._file_encoding):
+                yield line
+                number = line.number
         except LookupError as error:
             raise ConfigurationError(f"ner_conll2003: file_encoding: {error}") from None
         except ConfigurationError as error:
             if "UTF-8 text (" not in str(error):
                 raise
-            lines = list(read_text_lines(file_path, "latin-1"))
-            if lines[0].text.startswith(_GMB):
-                return lines
-            message = f"{error}; the option file_encoding names another, as 'cp1252'"
-            raise ConfigurationError(message) from None
+            lines = read_text_lines(file_path, "latin-1")
+            if not next(iter(lines)).text.startswith(_GMB):
+                message = f"{error}; the option file_encoding names another, as 'cp1252'"
+                raise ConfigurationError(message) from None
+            yield from (line for line in lines if line.number > number)
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str]]]:
         """Yields the words of each sentence and their tags, entities in `tag_encoding`."""
-        lines = list(lines)
-        sentences, columns = self._sentences(lines)
+        file, texts = gather_lines(lines)
+        sentences, columns = self._sentences(file, texts)
         if not sentences:
             return
         source = self._source_encoding
@@ -124,8 +127,8 @@ class Conll2003Reader(TaskDatasetReader):
             values = [tag for sentence in sentences for tag in sentence.tags]
             source = self._kind or find_kind(values)
             self._kind = self._kind or (None if set(values) == {"O"} else source)
-        tags, encoding = read_tags(lines[0].file, sentences, source)
-        logger.info("%s: %s, %s", lines[0].file, columns, encoding)
+        tags, encoding = read_tags(file, sentences, source)
+        logger.info("%s: %s, %s", file, columns, encoding)
         for sentence in sentences:
             labels = sentence.tags
             if tags is not None and not {"O"}.issuperset(labels):
@@ -133,14 +136,14 @@ class Conll2003Reader(TaskDatasetReader):
                 labels = spans_to_tags(spans, len(labels), self._tag_encoding)
             yield [Token(word) for word in sentence.words], labels
 
-    def _sentences(self, lines: list[Line]) -> tuple[list[TaggedSentence], str]:
+    def _sentences(self, file: str, texts: list[str]) -> tuple[list[TaggedSentence], str]:
         """Returns the sentences of a file, and a description of its columns."""
         columns = (self._word_column, self._tag_column)
-        if _is_json(lines):
+        if _is_json(file, texts):
+            lines = (Line(text, file, number) for number, text in enumerate(texts, start=1))
             return list(sentences_of_json(lines, *columns, self._label_names)), "JSON lines"
         chosen = [column for column in columns if isinstance(column, str)]
-        texts = [line.text for line in lines]
-        table = read_table(lines[0].file if lines else "", texts, self._separator, chosen)
+        table = read_table(file, texts, self._separator, chosen)
         if not table.sentences:
             return [], ""
         width = len(table.sentences[0][0][1])
@@ -162,11 +165,8 @@ class Conll2003Reader(TaskDatasetReader):
         return Instance(fields)
 
 
-def _is_json(lines: list[Line]) -> bool:
+def _is_json(file: str, texts: list[str]) -> bool:
     """Returns whether a file has JSON lines, by its name or its first object or list."""
-    line = next((line for line in lines if line.text.strip()), None)
-    if line is None:
-        return False
-    is_named = line.file.removesuffix(compression(line.file)).lower().endswith((".json", ".jsonl", ".ndjson"))
-    text = line.text.strip()
-    return is_named or (text[0] + text[-1] in ("{}", "[]") and '"' in text)
+    is_named = file.removesuffix(compression(file)).lower().endswith((".json", ".jsonl", ".ndjson"))
+    first = next((text.strip() for text in texts if text.strip()), "")
+    return is_named or (first[:1] + first[-1:] in ("{}", "[]") and '"' in first)
