@@ -120,29 +120,25 @@ def _header(fields: Sequence[str], chosen: Collection[str]) -> list[str]:
 
 def _without_comments(rows: list[Row | None]) -> list[Row | None]:
     """Leaves out comments. They separate sentences only if nothing else does."""
-    words = [row for row in rows if row and row[1][0][:1] != "#"]
-    if not words or len(words) == len(rows) - rows.count(None):
+    width = next((len(row[1]) for row in reversed(rows) if row and row[1][0][:1] != "#"), 0)
+    unsure = {row for row in rows if row and row[1][0][:1] == "#" and not _is_word(row[1], width)}
+    if not unsure or not width:
         return rows
-    width = len(words[-1][1])
+    words = [row for row in rows if row and row[1][0][:1] != "#"]
     known = [set(column) for column in zip(*(fields for _, fields in words), strict=False)]
-    is_separated = None in rows[rows.index(words[0]) : rows.index(words[-1])]
-    kept: list[Row | None] = []
-    for row in rows:
-        if row is None or row[1][0][:1] != "#" or (len(row[1]) == width and _is_word(row[1], known)):
-            kept.append(row)
-        elif not is_separated:
-            kept.append(None)
-    return kept
+    comments = {row for row in unsure if not _is_word(row[1], width, known)}
+    if None in rows[rows.index(words[0]) : rows.index(words[-1])]:
+        return [row for row in rows if row not in comments]
+    return [None if row in comments else row for row in rows]
 
 
-def _is_word(fields: Sequence[str], known: Sequence[set[str]]) -> bool:
-    """Returns whether a row that begins with "#" has in any column what other rows have there, or a tag."""
-    first, last = fields[0], fields[-1]
-    if " " in first or _KEY_AND_VALUE.match(" ".join(fields)):
+def _is_word(fields: Sequence[str], width: int, known: Sequence[set[str]] = ()) -> bool:
+    """Returns whether a row that begins with "#" ends in a tag, or has what others have in a column."""
+    if len(fields) != width or " " in fields[0] or _KEY_AND_VALUE.match(" ".join(fields)):
         return False
-    tag = parse_tag(last)
-    is_tag = last in ("O", "#") or bool(tag and tag.kind)
-    is_tag = is_tag or (first != "#" and WORD_CLASS.fullmatch(last) is not None)  # of a hash tag
+    tag = parse_tag(fields[-1])
+    is_tag = fields[-1] in ("O", "#") or bool(tag and tag.kind)
+    is_tag = is_tag or (fields[0] != "#" and WORD_CLASS.fullmatch(fields[-1]) is not None)  # of a hash tag
     return is_tag or any(field in column for field, column in zip(fields[1:], known[1:], strict=False))
 
 
