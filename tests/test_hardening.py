@@ -230,7 +230,10 @@ def test_a_batch_weight_key_that_the_model_does_not_return_is_one_sentence(
         evaluate.evaluate_from_archive("absent", "absent", batch_weight_key="num_tokens")
 
 
-def test_a_mistake_ends_a_program_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistake_ends_a_program_without_a_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elmo_plugin.hardening, "EXCEPTHOOK", sys.__excepthook__)
     elmo_plugin.hardening.excepthook(ConfigurationError, ConfigurationError("a mistake"), None)
     assert capsys.readouterr().err == "ConfigurationError: a mistake\n"
     with pytest.raises(RuntimeError) as jsonnet:

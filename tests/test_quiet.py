@@ -1,11 +1,15 @@
 """What `elmo_plugin.quiet` shows of a training; tests/commands/test_new.py has whole ones."""
 
+import importlib
 import json
 import logging
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
-
-from elmo_plugin.quiet import ConsoleFormatter, is_shown
+from allennlp.common import Tqdm
+from allennlp.common import logging as common_logging
+from allennlp.training import gradient_descent_trainer
 
 TRAINED = {
     "best_epoch": 6,
@@ -16,6 +20,19 @@ TRAINED = {
     "best_validation_reg_loss": 0.0,
     "best_validation_loss": 1.5,
 }
+
+
+@pytest.fixture(scope="module")
+def quiet() -> Iterator[Any]:
+    """The module, whose replacements are undone at the end."""
+    with pytest.MonkeyPatch.context() as patch:
+        for holder, name in (
+            (common_logging, "prepare_global_logging"),
+            (gradient_descent_trainer, "DEFAULT_CALLBACKS"),
+            (Tqdm, "tqdm"),
+        ):
+            patch.setattr(holder, name, vars(holder)[name])
+        yield importlib.import_module("elmo_plugin.quiet")
 
 
 def final(metrics: dict[str, object]) -> logging.LogRecord:
@@ -31,9 +48,9 @@ def final(metrics: dict[str, object]) -> logging.LogRecord:
         ({"accuracy": 0.25, "loss": 2, "kind": "x"}, "accuracy 0.250, loss 2.000"),
     ],
 )
-def test_the_final_figures_are_one_line(metrics: dict[str, object], line: str) -> None:
-    assert is_shown(final(metrics))
-    assert ConsoleFormatter().format(final(metrics)) == line
+def test_the_final_figures_are_one_line(quiet: Any, metrics: dict[str, object], line: str) -> None:
+    assert quiet.is_shown(final(metrics))
+    assert quiet.ConsoleFormatter().format(final(metrics)) == line
 
 
 @pytest.mark.parametrize(
@@ -45,5 +62,5 @@ def test_the_final_figures_are_one_line(metrics: dict[str, object], line: str) -
         ("elmo_plugins", logging.INFO, False),
     ],
 )
-def test_the_console_shows_warnings_and_this_package(name: str, level: int, shown: bool) -> None:
-    assert is_shown(logging.LogRecord(name, level, "", 0, "a message", (), None)) is shown
+def test_the_console_shows_warnings_and_this_package(quiet: Any, name: str, level: int, shown: bool) -> None:
+    assert quiet.is_shown(logging.LogRecord(name, level, "", 0, "a message", (), None)) is shown

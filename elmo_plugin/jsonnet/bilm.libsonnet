@@ -34,8 +34,9 @@
   // A biLM of these sizes from random weights.
   //
   // data, validation: UTF-8 text, one tokenized sentence per line: a file or a pattern of files, compressed or not.
-  // vocabulary:       as in any configuration of AllenNLP; what `allennlp elmo-vocab` writes is { type: 'from_files',
-  //                   directory: ... }, a file of bilm-tf { type: 'bilm_tf', file: ... }, or its path. The words to be predicted; the biLM itself reads characters.
+  // vocabulary:       the words to be predicted, as in any configuration of AllenNLP; the biLM itself reads characters.
+  //                   What `allennlp elmo-vocab` writes is { type: 'from_files', directory: ... }; a file of bilm-tf is
+  //                   { type: 'bilm_tf', file: ... }, or its path.
   // negatives:        the number of words that each target is scored against; null for all.
   // precision:        of matrix products in training, 'float32' or 'bfloat16'.
   // batch_size:       the number of streams of text; unroll_steps: the words of each in a batch.
@@ -57,9 +58,10 @@
     datasets_for_vocab_creation: ['train'],
     vocabulary:
       local path = if std.isObject(vocabulary) then std.get(vocabulary, 'directory', '') else vocabulary;
-      if std.isString(path) && (std.isString(vocabulary) || std.endsWith(path, '.txt') || std.endsWith(path, '.gz'))
+      local is_text = std.endsWith(path, '.txt') || std.endsWith(path, '.txt.gz');
+      if is_text || (std.isString(vocabulary) && !std.endsWith(path, '.tar.gz'))
       then { type: 'bilm_tf', file: path }
-      else vocabulary,
+      else if std.isString(vocabulary) then { type: 'from_files', directory: path } else vocabulary,
     data_loader: {
       type: 'bilm_stream',
       batch_size: batch_size,

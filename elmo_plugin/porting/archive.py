@@ -9,7 +9,6 @@ from typing import Any
 from allennlp.common.meta import META_NAME, Meta
 from allennlp.models import archive_model
 
-from elmo_plugin import dropin  # noqa: F401  its embedder keeps the options of a biLM in the weights
 from elmo_plugin.archives import load_archive
 from elmo_plugin.bilm.io import WEIGHTS_NAMES
 from elmo_plugin.common.errors import BiLmError
@@ -31,6 +30,8 @@ def port_archive(source: str, output: str, say: Callable[[str], None]) -> None:
     Raises `BiLmError`, before anything is written, if the model of AllenNLP 2.10.1 has other weights, or the
     archive may not be loaded as data.
     """
+    from elmo_plugin import dropin  # noqa: F401  here, as it replaces AllenNLP's classes
+
     with tempfile.TemporaryDirectory(prefix="elmo_port_") as name:
         folder, parts = Path(name), Path(name, "new")
         unpack(source, folder)

@@ -14,6 +14,7 @@ from elmo_plugin.archives import load_archive
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.porting.archive import port_archive
 from elmo_plugin.porting.config import Config
+from tests.allennlp_elmo import dropin
 from tests.conftest import REPOSITORY
 from tests.porting.public_configs import BUCKET, ELMO_ONLY, lstm, write_data
 
@@ -78,8 +79,9 @@ def write_old_archive(folder: Path, weights: dict[str, Any] | None = None) -> Pa
 def test_an_archive_keeps_its_weights_and_needs_no_file(tmp_path: Path) -> None:
     archive = write_old_archive(tmp_path)
     notes: list[str] = []
-    port_archive(str(archive), str(tmp_path / "new.tar.gz"), notes.append)
-    loaded = load_archive(tmp_path / "new.tar.gz")
+    with dropin():
+        port_archive(str(archive), str(tmp_path / "new.tar.gz"), notes.append)
+        loaded = load_archive(tmp_path / "new.tar.gz")
     expected = torch.load(tmp_path / "weights.th")
     for name, values in loaded.model.state_dict().items():
         torch.testing.assert_close(values, expected[name], rtol=0, atol=0)
@@ -90,6 +92,7 @@ def test_an_archive_keeps_its_weights_and_needs_no_file(tmp_path: Path) -> None:
 
 def test_weights_that_do_not_fit_are_named_and_nothing_is_written(tmp_path: Path) -> None:
     archive = write_old_archive(tmp_path, {"encoder._module.weight_ih_l0": torch.ones(2, 2)})
-    with pytest.raises(BiLmError, match=r"cannot be carried over: .*encoder._module.weight_ih_l0"):
+    mistake = r"cannot be carried over: .*encoder._module.weight_ih_l0"
+    with dropin(), pytest.raises(BiLmError, match=mistake):
         port_archive(str(archive), str(tmp_path / "new.tar.gz"), str)
     assert not (tmp_path / "new.tar.gz").exists()

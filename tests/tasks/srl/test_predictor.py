@@ -14,11 +14,16 @@ from spacy.tokens import Doc
 
 from elmo_plugin.tasks.srl import SrlPredictor
 from elmo_plugin.tasks.srl.dataset_reader import read_sentences
-from tests.tasks.contract import PLACEMENTS
+from tests.tasks.contract import FIXTURES, PLACEMENTS, TaskContract
 from tests.tasks.srl import test_contract
 from tests.trained_tagger import train
 
 JUDGE = {"words": ["The", "judge", "ordered", "a", "new", "trial", "."], "predicates": [2]}
+
+
+class SrlPredicates(TaskContract):
+    task = "srl_predicates(data='', words=words.learned(dim=5, min_count=1), dropout=0, hidden_sizes=[6])"
+    data = FIXTURES / "srl" / "sentences.gold_conll"
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +34,7 @@ def labeller(tmp_path_factory: pytest.TempPathFactory) -> Archive:
 
 @pytest.fixture(scope="module")
 def tagger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    config = test_contract.TestSrlPredicates.config(PLACEMENTS[1])
+    config = SrlPredicates.config(PLACEMENTS[1])
     return train_longer(config, tmp_path_factory.mktemp("tagger"))
 
 
