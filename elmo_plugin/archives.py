@@ -194,6 +194,9 @@ def check_config(config: Mapping[str, Any], name: str) -> None:
 
     registered = {each for types in Registrable._registry.values() for each in types}
     made = {key: value for key, value in config.items() if key not in _ONLY_FOR_TRAINING}
+    model = made.get("model")
+    if isinstance(model, Mapping) and model.get("type") == "bilm":  # whose sizes come from the weights
+        made["model"] = {key: value for key, value in model.items() if key != "initial"}
     for keys, value in _values(made):
         place = f"{name}: {'.'.join(keys)}"
         key = next(key for key in reversed(keys) if not key.isdecimal())

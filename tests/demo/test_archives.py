@@ -1,7 +1,7 @@
 """Trained models of all tasks are loaded, predict as in AllenNLP, and are shown."""
 
 import json
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import pytest
@@ -72,7 +72,7 @@ def test_a_terminal_shows_each_task_and_json_is_what_allennlp_writes(
         assert capsys.readouterr().out == predictor.dump_line(predictor.predict_json(inputs))
     lines = "It isn't bad.\n\n" + json.dumps({"words": ["It", "is", "bad"]}) + "\n"
     stdin = StringIO(lines)
-    stdin.buffer = lines.encode().splitlines(keepends=True)  # type: ignore[misc,assignment]
+    stdin.buffer = BytesIO(lines.encode())  # type: ignore[misc,assignment]
     monkeypatch.setattr("sys.stdin", stdin)
     main(["predict", str(archives["sst_elmo"]), "-"])
     assert capsys.readouterr().out.count("very positive") >= 2

@@ -299,3 +299,10 @@ def test_code_in_weights_is_not_run_by_a_torch_that_would(
 def test_a_predictor_that_does_not_fit_is_one_sentence(training: Path) -> None:
     with pytest.raises(BiLmError, match=f"^archive {training}: .*"):
         load_predictor(training, predictor="elmo_squad", max_words="many", nonsense=1)
+
+
+def test_only_a_bilm_itself_may_name_what_its_training_began_with() -> None:
+    bilm = {"type": "bilm", "initial": "/etc/hostname"}
+    check_config({"model": bilm}, "it")
+    with pytest.raises(BiLmError, match=r"model\.member\.initial"):
+        check_config({"model": {"type": "ensemble", "member": bilm}}, "it")
