@@ -147,6 +147,12 @@ class SentencePredictor(TaskPredictor):
         chosen = getattr(dataset_reader, "tokenizer", None) if tokenizer is None else tokenizer
         self._tokenizer = self.default_tokenizer() if chosen is None else make_tokenizer(chosen)
 
+    def _checked_format(self, output_format: str, other: str) -> str:
+        """Returns the format of `dump_line`. Raises `ConfigurationError` unless it is "json" or `other`."""
+        if output_format not in ("json", other):
+            raise ConfigurationError(f"{self.name}: output_format is json or {other}, not {output_format!r}")
+        return output_format
+
     def predict(self, sentence: str) -> JsonDict:
         """Returns the prediction for one plain sentence."""
         return self.predict_json({"sentence": sentence})

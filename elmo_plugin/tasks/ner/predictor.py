@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 from allennlp.common import JsonDict
-from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader
 from allennlp.data.tokenizers import Tokenizer
 from allennlp.models import Model
@@ -54,13 +53,11 @@ class NerPredictor(SentencePredictor):
         max_words: int | None = None,
     ) -> None:
         super().__init__(model, dataset_reader, tokenizer, max_words=max_words)
-        if output_format not in ("json", "columns"):
-            raise ConfigurationError(f"{self.name}: output_format is json or columns, not {output_format!r}")
-        self._has_columns = output_format == "columns"
+        self._output_format = self._checked_format(output_format, "columns")
 
     @overrides
     def dump_line(self, outputs: JsonDict) -> str:
-        if not self._has_columns:
+        if self._output_format == "json":
             return super().dump_line(outputs)
         columns = [outputs["words"]]
         for tags in (outputs.get("gold_tags"), outputs["tags"]):

@@ -77,9 +77,7 @@ class SrlPredictor(SentencePredictor):
         super().__init__(model, dataset_reader, tokenizer, max_words=max_words)
         if predicates and spacy_model:
             raise ConfigurationError(f"{self.name}: give predicates or spacy_model, not both")
-        if output_format not in ("json", "props"):
-            raise ConfigurationError(f"{self.name}: output_format is json or props, not {output_format!r}")
-        self._output_format = output_format
+        self._output_format = self._checked_format(output_format, "props")
         self._find_predicates: FindPredicates | None = None
         if predicates:
             self._find_predicates = _tagger(predicates, max_words)
