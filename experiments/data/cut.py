@@ -2,9 +2,9 @@
 
     python experiments/data/cut.py data --reviews amazonReviewSnippets_GroundTruth.txt
 
-Units are drawn at random and keep their order: sentences for named entities; documents for semantic roles
-and coreference; paragraphs with all their questions; premises with all their hypotheses; reviews with all
-their sentences.
+Named entities are copied whole. Units of the others are drawn at random and keep their order: documents for
+semantic roles and coreference; paragraphs with all their questions; premises with all their hypotheses;
+reviews with all their sentences.
 """
 
 import argparse
@@ -21,10 +21,10 @@ from nltk.tokenize import TreebankWordTokenizer
 
 HERE = Path(__file__).resolve().parent
 SIZES = {
-    "train": {"ner": 1700, "srl": 400, "coref": 20, "squad": 200, "snli": 600, "sst": 160},
-    "dev": {"ner": 500, "srl": 150, "coref": 6, "squad": 30, "snli": 150, "sst": 60},
+    "train": {"srl": 400, "coref": 20, "squad": 200, "snli": 600, "sst": 160},
+    "dev": {"srl": 150, "coref": 6, "squad": 30, "snli": 150, "sst": 60},
 }
-"""Sentences, sentences, documents, paragraphs, premises and reviews."""
+"""Sentences, documents, paragraphs, premises and reviews."""
 SRL_GENRES = ("answers", "newsgroup", "reviews", "weblog")
 """Without e-mail: it was private."""
 COREF_GENRES = ("academic", "bio", "interview", "news", "voyage")
@@ -38,14 +38,13 @@ Unit = TypeVar("Unit")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("source", type=Path, help="a folder with coref, ner, nli, qa and srl")
+    parser.add_argument("source", type=Path, help="a folder with coref, ner_wikigold, nli, qa and srl")
     parser.add_argument("--reviews", type=Path, required=True, help="the rated sentences of reviews")
     parser.add_argument("--out", type=Path, default=HERE)
     parser.add_argument("--seed", type=int, default=13)
     args = parser.parse_args()
     for part, sizes in SIZES.items():
         files = {
-            "ner/{}.txt": ner(args.source / f"ner/{part}.txt", sizes["ner"], args.seed),
             "srl/{}.gold_conll": srl(args.source / "srl" / part, sizes["srl"], args.seed),
             "coref/{}.gold_conll": coref(args.source / "coref", part, sizes["coref"], args.seed),
             "squad/{}.json": squad(args.source / f"qa/{part}.json", sizes["squad"], args.seed),
@@ -53,9 +52,14 @@ def main() -> None:
             "sst/{}.txt": reviews(args.reviews, part, sizes["sst"], args.seed),
         }
         for name, text in files.items():
-            path = args.out / name.format(part)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
+            write(args.out / name.format(part), text)
+    for part in ("train", "dev", "test"):
+        write(args.out / f"ner/{part}.txt", read(args.source / f"ner_wikigold/{part}.txt"))
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def draw(
@@ -70,12 +74,6 @@ def draw(
             drawn.append(place)
             total += size(units[place])
     return [units[place] for place in sorted(drawn)]
-
-
-def ner(path: Path, sentences: int, seed: int) -> str:
-    """Returns sentences in the columns of CoNLL-2003."""
-    blocks = read(path).strip().split("\n\n")
-    return "".join(f"{block}\n\n" for block in draw(blocks, sentences, seed))
 
 
 def srl(folder: Path, sentences: int, seed: int) -> str:
