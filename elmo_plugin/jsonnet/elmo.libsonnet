@@ -1,11 +1,11 @@
 // Where ELMo enters a model. Add the result of `at` to the configuration of any task:
 //
-//     ner(data='experiments/data/ner') + elmo.at(['input', 'output'], bilm='tiny', lambda=0.1)
+//     ner(data='experiments/data/ner') + elmo.at(['input', 'output'], bilm='base', lambda=0.1)
 //
 // Placements (Peters et al., 2018, section 3.3): 'input' is [x ; ELMo], before the task's encoder; 'output'
 // is [h ; ELMo], after it. Each has mixing weights of its own, and may have options of its own:
 //
-//     … + elmo.at(['input'], bilm='tiny', lambda=0.1) + elmo.at(['output'], bilm='tiny', layers='top')
+//     … + elmo.at(['input'], bilm='base', lambda=0.1) + elmo.at(['output'], bilm='base', layers='top')
 local is_layer(value) = std.isNumber(value) && value >= 0 && value == std.floor(value);
 local are_layers(value) =
   if std.isArray(value)
@@ -23,7 +23,7 @@ local is_penalty(entry) = std.member([mixing_weights_of('input'), mixing_weights
   // The configuration without ELMo.
   none:: {},
 
-  // bilm:           a name ('tiny', 'original', ...), an archive of a biLM, { options: ..., weights: ... }, or the
+  // bilm:           a name ('base', 'original', ...), an archive of a biLM, { options: ..., weights: ... }, or the
   //                 folder of a model of ELMoForManyLangs.
   // dropout:        the rate of dropout on ELMo's vectors.
   // lambda:         the strength of the L2 penalty on the mixing weights before their softmax; 0 for none.

@@ -55,6 +55,20 @@ def test_named_entities_get_four_columns_without_invisible_characters(tmp_path: 
     assert len(list(reader.read(tmp_path / "data" / "ner" / "train.txt"))) == 2
 
 
+def test_every_fifth_document_of_wikigold_is_dev_and_its_tags_are_bio(tmp_path: Path, corpora: Any) -> None:
+    documents = ["Ada I-PER\nRome I-LOC\nParis B-LOC\n\nBonn I-LOC\nmet O\nBonn I-LOC\n\n"]
+    documents += [f"Town{place} O\n\n" for place in range(1, 7)]
+    path = tmp_path / "wikigold.conll.txt"
+    path.write_text("".join(f"{document}-DOCSTART- O\n\n" for document in documents))
+    files = dict(corpora.wikigold([path]))
+    assert files["train.txt"].startswith(
+        "-DOCSTART- -X- _ O\n\nAda _ _ B-PER\nRome _ _ B-LOC\nParis _ _ B-LOC\n\n"
+        "Bonn _ _ B-LOC\nmet _ _ O\nBonn _ _ B-LOC\n\n-DOCSTART- -X- _ O\n\nTown1 _ _ O\n\n"
+    )
+    assert files["test.txt"] == "-DOCSTART- -X- _ O\n\nTown2 _ _ O\n\n"
+    assert files["dev.txt"] == "-DOCSTART- -X- _ O\n\nTown4 _ _ O\n\n"
+
+
 @pytest.mark.parametrize("answer, written", [("n\n", False), ("", False), ("y\n", True)])
 def test_nothing_is_written_before_the_licence_is_accepted(
     tmp_path: Path, answer: str, written: bool

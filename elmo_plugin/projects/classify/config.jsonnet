@@ -1,7 +1,9 @@
-// A classifier of texts with ELMo at the input and at the output of its lowest LSTM, from the biLM `tiny`, which comes with
-// elmo_plugin. A small network, for one CPU core; lib/sst.libsonnet explains its options.
+// A classifier of texts with ELMo at the input and at the output of its lowest LSTM, from the biLM `base`, and with
+// word vectors; both come with elmo_plugin. A small network, for one CPU core; lib/sst.libsonnet explains its options.
 local classifier = import 'lib/sst.libsonnet';
 local elmo = import 'lib/elmo.libsonnet';
+local words = import 'lib/words.libsonnet';
 
 classifier(data='data', train='train.csv', dev='dev.csv', hidden=64, learning_rate=0.002, batch_size=32, epochs=12)
-+ elmo.at(['input', 'output'], bilm='tiny', dropout=0.5, lambda=0.001, cache={ type: 'memory' })
++ words.bundled()
++ elmo.at(['input', 'output'], bilm='base', dropout=0.5, lambda=0.001, cache={ type: 'memory' })

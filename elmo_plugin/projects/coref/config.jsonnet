@@ -1,12 +1,13 @@
-// A coreference model with ELMo at its input, from the biLM `tiny`, which comes with elmo_plugin. A small network, for one CPU
-// core; without options, `coref` has the sizes of Peters et al. (2018): see lib/coref.libsonnet.
+// A coreference model with ELMo at its input, from the biLM `base`, and with word vectors; both come with elmo_plugin.
+// A small network, for one CPU core; without options, `coref` has the sizes of Peters et al. (2018): see
+// lib/coref.libsonnet.
 local coref = import 'lib/coref.libsonnet';
 local elmo = import 'lib/elmo.libsonnet';
 local words = import 'lib/words.libsonnet';
 
 coref(
   data='data',
-  words=words.learned(dim=50),
+  words=words.bundled(),
   hidden=100,
   max_span_width=8,
   spans_per_word=0.3,
@@ -15,4 +16,4 @@ coref(
   max_training_sentences=20,
   epochs=30,
   patience=15,
-) + elmo.at(['input'], bilm='tiny', dropout=0.5, cache={ type: 'memory' })
+) + elmo.at(['input'], bilm='base', dropout=0.5, cache={ type: 'memory' })

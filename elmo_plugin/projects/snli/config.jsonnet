@@ -1,7 +1,9 @@
-// An inference model with ELMo at the input and at the output of its lowest LSTM, from the biLM `tiny`, which comes with elmo_plugin. A small network, for one CPU
-// core; without options, `snli` has the sizes of Peters et al. (2018): see lib/snli.libsonnet.
+// An inference model with ELMo at the input and at the output of its lowest LSTM, from the biLM `base`, and with word
+// vectors; both come with elmo_plugin. A small network, for one CPU core; without options, `snli` has the sizes of
+// Peters et al. (2018): see lib/snli.libsonnet.
 local elmo = import 'lib/elmo.libsonnet';
 local snli = import 'lib/snli.libsonnet';
+local words = import 'lib/words.libsonnet';
 
 snli(
   data='data',
@@ -11,6 +13,6 @@ snli(
   epochs=30,
   patience=10,
   rate_patience=3,
-) + elmo.at(
-  ['input', 'output'], bilm='tiny', dropout=0.5, lambda=0.001, layer_norm=true, cache={ type: 'memory' }
+) + words.bundled() + elmo.at(
+  ['input', 'output'], bilm='base', dropout=0.5, lambda=0.001, layer_norm=true, cache={ type: 'memory' }
 )

@@ -1,16 +1,17 @@
-// A semantic role labeller with ELMo at its input, from the biLM `tiny`, which comes with elmo_plugin. A small network, for one CPU
-// core; without options, `srl` has the sizes of Peters et al. (2018): see lib/srl.libsonnet.
+// A semantic role labeller with ELMo at its input, from the biLM `base`, and with word vectors; both come with
+// elmo_plugin. A small network, for one CPU core; without options, `srl` has the sizes of Peters et al. (2018): see
+// lib/srl.libsonnet.
 local elmo = import 'lib/elmo.libsonnet';
 local srl = import 'lib/srl.libsonnet';
 local words = import 'lib/words.libsonnet';
 
 srl(
   data='data',
-  words=words.learned(dim=50),
+  words=words.bundled(),
   num_layers=4,
   hidden=100,
   predicate_dim=50,
   optimizer={ optimizer: { type: 'adam', lr: 0.003 }, grad_norm: 5.0 },
   epochs=30,
   patience=5,
-) + elmo.at(['input'], bilm='tiny', dropout=0.5, lambda=0.001, cache={ type: 'memory' })
+) + elmo.at(['input'], bilm='base', dropout=0.5, lambda=0.001, cache={ type: 'memory' })
