@@ -1,6 +1,5 @@
 """What the vocabulary counts, with the readers and configurations of the tasks."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import Token
 
 from elmo_plugin.tasks.vocabulary import DistinctTextsVocabulary, PartOfText
+from tests.experiments.configs import evaluate
 
 INDEXERS = {"tokens": SingleIdTokenIndexer()}
 
@@ -65,8 +65,7 @@ SENTENCE = "(2 (2 A) (2 (1 (1 dull) (2 (2 play) (2 (2 about) (2 dullness)))) (2 
 def test_a_word_of_one_sentence_is_unknown_however_many_phrases_it_is_in(tmp_path: Path) -> None:
     trees = tmp_path / "trees.txt"
     trees.write_text(SENTENCE + "\n" + "(3 (2 A) (3 play))\n")
-    overrides = json.dumps({"dataset_reader.min_phrase_length": 1})
-    config = Params.from_file("experiments/sst_baseline.jsonnet", overrides)
+    config = Params(evaluate("sst(data='d', min_phrase_length=1)"))
     reader = DatasetReader.from_params(config["dataset_reader"])
     instances = list(reader.read(str(trees)))
     for instance in instances:
