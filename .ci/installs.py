@@ -10,6 +10,7 @@ several calls are in `WORK/installs.json`; the table is printed from it. Needs u
 """
 
 import argparse
+import doctest
 import json
 import os
 import shutil
@@ -24,11 +25,12 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 
 
-def python_block(document: str, heading: str, then: str = "") -> str:
-    """Returns the shell line that runs the first block of Python below a heading of a document."""
-    _, found, section = (REPOSITORY / document).read_text(encoding="utf-8").partition(f"\n## {heading}\n")
-    assert found, f"{document} has no heading {heading!r}"
-    block = section.partition("```python\n")[2].partition("```")[0]
+def python_block(document: str, then: str = "") -> str:
+    """Returns the shell line that runs the first block of Python of a document, without what it prints."""
+    text = (REPOSITORY / document).read_text(encoding="utf-8")
+    block = text.partition("```python\n")[2].partition("```")[0]
+    if ">>>" in block:
+        block = doctest.script_from_examples(block)
     return f"python - <<'END'\n{block}{then}END\n"
 
 
@@ -40,31 +42,28 @@ WAIT = "trap 'kill %1' EXIT\nuntil curl -sf http://127.0.0.1:{} > answer; do sle
 SERVED = "http://127.0.0.1:8801"
 CHECKS = {
     "": TEXT
-    + python_block("README.md", "Use it in your project")
+    + python_block("README.md")
     + f"{EMBED} --all --bilm tiny\n"
-    + python_block("docs/embed.md", "HDF5")
+    + python_block("docs/embed.md")
     + "elmo new ner x\n",
     "download": TEXT
     + "elmo export tiny served\npython -m http.server 8801 --bind 127.0.0.1 --directory served &\n"
     + WAIT.format(8801)
     + "export ALLENNLP_CACHE_ROOT=$PWD\n"
     + f"{EMBED} --all --options-file {SERVED}/options.json --weight-file {SERVED}/weights.hdf5\n",
-    "spacy": python_block("docs/integrations.md", "spaCy: the component `elmo`", "nlp.to_disk('pipeline')\n")
+    "spacy": python_block("docs/spacy.md", "nlp.to_disk('pipeline')\n")
     + "mkdir packed && pip install -q build\n"
     "python -m spacy package pipeline packed --name play --version 1.0.0 --build wheel\n"
     "uv venv -q --seed --python $VIRTUAL_ENV/bin/python elsewhere\n"
     'uv pip install -q --python elsewhere/bin/python "$(ls $DIST/*.whl)[spacy]"\n'
     "uv pip install -q --python elsewhere/bin/python packed/*/dist/*.whl\n"
     f"cd elsewhere && bin/python -Ic '{LOAD}'\n",
-    "flair": python_block("docs/integrations.md", "flair"),
-    "sklearn": python_block("docs/integrations.md", "scikit-learn"),
+    "flair": python_block("docs/flair.md"),
+    "sklearn": python_block("docs/sklearn.md"),
     "cluster": TEXT + "elmo embed '*.txt' vectors/ --all --bilm tiny --engine dask\nls vectors/*.hdf5\n",
     "demo": "elmo demo --bilm tiny --port 8802 &\n" + WAIT.format(8802),
     "test": "pytest --version && mypy --version && ruff --version\n",
-    "allennlp": TRAIN
-    + python_block("README.md", "Use it in your project")
-    + TEXT
-    + f"{EMBED} --mix run/model.tar.gz\n"
+    "allennlp": TRAIN + python_block("README.md") + TEXT + f"{EMBED} --mix run/model.tar.gz\n"
     "python -c 'import elmo_plugin.dropin; from allennlp.commands.elmo import ElmoEmbedder'\n",
     "allennlp,figures,demo": "elmo new ner x && cd x && allennlp train config.jsonnet -s run\n"
     "elmo weights run/model.tar.gz -o weights.svg && test -s weights.svg\n"

@@ -29,8 +29,6 @@ from elmo_plugin.sweeps import summary
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/*.md"))]
-# Options of a command that do not affect the training.
-REPORTING = re.compile(r" (--json \S+|--file-friendly-logging)")
 BLOCK = re.compile(
     r"(<!-- (results|gains|examples|fractions|paper):([\w ]+) -->\n).*?(<!-- end -->)",
     flags=re.DOTALL,
@@ -101,7 +99,7 @@ def updated(document: str) -> str:
 
 
 def table(names: list[str]) -> str:
-    """Returns the mean and deviation of each model, a column for each of the results, and their commands."""
+    """Returns the mean and deviation of each model, a column for each of the results, and the files."""
     task = names[0].partition("_")[0]
     results = {heading(name): read_results(name) for name in names}
     models = dict.fromkeys(model for columns in results.values() for model in columns)
@@ -117,7 +115,7 @@ def table(names: list[str]) -> str:
         f"|{' --- |' * (1 + len(results))}",
         *(f"| {row} |" for row in rows),
     ]
-    return text_of(lines, [each["command"] for columns in results.values() for each in columns.values()])
+    return text_of([*lines, *files_of(names)])
 
 
 def gains_table(names: list[str]) -> str:
@@ -131,7 +129,7 @@ def gains_table(names: list[str]) -> str:
                 removed = (fmean(elmo) - fmean(words)) / (100 - fmean(words))
                 cells = f"{summary(words, digits=1)} | {summary(elmo, digits=1)} | {100 * removed:.0f} %"
                 lines.append(f"| {TASKS[task]}, {METRICS[task]} | {cells} |")
-    return text_of(lines, [])
+    return text_of(lines)
 
 
 def examples_table(names: list[str]) -> str:
@@ -143,7 +141,7 @@ def examples_table(names: list[str]) -> str:
     for task, models in tasks.items():
         cells = [summary(models[model], digits=1) if model in models else "" for model in columns]
         lines.append(f"| {TASKS[task]}, {METRICS[task]} | {' | '.join(cells)} |")
-    return text_of(lines, [])
+    return text_of(lines)
 
 
 def models_of_tasks(names: list[str]) -> dict[str, dict[str, list[float]]]:
@@ -161,7 +159,7 @@ def first_column(names: list[str]) -> str:
 
 
 def fractions_table(names: list[str]) -> str:
-    """Returns a row for each part of the data and a column for each model, and the commands."""
+    """Returns a row for each part of the data and a column for each model, and the files."""
     (name,) = names
     results = read_results(name)
     curves: dict[str, dict[float, list[float]]] = {}
@@ -176,7 +174,7 @@ def fractions_table(names: list[str]) -> str:
     for fraction in sorted({fraction for curve in curves.values() for fraction in curve}):
         scores = [summary(curve[fraction], digits=1) for curve in curves.values()]
         lines.append(f"| {100 * fraction:g} % | {' | '.join(scores)} |")
-    return text_of(lines, [each["command"] for each in results.values()])
+    return text_of([*lines, *files_of(names)])
 
 
 def paper_table(names: list[str]) -> str:
@@ -191,7 +189,7 @@ def paper_table(names: list[str]) -> str:
         scores = [summary(results[model]["scores"], digits=1) for model in models]
         cells = (f"{score} ({figure})" for score, figure in zip(scores, published, strict=True))
         lines.append(f"| {question} | {' | '.join(cells)} |")
-    return text_of([*lines, *files_of(names)], [])
+    return text_of([*lines, *files_of(names)])
 
 
 def commits_of(document: str) -> list[tuple[str, dict[str, str]]]:
@@ -266,10 +264,9 @@ def read_results(name: str) -> dict[str, Any]:
     return dict(json.loads((REPOSITORY / "docs" / "results" / f"{name}.json").read_text()))
 
 
-def text_of(lines: list[str], commands: list[str]) -> str:
-    """Returns the lines of a table, and each training's command once, without options for reporting."""
-    code = [f"    {command}" for command in dict.fromkeys(REPORTING.sub("", command) for command in commands)]
-    return "".join(f"{line}\n" for line in [*lines, "", *code, *([""] if code else [])])
+def text_of(lines: list[str]) -> str:
+    """Returns the lines of a table, with a blank line after them."""
+    return "".join(f"{line}\n" for line in [*lines, ""])
 
 
 def heading(name: str) -> str:

@@ -6,7 +6,7 @@
 //            20 sentences of a document at a time, so that it trains in minutes; no early stopping, because the first
 //            ten epochs of 20 documents find no links; the word vectors of this package, 40,000 x 100;
 //            genres as OntoGUM names them; the small data set of this repository.
-// Expected:  docs/results/small.json, three seeds; docs/coref.md has larger data.
+// Expected:  docs/results/small.json, three seeds; docs/results.md has larger data.
 // Hardware:  one CPU core, three minutes of processor time.
 local coref = import '../elmo_plugin/jsonnet/coref.libsonnet';
 local words = import '../elmo_plugin/jsonnet/words.libsonnet';

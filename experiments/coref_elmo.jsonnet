@@ -4,7 +4,7 @@
 //            word vectors; training_config/coref_conll2012.jsonnet is closer to that.
 // Here:      the biLM `base`, of 2 x 704 cells, and the small network of coref_baseline.jsonnet; the small data set
 //            of this repository.
-// Expected:  docs/results/small.json, three seeds; docs/coref.md has larger data.
+// Expected:  docs/results/small.json, three seeds; docs/results.md has larger data.
 // Hardware:  one CPU core, three and a half minutes of processor time.
 local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 

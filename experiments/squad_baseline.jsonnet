@@ -4,7 +4,7 @@
 // Here:      GRUs of 40 cells, characters of 16 dimensions with 32 filters, Adam, and no paragraph of more than 400
 //            words, so that it trains in minutes; the word vectors of this package, 40,000 x 100; the small data set
 //            of this repository.
-// Expected:  docs/results/small.json, three seeds; docs/squad.md has larger data.
+// Expected:  docs/results/small.json, three seeds; docs/results.md has larger data.
 // Hardware:  one CPU core, one and a half minutes of processor time.
 local squad = import '../elmo_plugin/jsonnet/squad.libsonnet';
 local words = import '../elmo_plugin/jsonnet/words.libsonnet';

@@ -5,7 +5,7 @@
 // Here:      the biLM `base`, of 2 x 704 cells, and the small network of squad_baseline.jsonnet; a small penalty on
 //            the mixing weights, as in the other tasks, where the paper has none; the small data set of this
 //            repository.
-// Expected:  docs/results/small.json, three seeds; docs/squad.md has larger data.
+// Expected:  docs/results/small.json, three seeds; docs/results.md has larger data.
 // Hardware:  one CPU core, three minutes of processor time.
 local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 

@@ -3,7 +3,7 @@
 // Paper:     81.4 F1 on the CoNLL-2012 test set, with 8 layers of 300 cells and pretrained word vectors.
 // Here:      4 layers of 100 cells, and Adam, so that it trains in minutes; the word vectors of this package,
 //            40,000 x 100; the small data set of this repository.
-// Expected:  docs/results/small.json, three seeds; docs/srl.md has larger data.
+// Expected:  docs/results/small.json, three seeds; docs/results.md has larger data.
 // Hardware:  one CPU core, two and a half minutes of processor time.
 local srl = import '../elmo_plugin/jsonnet/srl.libsonnet';
 local words = import '../elmo_plugin/jsonnet/words.libsonnet';

@@ -4,7 +4,7 @@
 //            and pretrained word vectors; training_config/srl_conll2012.jsonnet is closer to that.
 // Here:      the biLM `base`, of 2 x 704 cells, and the small network of srl_baseline.jsonnet; the small data set of
 //            this repository.
-// Expected:  docs/results/small.json, three seeds; docs/srl.md has larger data.
+// Expected:  docs/results/small.json, three seeds; docs/results.md has larger data.
 // Hardware:  one CPU core, three minutes of processor time.
 local elmo = import '../elmo_plugin/jsonnet/elmo.libsonnet';
 

@@ -1,4 +1,4 @@
-"""The blocks of code in the documents, and what a comment says of them."""
+"""The blocks of code in the documents."""
 
 import re
 import shlex
@@ -15,69 +15,48 @@ DOCUMENTS = [
     *sorted(REPOSITORY.glob("docs/*.md")),
     REPOSITORY / "benchmarks/README.md",
 ]
-REMARK = re.compile(r"<!-- (not run|only parsed|run by): (.+?) -->")
+NOT_RUN = {
+    "huggingface-cli upload": "uploads",
+    'from_pretrained("models/japanese")': "needs a downloaded model",
+    "from flair": "flair has an environment of its own",
+    "from datasets": "needs the package datasets",
+    "uv run pytest": "runs the tests",
+    "bilm_base.sh tenth": "trains for an hour",
+    ".ci/release.py": "publishes",
+}
+"""Why a block that contains this text is not run."""
+RUN_BY = {"docs/add_a_task.md": "tests/test_add_a_task.py"}
+"""The test that runs a page in another way."""
 
 
 class Block(NamedTuple):
-    """
-    A block of code.
-
-    # Parameters
-
-    document : `Path`
-    line : `int`
-        The first line of its code, from 1.
-    language : `str`
-        What stands after the fence, or "commands" if the block is indented.
-    text : `str`
-    remark : `str`
-        "not run", "only parsed", "run by", or "" without a comment.
-    reason : `str`
-        What the comment says after it.
-    """
+    """A block of code: `line` is the first of its code; an indented one has the language "commands"."""
 
     document: Path
     line: int
     language: str
     text: str
-    remark: str
-    reason: str
+
+    @property
+    def page(self) -> str:
+        return str(self.document.relative_to(REPOSITORY))
 
     @property
     def place(self) -> str:
-        return f"{self.document.relative_to(REPOSITORY)}:{self.line}"
+        return f"{self.page}:{self.line}"
+
+    @property
+    def is_run(self) -> bool:
+        return self.page not in RUN_BY and not any(text in self.text for text in NOT_RUN)
 
 
 def read_blocks(document: Path) -> Iterator[Block]:
-    """
-    Yields the blocks of a document.
-
-    `<!-- not run: REASON -->` is about the next block, `<!-- run by: TEST -->` about all that follow, and
-    `<!-- only parsed: REASON -->` about all commands that follow.
-    """
-    next_reason = parsed_reason = test = ""
+    """Yields the blocks of a document."""
     for token in MarkdownIt().parse(document.read_text(encoding="utf-8")):
-        if token.type == "html_block":
-            for remark, reason in REMARK.findall(token.content):
-                if remark == "not run":
-                    next_reason = reason
-                elif remark == "run by":
-                    test = reason
-                else:
-                    parsed_reason = reason
-        elif token.type in ("fence", "code_block"):
-            language = token.info.partition(" ")[0] if token.type == "fence" else "commands"
-            remark, reason = "", ""
-            if next_reason:
-                remark, reason = "not run", next_reason
-            elif test:
-                remark, reason = "run by", test
-            elif language == "commands" and parsed_reason:
-                remark, reason = "only parsed", parsed_reason
-            assert token.map is not None
-            line = token.map[0] + (2 if token.type == "fence" else 1)
-            yield Block(document, line, language, token.content, remark, reason)
-            next_reason = ""
+        if token.map and token.type in ("fence", "code_block"):
+            is_fence = token.type == "fence"
+            language = token.info.partition(" ")[0] if is_fence else "commands"
+            yield Block(document, token.map[0] + 1 + is_fence, language, token.content)
 
 
 def commands_of(shell: str) -> Iterator[list[str]]:

@@ -86,6 +86,6 @@ def test_every_extra_is_installed_and_tried_and_its_row_is_in_the_table() -> Non
     assert {extra for extras in checks for extra in extras.split(",") if extra} == {
         *project["optional-dependencies"]
     }
-    page = (REPOSITORY / "docs/install.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs/compatibility.md").read_text(encoding="utf-8")
     tried = page.partition("\n## Tested environments\n")[2].partition("\n## ")[0]
     assert re.findall("^\\| (?:`(.+)`|no extra) \\|", tried, re.MULTILINE) == list(checks)

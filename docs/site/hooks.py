@@ -14,6 +14,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "benchmarks/README.md": "benchmarks.md",
     "docs/tutorial.ipynb": "tutorial.md",

@@ -56,7 +56,7 @@ class Elmo(nn.Module):
         The precision of a frozen biLM: "float32", "bfloat16" or "int8".
     cache : `Cache | None`
         Stores the output of a frozen biLM for each sentence, such as an `ActivationCache` (see
-        `docs/cache.md`). It lacks the vectors of boundaries that `do_layer_norm` needs.
+        `docs/faster.md`). It lacks the vectors of boundaries that `do_layer_norm` needs.
 
     Raises `BiLmError` unless exactly one biLM or module is given, if it cannot be loaded, or if the other
     parameters do not fit it.

@@ -45,7 +45,7 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
     precision : `str`, optional (default = `"float32"`)
         The precision of a frozen biLM: "float32", "bfloat16" or "int8".
     cache : `RegisteredCache`, optional (default = `None`)
-        Stores the output of a frozen biLM for each sentence. See `docs/cache.md`.
+        Stores the output of a frozen biLM for each sentence. See `docs/faster.md`.
     serialization_dir : `str`, optional (default = `None`)
         Passed by AllenNLP, not by a configuration. If it contains the weights of a trained model, the biLM is
         made from them.

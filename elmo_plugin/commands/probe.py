@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--mix", metavar="ARCHIVE", nargs="+", default=[], help="also probe the mixes of these models")
     about = "also probe a random biLM of the same sizes, and the counts of a word's characters"
     add("--controls", action="store_true", help=about)
-    about = "store the biLM's vectors here for the next call (see docs/cache.md)"
+    about = "store the biLM's vectors here for the next call (see docs/faster.md)"
     add("--cache", metavar="DIR", help=about)
     add_json(parser)
     add_trust(parser)

@@ -72,13 +72,13 @@ class ContextualElmo(ElmoRepresentations, FromParams):
     stateful : `bool`, optional (default = `False`)
         Whether the biLM's state is carried from batch to batch, as in published implementations.
     precision : `str`, optional (default = `"float32"`)
-        The precision of a frozen biLM: "float32", "bfloat16" or "int8", see `docs/precision.md`.
+        The precision of a frozen biLM: "float32", "bfloat16" or "int8", see `docs/faster.md`.
     max_batch_tokens : `int`, optional (default = `8192`)
         A batch with more tokens than this, padding included, is computed by a frozen biLM in chunks, to bound
         the memory with the same vectors.
     cache : `RegisteredCache`, optional (default = `None`)
         Stores the output of a frozen biLM, so that it computes each sentence once: in all epochs, or in all
-        trainings. See `docs/cache.md`.
+        trainings. See `docs/faster.md`.
     serialization_dir : `str`, optional (default = `None`)
         Given by AllenNLP, not by a configuration. If the weights of a trained model are there, and contain
         this biLM, it is made from them.

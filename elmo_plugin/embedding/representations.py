@@ -56,7 +56,7 @@ class ElmoRepresentations(nn.Module):
         that is trained computes in "float32".
     cache : `Cache | None`
         Stores the layers of sentences between batches and epochs, such as a `MemoryCache` (see
-        `docs/cache.md`). The biLM must be frozen and not stateful.
+        `docs/faster.md`). The biLM must be frozen and not stateful.
     max_batch_tokens : `int | None`
         The size of the chunks in which a frozen biLM computes a batch; `None` for the biLM's own.
 

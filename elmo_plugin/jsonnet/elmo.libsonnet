@@ -33,7 +33,7 @@ local is_penalty(entry) = std.member([mixing_weights_of('input'), mixing_weights
   // requires_grad:  whether the biLM is trained with the task.
   // precision:      of the numbers of a frozen biLM: 'float32', 'bfloat16' or 'int8'.
   // cache:          where the activations of a frozen biLM are stored, such as { type: 'memory' } or
-  //                 { type: 'sqlite', path: 'cache' } (see docs/cache.md); they are computed each time if not given.
+  //                 { type: 'sqlite', path: 'cache' } (see docs/faster.md); they are computed each time if not given.
   // max_characters_per_token: the character ids of a word, if not 50; 194 for models of ELMoForManyLangs.
   at(
     placements,

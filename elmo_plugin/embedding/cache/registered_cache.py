@@ -10,7 +10,7 @@ from elmo_plugin.embedding.cache.activation_cache import ActivationCache, Memory
 
 
 class RegisteredCache(Registrable, ActivationCache):
-    """An `ActivationCache` of a configuration. See `docs/cache.md`."""
+    """An `ActivationCache` of a configuration. See `docs/faster.md`."""
 
     @classmethod
     @overrides
