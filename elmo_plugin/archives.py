@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
-from elmo_plugin.common.downloads import fetch
+from elmo_plugin.common.bundled import archive_path, tagger_of
 from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -91,7 +91,8 @@ def load_archive(
     # Parameters
 
     path : `str | Path`
-        A `model.tar.gz`, its URL, or the directory of a training.
+        The name of a trained model of this package; or a `model.tar.gz`, its URL, or the directory of a
+        training. A `Path` is never a name.
     cuda_device : `int`
         The number of a GPU; -1 for the CPU.
     overrides : `str | dict`
@@ -141,13 +142,16 @@ def load_predictor(
     predictor : `str | None`
         A registered name; `None` for the model's own.
     **options
-        Arguments of the predictor. If `predicates` is a path, it is the archive of a tagger of predicates.
+        Arguments of the predictor. If `predicates` is a path or a name, it is the archive of a tagger of
+        predicates; `srl` of this package has one.
 
     Raises `BiLmError` as `load_archive` does, or if the model and the predictor do not fit.
     """
     archive = load_archive(path, cuda_device, overrides, trust=trust)
     from allennlp.predictors import Predictor
 
+    if "spacy_model" not in options and (tagger := tagger_of(path)):
+        options = {"predicates": tagger} | options
     if isinstance(options.get("predicates"), str | Path):  # AllenNLP would load it without checks
         options["predicates"] = load_predictor(options["predicates"], None, cuda_device, trust=trust)
     with _one_sentence(f"archive {path}"):
@@ -271,7 +275,7 @@ def _weights(folder: Path, name: str) -> Path:
 @contextmanager
 def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
     """Yields the folder with the content of an archive, and the archive's name in messages."""
-    local = fetch(path)
+    local = archive_path(path)
     if local.is_dir():
         root = local.resolve()
         vocabulary = local / "vocabulary"

@@ -17,6 +17,7 @@ WITHOUT_ALLENNLP = {
     "average": "Average the weights of several trainings of a biLM.",
     "perplexity": "Perplexity of text under a biLM.",
     "neighbors": "Find the words of a text that are nearest to a word in its sentence.",
+    "models": "List the models of this package, or print the path of one.",
     "demo": "Show what trained models and a biLM do, on a page of this machine.",
     "weights": "Show how much each layer of the biLM counts in trained models.",
 }

@@ -11,6 +11,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from elmo_plugin.archives import archive_name, load_archive
+from elmo_plugin.common.bundled import tagger_of
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.tasks import MAX_CHARACTERS, TASKS, Tab, Task
 from elmo_plugin.demo.views import Bar, Bars, views
@@ -112,12 +113,15 @@ def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) ->
 def load_archives(paths: Sequence[str], trust: bool = False) -> list[LoadedArchive]:
     """
     Loads trained models on the CPU. A tagger of predicates among models of semantic roles finds the
-    predicates for them. Raises `BiLmError` if a model cannot be loaded.
+    predicates for them; that of this package's `srl` does if there is none. Raises `BiLmError` if a model
+    cannot be loaded.
     """
     models = {path: load_archive(path, trust=trust) for path in paths}
     tasks = {path: task_of(archive.model, path) for path, archive in models.items()}
     names = [task.name for task in tasks.values()]
     taggers = [path for path in models if tasks[path].name == "srl_predicates" and "srl" in names]
+    if not taggers and (names := list(filter(None, map(tagger_of, paths)))):
+        taggers, models[names[0]] = names[:1], load_archive(names[0])
     options = {"predicates": Predictor.from_archive(models[taggers[0]])} if taggers else {}
     loaded = []
     for path in [path for path in models if path not in taggers]:

@@ -174,8 +174,8 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         if self._source in BUNDLED_MODELS and _bundled_digest(self._source) == metadata.digest:
             return BiLm.from_pretrained(self._source).state_dict()
         raise BiLmError(
-            f"the model was trained with other weights of the biLM {self._source!r}: they are in "
-            f"elmo_plugin {metadata.version}"
+            f"the model was trained with other weights of the biLM {self._source!r}: install "
+            f"elmo_plugin=={metadata.version}"
         )
 
 

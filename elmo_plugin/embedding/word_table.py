@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +12,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
+from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.errors import raise_stop
 
-_BUNDLED = Path(__file__).parent.parent / "models" / "words"
 BUNDLED_TABLES = ("english",)
 """The names of the tables in this package."""
 
@@ -48,7 +47,7 @@ def read_table(source: str) -> tuple[WordTable, str]:
     """
     if source not in BUNDLED_TABLES:
         return read_text_table(source), ""
-    content = (_BUNDLED / source / "vectors.safetensors").read_bytes()
+    content = (BUNDLED / "words" / source / "vectors.safetensors").read_bytes()
     return table_from_bytes(content, source), blake2b(content, digest_size=16).hexdigest()
 
 

@@ -139,8 +139,8 @@ class WordVectorsEmbedder(TokenEmbedder):
         stored = _metadata(state)
         if stored["digest"] and self._digest and stored["digest"] != self._digest:
             raise ConfigurationError(
-                f"the model was trained with other word vectors {self._source!r}: they are in elmo_plugin "
-                f"{stored['version']}"
+                f"the model was trained with other word vectors {self._source!r}: install "
+                f"elmo_plugin=={stored['version']}"
             )
 
 

@@ -61,7 +61,7 @@ def test_weights_of_the_package_replace_others_when_a_state_lacks_them() -> None
 def test_weights_of_another_version_are_refused_by_the_version_that_has_them() -> None:
     state = elmo().state_dict()
     state[EXTRA_STATE] = metadata(state)._replace(digest="00", version="9.9").to_tensor()
-    with pytest.raises(ConfigurationError, match=r"other weights of the biLM 'tiny': .*elmo_plugin 9\.9"):
+    with pytest.raises(ConfigurationError, match=r"biLM 'tiny': install elmo_plugin==9\.9"):
         elmo().load_state_dict(state)
 
 

@@ -83,7 +83,7 @@ def test_bundled_vectors_are_stored_by_their_digest_alone() -> None:
     other = WordVectorsEmbedder()
     other.load_state_dict(embedder.state_dict())
     embedder._digest = "0" * 32
-    with pytest.raises(ConfigurationError, match="other word vectors 'english': they are in elmo_plugin"):
+    with pytest.raises(ConfigurationError, match="other word vectors 'english': install elmo_plugin=="):
         other.load_state_dict(embedder.state_dict())
 
 

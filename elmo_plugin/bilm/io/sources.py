@@ -24,6 +24,7 @@ from elmo_plugin.bilm.io.readme import CARD_NAME, Card, model_card, read_card
 from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, read_archive
 from elmo_plugin.bilm.manylangs.folder import is_model_folder, read_folder
 from elmo_plugin.bilm.options import BiLmOptions
+from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, atomic_write_all, remove_leftovers
@@ -35,7 +36,7 @@ _PAIR = f"one *{OPTIONS_NAME} and one *{WEIGHTS_NAME} or other *.hdf5"
 
 Source = str | Path | Mapping[str, str]
 
-_BUNDLED = str(Path(__file__).parents[2] / "models" / "bilm")
+_BUNDLED = BUNDLED / "bilm"
 _PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # as AllenNLP's cache knows it
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
 _DIGEST_VERSION = b"elmo_plugin 1"  # raise it if the same biLM gives other numbers

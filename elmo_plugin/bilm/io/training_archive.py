@@ -15,6 +15,7 @@ from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
 from elmo_plugin.bilm.lstm import DirectionalLstm
 from elmo_plugin.bilm.manylangs.token_encoder import make_token_encoder
 from elmo_plugin.bilm.options import BiLmOptions
+from elmo_plugin.common.bundled import archive_path
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.archives import read_members
@@ -48,11 +49,12 @@ def read_archive(path: str | Path, with_softmax: bool = True) -> ArchivedBiLm:
     return sizes, weights, _softmax(files, config, state, sizes, name) if with_softmax else None
 
 
-def read_state(path: str | Path) -> dict[str, Any]:
+def read_state(archive: str | Path) -> dict[str, Any]:
     """
-    Reads the weights of any model from an archive or a serialization directory, on the CPU. Raises
-    `BiLmError` if there are none, or they are damaged.
+    Reads the weights of any model from an archive, see `archive_path`, or a serialization directory, on the
+    CPU. Raises `BiLmError` if there are none, or they are damaged.
     """
+    path = archive_path(archive)
     return _state(_read(path, lambda file: False), _name(path))
 
 

