@@ -22,7 +22,7 @@ local all_epochs(number) = { trainer+: { num_epochs: number, patience: null } };
   coref:
     (import '../coref_elmo.jsonnet')
     + files('runs/models/coref', 'train.gold_conll', 'dev.gold_conll')
-    + all_epochs(12),
+,
   squad: (import '../squad_elmo.jsonnet') + files('data/qa', 'train.json', 'dev.json') + all_epochs(6),
   snli: (import '../snli_elmo.jsonnet') + files('data/nli', 'train.jsonl.gz', 'dev.jsonl', 'test.jsonl'),
   sst: import '../sst_elmo.jsonnet',

@@ -1,0 +1,53 @@
+"""The trained models of the package are those of `experiments/bundled`, in half precision."""
+
+import importlib
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+
+from elmo_plugin.common.bundled import trained_models
+from elmo_plugin.common.formats.archives import read_members
+from elmo_plugin.common.formats.torch_files import json_to_tensor, load_plain
+from elmo_plugin.sweeps.trainings import with_seed
+from tests.conftest import REPOSITORY
+from tests.experiments.configs import read_config
+
+
+@pytest.fixture
+def build(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(REPOSITORY / "experiments" / "bundled")
+    return importlib.import_module("build")
+
+
+def test_each_archive_has_the_configuration_of_its_name() -> None:
+    configs = read_config("experiments/bundled/models.jsonnet")
+    for name, model in trained_models().items():
+        (content,) = read_members(model.file, lambda file: file == "config.json").values()
+        assert json.loads(content) == with_seed(configs[name], 1)
+
+
+def test_weights_are_packed_in_half_precision_and_their_metadata_as_they_are(
+    build: ModuleType, tmp_path: Path
+) -> None:
+    state = {"weight": torch.randn(3, 4), "ids": torch.arange(3), "_extra_state": json_to_tensor("base")}
+    (tmp_path / "vocabulary").mkdir()
+    (tmp_path / "vocabulary" / "labels.txt").write_text("O\n")
+    for name in ("config.json", "meta.json"):
+        (tmp_path / name).write_text("{}")
+    torch.save(state, tmp_path / "best.th")
+    for archive in ("a.tar.gz", "b.tar.gz"):
+        build.pack(tmp_path, tmp_path / archive)
+    assert (tmp_path / "a.tar.gz").read_bytes() == (tmp_path / "b.tar.gz").read_bytes()
+    files = read_members(tmp_path / "a.tar.gz", lambda file: True)
+    assert list(files) == ["config.json", "weights.th", "meta.json", "vocabulary/labels.txt"]
+    packed = load_plain(files["weights.th"], "weights")
+    assert torch.equal(packed["weight"], state["weight"].half())
+    assert all(torch.equal(packed[name], state[name]) for name in ("ids", "_extra_state"))
+
+
+def test_weight_beyond_half_precision_is_an_error(build: ModuleType) -> None:
+    with pytest.raises(ValueError, match="weight does not fit into half precision"):
+        build.half("weight", torch.tensor([1e6]))
