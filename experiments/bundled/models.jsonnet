@@ -19,11 +19,11 @@ local all_epochs(number) = { trainer+: { num_epochs: number, patience: null } };
     (import '../srl_predicates.jsonnet')
     + files('data/srl', 'train', 'dev', 'test')
     + { trainer+: { num_epochs: 10 } },
-  coref:
-    (import '../coref_elmo.jsonnet')
-    + files('runs/models/coref', 'train.gold_conll', 'dev.gold_conll')
-,
+  coref: (import '../coref_elmo.jsonnet') + files('runs/models/coref', 'train.gold_conll', 'dev.gold_conll'),
   squad: (import '../squad_elmo.jsonnet') + files('data/qa', 'train.json', 'dev.json') + all_epochs(6),
-  snli: (import '../snli_elmo.jsonnet') + files('data/nli', 'train.jsonl.gz', 'dev.jsonl', 'test.jsonl'),
+  snli:
+    (import '../snli_elmo.jsonnet')
+    + files('data/nli', 'train.jsonl.gz', 'dev.jsonl', 'test.jsonl')
+    + all_epochs(10),
   sst: import '../sst_elmo.jsonnet',
 }
