@@ -10,21 +10,26 @@ from allennlp.commands.subcommand import Subcommand
 from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.commands.command import COMMANDS, Command, load_command
+from elmo_plugin.commands.arguments import COMMANDS
+from elmo_plugin.commands.command import Command
+from elmo_plugin.commands.parser import make_parser
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import escape_unencodable_characters, visible
 
 
-def _register(name: str) -> None:
+def _register(command: Command) -> None:
     """Registers `allennlp elmo-NAME`."""
-    command = load_command(name)
 
-    @Subcommand.register(f"elmo-{name}")
+    @Subcommand.register(f"elmo-{command.name}")
     class ElmoSubcommand(Subcommand):
         @overrides
         def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-            subparser = parser.add_parser(self.name, description=command.description, help=COMMANDS[name])
-            command.add_arguments(subparser)
+            ours = make_parser(command, add_help=False)
+            options = {"description": ours.description, "epilog": ours.epilog, "help": command.summary}
+            formatter = ours.formatter_class
+            subparser = parser.add_parser(
+                self.name, parents=[ours], allow_abbrev=False, formatter_class=formatter, **options
+            )
             escape_unencodable_characters()  # before --help
             subparser.set_defaults(func=partial(_run, command))
             return subparser
@@ -32,10 +37,11 @@ def _register(name: str) -> None:
 
 def _run(command: Command, args: argparse.Namespace) -> None:
     try:
-        command.execute(args)
+        command.check(args)
+        command.execute(command.load(), args)
     except (BiLmError, OSError) as error:
         raise ConfigurationError(visible(error)) from None
 
 
-for name in COMMANDS:
-    _register(name)
+for command in COMMANDS.values():
+    _register(command)

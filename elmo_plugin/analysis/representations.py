@@ -1,6 +1,7 @@
 """Vectors of words that an analysis compares: combinations of a biLM's layers, and controls."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -11,7 +12,9 @@ from torch.nn import functional
 from elmo_plugin.archives import load_mixes
 from elmo_plugin.bilm import BiLm, Layers, select_layers
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.process import use_device
 from elmo_plugin.embedding import layer_name
+from elmo_plugin.embedding.cache import SqliteCache
 
 Item = TypeVar("Item")
 
@@ -73,6 +76,34 @@ def controls(bilm: BiLm, representations: Representations) -> list[Representatio
         Representations(random_bilm(bilm).embed, combinations),
         Representations(count_bytes, {"bag of characters": Combination(0)}),
     ]
+
+
+def load_representations(
+    source: str,
+    precision: str,
+    device: str,
+    archives: Sequence[str | Path] = (),
+    *,
+    with_controls: bool = False,
+    cache: str | None = None,
+    trust: bool = False,
+) -> list[Representations]:
+    """
+    Loads a biLM, and returns its `layer_representations` and, `with_controls`, its `controls`, on the CPU.
+    `cache` is the folder of a cache of the biLM's vectors.
+    """
+    bilm = BiLm.from_pretrained(source, precision).to(use_device(device))
+    layers = layer_representations(bilm, archives, trust)
+    if cache:
+        layers = layers._replace(embed=partial(bilm.embed, cache=SqliteCache(cache)))
+    found = [layers, *(controls(bilm, layers) if with_controls else [])]
+    return [each._replace(embed=partial(_embed_to_cpu, each.embed)) for each in found]
+
+
+def _embed_to_cpu(
+    embed: Callable[[Sequence[Sequence[str]]], list[Tensor]], sentences: Sequence[Sequence[str]]
+) -> list[Tensor]:
+    return [layers.cpu() for layers in embed(sentences)]
 
 
 def random_bilm(bilm: BiLm, seed: int = 1) -> BiLm:

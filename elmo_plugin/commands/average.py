@@ -8,20 +8,13 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import ArchivedBiLm, SoftmaxWeights, read_archive, replace_weights
-from elmo_plugin.commands.command import Command, OutputPath
 from elmo_plugin.common.streams import show
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("archives", nargs="+", help="the model.tar.gz of each training")
-    add = parser.add_argument
-    add("-o", "--output", type=OutputPath, required=True, help="the archive that is written")
 
 
 def run(args: argparse.Namespace) -> None:
     models = {str(path): read_archive(path) for path in args.archives}
     if len(models) < 2:
-        raise BiLmError(f"elmo-average takes two archives or more, but was given {', '.join(models)}")
+        raise BiLmError(f"ARCHIVE: expected two or more, got {', '.join(models)}")
     softmaxes = [_matching_softmax(path, models) for path in models]
     weights = [weights for _, weights, _ in models.values()]
     replace_weights(
@@ -53,11 +46,3 @@ def _matching_softmax(path: str, models: Mapping[str, ArchivedBiLm]) -> SoftmaxW
 def mean(tensors: Sequence[Tensor]) -> Tensor:
     """Averages tensors, summed in float64."""
     return torch.stack([tensor.double() for tensor in tensors]).mean(dim=0).to(tensors[0].dtype)
-
-
-COMMAND = Command(
-    description="Write the archive of the mean of several biLMs that were trained further from the same one. "
-    "It often has a lower perplexity than any of them. It has the configuration of the first.",
-    add_arguments=add_arguments,
-    run=run,
-)

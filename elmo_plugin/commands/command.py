@@ -1,47 +1,23 @@
-"""The commands, for `elmo NAME` and `allennlp elmo-NAME` alike."""
+"""A command, for `elmo NAME` and `allennlp elmo-NAME` alike."""
 
 import argparse
-import os
-from collections.abc import Callable, Sequence
+import logging
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, OutputPath, TextPath
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.outputs import check_outputs
 
-WITHOUT_ALLENNLP = {
-    "new": "Write a project that trains a model of a task with ELMo.",
-    "embed": "Write the vectors of a text to HDF5 or safetensors.",
-    "export": "Export a biLM to options.json and weights.hdf5.",
-    "average": "Average the weights of several trainings of a biLM.",
-    "perplexity": "Perplexity of text under a biLM.",
-    "neighbors": "Find the words of a text that are nearest to a word in its sentence.",
-    "models": "List the models of this package, or print the path of one.",
-    "demo": "Show what trained models and a biLM do, on a page of this machine.",
-    "weights": "Show how much each layer of the biLM counts in trained models.",
-}
-WITH_ALLENNLP = {
-    "port": "Change a configuration or archive of AllenNLP 0.x or 1.x for AllenNLP 2.10.1.",
-    "predict": "Predict a text with a trained model, or answer a file of SQuAD.",
-    "vocab": "Make the vocabulary of a biLM from text.",
-    "sweep": "Train configurations with several seeds and compare them.",
-    "ensemble": "Put several trained models of a task into one archive.",
-    "senses": "How well a biLM's layers tell the senses of words.",
-    "probe": "Probe each layer of a biLM with a linear classifier.",
-    "score": "Score the output of a system as a task's official scorer does.",
-}
-COMMANDS = WITHOUT_ALLENNLP | WITH_ALLENNLP
-"""What `--help` says about each command. The command itself is in the module of its name, as `COMMAND`."""
-
-BILM_HELP = "tiny, base, original, …, the archive of a trained biLM, or a folder"
-
-
-class OutputPath(str):
-    """The `type` of an argument that is a file to be written. It is checked before the work begins."""
-
-    def __new__(cls, path: str) -> "OutputPath":
-        return super().__new__(cls, os.path.expanduser(path))  # shells do not expand --json=~/FILE
+Run = Callable[[argparse.Namespace], Any]
+"""Runs a command. Returns the content for `--json`. Raises `BiLmError` for a user's mistake."""
 
 
 def output_paths(args: argparse.Namespace) -> list[OutputPath]:
@@ -50,22 +26,54 @@ def output_paths(args: argparse.Namespace) -> list[OutputPath]:
 
 
 class Command(NamedTuple):
-    """A command, and the head of its `--help`."""
+    """
+    The arguments of a command. The function `run` in `elmo_plugin.commands.NAME` does the work: `--help`, and
+    errors in the arguments, must not wait for torch and AllenNLP.
+    """
 
+    name: str
     description: str
+    """Its first sentence is in the list of commands."""
+    examples: tuple[str, ...]
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], Any]
-    """Runs the command. Returns the content for `--json`. Raises `BiLmError` for a user's mistake."""
+    needs_allennlp: bool = False
     resume_path: Callable[[argparse.Namespace], Path] | None = None
     """Returns the file or folder from which the same command resumes, if it is there."""
     outputs: Callable[[argparse.Namespace], Sequence[str | Path]] = output_paths
     """Returns the files that the command writes, if they are not the values of its arguments."""
 
-    def execute(self, args: argparse.Namespace) -> None:
-        """Checks the outputs, runs the command, and writes `--json`."""
+    @property
+    def summary(self) -> str:
+        return self.description.partition(". ")[0].rstrip(".")
+
+    def check(self, args: argparse.Namespace) -> None:
+        """Raises `BiLmError` if an input is missing, or an output is an input, a folder or another output."""
         inputs = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
-        check_outputs(self.outputs(args), inputs)
-        content = self.run(args)
+        streams = 0
+        for value in inputs:
+            for path in value if isinstance(value, list) else [value]:
+                if isinstance(path, InputPath):
+                    path.check()
+                    streams += path == "-"
+        outputs = self.outputs(args)
+        if streams > 1 or list(outputs).count(STANDARD_OUTPUT) > 1:
+            raise BiLmError("- stands for one file: name the others")
+        check_outputs(outputs, inputs)
+
+    def load(self) -> Run:
+        """Imports the function that runs the command, often with torch or AllenNLP: this takes seconds."""
+        run: Run = import_module(f"elmo_plugin.commands.{self.name}").run
+        return run
+
+    def execute(self, run: Run, args: argparse.Namespace) -> None:
+        """Runs the command and writes `--json`. If that is standard output, all else is printed elsewhere."""
+        is_piped = STANDARD_OUTPUT in self.outputs(args)
+        with (
+            _loudness(args),
+            _standard_input_as_file(args),
+            redirect_stdout(sys.stderr) if is_piped else nullcontext(),
+        ):
+            content = run(args)
         if content is not None and args.json:
             write_json(args.json, content)
 
@@ -77,25 +85,42 @@ class Command(NamedTuple):
         return ""
 
 
-def load_command(name: str) -> Command:
-    """Imports a command. It may need torch or AllenNLP, so this takes seconds."""
-    command: Command = import_module(f"elmo_plugin.commands.{name}").COMMAND
-    return command
+@contextmanager
+def _loudness(args: argparse.Namespace) -> Iterator[None]:
+    """Sets the level of the package's log."""
+    logger = logging.getLogger("elmo_plugin")
+    level = logger.level
+    if args.verbose:
+        logging.basicConfig(format="%(message)s")
+    logger.setLevel(logging.ERROR if args.quiet else logging.INFO if args.verbose else level)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Adds `--json`, for what `Command.run` returns."""
-    parser.add_argument("--json", type=OutputPath, metavar="FILE", help="write the output as JSON")
+@contextmanager
+def _standard_input_as_file(args: argparse.Namespace) -> Iterator[None]:
+    """Copies standard input to a temporary file and names it in place of a `TextPath` that is `-`."""
+    values = {name: value if isinstance(value, list) else [value] for name, value in vars(args).items()}
+    streams = [name for name, paths in values.items() for path in paths if _is_stream(path)]
+    if not streams:
+        yield
+        return
+    if sys.stdin is None:
+        raise BiLmError("standard input: it is closed")
+    with tempfile.TemporaryDirectory(prefix="elmo_") as folder:
+        copy = Path(folder) / "standard input"
+        with open(copy, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        for name in streams:
+            paths = [TextPath(copy) if _is_stream(path) else path for path in values[name]]
+            setattr(args, name, paths if isinstance(getattr(args, name), list) else paths[0])
+        try:
+            yield
+        except ValueError as error:  # a `BiLmError`
+            raise BiLmError(str(error).replace(str(copy), copy.name)) from error
 
 
-def add_trust(parser: argparse.ArgumentParser) -> None:
-    """Adds `--trust`, see `load_archive`."""
-    about = "let archives name any file, and any class by its module (its code runs)"
-    parser.add_argument("--trust", action="store_true", help=about)
-
-
-def positive_int(text: str) -> int:
-    """Parses an argument that must be at least 1."""
-    if (number := int(text)) < 1:
-        raise argparse.ArgumentTypeError(f"expected at least 1, got {number}")
-    return number
+def _is_stream(value: Any) -> bool:
+    return isinstance(value, TextPath) and value == "-"

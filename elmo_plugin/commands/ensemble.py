@@ -12,24 +12,16 @@ from allennlp.models.archival import CONFIG_NAME
 
 from elmo_plugin.archives import load_archive
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.commands.command import Command, OutputPath, add_trust
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.torch_files import save_tensors
 from elmo_plugin.common.streams import show
 from elmo_plugin.tasks import Ensemble
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("archives", nargs="+", metavar="ARCHIVE", help="the model.tar.gz of each training")
-    add("-o", "--output", type=OutputPath, required=True, help="the archive that is written")
-    add_trust(parser)
-
-
 def run(args: argparse.Namespace) -> None:
     archives = args.archives
     if len(archives) < 2:
-        raise BiLmError(f"elmo-ensemble takes two archives or more, but was given {archives[0]}")
+        raise BiLmError(f"ARCHIVE: expected two or more, got {archives[0]}")
     loaded = [load_archive(archive, trust=args.trust) for archive in archives]
     for path, archive in zip(archives[1:], loaded[1:], strict=True):
         _check_same(archives[0], loaded[0], path, archive)
@@ -69,12 +61,3 @@ def _check_same(first_path: str, first: Archive, path: str, archive: Archive) ->
     for namespace in sorted(words[0].keys() | words[1].keys()):
         if words[0].get(namespace) != words[1].get(namespace):
             raise BiLmError(f"archive {path}: its vocabulary has other {namespace} than {first_path}")
-
-
-COMMAND = Command(
-    description="Write an archive that predicts what several trained models of one task predict on average, "
-    "for `allennlp evaluate` and `allennlp predict`. Their vocabularies and dataset readers must be the "
-    "same, which holds if only the seed differs.",
-    add_arguments=add_arguments,
-    run=run,
-)

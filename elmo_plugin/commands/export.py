@@ -4,18 +4,8 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from elmo_plugin.bilm.io import DTYPES, OPTIONS_NAME, WEIGHTS_NAME, read_checkpoint, write_card, write_files
-from elmo_plugin.commands.command import BILM_HELP, Command, OutputPath
+from elmo_plugin.bilm.io import read_checkpoint, write_card, write_files
 from elmo_plugin.common.streams import show
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("source", help=BILM_HELP)
-    add("output_directory", type=OutputPath, help="where options.json and weights.hdf5 are written")
-    add("--dtype", choices=DTYPES, help="type of the weights (default: the source's)")
-    add("--no-softmax", action="store_true", help="leave out the softmax, needed only in training")
-    add("--hf", action="store_true", help="add a model card, for a model hub such as Hugging Face's")
 
 
 def export(
@@ -43,12 +33,4 @@ def export(
 
 
 def run(args: argparse.Namespace) -> None:
-    export(args.source, args.output_directory, args.dtype, not args.no_softmax, args.hf)
-
-
-COMMAND = Command(
-    description="Write a biLM as the options.json and weights.hdf5 of published ELMo models.",
-    add_arguments=add_arguments,
-    run=run,
-    outputs=lambda args: [Path(args.output_directory) / name for name in (OPTIONS_NAME, WEIGHTS_NAME)],
-)
+    export(args.bilm, args.output, args.dtype, not args.no_softmax, args.hf)

@@ -1,19 +1,12 @@
 """`elmo`, or `python -m elmo_plugin`."""
 
-import logging
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
 
-from elmo_plugin.common.streams import escape_unencodable_characters, open_missing_streams, show, visible
-
-EPILOG = (
-    "`allennlp elmo-COMMAND` is the same command. AllenNLP knows it in a folder whose file "
-    ".allennlp_plugins has the line elmo_plugin.plugin, such as one that `elmo new` writes; there "
-    "`allennlp --help` also lists the commands that train and evaluate."
-)
+from elmo_plugin.common.streams import escape_unencodable_characters, open_missing_streams
 
 
 class Stop:
@@ -53,65 +46,38 @@ class Stop:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """
-    Runs a command. A user's mistake ends it with one sentence and status 1, Ctrl-C with one and status 130.
+    Runs a command. A wrong command line or file ends it with one sentence and status 2, work that failed with
+    status 1, Ctrl-C with status 130 and SIGTERM with 143.
     """
     stop = Stop()
     if arguments is None:
         open_missing_streams()
         escape_unencodable_characters()
         stop.install()
-    # Imported here because it takes seconds, in which Ctrl-C may come.
-    import argparse
-
-    from elmo_plugin import __version__
-    from elmo_plugin.commands.command import COMMANDS, WITH_ALLENNLP, load_command
+    # Imported here because it takes a moment, in which Ctrl-C may come.
+    from elmo_plugin.commands.parser import fail, parse
     from elmo_plugin.common.errors import BiLmError
 
-    parser = argparse.ArgumentParser("elmo", description="ELMo on files of text.", epilog=EPILOG)
-    parser.add_argument("--version", action="version", version=f"elmo_plugin {__version__}")
-    verbosity = parser.add_mutually_exclusive_group()
-    verbosity.add_argument("--quiet", action="store_true", help="no progress and no warnings")
-    verbosity.add_argument("--verbose", action="store_true", help="log progress")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    parsers = {
-        name: commands.add_parser(name, help=f"{about} (needs AllenNLP)" if name in WITH_ALLENNLP else about)
-        for name, about in COMMANDS.items()
-    }
-    words = sys.argv[1:] if arguments is None else arguments
-    name = next((word for word in words if not word.startswith("-")), "")
-    if name not in COMMANDS:
-        parser.parse_args(words)  # prints the list of commands, or the version, and ends
-    if name in WITH_ALLENNLP:
-        from elmo_plugin.archives import import_all_plugins
-
-        try:
-            import_all_plugins(f"elmo {name}")
-        except BiLmError as error:
-            sys.exit(str(error))
-    command = load_command(name)
-    parsers[name].description = command.description
-    command.add_arguments(parsers[name])
-    args = parser.parse_args(words)
-
-    logger = logging.getLogger("elmo_plugin")
-    level = logger.level
-    if args.verbose:
-        logging.basicConfig(format="%(message)s")
-    logger.setLevel(logging.ERROR if args.quiet else logging.INFO if args.verbose else level)
+    command, args = parse(sys.argv[1:] if arguments is None else arguments)
+    name = f"elmo {command.name}"
     try:
+        command.check(args)
+        if command.needs_allennlp:
+            from elmo_plugin.archives import import_all_plugins
+
+            import_all_plugins(name)
+        run = command.load()
         with stop:
-            command.execute(args)
+            command.execute(run, args)
     except BaseException as error:
         hint = command.how_to_resume(args)
         if stop.number or isinstance(error, KeyboardInterrupt):  # some libraries turn it into another error
             # On a new line: a terminal shows ^C at the cursor, as in a progress bar.
-            show(f"\nelmo {name}: stopped; {hint or 'nothing was written'}", file=sys.stderr)
-            sys.exit(128 + (stop.number or signal.SIGINT))
+            fail(f"\n{name}: stopped; {hint or 'nothing was written'}", 128 + (stop.number or signal.SIGINT))
         if isinstance(error, OSError):  # such as a full disk, or a worker that was killed
-            sys.exit(visible(f"elmo {name}: {error}{hint and f'; {hint}'}"))
+            fail(f"{name}: {error}{hint and f'; {hint}'}", 1)
         checks = sys.modules.get("allennlp.common.checks")
         if isinstance(error, (BiLmError, *([checks.ConfigurationError] if checks else []))):
-            sys.exit(visible(f"elmo {name}: {error}"))
+            is_missing_package = isinstance(error.__context__, ImportError)
+            fail(f"{name}: {error}", 1 if is_missing_package else 2)
         raise
-    finally:
-        logger.setLevel(level)

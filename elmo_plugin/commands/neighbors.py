@@ -5,21 +5,9 @@ from typing import Any
 
 from elmo_plugin.analysis.neighbors import Occurrence, nearest_words
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.commands.command import BILM_HELP, Command, add_json, positive_int
 from elmo_plugin.common.formats.text_files import decode, read_lines
+from elmo_plugin.common.process import use_device
 from elmo_plugin.common.streams import show
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("bilm", metavar="BILM", help=BILM_HELP)
-    about = "the text to search: one sentence per line, with spaces between its words (plain, .gz or .zst)"
-    add("text", metavar="TEXT", help=about)
-    about = "a word in brackets in its sentence, as in 'They saw a Broadway [play] .'; or a word alone"
-    add("words", metavar="WORD", nargs="+", help=about)
-    add("-k", type=positive_int, default=10, metavar="N", help="how many neighbours (default: 10)")
-    add("--layer", type=int, metavar="N", help="0 is the token layer (default: the top layer)")
-    add_json(parser)
 
 
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
@@ -28,7 +16,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     sentences = [words for line in lines if (words := line.split())]
     if not sentences:
         raise BiLmError(f"{args.text}: no words in this file")
-    bilm = BiLm.from_pretrained(args.bilm)
+    bilm = BiLm.from_pretrained(args.bilm, args.precision).to(use_device(args.device))
     layer = bilm.num_layers - 1 if args.layer is None else args.layer
     if not 0 <= layer < bilm.num_layers:
         raise BiLmError(f"--layer: expected 0 to {bilm.num_layers - 1}, got {layer}")
@@ -51,11 +39,3 @@ def _query(text: str) -> Occurrence:
     (position,) = marked
     words[position] = words[position][1:-1]
     return Occurrence(words, position)
-
-
-COMMAND = Command(
-    description="Find the words of a text whose vectors, in their sentences, are the most similar to the "
-    "vector of a word in its sentence, by cosine.",
-    add_arguments=add_arguments,
-    run=run,
-)

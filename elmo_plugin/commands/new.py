@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from elmo_plugin import __version__
-from elmo_plugin.commands.command import Command
+from elmo_plugin.commands.arguments.training import PROJECT_TASKS, PROJECTS
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.streams import show
 
 LIBRARY = Path(__file__).parents[1] / "jsonnet"
-PROJECTS = Path(__file__).parents[1] / "projects"
-"""A folder for each task: a configuration, small invented data, and inputs to predict from."""
 TEMPLATES = ("README.md", "requirements.txt")
 PLUGINS = "elmo_plugin.quiet\nelmo_plugin.plugin\nelmo_plugin.hardening\n"
 OWN_DATA = "The data are {files}. They stay where they are; `config.jsonnet` has their paths."
@@ -27,30 +25,11 @@ INVENTED_DATA = (
     "The files in `data` are a few invented sentences, from which a model learns nothing of use. "
     "`elmo new {task} FOLDER --data PATH` writes a project like this one for your own: {format}."
 )
-PROJECT_TASKS: dict[str, dict[str, str]] = json.loads((PROJECTS / "tasks.json").read_text(encoding="utf-8"))
-"""What the model of each task finds ("about"), an example for its README, and the format of its data."""
 
 _ROLE = re.compile(  # of a file, in its name
     r"(?<![a-z])(?:(?P<train>train(?:ing)?|trn)|(?P<dev>dev(?:el(?:opment)?)?|val(?:id(?:ation)?)?|testa)"
     r"|(?P<test>testb?))(?:set|data)?(?![a-z])"
 )
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the task, the folder and the user's data."""
-    about = "what the model finds: " + "; ".join(
-        f"{name}, {task['about']}" for name, task in PROJECT_TASKS.items()
-    )
-    parser.add_argument("task", choices=PROJECT_TASKS, metavar="TASK", help=about)
-    about = "the folder to create; must not exist yet"
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help=about)
-    about = (
-        "your own data: a folder with files called train…, dev… (or valid…) and maybe test…, or these files "
-        "in this order. They are read once, which needs AllenNLP, and stay where they are"
-    )
-    parser.add_argument("--data", type=Path, nargs="+", default=[], metavar="PATH", help=about)
-    about = """options of the dataset reader for --data, such as '{"text_column": "body"}'"""
-    parser.add_argument("--reader", default="{}", metavar="JSON", help=about)
 
 
 def new_project(
@@ -173,17 +152,9 @@ def run(args: argparse.Namespace) -> None:
     reader = parse_json(args.reader, "--reader")
     if not isinstance(reader, dict):
         raise BiLmError(f"--reader: expected a JSON object, got {args.reader}")
-    files = find_files(args.data) if args.data else None
+    files = find_files(list(map(Path, args.data))) if args.data else None
     new_project(args.task, args.folder, files, reader)
     if files and files["dev"] == files["train"]:
         show("There is no dev file: scores on the training data will look too good (--data TRAIN DEV).")
     show(f"wrote {args.folder}; its README.md says how to train, evaluate and predict:\n")
     show(f"    cd {shlex.quote(str(args.folder))} && allennlp train config.jsonnet -s run")
-
-
-COMMAND = Command(
-    description="Write a project that trains a model with ELMo with AllenNLP: a configuration, the library "
-    "that it imports, your data or a little that is invented, and a README with the commands.",
-    add_arguments=add_arguments,
-    run=run,
-)

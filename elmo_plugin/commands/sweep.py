@@ -14,7 +14,7 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import SigTermReceived
 
-from elmo_plugin.commands.command import Command, OutputPath, positive_int
+from elmo_plugin.commands.arguments.training import table_file
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, locked, write_json
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -38,25 +38,6 @@ logger = logging.getLogger(__name__)
 Scores = dict[str, list[float]]  # of the seeds of each configuration
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    about = "a configuration, as for `allennlp train`, or FILE:VARIANT; 'FILE:sst_*' for several"
-    add("configs", nargs="+", metavar="CONFIG", help=about)
-    about = "gets DIR/NAME/SEED and a table"
-    add("-s", "--serialization-dir", type=OutputPath, required=True, metavar="DIR", help=about)
-    add("--seeds", type=positive_int, default=3, metavar="N", help="train with the seeds 1 to N")
-    add("-o", "--overrides", default="", help="of all configurations, as for `allennlp train`")
-    add("--metric", help="--metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)")
-    about = "add the scores to this file, next to those that it has"
-    add("--json", type=OutputPath, metavar="FILE", help=about)
-    about = "where to draw, as .svg, .png or .pdf (default: DIR/table.svg)"
-    add("--plot", type=OutputPath, metavar="FILE", help=about)
-    about = "train N at a time, each with its share of the cores (default: one; several need Dask)"
-    add("--workers", type=positive_int, default=1, metavar="N", help=about)
-    add("--dask", metavar="SCHEDULER", help="train on the workers of the Dask cluster with this address")
-    add("--file-friendly-logging", action="store_true", help="as for `allennlp train`")
-
-
 def run(args: argparse.Namespace) -> None:
     """Finds all mistakes before anything is trained. Raises `SystemExit` at the end if trainings failed."""
     if args.plot is not None:
@@ -71,15 +52,16 @@ def run(args: argparse.Namespace) -> None:
     for training in trainings:
         if training.folder.exists():
             _score(training, read_metrics(training.config, training.folder), metric)
-    if args.workers > 1 or args.dask is not None:
+    workers = args.workers or 1
+    if workers > 1 or args.dask is not None:
         packages = getattr(args, "include_package", [])  # an option of `allennlp` alone
-        outcomes: Iterable[Outcome] = train_in_processes(trainings, args.workers, args.dask, packages)
+        outcomes: Iterable[Outcome] = train_in_processes(trainings, workers, args.dask or None, packages)
     else:
-        outcomes = _train(trainings, args.file_friendly_logging)
+        outcomes = _train(trainings)
     scores, failures = _judge(trainings, outcomes, metric)
     text = table(scores, str(metric))
     show(f"\n{text}")
-    with atomic_write(_table_file(folder)) as temporary:
+    with atomic_write(table_file(args.serialization_dir)) as temporary:
         temporary.write_text(text, encoding="utf-8")
     try:
         draw(scores, str(metric), args.plot or folder / "table.svg")
@@ -112,12 +94,12 @@ def _check_evaluated_on_test(trainings: Sequence[Training]) -> None:
             )
 
 
-def _train(trainings: Sequence[Training], file_friendly_logging: bool) -> Iterator[Outcome]:
+def _train(trainings: Sequence[Training]) -> Iterator[Outcome]:
     """Trains one after another."""
     for number, training in enumerate(trainings, start=1):
         show(f"\n{training}: training {number} of {len(trainings)}")
         try:
-            yield Outcome(train(training.config, training.folder, file_friendly_logging))
+            yield Outcome(train(training.config, training.folder, not sys.stderr.isatty()))
         except SigTermReceived:
             raise
         except Exception as error:
@@ -174,23 +156,3 @@ def _add_results(file: Path, results: dict[str, Any]) -> None:
     is_device = real.exists() and not real.is_file()
     with nullcontext() if is_device else locked(real.with_name(f".{real.name}.lock")):
         write_json(file, _read_results(file) | results)
-
-
-def outputs(args: argparse.Namespace) -> list[str | Path]:
-    """Returns the table, in place of its folder."""
-    return [_table_file(args.serialization_dir), *filter(None, [args.json, args.plot])]
-
-
-def _table_file(folder: str | Path) -> Path:
-    return Path(folder) / "table.md"
-
-
-COMMAND = Command(
-    description="Train each configuration with several seeds, and compare their scores. "
-    "Finished trainings in DIR are not repeated: a sweep that was stopped continues when you start it "
-    "again, and you may add seeds and configurations.",
-    add_arguments=add_arguments,
-    run=run,
-    resume_path=lambda args: Path(args.serialization_dir),
-    outputs=outputs,
-)

@@ -1,6 +1,7 @@
 """`elmo weights`: shows how much each layer of the biLM counts in trained models."""
 
 import argparse
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,28 +9,22 @@ from elmo_plugin.analysis.layer_weights_figure import draw_layer_weights
 from elmo_plugin.archives import archive_name
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.io import read_state
-from elmo_plugin.commands.command import Command, OutputPath, add_json
 from elmo_plugin.common.plotting import check_plot, save_figure
 from elmo_plugin.common.streams import show
 from elmo_plugin.embedding import LayerWeights, layer_name, read_layer_weights
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    about = "model.tar.gz, or the directory of the training, of any model with ELMo"
-    add("archives", nargs="+", metavar="ARCHIVE", help=about)
-    about = "where to draw, as .svg, .png or .pdf; needs matplotlib"
-    add("-o", "--output", type=OutputPath, metavar="FILE", help=about)
-    add_json(parser)
+logger = logging.getLogger(__name__)
 
 
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
-    if args.output is not None:
-        check_plot("-o", args.output)
-    models = [(archive, _read(archive)) for archive in args.archives]
+    if args.plot is not None:
+        check_plot("--plot", args.plot)
+    models = [(archive, mixes) for archive in args.archives if (mixes := _read(archive))]
+    if not models:
+        raise BiLmError("no archive has a model with ELMo")
     show(table(models))
-    if args.output is not None:
-        save_figure(draw_layer_weights([(archive_name(name), mixes) for name, mixes in models]), args.output)
+    if args.plot is not None:
+        save_figure(draw_layer_weights([(archive_name(name), mixes) for name, mixes in models]), args.plot)
     return [{"archive": name, **mix._asdict()} for name, mixes in models for mix in mixes]
 
 
@@ -50,13 +45,5 @@ def table(models: Sequence[tuple[str, Sequence[LayerWeights]]]) -> str:
 def _read(archive: str) -> list[LayerWeights]:
     mixes = read_layer_weights(read_state(archive))
     if not mixes:
-        raise BiLmError(f"archive {archive}: expected a model with ELMo")
+        logger.warning("skipped %s: its model has no ELMo", archive)
     return mixes
-
-
-COMMAND = Command(
-    description="Print gamma and the normalized weight of each layer of the biLM, for each place where ELMo "
-    "enters the models.",
-    add_arguments=add_arguments,
-    run=run,
-)

@@ -5,9 +5,8 @@ from contextlib import contextmanager
 
 from elmo_plugin.common.streams import visible
 
-NEEDS_ALLENNLP = (
-    "needs AllenNLP: pip install 'elmo_plugin[allennlp]', then pip install --no-deps allennlp==2.10.1"
-)
+INSTALL_ALLENNLP = ("pip install 'elmo_plugin[allennlp]'", "pip install --no-deps allennlp==2.10.1")
+NEEDS_ALLENNLP = f"needs AllenNLP: {', then '.join(INSTALL_ALLENNLP)}"
 
 
 class BiLmError(ValueError):

@@ -1,5 +1,5 @@
 """
-A process: its locks, torch's threads, and how glibc treats freed memory.
+A process: its locks, torch's threads and devices, and how glibc treats freed memory.
 
 By default glibc keeps freed blocks of up to 32 MB. Tensors of many sizes then leave gaps between small
 blocks, and a process that embeds for hours grows by hundreds of megabytes. Without glibc nothing changes.
@@ -12,6 +12,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from elmo_plugin.common.errors import BiLmError
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt, of its malloc.h
 
@@ -43,6 +45,23 @@ def torch_threads(number: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def use_device(name: str) -> str:
+    """Returns `cpu`, or `cuda:N` for `cuda` or `cuda:N`. Raises `BiLmError` if this machine lacks the GPU."""
+    if name == "cpu":
+        return name
+    import torch
+
+    number, count = int(name.partition(":")[2] or 0), torch.cuda.device_count()
+    if number >= count:
+        raise BiLmError(f"GPU not found: {name} (this machine has {count})")
+    return f"cuda:{number}"
+
+
+def cuda_number(name: str) -> int:
+    """Returns the number of a device for AllenNLP: -1 for the CPU. Raises as `use_device` does."""
+    return int(use_device(name).removeprefix("cuda:").replace("cpu", "-1"))
 
 
 def use_mmap_for_large_blocks() -> None:

@@ -110,18 +110,18 @@ def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) ->
     return [TaskTab(archives, max_characters) for archives in by_task.values()]
 
 
-def load_archives(paths: Sequence[str], trust: bool = False) -> list[LoadedArchive]:
+def load_archives(paths: Sequence[str], trust: bool = False, cuda_device: int = -1) -> list[LoadedArchive]:
     """
-    Loads trained models on the CPU. A tagger of predicates among models of semantic roles finds the
+    Loads trained models. A tagger of predicates among models of semantic roles finds the
     predicates for them; that of this package's `srl` does if there is none. Raises `BiLmError` if a model
     cannot be loaded.
     """
-    models = {path: load_archive(path, trust=trust) for path in paths}
+    models = {path: load_archive(path, cuda_device, trust=trust) for path in paths}
     tasks = {path: task_of(archive.model, path) for path, archive in models.items()}
     names = [task.name for task in tasks.values()]
     taggers = [path for path in models if tasks[path].name == "srl_predicates" and "srl" in names]
     if not taggers and (names := list(filter(None, map(tagger_of, paths)))):
-        taggers, models[names[0]] = names[:1], load_archive(names[0])
+        taggers, models[names[0]] = names[:1], load_archive(names[0], cuda_device)
     options = {"predicates": Predictor.from_archive(models[taggers[0]])} if taggers else {}
     loaded = []
     for path in [path for path in models if path not in taggers]:

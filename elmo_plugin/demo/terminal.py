@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from allennlp.common.checks import ConfigurationError
 from rich.console import Console
@@ -22,16 +22,21 @@ _WIDTH = 30  # of the bar of probability 1
 
 
 def show_predictions(
-    path: str, texts: Sequence[str], predicates: str | None, as_json: bool, trust: bool
+    path: str,
+    texts: Sequence[str],
+    predicates: str | None,
+    json_lines: TextIO | None,
+    trust: bool,
+    cuda_device: int = -1,
 ) -> None:
     """
-    Prints a model's predictions, or the JSON that `allennlp predict` writes. `predicates` is the archive of
-    the tagger that finds predicates, for semantic roles.
+    Prints a model's predictions, or to `json_lines` the JSON that `allennlp predict` writes. `predicates` is
+    the archive of the tagger that finds predicates, for semantic roles.
 
     `texts` are the texts that the task reads, or one JSON object; or "-" for lines of standard input, each a
     text or a JSON object. Raises `BiLmError` if the model cannot be loaded, or an input cannot be used.
     """
-    loaded = load_archives([path, *([predicates] if predicates else [])], trust)
+    loaded = load_archives([path, *([predicates] if predicates else [])], trust, cuda_device)
     archive = loaded[0]
     if predicates and (len(loaded) > 1 or archive.tagger != predicates):
         raise BiLmError(f"--predicates {predicates}: is not a tagger of predicates, or {path} needs none")
@@ -46,8 +51,8 @@ def show_predictions(
         except (BiLmError, ConfigurationError) as error:
             raise BiLmError(f"{place}: {error}") from None
         (parts,) = views(archive.task.name, [output], inputs)
-        if as_json or not parts:
-            print(archive.predictor.dump_line(output), end="", flush=True)
+        if json_lines or not parts:
+            print(archive.predictor.dump_line(output), end="", flush=True, file=json_lines)
         else:
             print(end="\n" if number else "")
             print_view(parts)

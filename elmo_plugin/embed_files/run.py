@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from glob import glob
@@ -10,12 +10,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.common.outputs import is_special, refuse_folder, target_of
+from elmo_plugin.common.process import use_device
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.embed_files.chunks import (
     Chunk,
@@ -43,9 +42,8 @@ def embed_file(
     settings: EmbedSettings,
     output_format: str | None = None,
     workers: int | None = None,
-    cuda_devices: tuple[int, ...] = (),
+    devices: Sequence[str] = ("cpu",),
     show_progress: bool = True,
-    progress_as_lines: bool | None = None,
 ) -> bool:
     """
     Embeds each line of a text. Until the output is complete its chunks are in the folder `OUTPUT.unfinished`.
@@ -64,12 +62,10 @@ def embed_file(
     workers : `int`, optional
         The number of processes that embed. The output does not depend on it. By default one for each GPU, or
         one.
-    cuda_devices : `tuple[int, ...]`
-        The numbers of GPUs; empty for the CPU.
+    devices : `Sequence[str]`
+        "cpu", "cuda" or "cuda:N"; several GPUs share the workers.
     show_progress : `bool`
         Whether there is a bar.
-    progress_as_lines : `bool | None`
-        Whether it is written in lines, see `progress_bar`.
 
     # Returns
 
@@ -82,7 +78,7 @@ def embed_file(
     source, output = str(source), Path(output)
     output_format = _format_of(output, output_format)
     check_settings(settings, output_format)
-    devices = _devices(workers, cuda_devices)
+    devices = _devices(workers, devices)
     embedder = Embedder(settings, devices[0] if len(devices) == 1 else "cpu")
     made_by = {"bilm": embedder.digest(), "device": devices[0].split(":")[0]}
     description = {"version": VERSION} | settings.description() | made_by
@@ -100,7 +96,7 @@ def embed_file(
             _check_finished(file, output_format, description, chunks, digest)
             return False
         paths, words, start = [], 0, time.monotonic()
-        with progress_bar(progress_as_lines, desc="embedding", **options) as bar:
+        with progress_bar(desc="embedding", **options) as bar:
             for chunk, new_words in embed_chunks(chunks, folder, embedder, settings, devices):
                 paths.append(chunk_path(folder, chunk.number))
                 if new_words is None and not bar.disable:
@@ -126,13 +122,10 @@ def _format_of(output: Path, output_format: str | None) -> str:
     return output_format
 
 
-def _devices(workers: int | None, cuda_devices: tuple[int, ...]) -> list[str]:
+def _devices(workers: int | None, devices: Sequence[str]) -> list[str]:
     """Returns the device of each worker. Raises `BiLmError` if a GPU is missing."""
     check_range("workers", workers, MAX_PROCESSES)
-    for number in cuda_devices:
-        if not 0 <= number < torch.cuda.device_count():
-            raise BiLmError(f"--cuda-device: no GPU {number}: this machine has {torch.cuda.device_count()}")
-    devices = [f"cuda:{number}" for number in cuda_devices] or ["cpu"]
+    devices = list(map(use_device, devices))
     return [devices[worker % len(devices)] for worker in range(workers or len(devices))]
 
 
@@ -157,7 +150,7 @@ def embed_shards(
     output_format: str = "hdf5",
     scheduler: str | None = None,
     workers: int = 1,
-    cuda_devices: tuple[int, ...] = (),
+    devices: Sequence[str] = ("cpu",),
 ) -> list[Path]:
     """
     Runs `embed_file` on each file, as a task of Dask. Skips complete outputs and resumes partial ones.
@@ -173,7 +166,7 @@ def embed_shards(
         machine.
     workers : `int`
         The number of these processes.
-    settings, output_format, cuda_devices
+    settings, output_format, devices
         See `embed_file`.
 
     # Returns
@@ -187,7 +180,7 @@ def embed_shards(
     try:
         from dask.distributed import Client, as_completed
     except ImportError:
-        raise BiLmError("--engine dask needs Dask: install elmo_plugin[cluster]") from None
+        raise BiLmError("--dask needs Dask: install elmo_plugin[cluster]") from None
     sources = [
         Path(path).absolute() for path in sorted(glob(pattern, recursive=True)) if Path(path).is_file()
     ]
@@ -202,7 +195,7 @@ def embed_shards(
             embed_file,
             settings=settings,
             output_format=output_format,
-            cuda_devices=cuda_devices,
+            devices=devices,
             show_progress=False,
         )
         tasks = client.map(embed, sources, outputs, pure=False)

@@ -3,7 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.language_model.corpus import prepare_corpus
+from elmo_plugin.language_model.corpus import find_shards, prepare_corpus
+from elmo_plugin.language_model.counts import frequent_words, vocabulary_counts, write_vocabulary
 from elmo_plugin.language_model.perplexity import STATES, measure_perplexity
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from elmo_plugin.language_model.progress import BiLmProgress
     from elmo_plugin.language_model.reader import BiLmTextReader
     from elmo_plugin.language_model.trainer import BiLmTrainer
-    from elmo_plugin.language_model.vocabulary import vocabulary_counts
 
 _NEEDS_ALLENNLP = {
     "AtomicCheckpointer": "checkpointer",
@@ -22,7 +22,6 @@ _NEEDS_ALLENNLP = {
     "BiLmStreamLoader": "loader",
     "BiLmTextReader": "reader",
     "BiLmTrainer": "trainer",
-    "vocabulary_counts": "vocabulary",
 }
 __all__ = [
     "STATES",
@@ -32,9 +31,12 @@ __all__ = [
     "BiLmStreamLoader",
     "BiLmTextReader",
     "BiLmTrainer",
+    "find_shards",
+    "frequent_words",
     "measure_perplexity",
     "prepare_corpus",
     "vocabulary_counts",
+    "write_vocabulary",
 ]
 
 

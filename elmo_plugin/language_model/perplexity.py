@@ -7,23 +7,23 @@ from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
-import torch
 import torch.nn.functional as F
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
 from elmo_plugin.bilm.io import MODELS, UNKNOWN_WORDS, read_checkpoint
 from elmo_plugin.common.files import atomic_write
+from elmo_plugin.common.process import use_device
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.blocks import EvaluationWindow, evaluation_windows
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.corpus import find_shards, prepare_corpus
+from elmo_plugin.language_model.counts import PADDING_WORD
 from elmo_plugin.language_model.evaluation import SentenceScores, TextScores, read_words, score_sentences
 from elmo_plugin.language_model.windows import StreamLayout
 
 STATES = ("carry", "reset")
 UNROLL_STEPS = 64  # the words of each block that are read at a time; changes no score
 DECIMALS = 6  # of the scores of single words
-PADDING_WORD = "@@PADDING@@"  # of AllenNLP's vocabularies, in row 0
 
 
 def measure_perplexity(
@@ -33,7 +33,7 @@ def measure_perplexity(
     block_words: int = 1000,
     batch_size: int = 128,
     per_sentence: str | None = None,
-    cuda_device: int = -1,
+    device: str = "cpu",
     precision: str = "float32",
     cache_directory: str | None = None,
 ) -> dict[str, Any]:
@@ -57,8 +57,8 @@ def measure_perplexity(
         The number of blocks, or sentences, that are read in parallel.
     per_sentence : `str`, optional
         A file that gets a JSON object for each sentence, see `sentence_as_json`.
-    cuda_device : `int`
-        The number of a GPU, or -1 for the CPU.
+    device : `str`
+        "cpu", "cuda" or "cuda:N".
     precision : `str`
         The precision of the biLM, see `BiLm`. The softmax is in float32.
     cache_directory : `str`, optional
@@ -77,9 +77,7 @@ def measure_perplexity(
     for name, value in (("block-words", block_words), ("batch-size", batch_size)):
         if value < 1:
             raise BiLmError(f"--{name} must be at least 1, not {value}")
-    if cuda_device >= torch.cuda.device_count():
-        raise BiLmError(f"GPU {cuda_device} not found: this machine has {torch.cuda.device_count()}")
-    device = torch.device(f"cuda:{cuda_device}" if cuda_device >= 0 else "cpu")
+    device = use_device(device)
     shards = find_shards(*texts)
     bilm, softmax, numbers, unknown = _load(archive, precision, device)
     corpus = prepare_corpus(shards, cache_directory)
@@ -104,14 +102,14 @@ def measure_perplexity(
 
 
 def _load(
-    source: str | Mapping[str, str], precision: str, device: torch.device
+    source: str | Mapping[str, str], precision: str, device: str
 ) -> tuple[BiLm, VocabularySoftmax, dict[str, int], int]:
     """Returns biLM and softmax, frozen, the number of each word, and the number of unknown words."""
     is_published = isinstance(source, str) and source in MODELS  # none has one, so nothing is downloaded
     stored = None if is_published else read_checkpoint(source)
     if stored is None or stored.softmax is None:
         raise BiLmError(
-            f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo-export made "
+            f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo export made "
             "of one"
         )
     weight, bias, words = stored.softmax

@@ -1,4 +1,4 @@
-"""Counts of a corpus's words, from which a vocabulary is made and by which it is checked."""
+"""Vocabularies of AllenNLP: counted, read from bilm-tf's files, and checked against a corpus."""
 
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -9,31 +9,17 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Field, Instance, Vocabulary
 from overrides import overrides
 
-from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, MAX_CHARACTERS_PER_TOKEN, BiLmError
+from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLmError
 from elmo_plugin.bilm.io import UNKNOWN_WORDS
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.text_files import decode, read_lines
-from elmo_plugin.language_model.chunks import (
-    BEGIN_SENTENCE_TYPE,
-    END_SENTENCE_TYPE,
-    RESERVED_WORDS,
-    CorpusChunk,
-)
 from elmo_plugin.language_model.corpus import Corpus
+from elmo_plugin.language_model.counts import opened_chunks, vocabulary_counts
 
-_MAKE = "make one with `allennlp elmo-vocab`"
+_MAKE = "make one with `elmo vocab`"
 _CHECKED_CHUNKS = 64
 _MIN_DIFFERENCE = 0.1  # nats; a few words, or equally frequent ones, may be in any order
 _LAST_WORD = "!!!MAXTERMID"  # of the 1 Billion Word Benchmark's vocabulary, not a word
-
-
-def vocabulary_counts(corpus: Corpus) -> dict[str, int]:
-    """Counts each word of the corpus, sentence boundaries included, in the order of first appearance."""
-    counts: dict[str, int] = {}
-    for chunk in _opened(corpus):
-        for word, count in _counts(chunk):
-            counts[word] = counts.get(word, 0) + count
-    return counts
 
 
 def counting_instances(corpus: Corpus, namespace: str = "words") -> Iterator[Instance]:
@@ -55,24 +41,6 @@ class _CountsField(Field):
         words = counter[self.namespace]
         for word, count in self.counts.items():
             words[word] += count
-
-
-def _opened(corpus: Corpus) -> Iterator[CorpusChunk]:
-    return (files.open(MAX_CHARACTERS_PER_TOKEN) for files in corpus.chunks)
-
-
-def _counts(chunk: CorpusChunk) -> Iterator[tuple[str, int]]:
-    """Yields each word and its count, in the order of first appearance in the text with its boundaries."""
-    first_sentence = chunk.types[: chunk.starts[1]]
-    first_after_end = max(first_sentence.max(initial=0) + 1, len(RESERVED_WORDS))
-    order = [
-        BEGIN_SENTENCE_TYPE,
-        *range(len(RESERVED_WORDS), first_after_end),
-        END_SENTENCE_TYPE,
-        *range(first_after_end, len(chunk.words)),
-    ]
-    counts = chunk.counts.tolist()
-    return ((chunk.words[number], counts[number]) for number in order)
 
 
 def vocabulary_fingerprint(vocabulary: Vocabulary, namespace: str) -> str:
@@ -134,7 +102,7 @@ def check_order(vocabulary: Vocabulary, namespace: str, corpus: Corpus) -> None:
     numbers = vocabulary.get_token_to_index_vocabulary(namespace)
     unknown = numbers[vocabulary._oov_token]
     occurrences = np.zeros(len(numbers))
-    for chunk in islice(_opened(corpus), _CHECKED_CHUNKS):
+    for chunk in islice(opened_chunks(corpus), _CHECKED_CHUNKS):
         type_numbers = chunk.vocabulary_numbers(numbers, unknown)
         occurrences += np.bincount(type_numbers, weights=chunk.counts, minlength=len(numbers))
     special = [0, unknown, numbers[BEGIN_SENTENCE_TOKEN], numbers[END_SENTENCE_TOKEN]]

@@ -141,10 +141,12 @@ def read_provenance(trainings: Sequence[Training]) -> dict[str, str]:
     return {name: "; ".join(sorted({str(record.get(name, "")) for record in records})) for name in names}
 
 
-def find_trainings(sources: Sequence[str], folder: Path, seeds: int, overrides: str = "") -> list[Training]:
+def find_trainings(
+    sources: Sequence[str], folder: Path, seeds: Sequence[int], overrides: str = ""
+) -> list[Training]:
     """
-    Lists the trainings of a sweep: each configuration of the `sources`, see `read_configs`, with the seeds
-    from 1 to `seeds`. The training of `ner_elmo` with seed 2 is in `folder/ner_elmo/2`.
+    Lists the trainings of a sweep: each configuration of the `sources`, see `read_configs`, with each of
+    the `seeds`. The training of `ner_elmo` with seed 2 is in `folder/ner_elmo/2`.
 
     Raises `ConfigurationError` if two configurations have the same name, or one is not a folder's name.
     """
@@ -158,7 +160,7 @@ def find_trainings(sources: Sequence[str], folder: Path, seeds: int, overrides: 
     return [
         Training(name, seed, with_seed(config, seed), folder / name / str(seed))
         for name, config in configs.items()
-        for seed in range(1, seeds + 1)
+        for seed in seeds
     ]
 
 

@@ -1,0 +1,191 @@
+"""The arguments of the commands that embed text, and that read and write biLMs."""
+
+import argparse
+from pathlib import Path
+
+from elmo_plugin.commands.command import Command, output_paths
+from elmo_plugin.commands.options import (
+    ARCHIVE,
+    BILM,
+    DTYPES,
+    InputPath,
+    OutputPath,
+    TextPath,
+    TextPattern,
+    add_options,
+    devices,
+    positive_int,
+)
+from elmo_plugin.common.outputs import target_of
+
+STATES = ("carry", "reset")
+TOKENIZERS = ("whitespace", "spacy")
+OUTPUT_FORMATS = ("hdf5", "safetensors")
+MAX_BATCH_TOKENS = 8192
+
+
+class TextStream(InputPath):
+    """A text that is read once, line by line; with --dask a pattern of texts."""
+
+    kind = "text"
+
+    def check(self) -> None:
+        if not set("*?[") & set(self):
+            super().check()
+
+
+def _add_embed(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    about = "one sentence per line (plain, .gz or .zst); - for standard input; with --dask a quoted pattern"
+    add("text", type=TextStream, metavar="TEXT", help=about)
+    about = "a file, .hdf5 or .safetensors; with --dask a folder"
+    add("output", type=OutputPath, metavar="OUTPUT", help=about)
+
+    group = parser.add_argument_group("the output for a sentence (one of these)")
+    layers = group.add_mutually_exclusive_group(required=True)
+    choices = {
+        "all": "all layers: (layers, words, dim)",
+        "top": "the top layer: (words, dim)",
+        "mean": "the mean of the layers: (words, dim)",
+    }
+    for name, about in choices.items():
+        layers.add_argument(f"--{name}", dest="layers", action="store_const", const=name, help=about)
+    add_options(layers, "--mix")
+    about = "for --mix: which, if ARCHIVE has several, such as input or output (see elmo weights)"
+    group.add_argument("--placement", metavar="NAME", help=about)
+
+    group = parser.add_argument_group("the biLM (for --mix: ARCHIVE's)")
+    add_options(group, "--bilm", "--precision", "--trust")
+    group.add_argument("--options-file", metavar="FILE", help="options.json, with --weight-file")
+    group.add_argument("--weight-file", metavar="FILE", help="weights.hdf5, with --options-file")
+
+    add = parser.add_argument_group("the text").add_argument
+    about = "whitespace: already tokenized (default); spacy: by spaCy's rules, without a model"
+    add("--tokenizer", choices=TOKENIZERS, default=TOKENIZERS[0], help=about)
+    about = "refuse longer lines (default: %(default)s)"
+    add("--max-words", type=positive_int, default=100_000, metavar="N", help=about)
+    add("--language", default="en", metavar="CODE", help="language of spaCy's rules (default: %(default)s)")
+
+    group = parser.add_argument_group("the file")
+    add_options(group, "--dtype", default=DTYPES[0])
+    add = group.add_argument
+    add("--format", choices=OUTPUT_FORMATS, help="default: by the suffix of OUTPUT")
+    add("--compression", choices=["gzip"], help="compress the vectors of HDF5")
+    about = "1 to 9 (default: %(default)s)"
+    add("--compression-level", type=positive_int, default=4, metavar="N", help=about)
+    about = "leave the sentences out"
+    add("--forget-sentences", dest="keep_sentences", action="store_false", help=about)
+    about = "name HDF5's datasets by sentence, not by line"
+    add("--use-sentence-keys", dest="keys", action="store_const", const="sentence", help=about)
+    parser.set_defaults(layers="mix", keys="line")
+
+    group = parser.add_argument_group("the work")
+    add_options(group, "--batch-size", default=64)
+    add = group.add_argument
+    about = "number of words at a time, padding included (default: %(default)s)"
+    add("--max-batch-tokens", type=positive_int, default=MAX_BATCH_TOKENS, metavar="N", help=about)
+    add_options(group, "--workers", "--dask")
+    add("--threads", type=positive_int, default=1, metavar="N", help="of each worker (default: %(default)s)")
+    about = "cpu, cuda or cuda:N, or several GPUs with commas (default: %(default)s)"
+    add_options(group, "--device", type=devices, metavar="DEVICE[,…]", help=about)
+
+
+def _add_neighbors(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("bilm", **BILM)
+    about = "the text to search: one sentence per line, with spaces between its words (plain, .gz or .zst)"
+    add("text", type=TextPath, metavar="TEXT", help=about)
+    about = "a word in brackets in its sentence, as in 'They saw a Broadway [play] .'; or a word alone"
+    add("words", metavar="WORD", nargs="+", help=about)
+    about = "number of neighbours (default: %(default)s)"
+    add("-k", type=positive_int, default=10, metavar="N", help=about)
+    add("--layer", type=int, metavar="N", help="0 is the token layer (default: the top layer)")
+    add_options(parser, "--json", "--device", "--precision")
+
+
+def _add_perplexity(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("bilm", **BILM)
+    about = "one sentence per line (plain, .gz or .zst), or a quoted pattern"
+    add("texts", type=TextPattern, nargs="+", metavar="TEXT", help=about)
+    about = (
+        "carry: sentence follows sentence in blocks, as in training (default); reset: each sentence is read "
+        "separately, as in applications"
+    )
+    add("--state", choices=STATES, default=STATES[0], help=about)
+    about = "for carry: a block is the fewest sentences with at least N words (default: %(default)s)"
+    add("--block-words", type=positive_int, default=1000, metavar="N", help=about)
+    about = "write JSON lines with the scores of each sentence"
+    add("--per-sentence", type=OutputPath, metavar="FILE", help=about)
+    add_options(parser, "--json", "--device", "--precision", "--cache")
+    add_options(parser, "--batch-size", default=128)
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("bilm", **BILM)
+    add("output", type=OutputPath, metavar="OUTPUT", help="the folder for options.json and weights.hdf5")
+    add_options(parser, "--dtype")
+    add("--no-softmax", action="store_true", help="leave out the softmax, needed only in training")
+    add("--hf", action="store_true", help="add a model card, for a model hub such as Hugging Face's")
+
+
+def _add_average(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("archives", nargs="+", **ARCHIVE)
+    add_options(parser, "-o/--output", required=True)
+
+
+COMMANDS = (
+    Command(
+        "embed",
+        "Write the vectors of a text to HDF5 or safetensors. A run that was stopped continues when you start "
+        "it again, and writes the same file.",
+        (
+            "elmo embed text.txt vectors.hdf5 --bilm base --top",
+            "elmo embed - vectors.safetensors --bilm base --mean --tokenizer spacy < text.txt",
+        ),
+        _add_embed,
+        resume_path=lambda args: Path(
+            f"{target_of(args.output)}.unfinished" if args.dask is None else args.output
+        ),
+        outputs=lambda args: output_paths(args) if args.dask is None else [],
+    ),
+    Command(
+        "neighbors",
+        "Find the words of a text that are nearest to a word in its sentence. Words are compared by the "
+        "cosine of their vectors.",
+        (
+            "elmo neighbors base text.txt 'They saw a Broadway [play] .'",
+            "elmo neighbors base text.txt.gz play -k 20 --json neighbors.json",
+        ),
+        _add_neighbors,
+    ),
+    Command(
+        "perplexity",
+        "Measure how well a biLM predicts a text. Both language models score each word, and the end of each "
+        "sentence, by their full softmax; names such as base have none. Perplexities are comparable only "
+        "over the same vocabulary; unknown words count as one word.",
+        (
+            "elmo perplexity run/model.tar.gz test.txt",
+            "elmo perplexity run/model.tar.gz 'test/*.txt' --per-sentence scores.jsonl",
+        ),
+        _add_perplexity,
+    ),
+    Command(
+        "export",
+        "Write a biLM as the options.json and weights.hdf5 of published ELMo models.",
+        ("elmo export run/model.tar.gz exported", "elmo export base exported --dtype float16 --hf"),
+        _add_export,
+        outputs=lambda args: [Path(args.output) / name for name in ("options.json", "weights.hdf5")],
+    ),
+    Command(
+        "average",
+        "Average the weights of biLMs fine-tuned from one checkpoint. The average often has a lower "
+        "perplexity than any of them. The archive has the configuration of the first.",
+        (
+            "elmo average run1/model.tar.gz run2/model.tar.gz -o mean.tar.gz",
+            "elmo average runs/*/model.tar.gz --output mean.tar.gz",
+        ),
+        _add_average,
+    ),
+)

@@ -1,0 +1,145 @@
+"""The arguments of the commands for trained models of tasks."""
+
+import argparse
+
+from elmo_plugin.commands.command import Command, output_paths
+from elmo_plugin.commands.options import (
+    ARCHIVE,
+    STANDARD_OUTPUT,
+    ArchivePath,
+    InputPath,
+    OutputPath,
+    TextPath,
+    add_options,
+    positive_int,
+)
+
+MAX_CHARACTERS = 10_000
+SCORED = {
+    "coref": ("KEY", "RESPONSE"),
+    "squad": ("DATA", "PREDICTIONS"),
+    "srl": ("GOLD", "SYSTEM"),
+    "ner": ("TAGGED",),
+}
+"""The files that each scorer reads."""
+
+
+def _add_predict(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("archive", **ARCHIVE)
+    about = (
+        "the input of the task, in its order: a sentence or a document; a passage and a question; a premise "
+        "and a hypothesis; or a JSON object. - reads standard input, one text or JSON object per line"
+    )
+    add("texts", metavar="TEXT", nargs="*", help=about)
+    about = "archive of the tagger that finds the predicates of sentences, for semantic roles"
+    add("--predicates", type=ArchivePath, metavar="ARCHIVE", help=about)
+    add_options(parser, "--json", "--device", "--trust")
+    group = parser.add_argument_group("all questions of a file")
+    about = "answer the questions of this file, in SQuAD 1.1's JSON (plain, .gz or .zst)"
+    group.add_argument("--squad", type=TextPath, metavar="FILE", help=about)
+    add_options(group, "-o/--output", default="-")
+    add_options(group, "--batch-size", default=32)
+
+
+def _predict_outputs(args: argparse.Namespace) -> list[OutputPath]:
+    """Returns the files: predictions on standard output are what the command prints."""
+    return [path for path in output_paths(args) if path != STANDARD_OUTPUT]
+
+
+def _add_demo(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("archives", nargs="*", **ARCHIVE)
+    add_options(parser, "--bilm", "--trust")
+    about = "address to serve at (default: %(default)s, this machine)"
+    add("--host", default="127.0.0.1", metavar="ADDRESS", help=about)
+    add("--port", type=int, default=8000, metavar="N", help="0 for any that is free (default: %(default)s)")
+    add("--open", action="store_true", help="open the page in a browser")
+    about = "maximum length of a text (default: %(default)s)"
+    add("--max-characters", type=positive_int, default=MAX_CHARACTERS, metavar="N", help=about)
+
+
+def _add_score(parser: argparse.ArgumentParser) -> None:
+    about = "; ".join(f"{task} {' '.join(names)}" for task, names in SCORED.items())
+    parser.add_argument("task", choices=SCORED, metavar="TASK", help=f"and its files: {about}")
+    about = "the gold data and the output of the system, for ner in one file (plain, .gz or .zst)"
+    parser.add_argument("files", type=TextPath, nargs="+", metavar="FILE", help=about)
+    add_options(parser, "--json")
+
+
+def _add_ensemble(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("archives", nargs="+", **ARCHIVE)
+    add_options(parser, "-o/--output", required=True)
+    add_options(parser, "--trust")
+
+
+def _add_port(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    about = "configuration (Jsonnet, or JSON with comments; - for standard input) or model.tar.gz"
+    add("source", type=InputPath, metavar="OLD", help=about)
+    add_options(parser, "-o/--output", default="-")
+    about = "value of std.extVar(NAME); others stay"
+    add("--ext-var", action="append", default=[], metavar="NAME=VALUE", help=about)
+    add("--native", action="store_true", help="make elmo_token_embedder this package's elmo")
+    group = parser.add_argument_group("a trial")
+    about = "also make reader, vocabulary, model and trainer, and run one batch"
+    group.add_argument("--dry-run", action="store_true", help=about)
+    about = "folder with train*, dev* and test*, in the place of missing files"
+    group.add_argument("--data", type=InputPath, metavar="DIR", help=about)
+    add_options(group, "--bilm", default="tiny")
+
+
+COMMANDS = (
+    Command(
+        "predict",
+        "Show what a trained model finds in a text. It is in colour on a terminal. With --squad, all "
+        'questions of a file are answered, and --output gets {"id": "answer", …}, as `elmo score squad` '
+        "reads it; questions that are too long for the model are reported and skipped.",
+        (
+            "elmo predict run/model.tar.gz 'Ada moved to Lisbon.'",
+            "elmo predict run/model.tar.gz --squad dev.json -o answers.json",
+        ),
+        _add_predict,
+        needs_allennlp=True,
+        outputs=_predict_outputs,
+    ),
+    Command(
+        "demo",
+        "Show what trained models and a biLM do, on a page of this machine. Models of one task are side by "
+        "side in its tab; a biLM has its own.",
+        ("elmo demo --bilm base --open", "elmo demo runs/*/model.tar.gz --port 0"),
+        _add_demo,
+    ),
+    Command(
+        "score",
+        "Score the output of a system like the official scorer of its task. coref: columns of CoNLL-2012 or "
+        "JSON lines, like the reference scorer (v8.01). squad: SQuAD 1.1's JSON, and an object with the "
+        "answer to each question, like the official script. srl: props, CoNLL-2012 or JSON lines, like "
+        "srl-eval.pl of CoNLL-2005. ner: one word per line, its gold tag and the system's in the last two "
+        "columns, like conlleval.pl.",
+        ("elmo score squad dev.json answers.json", "elmo score ner tagged.txt --json scores.json"),
+        _add_score,
+        needs_allennlp=True,
+    ),
+    Command(
+        "ensemble",
+        "Put several trained models of a task into one archive. It predicts their average, also by `allennlp "
+        "predict`. Their vocabularies and dataset readers must be the same, which holds if only the seed "
+        "differs.",
+        (
+            "elmo ensemble runs/ner/*/model.tar.gz -o ensemble.tar.gz",
+            "elmo ensemble one.tar.gz two.tar.gz --output both.tar.gz",
+        ),
+        _add_ensemble,
+        needs_allennlp=True,
+    ),
+    Command(
+        "port",
+        "Change a configuration or archive of AllenNLP 0.x or 1.x for AllenNLP 2.10.1. Each change, and each "
+        "part that is left to do, is printed; the output is standard output by default. With --dry-run, the "
+        "biLM and the data of --bilm and --data take the place of files that are missing.",
+        ("elmo port old.jsonnet -o new.json", "elmo port model.tar.gz -o new.tar.gz"),
+        _add_port,
+        needs_allennlp=True,
+    ),
+)

@@ -1,0 +1,126 @@
+"""The arguments of the commands that train, and prepare trainings."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from elmo_plugin.commands.command import Command
+from elmo_plugin.commands.options import (
+    ConfigPath,
+    InputPath,
+    OutputPath,
+    TextPattern,
+    add_options,
+    positive_int,
+)
+
+PROJECTS = Path(__file__).parents[2] / "projects"
+"""A folder for each task: a configuration, small invented data, and inputs to predict from."""
+PROJECT_TASKS: dict[str, dict[str, str]] = json.loads((PROJECTS / "tasks.json").read_text(encoding="utf-8"))
+"""What the model of each task finds ("about"), an example for its README, and the format of its data."""
+
+
+def _add_new(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    about = "; ".join(f"{name}, {task['about']}" for name, task in PROJECT_TASKS.items())
+    add("task", choices=PROJECT_TASKS, metavar="TASK", help=f"what the model finds: {about}")
+    add("folder", type=Path, metavar="FOLDER", help="the folder to create; must not exist yet")
+    about = (
+        "your own data: a folder with files called train…, dev… (or valid…) and maybe test…, or these files "
+        "in this order. They are read once, which needs AllenNLP, and stay where they are"
+    )
+    add("--data", type=InputPath, nargs="+", default=[], metavar="PATH", help=about)
+    about = """options of the dataset reader for --data, such as '{"text_column": "body"}'"""
+    add("--reader", default="{}", metavar="JSON", help=about)
+
+
+def _add_library(parser: argparse.ArgumentParser) -> None:
+    """Takes no arguments."""
+
+
+def _add_vocab(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    about = "one sentence per line (plain, .gz or .zst), or a quoted pattern"
+    add("texts", type=TextPattern, nargs="+", metavar="TEXT", help=about)
+    add_options(parser, "-o/--output", required=True)
+    about = "leave out words that are rarer"
+    add("--min-count", type=positive_int, default=1, metavar="N", help=about)
+    about = "keep the N most frequent words, with <S> and </S>"
+    add("--max-size", type=positive_int, metavar="N", help=about)
+    add_options(parser, "--workers", "--cache")
+
+
+def figures_file(output: str) -> Path:
+    """Returns the file with the figures of the text, next to the folder of a vocabulary."""
+    return Path(output).with_name(f"{Path(output).name}.corpus.json")
+
+
+def _add_sweep(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    about = "a configuration, as for `allennlp train`, or FILE:VARIANT; 'FILE:sst_*' for several"
+    add("configs", type=ConfigPath, nargs="+", metavar="CONFIG", help=about)
+    about = "gets DIR/NAME/SEED and a table"
+    add("-s", "--serialization-dir", type=OutputPath, required=True, metavar="DIR", help=about)
+    add_options(parser, "--seeds")
+    about = """changes of all configurations, such as '{"trainer.num_epochs": 5}'"""
+    add("--overrides", default="", metavar="JSON", help=about)
+    about = "--metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)"
+    add("--metric", metavar="METRIC", help=about)
+    add_options(parser, "--json", "--plot", "--workers", "--dask")
+
+
+def table_file(folder: str) -> Path:
+    """Returns the file of the table of a sweep."""
+    return Path(folder) / "table.md"
+
+
+def _sweep_outputs(args: argparse.Namespace) -> list[Any]:
+    return [table_file(args.serialization_dir), *filter(None, [args.json, args.plot])]
+
+
+COMMANDS = (
+    Command(
+        "new",
+        "Write a project that trains a model of a task with ELMo. It is a folder with a configuration, the "
+        "library that it imports, your data or a little that is invented, and a README with the commands.",
+        ("elmo new ner my_project", "elmo new classify my_project --data train.csv dev.csv"),
+        _add_new,
+    ),
+    Command(
+        "library",
+        "Print the folder of the Jsonnet library. Configurations outside of a project import its files, such "
+        "as elmo.libsonnet.",
+        ("elmo library", "ls $(elmo library)"),
+        _add_library,
+    ),
+    Command(
+        "vocab",
+        "Make the vocabulary of a biLM from text. The text has one tokenized sentence per line; --output is "
+        "a folder, with the words in the order of descending frequency, to which a configuration refers as "
+        "{vocabulary: {type: 'from_files', directory: PATH}}. PATH.corpus.json gets the figures of the "
+        "text: the numbers of tokens, sentences, types (distinct words) and words in the vocabulary, and "
+        "their coverage, the fraction of the tokens that they are.",
+        (
+            "elmo vocab train.txt -o vocabulary",
+            "elmo vocab 'train/*.gz' -o vocabulary --min-count 3 --workers 4",
+        ),
+        _add_vocab,
+        outputs=lambda args: [figures_file(args.output)],
+    ),
+    Command(
+        "sweep",
+        "Train configurations with several seeds and compare them. Finished trainings in DIR are not "
+        "repeated: a sweep that was stopped continues when you start it again, and you may add seeds and "
+        "configurations. --json adds the scores to those that the file has. Several --workers need Dask, "
+        "and share the cores.",
+        (
+            "elmo sweep config.jsonnet -s runs --seeds 5",
+            "elmo sweep baseline.jsonnet elmo.jsonnet -s runs --seeds 3,7 --json scores.json",
+        ),
+        _add_sweep,
+        needs_allennlp=True,
+        resume_path=lambda args: Path(args.serialization_dir),
+        outputs=_sweep_outputs,
+    ),
+)

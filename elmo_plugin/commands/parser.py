@@ -1,0 +1,104 @@
+"""The command line of `elmo`: parsers that say what was meant, and the list of commands."""
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from elmo_plugin import __version__
+from elmo_plugin.commands.arguments import COMMANDS, GROUPS
+from elmo_plugin.commands.command import Command
+from elmo_plugin.commands.options import OPTIONAL_VALUES, OPTIONS, add_loudness
+from elmo_plugin.common.streams import show
+
+EPILOG = (
+    "`elmo help COMMAND` has the arguments of a command. `allennlp elmo-COMMAND` is the same command. "
+    "AllenNLP knows it in a folder whose file .allennlp_plugins has the line elmo_plugin.plugin, such as "
+    "one that `elmo new` writes. Exit status: 0; 1 if the work failed; 2 for a wrong command line or file; "
+    "130 for Ctrl-C."
+)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser that knows no abbreviations, and names the nearest of its options."""
+
+    def __init__(self, prog: str, description: str, epilog: str, **options: Any) -> None:
+        description, epilog = (
+            each if "\n" in each else textwrap.fill(each, 100) for each in (description, epilog)
+        )
+        formatter = argparse.RawDescriptionHelpFormatter
+        super().__init__(
+            prog, None, description, epilog, formatter_class=formatter, allow_abbrev=False, **options
+        )
+
+    def parse_words(self, words: Sequence[str], namespace: argparse.Namespace) -> argparse.Namespace:
+        """Parses arguments. Exits with status 2 if they are wrong."""
+        words = list(words)
+        options = words[: words.index("--")] if "--" in words else words
+        for number, word in enumerate(options):
+            name = word.partition("=")[0]
+            if word.startswith("--") and " " not in word and name not in self._option_string_actions:
+                self.error(f"unknown option {name}{nearest(name, self._option_string_actions)}")
+            is_value = OPTIONAL_VALUES.get(word)
+            if is_value and not is_value("".join(words[number + 1 : number + 2])):
+                words[number] = f"{word}={OPTIONS[word]['const']}"
+        return self.parse_args(words, namespace)
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Returns a question with the name that was probably meant, or an empty string."""
+    found = get_close_matches(name, names, n=1)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def make_parser(command: Command, **options: Any) -> CommandParser:
+    """Returns the parser of a command."""
+    examples = "".join(f"\n  {example}" for example in command.examples)
+    parser = CommandParser(f"elmo {command.name}", command.description, f"examples:{examples}", **options)
+    command.add_arguments(parser)
+    add_loudness(parser, __version__)
+    return parser
+
+
+def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
+    """Returns the command that a command line names, and its arguments. Exits after `--help` or a mistake."""
+    number = next((number for number, word in enumerate(words) if not word.startswith("-")), len(words))
+    before, [name, *rest] = words[:number], words[number:] or ["help"]
+    parser = CommandParser(
+        "elmo", "ELMo on files of text.", f"{list_commands()}\n\n{textwrap.fill(EPILOG, 100)}"
+    )
+    parser.usage = "elmo COMMAND [ARGUMENTS]"
+    add_loudness(parser, __version__)
+    args = parser.parse_words(before, argparse.Namespace())
+    if name == "help":
+        if rest:
+            _command(parser, rest[0]).print_help()
+        else:
+            parser.print_help()
+        sys.exit()
+    command_parser = _command(parser, name)
+    return COMMANDS[name], command_parser.parse_words(rest, args)
+
+
+def _command(parser: CommandParser, name: str) -> CommandParser:
+    if name in COMMANDS:
+        return make_parser(COMMANDS[name])
+    meant = get_close_matches(name, COMMANDS, n=1)
+    (make_parser(COMMANDS[meant[0]]) if meant else parser).print_usage(sys.stderr)
+    fail(f"elmo: unknown command {name}{nearest(name, COMMANDS) or '; `elmo help` lists them'}", 2)
+
+
+def list_commands() -> str:
+    """Returns the commands in their groups, with a line for each."""
+    lines = []
+    for title, commands in GROUPS.items():
+        lines += ["", f"{title}:", *(f"  {command.name:12}{command.summary}" for command in commands)]
+    return "\n".join(lines[1:])
+
+
+def fail(message: object, status: int) -> NoReturn:
+    """Prints a message and exits."""
+    show(message, file=sys.stderr)
+    sys.exit(status)
