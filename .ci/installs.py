@@ -60,13 +60,13 @@ CHECKS = {
     f"cd elsewhere && bin/python -Ic '{LOAD}'\n",
     "flair": python_block("docs/flair.md"),
     "sklearn": python_block("docs/sklearn.md"),
-    "cluster": TEXT + "elmo embed '*.txt' vectors/ --all --bilm tiny --engine dask\nls vectors/*.hdf5\n",
+    "cluster": TEXT + "elmo embed '*.txt' vectors/ --all --bilm tiny --dask\nls vectors/*.hdf5\n",
     "demo": "elmo demo --bilm tiny --port 8802 &\n" + WAIT.format(8802),
     "test": "pytest --version && mypy --version && ruff --version\n",
     "allennlp": TRAIN + python_block("README.md") + TEXT + f"{EMBED} --mix run/model.tar.gz\n"
     "python -c 'import elmo_plugin.dropin; from allennlp.commands.elmo import ElmoEmbedder'\n",
     "allennlp,figures,demo": "elmo new ner x && cd x && allennlp train config.jsonnet -s run\n"
-    "elmo weights run/model.tar.gz -o weights.svg && test -s weights.svg\n"
+    "elmo weights run/model.tar.gz --plot weights.svg && test -s weights.svg\n"
     "elmo predict run/model.tar.gz 'Anna lives in Paris .'\n",
 }
 """The lines of bash for each extra, in an empty folder with its environment's commands on the PATH."""

@@ -1,4 +1,4 @@
-"""Writes a page for each command, `docs/commands/NAME.md`, with what its `--help` shows.
+"""Writes a page for each command, `docs/commands/NAME.md`, with the text of its `--help`, and their index.
 
 python docs/update_commands.py
 """
@@ -7,60 +7,92 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-import elmo_plugin.plugin  # noqa: F401  for the commands that need AllenNLP
-from elmo_plugin.commands.command import COMMANDS, WITH_ALLENNLP, load_command
+from elmo_plugin.commands.arguments import COMMANDS, GROUPS
+from elmo_plugin.commands.command import Command
+from elmo_plugin.commands.parser import make_parser
 
 FOLDER = Path(__file__).parent / "commands"
 INDEX = """# Commands
 
 Each is also `allennlp elmo-NAME`, in a folder whose `.allennlp_plugins` has the line `elmo_plugin.plugin`.
+`elmo help NAME` prints the content of its page. `-` is standard input or output wherever a text or a result
+can be named.
+"""
+REFERENCE = """
+## Exit status
 
-| command | | needs AllenNLP |
-| --- | --- | --- |
+| status | meaning |
+| --- | --- |
+| 0 | the work is done |
+| 1 | the work failed: a full disk, a package that is missing, a training of a sweep |
+| 2 | the command line is wrong, or a file is missing or cannot be used |
+| 130, 143 | stopped by Ctrl-C or by SIGTERM |
+
+## All options
+
+Each option means the same in all commands that have it. `-q`, `-v` and `-V` may also stand before the
+command's name. `--json` and `--dask` take the next word only if it can be their value (a name that ends in
+.json or .jsonl, an address); `--json=FILE` takes any name.
 """
 
 
 def pages() -> dict[str, str]:
     """Returns the text of each page by the name of its file."""
-    rows = (
-        f"| [`elmo {name}`]({name}.md) | {summary} | {'yes' if name in WITH_ALLENNLP else 'no'} |\n"
-        for name, summary in COMMANDS.items()
-    )
-    return {"index.md": INDEX + "".join(rows)} | {f"{name}.md": "".join(page(name)) for name in COMMANDS}
+    parsers = {name: make_parser(command, add_help=False) for name, command in COMMANDS.items()}
+    index = INDEX + "".join(map("".join, (group_table(*group) for group in GROUPS.items())))
+    index += REFERENCE + "".join(options_table(parsers))
+    written = {f"{name}.md": "".join(page(COMMANDS[name], parser)) for name, parser in parsers.items()}
+    return {"index.md": index} | written
 
 
-def page(name: str) -> Iterator[str]:
-    """Yields the parts of a command's page: what it does, how it is called, and its arguments."""
-    command = load_command(name)
-    parser = argparse.ArgumentParser(f"elmo {name}", add_help=False)
-    command.add_arguments(parser)
-    yield f"# elmo {name}\n\n{command.description}\n"
-    subparsers = [each.choices for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
-    if not subparsers:
-        yield from arguments(parser)
-    for subparser in (each for choices in subparsers for each in choices.values()):
-        yield f"\n## {subparser.prog}\n"
-        yield from arguments(subparser)
+def group_table(title: str, commands: tuple[Command, ...]) -> Iterator[str]:
+    """Yields the rows of a group of commands."""
+    yield f"\n## {title}\n\n| command | purpose | needs AllenNLP |\n| --- | --- | --- |\n"
+    for command in commands:
+        needs = "yes" if command.needs_allennlp else "no"
+        yield f"| [`elmo {command.name}`]({command.name}.md) | {command.summary}. | {needs} |\n"
 
 
-def arguments(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """Yields how a program is called, and a table of each group of its arguments."""
-    actions = [each for each in parser._actions if each.dest != "help"]
-    needed = [each for each in actions if each.required or not each.option_strings]
-    others = ["[options]"] if len(needed) < len(actions) else []
-    yield f"\n    {' '.join([parser.prog, *map(usage, needed), *others])}\n"
+def options_table(parsers: dict[str, argparse.ArgumentParser]) -> Iterator[str]:
+    """Yields a row for each option, with the commands that have it."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for name, parser in parsers.items():
+        for action in parser._actions:
+            if action.option_strings:
+                about = meaning(action, vars(action) | {"default": "*"}).removesuffix(" (default: *)")
+                rows.setdefault((spelling(action), about), []).append(f"[{name}]({name}.md)")
+    yield "\n| option | meaning | commands |\n| --- | --- | --- |\n"
+    for (option, about), names in sorted(rows.items(), key=lambda row: row[0][0].split("--")[-1]):
+        commands = "all" if len(names) == len(parsers) else ", ".join(names)
+        yield f"| `{option}` | {about} | {commands} |\n"
+
+
+def page(command: Command, parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yields the parts of a command's page: its purpose, how it is called, and its arguments."""
+    yield f"# elmo {command.name}\n\n{command.description}\n"
+    needed = [each for each in parser._actions if each.required or not each.option_strings]
+    yield f"\n    {' '.join([parser.prog, *map(usage, needed), '[options]'])}\n"
+    yield "\nExamples:\n\n" + "".join(f"    {example}\n" for example in command.examples)
     for group in parser._action_groups:
-        rows = [each for each in group._group_actions if each.dest != "help"]
-        if rows:
+        if group._group_actions:
             title = str(group.title).removeprefix("positional ")
-            yield f"\n**{title[:1].upper()}{title[1:]}**\n\n| | |\n| --- | --- |\n"
-        for action in rows:
-            about = ((action.help or "") % vars(action)).replace("|", "\\|").replace("{", "&#123;")
-            yield f"| `{', '.join([*action.option_strings[:-1], usage(action)])}` | {about} |\n"
+            yield f"\n**{title[:1].upper()}{title[1:]}**\n\n| argument | meaning |\n| --- | --- |\n"
+        for action in group._group_actions:
+            yield f"| `{spelling(action)}` | {meaning(action, vars(action))} |\n"
+
+
+def spelling(action: argparse.Action) -> str:
+    """Returns all names of an argument, the last with its value."""
+    return ", ".join([*action.option_strings[:-1], usage(action)])
+
+
+def meaning(action: argparse.Action, values: dict[str, object]) -> str:
+    """Returns the help of an argument for a table."""
+    return ((action.help or "") % values).replace("|", "\\|").replace("{", "&#123;")
 
 
 def usage(action: argparse.Action) -> str:
-    """Returns an argument as it is given: `FILE`, `--json FILE`."""
+    """Returns an argument as it is given: `FILE`, `--json [FILE]`."""
     choices = ",".join(map(str, action.choices or []))
     value = str(action.metavar or (f"{{{choices}}}" if choices else action.dest.upper()))
     values = {"0": "", "?": f"[{value}]", "*": f"[{value} …]", "+": f"{value} …"}

@@ -9,7 +9,6 @@ data, and how many updates with the largest part, each configuration needs to re
 `docs/draw_fractions.py` draws what `--json` has.
 """
 
-import argparse
 import itertools
 import json
 import math
@@ -31,7 +30,9 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from overrides import overrides
 
 from elmo_plugin.archives import import_all_plugins
-from elmo_plugin.commands.sweep import COMMAND
+from elmo_plugin.commands.arguments import COMMANDS
+from elmo_plugin.commands.parser import make_parser
+from elmo_plugin.commands.sweep import run
 from elmo_plugin.common.files import write_json
 from elmo_plugin.sweeps import Metric, read_configs
 
@@ -93,8 +94,8 @@ class UpdatesCallback(TrainerCallback):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    COMMAND.add_arguments(parser)
+    parser = make_parser(COMMANDS["sweep"])
+    parser.description = __doc__
     parser.add_argument("--fractions", type=float, nargs="+", required=True, metavar="PART")
     args = parser.parse_args()
     import_all_plugins("this program")
@@ -109,7 +110,7 @@ def main() -> None:
     args.configs, args.overrides = [f"{folder}/configs.json:*"], ""
     args.json = args.json or str(folder / "scores.json")
     args.include_package = ["sample_efficiency"]  # for the processes of --workers
-    COMMAND.execute(args)
+    COMMANDS["sweep"].execute(run, args)
     results = json.loads(Path(args.json).read_text(encoding="utf-8"))
     config = next(iter(configs.values()))
     metric = Metric.parse(args.metric or config.get("trainer", {}).get("validation_metric", "-loss"))
@@ -118,7 +119,7 @@ def main() -> None:
         most = max(curves[name])
         score = round(statistics.mean(curves[other][max(curves[other])]), 4)
         fraction = fraction_to_reach(curves[name], score, metric.higher_is_better)
-        runs = [folder / f"{name}@{most:g}" / str(seed) for seed in range(1, args.seeds + 1)]
+        runs = [folder / f"{name}@{most:g}" / str(seed) for seed in args.seeds]
         updates = [updates_to_reach(run, score, metric) for run in runs if not metric.is_of_test]
         reach = {"score": score, "fraction": fraction, "updates": updates}
         results[f"{name}@{most:g}"].setdefault("reaches", {})[other] = reach

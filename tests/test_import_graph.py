@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elmo_plugin.commands.command import WITHOUT_ALLENNLP
+from elmo_plugin.commands.arguments import COMMANDS
 
 PACKAGE = Path(__file__).parents[1] / "elmo_plugin"
 # What each room may import, besides itself. `plugin`, `dropin` and `__main__` may import everything.
@@ -38,7 +38,7 @@ WITHOUT_EXTRAS = [  # what an installation without AllenNLP has
     "elmo_plugin.language_model",
     "elmo_plugin.integrations.word_vectors",
     "elmo_plugin.__main__",
-    *(f"elmo_plugin.commands.{name}" for name in WITHOUT_ALLENNLP),
+    *(f"elmo_plugin.commands.{name}" for name, command in COMMANDS.items() if not command.needs_allennlp),
 ]
 
 

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, OutputPath, TextPath
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import write_json
 from elmo_plugin.common.outputs import check_outputs
 
 Run = Callable[[argparse.Namespace], Any]
@@ -48,17 +47,14 @@ class Command(NamedTuple):
 
     def check(self, args: argparse.Namespace) -> None:
         """Raises `BiLmError` if an input is missing, or an output is an input, a folder or another output."""
-        inputs = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
-        streams = 0
-        for value in inputs:
-            for path in value if isinstance(value, list) else [value]:
-                if isinstance(path, InputPath):
-                    path.check()
-                    streams += path == "-"
-        outputs = self.outputs(args)
-        if streams > 1 or list(outputs).count(STANDARD_OUTPUT) > 1:
+        values = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
+        check_outputs(self.outputs(args), values)
+        inputs = [path for value in values for path in (value if isinstance(value, list) else [value])]
+        paths = [path for path in inputs if isinstance(path, InputPath)]
+        if paths.count("-") > 1 or list(self.outputs(args)).count(STANDARD_OUTPUT) > 1:
             raise BiLmError("- stands for one file: name the others")
-        check_outputs(outputs, inputs)
+        for path in paths:
+            path.check()
 
     def load(self) -> Run:
         """Imports the function that runs the command, often with torch or AllenNLP: this takes seconds."""
@@ -75,6 +71,8 @@ class Command(NamedTuple):
         ):
             content = run(args)
         if content is not None and args.json:
+            from elmo_plugin.common.files import write_json  # imports numpy
+
             write_json(args.json, content)
 
     def how_to_resume(self, args: argparse.Namespace) -> str:

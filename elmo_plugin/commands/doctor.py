@@ -1,4 +1,4 @@
-"""`elmo doctor`: prints what is installed, and what each command lacks."""
+"""`elmo doctor`: prints the versions of packages, and those that each command lacks."""
 
 import argparse
 import platform

@@ -31,7 +31,7 @@ class InputPath(str):
             raise BiLmError(f"{self.kind} not found: {self}")
 
     def _is_found(self) -> bool:
-        """Returns whether what is not a path means something else."""
+        """Returns whether a string that is not a path means something else."""
         return False
 
 
@@ -149,7 +149,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "type": device,
         "default": "cpu",
         "metavar": "DEVICE",
-        "help": "cpu, cuda or cuda:N (default: %(default)s)",
+        "help": "processor: cpu, cuda or cuda:N (default: %(default)s)",
     },
     "--precision": {
         "choices": PRECISIONS,

@@ -1,4 +1,4 @@
-"""The command line of `elmo`: parsers that say what was meant, and the list of commands."""
+"""The command line of `elmo`: parsers that suggest the nearest name, and the list of commands."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ from elmo_plugin import __version__
 from elmo_plugin.commands.arguments import COMMANDS, GROUPS
 from elmo_plugin.commands.command import Command
 from elmo_plugin.commands.options import OPTIONAL_VALUES, OPTIONS, add_loudness
-from elmo_plugin.common.streams import show
+from elmo_plugin.common.streams import show, visible
 
 EPILOG = (
     "`elmo help COMMAND` has the arguments of a command. `allennlp elmo-COMMAND` is the same command. "
@@ -34,7 +34,7 @@ class CommandParser(argparse.ArgumentParser):
         )
 
     def parse_words(self, words: Sequence[str], namespace: argparse.Namespace) -> argparse.Namespace:
-        """Parses arguments. Exits with status 2 if they are wrong."""
+        """Parses arguments, options anywhere among them. Exits with status 2 if they are wrong."""
         words = list(words)
         options = words[: words.index("--")] if "--" in words else words
         for number, word in enumerate(options):
@@ -44,7 +44,7 @@ class CommandParser(argparse.ArgumentParser):
             is_value = OPTIONAL_VALUES.get(word)
             if is_value and not is_value("".join(words[number + 1 : number + 2])):
                 words[number] = f"{word}={OPTIONS[word]['const']}"
-        return self.parse_args(words, namespace)
+        return self.parse_intermixed_args(words, namespace)
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -99,6 +99,8 @@ def list_commands() -> str:
 
 
 def fail(message: object, status: int) -> NoReturn:
-    """Prints a message and exits."""
+    """Prints a message, and raises the `SystemExit` with it."""
     show(message, file=sys.stderr)
-    sys.exit(status)
+    end = SystemExit(visible(message))
+    end.code = status
+    raise end

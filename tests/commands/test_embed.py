@@ -165,8 +165,7 @@ def test_options_reach_the_file(
         (["--all", "--bilm", "tiny", "--options-file", "o", "--weight-file", "w"], "give one biLM"),
         (["--mix", "archive", "--bilm", "tiny"], "give one biLM"),
         (["--all", "--options-file", "o"], "go together"),
-        (["--all", "--bilm", "tiny", "--cuda-device", "one"], "--cuda-device is a number"),
-        (["--all", "--bilm", "tiny", "--scheduler", "tcp://a:1"], "goes with --engine dask"),
+        (["--all", "--bilm", "tiny", "--device", "cuda:99"], "GPU not found: cuda:99"),
     ],
 )
 def test_arguments_that_do_not_go_together_are_named(

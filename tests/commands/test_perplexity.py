@@ -172,7 +172,7 @@ def test_a_lower_precision_gives_nearly_the_same(archive: str, text: str, precis
 @pytest.mark.cuda
 def test_a_gpu_gives_the_same(archive: str, text: str) -> None:
     expected = _numbers(measure_perplexity(archive, [text]))
-    found = _numbers(measure_perplexity(archive, [text], cuda_device=0))
+    found = _numbers(measure_perplexity(archive, [text], device="cuda"))
     assert found == pytest.approx(expected, rel=1e-5)
 
 
@@ -205,7 +205,7 @@ def test_a_vocabulary_without_the_special_words_is_refused(text: str, tmp_path: 
         ({"batch_size": 0}, "--batch-size must be at least 1, not 0"),
         ({"block_words": 0}, "--block-words must be at least 1, not 0"),
         ({"state": "none"}, "state: expected one of carry, reset, got 'none'"),
-        ({"cuda_device": 99}, "(?i)gpu"),
+        ({"device": "cuda:99"}, "(?i)gpu"),
     ],
 )
 def test_what_cannot_be_is_named_and_leaves_nothing_behind(

@@ -45,14 +45,14 @@ def test_what_it_wrote_trains_an_epoch(old: Path) -> None:
 
 
 def test_standard_streams(
-    old: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    old: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     run("port", old / "old.json", "-o", old / "new.json")
-    capsys.readouterr()
+    capfd.readouterr()
     stdin = io.TextIOWrapper(io.BytesIO((old / "old.json").read_bytes()))
     monkeypatch.setattr(sys, "stdin", stdin)
     run("port", "-")
-    assert capsys.readouterr().out == (old / "new.json").read_text()
+    assert capfd.readouterr().out == (old / "new.json").read_text()
 
 
 def test_texts_are_numbers_and_variables_stay(tmp_path: Path) -> None:

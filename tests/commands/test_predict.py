@@ -25,7 +25,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_question_has_an_answer_that_is_scored(archive: Path, tmp_path: Path) -> None:
     output = tmp_path / "answers.json"
-    run("predict", archive, DATA, "--squad", "-o", output, "--batch-size", 3)
+    run("predict", archive, "--squad", DATA, "-o", output, "--batch-size", 3)
     assert list(json.loads(output.read_text())) == ["a1", "a2", "a3", "b1"]
     _, figures = score_squad(str(DATA), str(output))
     assert (figures["total"], figures["missing"]) == (4, 0)
@@ -45,8 +45,8 @@ def change(folder: Path, change_question: Any) -> Path:
 @pytest.mark.parametrize("without", [["a1", "a2", "a3", "b1"], ["a2"]])
 def test_the_data_need_no_answers(archive: Path, tmp_path: Path, without: list[str]) -> None:
     data = change(tmp_path, lambda _, each: each["id"] in without and each.pop("answers"))
-    run("predict", archive, DATA, "--squad", "-o", tmp_path / "expected.json")
-    run("predict", archive, data, "--squad", "-o", tmp_path / "answers.json")
+    run("predict", archive, "--squad", DATA, "-o", tmp_path / "expected.json")
+    run("predict", archive, "--squad", data, "-o", tmp_path / "answers.json")
     assert (tmp_path / "answers.json").read_text() == (tmp_path / "expected.json").read_text()
 
 
@@ -61,7 +61,7 @@ def test_what_cannot_be_read_is_reported_and_skipped(
             del question["answers"]
 
     data, output = change(tmp_path, change_question), tmp_path / "answers.json"
-    run("predict", archive, data, "--squad", "-o", output)
+    run("predict", archive, "--squad", data, "-o", output)
     assert list(json.loads(output.read_text())) == ["a1", "a3"]
     said = capsys.readouterr()
     assert "2 answers, 2 questions skipped" in said.out
@@ -71,20 +71,15 @@ def test_what_cannot_be_read_is_reported_and_skipped(
 
 def test_the_archive_of_another_task_is_refused(tagger_archives: list[Path], tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="expected a model of SQuAD"):
-        run("predict", tagger_archives[0], DATA, "--squad", "-o", tmp_path / "answers.json")
+        run("predict", tagger_archives[0], "--squad", DATA, "-o", tmp_path / "answers.json")
 
 
-@pytest.mark.parametrize(
-    "arguments", [["text", DATA, "--squad", "-o", "a.json"], [DATA, "--squad"], ["text", "-o", "a.json"]]
-)
-def test_a_file_of_questions_needs_an_output_and_other_texts_have_none(arguments: list[Any]) -> None:
-    with pytest.raises(ConfigurationError, match="--squad needs one file as TEXT, and -o FILE"):
-        run("predict", "absent.tar.gz", *arguments)
-
-
-def test_options_may_be_between_the_archive_and_the_texts(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"absent\.tar\.gz"):
-        run("predict", tmp_path / "absent.tar.gz", "--json", "text")
+@pytest.mark.parametrize("arguments", [["text", "--squad", DATA], []], ids=["both", "neither"])
+def test_either_texts_or_a_file_of_questions_is_read(
+    arguments: list[Any], tagger_archives: list[Path]
+) -> None:
+    with pytest.raises(ConfigurationError, match="expected TEXT, or --squad FILE"):
+        run("predict", tagger_archives[0], *arguments)
 
 
 @pytest.mark.parametrize("command", ["predict", "ensemble"])

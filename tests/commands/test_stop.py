@@ -84,7 +84,7 @@ def commands(folder: Path, lines: int) -> dict[str, list[str]]:
     return {
         "embed": ["embed", "text.txt", "out.hdf5", "--all", "--bilm", "tiny"],
         "embed with workers": ["embed", "text.txt", "out.hdf5", "--all", "--bilm", "tiny", "--workers", "2"],
-        "vocab": ["vocab", "text.txt", "text*.txt", "-o", "vocabulary", "--num-processes", "2"],
+        "vocab": ["vocab", "text.txt", "text*.txt", "-o", "vocabulary", "--workers", "2"],
         "perplexity": ["perplexity", archive, "text.txt", "--per-sentence", "scores.jsonl"],
     }
 

@@ -48,7 +48,7 @@ def configs(tmp_path: Path) -> list[str]:
 
 
 def sweep(configs: list[str], folder: Path, seeds: int, overrides: str = "", *options: object) -> None:
-    run("sweep", *configs, "-s", folder, "--seeds", seeds, "-o", overrides, *options)
+    run("sweep", *configs, "-s", folder, "--seeds", seeds, "--overrides", overrides, *options)
 
 
 class Trained(NamedTuple):
@@ -133,7 +133,7 @@ def test_the_command_trains_all_and_writes_scores_table_and_plot(
     configs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
     arguments = ["elmo-sweep", *configs, "-s", str(tmp_path / "runs"), "--seeds", "2"]
-    arguments += ["--json", str(tmp_path / "out.json"), "-o", '{"trainer.num_epochs": 1}']
+    arguments += ["--json", str(tmp_path / "out.json"), "--overrides", '{"trainer.num_epochs": 1}']
     monkeypatch.setattr("sys.argv", ["allennlp", *arguments])
     main()
     found = metrics(tmp_path / "runs")

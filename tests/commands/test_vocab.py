@@ -32,7 +32,7 @@ def test_the_command_writes_a_vocabulary_and_the_figures_of_the_text(
 ) -> None:
     out = tmp_path / "out" / "vocabulary"
     cache = tmp_path / "cache"
-    run("vocab", text, "-o", out, "--min-count", 2, "--cache-directory", cache)
+    run("vocab", text, "-o", out, "--min-count", 2, "--cache", cache)
     assert words_of(out) == ["@@PADDING@@", "@@UNKNOWN@@", "<S>", "</S>", "a", "b"]
     figures = {"tokens": 12, "sentences": 4, "types": 8, "words": 2, "coverage": 6 / 12}
     assert json.loads((tmp_path / "out" / "vocabulary.corpus.json").read_text()) == figures
@@ -50,7 +50,7 @@ def test_it_is_the_vocabulary_that_allennlp_makes_of_the_instances(
 ) -> None:
     min_count, max_size = limits
     limits_given = ["--min-count", min_count, *([] if max_size is None else ["--max-size", max_size])]
-    run("vocab", text, "-o", tmp_path / "out", *limits_given, "--cache-directory", tmp_path / "cache")
+    run("vocab", text, "-o", tmp_path / "out", *limits_given, "--cache", tmp_path / "cache")
     expected = Vocabulary.from_instances(
         BiLmTextReader().read(text), min_count={"words": min_count}, max_vocab_size={"words": max_size}
     )
@@ -67,12 +67,12 @@ def test_it_is_the_vocabulary_that_allennlp_makes_of_the_instances(
 )
 def test_limits_that_cannot_be_are_refused(text: str, tmp_path: Path, options: list, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        run("vocab", text, "-o", tmp_path / "out", "--cache-directory", tmp_path / "cache", *options)
+        run("vocab", text, "-o", tmp_path / "out", "--cache", tmp_path / "cache", *options)
     assert not (tmp_path / "out").exists() and not (tmp_path / "out.corpus.json").exists()
 
 
 def test_what_is_there_already_is_kept(text: str, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     with pytest.raises(ConfigurationError, match=f"{tmp_path / 'out'} already exists"):
-        run("vocab", text, "-o", tmp_path / "out", "--cache-directory", tmp_path / "cache")
+        run("vocab", text, "-o", tmp_path / "out", "--cache", tmp_path / "cache")
     assert not any((tmp_path / "out").iterdir())

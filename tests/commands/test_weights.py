@@ -58,17 +58,17 @@ def test_draws_the_archives_by_the_names_of_their_trainings(run: Path, tmp_path:
     (tmp_path / "other.tar.gz").write_bytes((run / "model.tar.gz").read_bytes())
     shutil.copytree(run, tmp_path / "ner_elmo" / "2")  # of a sweep
     archives = [run / "model.tar.gz", run, tmp_path / "other.tar.gz", tmp_path / "ner_elmo" / "2"]
-    run_command("weights", *archives, "-o", tmp_path / "figure.svg")
+    run_command("weights", *archives, "--plot", tmp_path / "figure.svg")
     comments = (tmp_path / "figure.svg").read_text()
     assert comments.count("<!-- tagger_1 -->") == 4, "two models in two panels"
     assert comments.count("<!-- other -->") == comments.count("<!-- ner_elmo/2 -->") == 2
 
 
 def test_mistakes_are_reported(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"-o draws \.svg, \.png, \.pdf, not figure\.jpeg"):
-        run_command("weights", run, "-o", "figure.jpeg")
-    with pytest.raises(ConfigurationError, match="no-such: file not found"):
+    with pytest.raises(ConfigurationError, match=r"--plot draws \.svg, \.png, \.pdf, not figure\.jpeg"):
+        run_command("weights", run, "--plot", "figure.jpeg")
+    with pytest.raises(ConfigurationError, match="archive not found: no-such"):
         run_command("weights", "no-such")
     bilm = write_training(tmp_path / "bilm", random_bilm())
-    with pytest.raises(ConfigurationError, match="expected a model with ELMo"):
+    with pytest.raises(ConfigurationError, match="no archive has a model with ELMo"):
         run_command("weights", bilm)

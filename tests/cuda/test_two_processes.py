@@ -58,11 +58,10 @@ def test_a_text_is_embedded_by_two_workers_as_by_one(device: str, tmp_path: Path
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{line}\n" for line in LINES))
     settings = EmbedSettings(write_pair(medium_bilm(), tmp_path / "bilm"))
-    devices = (0,) if device == "cuda" else ()
     found = []
     for workers in (1, 2):
         output = tmp_path / f"{workers}.hdf5"
-        embed_file(text, output, settings, workers=workers, cuda_devices=devices, show_progress=False)
+        embed_file(text, output, settings, workers=workers, devices=[device], show_progress=False)
         with h5py.File(output) as file:
             numbers = sorted(map(int, (name for name in file if name.isdigit())))
             found.append([torch.from_numpy(file[str(number)][()]) for number in numbers])

@@ -43,7 +43,7 @@ def trainings_of(folder: Path, marker: Path, deaths: int, seeds: int) -> list[Tr
     }
     path = folder.parent / "ner.json"
     path.write_text(json.dumps(config))
-    return find_trainings([str(path)], folder, seeds)
+    return find_trainings([str(path)], folder, range(1, seeds + 1))
 
 
 def without_times(metrics: dict[str, Any] | None) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def test_mistakes_in_configurations_are_named(text: str, source: str, message: s
 
 
 def test_each_configuration_is_trained_with_each_seed(file: Path, tmp_path: Path) -> None:
-    trainings = find_trainings([f"{file}:ner_top", f"{file}:sst_*"], tmp_path, seeds=2)
+    trainings = find_trainings([f"{file}:ner_top", f"{file}:sst_*"], tmp_path, seeds=[1, 2])
     expected = [(name, seed) for name in ("ner_top", "sst_elmo") for seed in (1, 2)]
     assert [(training.name, training.seed) for training in trainings] == expected
     assert [training.folder for training in trainings] == [tmp_path / n / str(s) for n, s in expected]
@@ -63,4 +63,4 @@ def test_each_configuration_is_trained_with_each_seed(file: Path, tmp_path: Path
 def test_a_name_that_leads_out_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "variants.json").write_text(json.dumps({name: {}}))
     with pytest.raises(ConfigurationError, match="cannot have a folder of its name"):
-        find_trainings([f"{tmp_path}/variants.json:*"], tmp_path / "runs", seeds=1)
+        find_trainings([f"{tmp_path}/variants.json:*"], tmp_path / "runs", seeds=[1])

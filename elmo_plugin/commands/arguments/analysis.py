@@ -78,7 +78,7 @@ COMMANDS = (
     ),
     Command(
         "doctor",
-        "Print what is installed, and what each command lacks. Ends with status 1 if a command lacks "
+        "Print the versions of packages, and those that each command lacks. Ends with status 1 if a command lacks "
         "something.",
         ("elmo doctor", "elmo doctor > report.txt"),
         _add_doctor,

@@ -69,9 +69,9 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the file")
     add_options(group, "--dtype", default=DTYPES[0])
     add = group.add_argument
-    add("--format", choices=OUTPUT_FORMATS, help="default: by the suffix of OUTPUT")
+    add("--format", choices=OUTPUT_FORMATS, help="format of OUTPUT (default: by its suffix)")
     add("--compression", choices=["gzip"], help="compress the vectors of HDF5")
-    about = "1 to 9 (default: %(default)s)"
+    about = "level of --compression, 1 to 9 (default: %(default)s)"
     add("--compression-level", type=positive_int, default=4, metavar="N", help=about)
     about = "leave the sentences out"
     add("--forget-sentences", dest="keep_sentences", action="store_false", help=about)
@@ -85,8 +85,14 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
     about = "number of words at a time, padding included (default: %(default)s)"
     add("--max-batch-tokens", type=positive_int, default=MAX_BATCH_TOKENS, metavar="N", help=about)
     add_options(group, "--workers", "--dask")
-    add("--threads", type=positive_int, default=1, metavar="N", help="of each worker (default: %(default)s)")
-    about = "cpu, cuda or cuda:N, or several GPUs with commas (default: %(default)s)"
+    add(
+        "--threads",
+        type=positive_int,
+        default=1,
+        metavar="N",
+        help="number of threads of each worker (default: %(default)s)",
+    )
+    about = "processor: cpu, cuda or cuda:N, or several GPUs with commas (default: %(default)s)"
     add_options(group, "--device", type=devices, metavar="DEVICE[,…]", help=about)
 
 
@@ -99,7 +105,12 @@ def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     add("words", metavar="WORD", nargs="+", help=about)
     about = "number of neighbours (default: %(default)s)"
     add("-k", type=positive_int, default=10, metavar="N", help=about)
-    add("--layer", type=int, metavar="N", help="0 is the token layer (default: the top layer)")
+    add(
+        "--layer",
+        type=int,
+        metavar="N",
+        help="number of the layer; 0 is the token layer (default: the top layer)",
+    )
     add_options(parser, "--json", "--device", "--precision")
 
 

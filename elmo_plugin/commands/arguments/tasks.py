@@ -43,7 +43,7 @@ def _add_predict(parser: argparse.ArgumentParser) -> None:
 
 
 def _predict_outputs(args: argparse.Namespace) -> list[OutputPath]:
-    """Returns the files: predictions on standard output are what the command prints."""
+    """Returns the files. The command prints predictions to standard output itself."""
     return [path for path in output_paths(args) if path != STANDARD_OUTPUT]
 
 
@@ -53,7 +53,13 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--bilm", "--trust")
     about = "address to serve at (default: %(default)s, this machine)"
     add("--host", default="127.0.0.1", metavar="ADDRESS", help=about)
-    add("--port", type=int, default=8000, metavar="N", help="0 for any that is free (default: %(default)s)")
+    add(
+        "--port",
+        type=int,
+        default=8000,
+        metavar="N",
+        help="port to serve at; 0 for any that is free (default: %(default)s)",
+    )
     add("--open", action="store_true", help="open the page in a browser")
     about = "maximum length of a text (default: %(default)s)"
     add("--max-characters", type=positive_int, default=MAX_CHARACTERS, metavar="N", help=about)
@@ -92,7 +98,7 @@ def _add_port(parser: argparse.ArgumentParser) -> None:
 COMMANDS = (
     Command(
         "predict",
-        "Show what a trained model finds in a text. It is in colour on a terminal. With --squad, all "
+        "Show the predictions of a trained model for a text. They are in colour on a terminal. With --squad, all "
         'questions of a file are answered, and --output gets {"id": "answer", …}, as `elmo score squad` '
         "reads it; questions that are too long for the model are reported and skipped.",
         (

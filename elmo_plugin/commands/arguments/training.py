@@ -60,12 +60,12 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     about = "a configuration, as for `allennlp train`, or FILE:VARIANT; 'FILE:sst_*' for several"
     add("configs", type=ConfigPath, nargs="+", metavar="CONFIG", help=about)
-    about = "gets DIR/NAME/SEED and a table"
+    about = "folder of the trainings, DIR/NAME/SEED, and their table"
     add("-s", "--serialization-dir", type=OutputPath, required=True, metavar="DIR", help=about)
     add_options(parser, "--seeds")
     about = """changes of all configurations, such as '{"trainer.num_epochs": 5}'"""
     add("--overrides", default="", metavar="JSON", help=about)
-    about = "--metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)"
+    about = "such as --metric=+accuracy or --metric=-loss (default: the trainer's validation_metric)"
     add("--metric", metavar="METRIC", help=about)
     add_options(parser, "--json", "--plot", "--workers", "--dask")
 

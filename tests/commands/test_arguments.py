@@ -1,0 +1,109 @@
+"""The arguments of all commands: one meaning for each name, and help that imports nothing large."""
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from elmo_plugin import bilm, embed_files, language_model
+from elmo_plugin.analysis.nearest_sense import TIES
+from elmo_plugin.bilm.io import DTYPES
+from elmo_plugin.commands.arguments import COMMANDS, analysis, embedding, tasks
+from elmo_plugin.commands.options import DTYPES as DTYPES_OF_OPTIONS
+from elmo_plugin.commands.options import PRECISIONS
+from elmo_plugin.commands.parser import make_parser
+from elmo_plugin.commands.score import SCORERS
+from elmo_plugin.demo.tasks import MAX_CHARACTERS
+from tests.conftest import REPOSITORY
+
+METAVARS = [
+    "ARCHIVE",
+    "BILM",
+    "CONFIG",
+    "DIR",
+    "FILE",
+    "FOLDER",
+    "OLD",
+    "OUTPUT",
+    "PATH",
+    "TASK",
+    "TEST",
+    "TEXT",
+    "TRAIN",
+    "WORD",
+]
+EXCEPTIONS = {  # a command's option that differs from the same option of others, and why
+    ("embed", "--device"): "several GPUs share a text",
+    ("port", "--data"): "`elmo new` also takes files",
+}
+WITHOUT_LIBRARIES = """
+import contextlib, io, json, sys
+for name in ("torch", "allennlp", "numpy", "h5py"):
+    sys.modules[name] = None
+from elmo_plugin.commands.main import main
+for arguments in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(SystemExit):
+        main(arguments)
+    print(json.dumps(printed.getvalue()))
+"""
+
+
+def actions(name: str) -> list[argparse.Action]:
+    return make_parser(COMMANDS[name], add_help=False)._actions
+
+
+def test_an_option_has_one_meaning() -> None:
+    found: dict[str, dict[tuple[Any, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for command in COMMANDS:
+        for action in actions(command):
+            for option in action.option_strings:
+                if (command, option) not in EXCEPTIONS:
+                    meaning = (action.help, action.metavar, action.type, tuple(action.choices or ()))
+                    found[option][meaning].append(command)
+    assert {option: dict(each) for option, each in found.items() if len(each) > 1} == {}
+
+
+def test_every_argument_has_help_and_a_known_metavar() -> None:
+    for command in COMMANDS:
+        for action in actions(command):
+            assert action.help, (command, action.dest)
+            assert action.option_strings or action.metavar in METAVARS, (command, action.metavar)
+
+
+def test_the_choices_are_those_of_the_libraries() -> None:
+    """They are repeated, as `--help` does not import torch."""
+    assert tuple(bilm.PRECISIONS) == PRECISIONS and bilm.MAX_BATCH_TOKENS == embedding.MAX_BATCH_TOKENS
+    assert tuple(DTYPES) == tuple(embed_files.DTYPES) == DTYPES_OF_OPTIONS
+    assert tuple(embed_files.OUTPUT_FORMATS) == embedding.OUTPUT_FORMATS
+    assert embed_files.TOKENIZERS == embedding.TOKENIZERS
+    assert language_model.STATES == embedding.STATES
+    assert tuple(TIES) == analysis.TIES
+    assert SCORERS.keys() == tasks.SCORED.keys()
+    assert MAX_CHARACTERS == tasks.MAX_CHARACTERS
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_are_command_lines(name: str) -> None:
+    examples = COMMANDS[name].examples
+    assert len(examples) == 2
+    for example in examples:
+        words = shlex.split(example.partition(" < ")[0].partition(" > ")[0])
+        if words[0] == "elmo":
+            assert words[1] == name
+            make_parser(COMMANDS[name]).parse_words(words[2:], argparse.Namespace())
+
+
+def test_help_and_mistakes_need_no_library() -> None:
+    calls = [["help"], ["-V"], *([name, "--help"] for name in COMMANDS), ["predict", "no.tar.gz", "a"]]
+    program = [sys.executable, "-c", WITHOUT_LIBRARIES, json.dumps(calls)]
+    process = subprocess.run(program, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    printed = [json.loads(line) for line in process.stdout.splitlines()]
+    assert all(COMMANDS[name].summary in printed[0] for name in COMMANDS)
+    for name, text in zip(COMMANDS, printed[2:-1], strict=True):
+        assert text.startswith(f"usage: elmo {name} ") and "\nexamples:\n  " in text
+    assert process.stderr == "elmo predict: archive not found: no.tar.gz\n"

@@ -1,0 +1,176 @@
+"""Command lines of `elmo`: what is meant by them, and what is said about wrong ones."""
+
+import argparse
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elmo_plugin import __version__
+from elmo_plugin.commands.main import main
+from elmo_plugin.commands.options import ArchivePath, device, seeds
+from elmo_plugin.commands.parser import parse
+from elmo_plugin.common.errors import BiLmError
+
+
+def ended(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[Any, str, str]:
+    """Returns the status of a call, and what it printed."""
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    printed = capsys.readouterr()
+    return end.value.code, printed.out, printed.err
+
+
+@pytest.mark.parametrize("arguments", [[], ["help"], ["--help"], ["-h"], ["-q"]])
+def test_the_list_of_commands_is_the_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = ended(capsys, *arguments)
+    assert not status and "\nLook closer:\n  weights " in out
+
+
+@pytest.mark.parametrize("arguments", [["-V"], ["--version"], ["embed", "-V"], ["-q", "embed", "--version"]])
+def test_the_version_may_be_asked_anywhere(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(capsys, *arguments)[:2] == (0, f"elmo_plugin {__version__}\n")
+
+
+def test_help_about_a_command_is_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(capsys, "help", "embed")[1] == ended(capsys, "embed", "--help")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "usage", "message"),
+    [
+        (["embde", "a.txt"], "elmo embed ", "elmo: unknown command embde; did you mean embed?"),
+        (["help", "swep"], "elmo sweep ", "elmo: unknown command swep; did you mean sweep?"),
+        (["xyz"], "elmo COMMAND", "elmo: unknown command xyz; `elmo help` lists them"),
+        (["embed", "--precison", "int8"], "elmo embed ", "option --precison; did you mean --precision?"),
+        (["embed", "a", "b", "--prec", "int8", "--top"], "elmo embed ", "unknown option --prec; did you"),
+        (["probe", "tiny", "a"], "elmo probe ", "required: TEST"),
+        (["score", "nre", "a"], "elmo score ", "invalid choice: 'nre'"),
+        (["neighbors", "tiny", "a", "b", "--device", "gpu"], "elmo neighbors ", "expected cpu, cuda or"),
+        (["neighbors", "tiny", "a", "b", "-k", "0"], "elmo neighbors ", "expected at least 1, got 0"),
+        (["--quite", "embed"], "elmo COMMAND", "unknown option --quite; did you mean --quiet?"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_a_wrong_call_names_what_was_meant(
+    arguments: list[str], usage: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = ended(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"usage: {usage}") and message in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["predict", "no.tar.gz", "text"],
+        ["demo", "no.tar.gz"],
+        ["weights", "."],
+        ["ensemble", "text.txt", "text.txt", "-o", "a.tar.gz"],
+        ["neighbors", "tiny", "no.txt", "word"],
+        ["vocab", "no*.txt", "-o", "vocabulary"],
+        ["sweep", "no.jsonnet:variant", "-s", "runs"],
+        ["port", "no.jsonnet"],
+        ["score", "squad", "text.txt"],
+        ["embed", "text.txt", "text.txt", "--top", "--bilm", "tiny"],
+        ["score", "squad", "-", "-"],
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_file_has_status_2(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text.txt").write_text("Hello\n")
+    monkeypatch.chdir(tmp_path)
+    status, _, err = ended(capsys, *arguments)
+    assert status == 2 and err.startswith(f"elmo {arguments[0]}: ") and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "json_path", "texts"),
+    [
+        (["--json", "ner", "a text"], "/dev/stdout", ["a text"]),
+        (["--json", "x.json", "ner", "a text"], "x.json", ["a text"]),
+        (["ner", "a text", "--json"], "/dev/stdout", ["a text"]),
+        (["ner", "a text", "--json", "-"], "/dev/stdout", ["a text"]),
+        (["ner", "a text", "--json", "x.jsonl", "b"], "x.jsonl", ["a text", "b"]),
+        (["ner", "--json=x", "a text"], "x", ["a text"]),
+        (["ner", "--json", "--trust", "a text"], "/dev/stdout", ["a text"]),
+        (["ner", "--", "--json"], None, ["--json"]),
+    ],
+)
+def test_json_takes_a_word_that_can_be_its_file(
+    words: list[str], json_path: str | None, texts: list[str]
+) -> None:
+    command, args = parse(["predict", *words])
+    assert (command.name, args.json, args.archive, args.texts) == ("predict", json_path, "ner", texts)
+
+
+@pytest.mark.parametrize("loud", ["-q", "--quiet", "-v", "--verbose"])
+def test_quiet_and_verbose_stand_on_both_sides(loud: str) -> None:
+    before, after = (parse(words)[1] for words in ([loud, "library"], ["library", loud]))
+    assert before == after and before.quiet != before.verbose
+
+
+def test_each_mix_has_its_option() -> None:
+    words = ["probe", "--mix", "a.tar.gz", "--mix", "b.tar.gz", "tiny", "train", "test", "--seeds", "3,7"]
+    args = parse(words)[1]
+    assert args.mix == ["a.tar.gz", "b.tar.gz"] and args.seeds == [3, 7]
+    assert (args.bilm, args.train, args.test) == ("tiny", "train", "test")
+    assert parse(["probe", *words[5:]])[1].mix == []
+
+
+@given(st.integers(1, 50))
+def test_a_number_of_seeds_counts_from_1(count: int) -> None:
+    assert seeds(str(count)) == list(range(1, count + 1))
+
+
+@given(st.lists(st.integers(0, 2**31), min_size=1, unique=True))
+def test_seeds_are_listed_with_commas(numbers: list[int]) -> None:
+    assert seeds(",".join(map(str, numbers)) + ",") == numbers
+
+
+@pytest.mark.parametrize("text", ["gpu", "cuda:", "cuda:-1", "cuda:a", "0", "-1", "", "CPU"])
+def test_other_devices_are_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="expected cpu, cuda or cuda:N, got"):
+        device(text)
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04"])
+def test_a_file_that_is_no_archive_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(BiLmError, match=r"file: expected an archive such as model\.tar\.gz"):
+        ArchivePath(str(tmp_path / "file")).check()
+
+
+def feed(monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+
+
+def test_standard_input_and_output_stand_for_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    feed(monkeypatch, b"The play ended .\nThey play .\n")
+    main(["neighbors", "tiny", "-", "a [play] .", "--json"])
+    printed = capfd.readouterr()
+    assert json.loads(printed.out)[0]["words"] == ["a", "play", "."], "JSON alone"
+    assert "The [play] ended ." in printed.err
+    feed(monkeypatch, b"a a b\n")
+    main(["vocab", "-", "-o", str(tmp_path / "words"), "--cache", str(tmp_path / "cache")])
+    assert "words: 2" in capfd.readouterr().out
+    feed(monkeypatch, b"Ada B-PER B-PER\n")
+    main(["score", "ner", "-", "--json", "-"])
+    assert json.loads(capfd.readouterr().out)["f1"] == 1
+
+
+def test_a_mistake_in_standard_input_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed(monkeypatch, b"\xff\n")
+    status, _, err = ended(capsys, "neighbors", "tiny", "-", "a")
+    assert status == 2 and err.startswith("elmo neighbors: standard input, line 1: ")
