@@ -78,8 +78,8 @@ COMMANDS = (
     ),
     Command(
         "doctor",
-        "Print the versions of packages, and those that each command lacks. Ends with status 1 if a command lacks "
-        "something.",
+        "Print the versions of packages, and those that each command lacks. Ends with status 1 if a command "
+        "cannot run.",
         ("elmo doctor", "elmo doctor > report.txt"),
         _add_doctor,
     ),

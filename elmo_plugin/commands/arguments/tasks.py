@@ -98,9 +98,9 @@ def _add_port(parser: argparse.ArgumentParser) -> None:
 COMMANDS = (
     Command(
         "predict",
-        "Show the predictions of a trained model for a text. They are in colour on a terminal. With --squad, all "
-        'questions of a file are answered, and --output gets {"id": "answer", …}, as `elmo score squad` '
-        "reads it; questions that are too long for the model are reported and skipped.",
+        "Show the predictions of a trained model for a text. They are in colour on a terminal. With "
+        '--squad, all questions of a file are answered, and --output gets {"id": "answer", …}, as `elmo '
+        "score squad` reads it; questions that are too long for the model are reported and skipped.",
         (
             "elmo predict run/model.tar.gz 'Ada moved to Lisbon.'",
             "elmo predict run/model.tar.gz --squad dev.json -o answers.json",
