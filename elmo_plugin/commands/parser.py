@@ -25,9 +25,7 @@ class CommandParser(argparse.ArgumentParser):
     """A parser that knows no abbreviations, and names the nearest of its options."""
 
     def __init__(self, prog: str, description: str, epilog: str, **options: Any) -> None:
-        description, epilog = (
-            each if "\n" in each else textwrap.fill(each, 100) for each in (description, epilog)
-        )
+        description, epilog = (each if "\n" in each else _filled(each) for each in (description, epilog))
         formatter = argparse.RawDescriptionHelpFormatter
         super().__init__(
             prog, None, description, epilog, formatter_class=formatter, allow_abbrev=False, **options
@@ -45,6 +43,10 @@ class CommandParser(argparse.ArgumentParser):
             if is_value and not is_value("".join(words[number + 1 : number + 2])):
                 words[number] = f"{word}={OPTIONS[word]['const']}"
         return self.parse_intermixed_args(words, namespace)
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, 100, break_on_hyphens=False)
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -66,9 +68,7 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
     """Returns the command that a command line names, and its arguments. Exits after `--help` or a mistake."""
     number = next((number for number, word in enumerate(words) if not word.startswith("-")), len(words))
     before, [name, *rest] = words[:number], words[number:] or ["help"]
-    parser = CommandParser(
-        "elmo", "ELMo on files of text.", f"{list_commands()}\n\n{textwrap.fill(EPILOG, 100)}"
-    )
+    parser = CommandParser("elmo", "ELMo on files of text.", f"{list_commands()}\n\n{_filled(EPILOG)}")
     parser.usage = "elmo COMMAND [ARGUMENTS]"
     add_loudness(parser, __version__)
     args = parser.parse_words(before, argparse.Namespace())
