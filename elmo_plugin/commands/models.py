@@ -3,15 +3,8 @@
 import argparse
 from typing import Any
 
-from elmo_plugin.commands.command import Command, add_json
 from elmo_plugin.common.bundled import BUNDLED, bundled_models
 from elmo_plugin.common.streams import show
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    about = "print only the path of this model: the archive of a trained model, or the folder of another"
-    parser.add_argument("--path", metavar="NAME", choices=list(bundled_models()), help=about)
-    add_json(parser)
 
 
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
@@ -31,12 +24,3 @@ def table() -> str:
         rows.append((model.name, model.about, model.score, model.licence, f"{model.size / 1e6:.1f} MB"))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
-
-
-COMMAND = Command(
-    description="List the biLMs, the word vectors and the trained models of this package. A trained model's "
-    'name is an ARCHIVE of every command: elmo predict ner "TEXT"; its path is one of AllenNLP\'s: '
-    'allennlp predict "$(elmo models --path ner)" FILE --include-package elmo_plugin.plugin.',
-    add_arguments=add_arguments,
-    run=run,
-)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from glob import iglob
 from typing import Any
 
+from elmo_plugin.common.bundled import archive_path
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 
@@ -58,12 +59,13 @@ class ConfigPath(InputPath):
 
 
 class ArchivePath(InputPath):
-    """A trained model: its archive, or the folder of the training."""
+    """A trained model: the name of one in this package, its archive, or the folder of the training."""
 
     kind = "archive"
 
     def check(self) -> None:
-        super().check()
+        if not is_url(self) and not archive_path(str(self)).exists():
+            raise BiLmError(f"{self.kind} not found: {self}")
         if os.path.isdir(self):
             if not any(os.path.exists(os.path.join(self, name)) for name in _MODEL_FILES):
                 raise BiLmError(
@@ -112,12 +114,12 @@ def devices(text: str) -> list[str]:
 
 BILM = {
     "metavar": "BILM",
-    "help": "biLM: a name (tiny, base, original, …), the archive of its training, a folder, or a URL",
+    "help": "biLM: a name (tiny, base, original, …), the archive of a training, a folder, or a URL",
 }
 ARCHIVE = {
     "metavar": "ARCHIVE",
     "type": ArchivePath,
-    "help": "trained model: its model.tar.gz, the folder of its training, or a URL",
+    "help": "trained model: a name of `elmo models`, a model.tar.gz, the folder of a training, or a URL",
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "-o/--output": {"type": OutputPath, "metavar": "PATH", "help": "file or folder to write"},

@@ -16,6 +16,7 @@ from elmo_plugin.commands.options import (
     devices,
     positive_int,
 )
+from elmo_plugin.common.bundled import bundled_models
 from elmo_plugin.common.outputs import target_of
 
 STATES = ("carry", "reset")
@@ -96,6 +97,12 @@ def _add_embed(parser: argparse.ArgumentParser) -> None:
     add_options(group, "--device", type=devices, metavar="DEVICE[,…]", help=about)
 
 
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    about = "print only the path of this model: the archive of a trained model, or the folder of another"
+    parser.add_argument("--path", metavar="NAME", choices=list(bundled_models()), help=about)
+    add_options(parser, "--json")
+
+
 def _add_neighbors(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("bilm", **BILM)
@@ -160,6 +167,14 @@ COMMANDS = (
             f"{target_of(args.output)}.unfinished" if args.dask is None else args.output
         ),
         outputs=lambda args: output_paths(args) if args.dask is None else [],
+    ),
+    Command(
+        "models",
+        "List the biLMs, the word vectors and the trained models of this package. The name of a trained "
+        "model is an ARCHIVE of every command; --path has its archive for AllenNLP's commands: allennlp "
+        'predict "$(elmo models --path ner)" FILE --include-package elmo_plugin.plugin.',
+        ("elmo models", "elmo models --path ner"),
+        _add_models,
     ),
     Command(
         "neighbors",

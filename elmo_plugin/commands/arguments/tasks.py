@@ -102,7 +102,7 @@ COMMANDS = (
         '--squad, all questions of a file are answered, and --output gets {"id": "answer", …}, as `elmo '
         "score squad` reads it; questions that are too long for the model are reported and skipped.",
         (
-            "elmo predict run/model.tar.gz 'Ada moved to Lisbon.'",
+            "elmo predict ner 'Ada moved to Lisbon.'",
             "elmo predict run/model.tar.gz --squad dev.json -o answers.json",
         ),
         _add_predict,
@@ -113,7 +113,7 @@ COMMANDS = (
         "demo",
         "Show what trained models and a biLM do, on a page of this machine. Models of one task are side by "
         "side in its tab; a biLM has its own.",
-        ("elmo demo --bilm base --open", "elmo demo runs/*/model.tar.gz --port 0"),
+        ("elmo demo ner --bilm base --open", "elmo demo runs/*/model.tar.gz --port 0"),
         _add_demo,
     ),
     Command(
