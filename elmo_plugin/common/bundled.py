@@ -21,7 +21,7 @@ class BundledModel(NamedTuple):
     path: in `BUNDLED`
     about: what it does or is
     score: on the data that its card names
-    licence: of the model, and of the data of its training
+    licence: the model's, and its training data's
     predicates: for semantic roles, the name of the model that finds the predicates
     """
 
