@@ -60,10 +60,14 @@ def test_a_pages_blocks_run_in_order(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__main__"}
+    language = ""
     for block in PAGES[page]:
+        before, language = language, block.language
         if not block.is_run:
             continue
-        if block.language == "bash":
+        if block.language == "text" and before == "bash":
+            assert capsys.readouterr().out.endswith(block.text), block.place
+        elif block.language == "bash":
             run_in_shell(block)
         elif block.language == "python" and ">>>" in block.text:
             run_examples(block, namespace)
