@@ -1,4 +1,4 @@
-"""`elmo new`: writes a project that trains a model of a task with ELMo."""
+"""`elmo new`: writes a project that trains a model of a task with ELMo, or a biLM."""
 
 import argparse
 import json
@@ -6,7 +6,8 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,18 @@ from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.streams import show
 
 LIBRARY = Path(__file__).parents[1] / "jsonnet"
+TEXTS = (".txt", ".txt.gz", ".txt.zst")
+"""The names of texts in a folder."""
 TEMPLATES = ("README.md", "requirements.txt")
 PLUGINS = "elmo_plugin.quiet\nelmo_plugin.plugin\nelmo_plugin.hardening\n"
 OWN_DATA = "The data are {files}. They stay where they are; `config.jsonnet` has their paths."
 INVENTED_DATA = (
     "The files in `data` are a few invented sentences, from which a model learns nothing of use. "
     "`elmo new {task} FOLDER --data PATH` writes a project like this one for your own: {format}."
+)
+INVENTED_TEXT = (
+    "The text in `data` is a few invented sentences. `elmo new bilm FOLDER --data TEXT` writes a project "
+    "like this one for your own, with sizes by its number of words.\n"
 )
 
 _ROLE = re.compile(  # of a file, in its name
@@ -52,23 +59,50 @@ def new_project(
     Raises `BiLmError` if the folder already exists, `ConfigurationError` if the data cannot be read, and
     `OSError` if the folder cannot be written.
     """
+    with _project(task, folder, lambda project: _readme_values(task, project, files)) as project:
+        if files:
+            shutil.rmtree(project / "data")
+            config = project / "config.jsonnet"
+            write_text(config, _with_data(config.read_text(encoding="utf-8"), files, reader or {}))
+            _check_data(config)
+
+
+@contextmanager
+def _project(task: str, folder: Path, readme_values: Callable[[Path], Mapping[str, str]]) -> Iterator[Path]:
+    """Yields a project with the data of its template, which becomes `folder` after the block."""
     if folder.exists():
         raise BiLmError(f"{folder} already exists; name a new folder")
     with atomic_write(folder) as project:
         shutil.copytree(PROJECTS / task, project)
-        config = project / "config.jsonnet"
         (project / "lib").mkdir()
-        for file in _library(config):
+        for file in _library(project / "config.jsonnet"):
             shutil.copy(LIBRARY / file, project / "lib")
         write_text(project / ".allennlp_plugins", PLUGINS)
-        values = {"version": __version__, **_readme_values(task, project, files)}
+        values = {"version": __version__, **readme_values(project)}
         for name in TEMPLATES:
-            template = (PROJECTS / name).read_text(encoding="utf-8")
+            own = PROJECTS / task / name
+            template = (own if own.exists() else PROJECTS / name).read_text(encoding="utf-8")
             write_text(project / name, template.format(**values))
-        if files:
-            shutil.rmtree(project / "data")
-            write_text(config, _with_data(config.read_text(encoding="utf-8"), files, reader or {}))
-            _check_data(config)
+        yield project
+
+
+def new_bilm(folder: Path, paths: Sequence[Path], language: str | None) -> None:
+    """Writes a project that trains a biLM, with the user's text and sizes by its number of words, if any."""
+    with _project("bilm", folder, lambda _: {"data": "" if paths else INVENTED_TEXT}) as project:
+        if not paths:
+            return
+        from elmo_plugin.language_model import own_text  # here, as torch takes a second
+
+        figures = own_text.write_text(find_texts(paths), project / "data", language)
+        if "test" not in figures:
+            (project / "data" / "test.txt").unlink()
+        config = project / "config.jsonnet"
+        text = config.read_text(encoding="utf-8")
+        for name, value in own_text.recipe(figures["train"]).items():
+            text = re.sub(rf"(?m)^  {name}=.*,$", f"  {name}={value},", text)
+        write_text(config, text)
+        for line in own_text.describe(figures):
+            show(line)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -132,6 +166,26 @@ def find_files(paths: Sequence[Path]) -> dict[str, Path]:
     return {"train": files["train"], "dev": files.get("dev", files["train"]), **files}
 
 
+def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
+    """
+    Returns texts by what they are for, if there are some called train… and dev…, else all as "".
+
+    Raises `BiLmError` if a file is missing.
+    """
+    paths = [path.expanduser() for path in paths]
+    if missing := [path for path in paths if not path.exists()]:
+        raise BiLmError(f"file not found: {missing[0]}")
+    files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    files = [file for file in files if file in paths or file.name.endswith(TEXTS)]
+    if not files:
+        raise BiLmError(f"--data: expected a file that ends in {', '.join(TEXTS)}, got {_listed(paths)}")
+    roles: dict[str, list[Path]] = {}
+    for file in files:
+        if match := _ROLE.search(file.name.lower()):
+            roles.setdefault(match.lastgroup or "", []).append(file)
+    return roles if {"train", "dev"} <= roles.keys() else {"": files}
+
+
 def _listed(paths: Sequence[Path]) -> str:
     return ", ".join([path.name for path in paths[:6]] + ["…"] * (len(paths) > 6)) or "nothing"
 
@@ -152,9 +206,16 @@ def run(args: argparse.Namespace) -> None:
     reader = parse_json(args.reader, "--reader")
     if not isinstance(reader, dict):
         raise BiLmError(f"--reader: expected a JSON object, got {args.reader}")
-    files = find_files(list(map(Path, args.data))) if args.data else None
-    new_project(args.task, args.folder, files, reader)
-    if files and files["dev"] == files["train"]:
-        show("There is no dev file: scores on the training data will look too good (--data TRAIN DEV).")
-    show(f"wrote {args.folder}; its README.md says how to train, evaluate and predict:\n")
+    if args.task == "bilm" and not reader:
+        new_bilm(args.folder, list(map(Path, args.data)), args.language)
+        uses = "measure and use the biLM"
+    elif args.task == "bilm" or args.language:
+        raise BiLmError("--language is for bilm, --reader for the other tasks")
+    else:
+        files = find_files(list(map(Path, args.data))) if args.data else None
+        new_project(args.task, args.folder, files, reader)
+        if files and files["dev"] == files["train"]:
+            show("There is no dev file: scores on the training data will look too good (--data TRAIN DEV).")
+        uses = "evaluate and predict"
+    show(f"wrote {args.folder}; its README.md says how to train, {uses}:\n")
     show(f"    cd {shlex.quote(str(args.folder))} && allennlp train config.jsonnet -s run")

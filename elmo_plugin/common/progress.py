@@ -34,3 +34,11 @@ def progress_bar(as_lines: bool | None = None, **options: Any) -> tqdm:
     if as_lines is None:
         as_lines = not sys.stderr.isatty()
     return tqdm(file=_Lines(), mininterval=LINE_INTERVAL, **options) if as_lines else tqdm(**options)
+
+
+def describe_seconds(seconds: float) -> str:
+    """Returns a time in words: 40 s, 3 min or 2 h 10 min."""
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,34 +1,50 @@
 // Configurations that train a biLM: how much text from where, its sizes, and how it learns.
 //
 //     bilm.train(bilm.sizes.tiny, epochs=4, negatives=2048) + bilm.adamw(rate=0.005)
+local published_filters = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]];
 {
-  // The published sizes, `tiny` and `base`.
-  sizes: {
-    local size(projection, cells, filters, highway_layers) = {
-      lstm: {
-        projection_dim: projection,
-        dim: cells,
-        n_layers: 2,
-        use_skip_connections: true,
-        cell_clip: 3,
-        proj_clip: 3,
-      },
-      char_cnn: {
-        filters: filters,
-        embedding: { dim: 16 },
-        n_highway: highway_layers,
-        activation: 'relu',
-        max_characters_per_token: 50,
-        n_characters: 262,
-      },
+  // The sizes of a biLM.
+  //
+  // projection:     the numbers in a word's vector, in each direction; `cells`: of each LSTM, about four times as many.
+  // filters:        the character CNN's, as [width in bytes, number]; in all at least as many as `projection`, which
+  //                 other implementations need.
+  // max_characters: the longest word in bytes, plus 2 for its marks; the rest of a longer word is not read.
+  size(
+    projection,
+    cells=4 * projection,
+    filters=[[1, 16], [2, 32], [3, 64], [4, 64]],
+    highway_layers=1,
+    layers=2,
+    max_characters=50
+  ):: {
+    lstm: {
+      projection_dim: projection,
+      dim: cells,
+      n_layers: layers,
+      use_skip_connections: true,
+      cell_clip: 3,
+      proj_clip: 3,
     },
-    local published_filters = [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256], [6, 512], [7, 1024]],
+    char_cnn: {
+      filters: filters,
+      embedding: { dim: 16 },
+      n_highway: highway_layers,
+      activation: 'relu',
+      max_characters_per_token: max_characters,
+      n_characters: 262,
+    },
+  },
 
-    tiny: size(128, 512, [[1, 32], [2, 32], [3, 64], [4, 128], [5, 128]], 1),
-    base: size(256, 704, [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256]], 1),
-    small: size(128, 1024, published_filters, 1),
-    medium: size(256, 2048, published_filters, 1),
-    original: size(512, 4096, published_filters, 2),
+  // Sizes by the words of training text; docs/train_a_bilm.md has the table. `small`, `medium` and `original` are the
+  // published ones.
+  sizes: {
+    micro: $.size(32),  // up to 0.15 million words
+    mini: $.size(64),  // up to 2 million words
+    tiny: $.size(128, 512, [[1, 32], [2, 32], [3, 64], [4, 128], [5, 128]]),
+    base: $.size(256, 704, [[1, 32], [2, 32], [3, 64], [4, 128], [5, 256]]),
+    small: $.size(128, 1024, published_filters),
+    medium: $.size(256, 2048, published_filters),
+    original: $.size(512, 4096, published_filters, highway_layers=2),
   },
 
   // A biLM of these sizes from random weights.
@@ -37,7 +53,8 @@
   // vocabulary:       the words to be predicted, as in any configuration of AllenNLP; the biLM itself reads characters.
   //                   What `allennlp elmo-vocab` writes is { type: 'from_files', directory: ... }; a file of bilm-tf is
   //                   { type: 'bilm_tf', file: ... }, or its path.
-  // negatives:        the number of words that each target is scored against; null for all.
+  // negatives:        the number of words that each target is scored against, at most a third of the vocabulary; null
+  //                   for all, the full softmax.
   // precision:        of matrix products in training, 'float32' or 'bfloat16'.
   // batch_size:       the number of streams of text; unroll_steps: the words of each in a batch.
   train(
@@ -87,6 +104,7 @@
         { type: 'keep_freed_memory' },
         { type: 'bilm_progress' },
       ],
+      enable_default_callbacks: false,  // AllenNLP's table of each epoch: `bilm_progress` has a line
       run_confidence_checks: false,
     },
     random_seed: 13370,

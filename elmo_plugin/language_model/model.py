@@ -89,9 +89,9 @@ class BiLmLanguageModel(Model):
     dropout : `float`
         The rate of dropout on the input of every LSTM layer and on the output of the last.
     num_negatives : `int`, optional
-        In training, the number of words that each target is scored against; by default all words, the full
-        softmax. Evaluation always takes the full softmax. The words are drawn from a separate random state,
-        the same in all processes of a distributed training.
+        In training, the number of words that each target is scored against, at most a third of the
+        vocabulary; by default all words, the full softmax. Evaluation always takes the full softmax. The
+        words are drawn from a separate random state, the same in all processes of a distributed training.
     loss_scale : `float`
         The factor of the loss. bilm-tf descends on `unroll_steps` times the mean loss per token; this matters
         to Adagrad and to the clipping of gradients.
@@ -118,10 +118,10 @@ class BiLmLanguageModel(Model):
     ) -> None:
         super().__init__(vocab, **kwargs)
         num_words = vocab.get_vocab_size(namespace)
-        if num_negatives is not None and not 0 < num_negatives < num_words:
+        if num_negatives is not None and not 0 < num_negatives <= num_words // 3:
             raise ConfigurationError(
-                f"model.num_negatives is {num_negatives}, but must be between 1 and {num_words - 1}, "
-                "one less than the vocabulary has words"
+                f"model.num_negatives: expected 1 to {num_words // 3}, a third of the vocabulary's words, "
+                f"or null (the full softmax, best for a small vocabulary), got {num_negatives}"
             )
         if precision not in TRAINING_PRECISIONS:
             raise ConfigurationError(

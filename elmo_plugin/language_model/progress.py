@@ -1,6 +1,5 @@
 """Logs the progress and the speed of a training, and the time left."""
 
-import datetime
 import logging
 import math
 import time
@@ -15,23 +14,26 @@ from overrides import overrides
 from torch import Tensor
 from tqdm import tqdm
 
+from elmo_plugin.common.progress import describe_seconds
+
 logger = logging.getLogger(__name__)
 
 
 @TrainerCallback.register("bilm_progress")
 class BiLmProgress(TrainerCallback):
     """
-    Logs a line on the progress of the whole training at intervals, on the primary process: tokens per second
-    of one direction over all processes (which read shares of the same size) since the last line, and the time
-    left, at the average speed since this process began to train.
+    Logs a line after each epoch, such as "epoch 3 of 6: perplexity 14.2 (best so far), 3 min left", and at
+    intervals within long epochs, on the primary process. These have the tokens per second of one direction
+    over all processes (which read shares of the same size) since the last line. The time left is by the
+    average speed since this process began to train.
 
     # Parameters
 
     seconds : `float`
-        The least time between two lines.
+        The least time between two lines within an epoch.
     """
 
-    def __init__(self, serialization_dir: str, seconds: float = 30) -> None:
+    def __init__(self, serialization_dir: str, seconds: float = 60) -> None:
         super().__init__(serialization_dir)
         if not seconds >= 0:
             raise ConfigurationError(f"bilm_progress: seconds must not be negative, but is {seconds}")
@@ -67,16 +69,13 @@ class BiLmProgress(TrainerCallback):
         seconds = now - self._line_started
         if seconds < self._seconds or seconds == 0:
             return
-        steps_per_epoch = math.ceil(len(trainer.data_loader) / trainer._num_gradient_accumulation_steps)
-        num_steps = steps_per_epoch * trainer._num_epochs
-        started, first_step = self._started
+        num_steps = _steps_per_epoch(trainer) * trainer._num_epochs
         tokens = sum(map(int, self._tokens)) * trainer._world_size
-        seconds_left = round(max(num_steps - step, 0) * (now - started) / (step - first_step))
         parts = [
             f"epoch {epoch + 1}/{trainer._num_epochs}",
             f"step {step:,}/{num_steps:,} ({min(step / num_steps, 1):.1%})",
             f"{tokens / seconds:,.0f} tokens/s",
-            f"{datetime.timedelta(seconds=seconds_left)} left",
+            f"{self._time_left(trainer, num_steps)} left",
             *(
                 f"{name.replace('_', ' ')} {batch_metrics[name]:.{digits}f}"
                 for name, digits in (("perplexity", 2), ("sampled_loss", 4))
@@ -88,8 +87,35 @@ class BiLmProgress(TrainerCallback):
         self._begin_line()
 
     @overrides
-    def on_epoch(self, *args: Any, **kwargs: Any) -> None:
+    def on_epoch(
+        self,
+        trainer: GradientDescentTrainer,
+        metrics: dict[str, Any],
+        epoch: int,
+        is_primary: bool = True,
+        **kwargs: Any,
+    ) -> None:
         self._begin_line()  # the time of the validation is not the training's
+        if not is_primary:
+            return
+        perplexity = metrics.get("validation_perplexity", metrics.get("training_perplexity", math.nan))
+        best = " (best so far)" if metrics["best_epoch"] == epoch else ""
+        line = f"epoch {epoch + 1} of {trainer._num_epochs}: perplexity {perplexity:.1f}{best}"
+        if left := trainer._num_epochs - epoch - 1:
+            num_steps = trainer._total_batches_completed + left * _steps_per_epoch(trainer)
+            line += f", {self._time_left(trainer, num_steps)} left"
+        log_above_bars(line)
+
+    def _time_left(self, trainer: GradientDescentTrainer, num_steps: int) -> str:
+        """Describes the time that the rest of `num_steps` takes, validations included."""
+        step = trainer._total_batches_completed
+        started, first_step = self._started or (time.monotonic(), step)
+        per_step = (time.monotonic() - started) / max(step - first_step, 1)
+        return describe_seconds(max(num_steps - step, 0) * per_step)
+
+
+def _steps_per_epoch(trainer: GradientDescentTrainer) -> int:
+    return math.ceil(len(trainer.data_loader) / trainer._num_gradient_accumulation_steps)
 
 
 def log_above_bars(line: str) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,10 @@ from elmo_plugin.commands.main import main
 from elmo_plugin.commands.new import LIBRARY, PROJECT_TASKS, find_files
 from tests.conftest import REPOSITORY
 
+TASKS = [task for task in PROJECT_TASKS if task != "bilm"]
 
-@pytest.fixture(params=PROJECT_TASKS)
+
+@pytest.fixture(params=TASKS)
 def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     main(["new", request.param, str(tmp_path / "project")])
     return tmp_path / "project"
@@ -170,3 +173,71 @@ def test_options_of_the_reader_are_written(tmp_path: Path) -> None:
     main(["new", "ner", str(tmp_path / "project"), *data])
     config = Params.from_file(tmp_path / "project/config.jsonnet").as_dict(quiet=True)
     assert config["dataset_reader"]["max_instances"] == 1
+
+
+@pytest.mark.slow
+def test_the_lines_of_a_bilms_readme_train_measure_export_and_embed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    main(["new", "bilm", "project"])
+    monkeypatch.chdir("project")
+    monkeypatch.setattr(Tqdm, "tqdm", Tqdm.tqdm)  # which quiet replaces
+    train, *rest = commands(Path())
+    monkeypatch.setattr("sys.argv", train)
+    allennlp()
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("epoch ")]
+    assert [line.split(":")[0] for line in lines] == [f"epoch {number} of 3" for number in (1, 2, 3)]
+    for arguments in rest:
+        main(arguments[1:])
+    assert Path("exported/weights.hdf5").is_file() and Path("vectors.hdf5").is_file()
+
+
+def test_a_bilms_text_is_split_and_its_words_choose_the_sizes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [f"line {number} : cafe\u0301 .\n" for number in range(40_000)]
+    Path("mine.txt").write_text("".join(lines), encoding="utf-8")
+    main(["new", "bilm", "project", "--data", "mine.txt"])
+    config = Params.from_file("project/config.jsonnet").as_dict(quiet=True)
+    assert config["model"]["options"]["lstm"]["projection_dim"] == 64
+    assert config["vocabulary"] == {"min_count": {"words": 5}, "max_vocab_size": {"words": 5000}}
+    assert (config["model"]["num_negatives"], config["data_loader"]["batch_size"]) == (None, 64)
+    files = [Path(f"project/data/{role}.txt") for role in ("train", "dev", "test")]
+    texts = [file.read_text("utf-8").splitlines() for file in files]
+    assert sorted(chain(*texts)) == sorted(line.strip().replace("e\u0301", "é") for line in lines)
+    assert all(len(text) == 2_000 for text in texts[1:])
+    assert "size mini, 6 epochs, the full softmax" in capsys.readouterr().out
+
+
+def test_raw_text_is_split_by_the_rules_of_its_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for role in ("train", "dev"):
+        Path(f"{role}.txt").write_text("A Ana (de Faro) chegou. Disse «bom dia».\n" * 200, encoding="utf-8")
+    main(["new", "bilm", "raw", "--data", "."])
+    assert "split raw text with --language CODE" in capsys.readouterr().out
+    main(["new", "bilm", "project", "--data", ".", "--language", "pt"])
+    assert not Path("project/data/test.txt").exists()
+    first, second, *_ = Path("project/data/dev.txt").read_text("utf-8").splitlines()
+    assert (first, second) == ("A Ana ( de Faro ) chegou .", 'Disse " bom dia " .')
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("one line .\n" * 190, [], "mine.txt: expected at least 191 lines, of which dev and test get some"),
+        ("a </S> b\n" * 200, [], "mine.txt, line 1: the sentence contains </S>"),
+        ("one line .\n", ["--reader", '{"a": 1}'], "--language is for bilm, --reader for the other tasks"),
+    ],
+)
+def test_text_that_cannot_train_a_bilm_leaves_no_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.txt").write_text(text)
+    with pytest.raises(SystemExit, match=message):
+        main(["new", "bilm", "project", "--data", "mine.txt", *arguments])
+    assert not Path("project").exists()

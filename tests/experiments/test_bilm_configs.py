@@ -12,7 +12,9 @@ from allennlp.models import Model
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
 from elmo_plugin.language_model import BiLmLanguageModel
+from elmo_plugin.language_model.own_text import RECIPES
 
+LIBRARY = "(import '../elmo_plugin/jsonnet/bilm.libsonnet')"
 CONFIGS = Path(__file__).parents[2] / "training_config"
 NAMES = sorted(path.stem for path in CONFIGS.glob("bilm_*.jsonnet"))
 VARIABLES = {
@@ -74,3 +76,19 @@ def test_what_is_added_to_the_result_of_the_library_counts() -> None:
     config = json.loads(_jsonnet.evaluate_snippet(str(CONFIGS / "snippet"), code))
     assert config["model"]["loss_scale"] == 5
     assert config["validation_data_loader"] == {**config["data_loader"], "shuffle": False}
+
+
+def test_sizes_of_ones_own_are_sizes_of_a_bilm() -> None:
+    code = f"{LIBRARY}.size(24, filters=[[2, 30]], layers=3, max_characters=70)"
+    options = BiLmOptions.from_dict(json.loads(_jsonnet.evaluate_snippet(str(CONFIGS / "snippet"), code)))
+    assert (options.lstm.projection_dim, options.lstm.dim, options.lstm.n_layers) == (24, 96, 3)
+    assert (options.char_cnn.n_filters, options.char_cnn.max_characters_per_token) == (30, 70)
+
+
+def test_every_recipe_names_sizes_that_the_library_has() -> None:
+    code = f"{{ [name]: {LIBRARY}.sizes[name] for name in {sorted({row.size for row in RECIPES})} }}"
+    sizes = json.loads(_jsonnet.evaluate_snippet(str(CONFIGS / "snippet"), code))
+    for options in sizes.values():
+        sizes_read = BiLmOptions.from_dict(options)
+        assert sizes_read.char_cnn.n_filters >= sizes_read.lstm.projection_dim
+    assert [row.words for row in RECIPES] == sorted(row.words for row in RECIPES)

@@ -8,6 +8,7 @@ import torch
 from allennlp.common import Tqdm
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.progress import describe_seconds
 from elmo_plugin.language_model import BiLmProgress
 from elmo_plugin.language_model.progress import log_above_bars
 from tests.language_model.stateful import StatefulModel, make_trainer
@@ -43,10 +44,38 @@ def test_speed_and_time_left_are_those_of_the_training(
     # Steps of 2 + 2 + 2 + 1 batches of 6 targets: a line after the third step, for the two after the first,
     # and in the second epoch, for the steps since the validation, after the second and the fourth but last.
     assert [line.split(", ")[:4] for line in lines] == [
-        ["epoch 1/2", "step 3/8 (37.5%)", "6 tokens/s", "0:00:10 left"],
-        ["epoch 2/2", "step 6/8 (75.0%)", "6 tokens/s", "0:00:52 left"],
+        ["epoch 1/2", "step 3/8 (37.5%)", "6 tokens/s", "10 s left"],
+        ["epoch 2/2", "step 6/8 (75.0%)", "6 tokens/s", "52 s left"],
     ]
     assert all(re.search(r", perplexity \d\.\d\d, learning rate 0\.\d+$", line) for line in lines)
+
+
+def test_each_epoch_ends_with_its_perplexity_and_the_time_left(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+    progress_lines(tmp_path, caplog, num_epochs=3)
+    lines = [line for line in caplog.messages if line.startswith("epoch") and ":" in line]
+    assert [line.split(":")[0] for line in lines] == ["epoch 1 of 3", "epoch 2 of 3", "epoch 3 of 3"]
+    assert [line.rpartition(", ")[2] for line in lines[:2]] == ["6 min left", "2 min left"]
+    assert all(re.search(r": perplexity \d\.\d\b", line) for line in lines)
+    assert "(best so far)" in lines[0]
+    assert "left" not in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 s"),
+        (89.4, "89 s"),
+        (91, "2 min"),
+        (5_000, "83 min"),
+        (7_800, "2 h 10 min"),
+        (90_000, "25 h 0 min"),
+    ],
+)
+def test_a_time_is_in_words(seconds: float, words: str) -> None:
+    assert describe_seconds(seconds) == words
 
 
 def test_a_sampled_loss_is_not_called_a_perplexity_and_progress_ends_at_all_steps(
@@ -59,7 +88,7 @@ def test_a_sampled_loss_is_not_called_a_perplexity_and_progress_ends_at_all_step
         for step in (4, 5):
             clock.now, trainer._total_batches_completed = 10.0 * step, step
             progress.on_batch(trainer, [], [], {"sampled_loss": 2.5}, 0, 1, is_training=True, is_primary=True)
-    assert "step 5/4 (100.0%)" in caplog.text and "0:00:00 left, sampled loss 2.5000" in caplog.text
+    assert "step 5/4 (100.0%)" in caplog.text and "0 s left, sampled loss 2.5000" in caplog.text
     assert "perplexity" not in caplog.text
 
 
@@ -70,7 +99,7 @@ def test_batches_that_are_skipped_after_a_kill_are_not_counted_as_speed(
     make_trainer(tmp_path, num_epochs=2).train()
     lines = progress_lines(tmp_path, caplog, num_epochs=3)
     assert [line.split(", ")[:4] for line in lines] == [
-        ["epoch 3/3", "step 11/12 (91.7%)", "6 tokens/s", "0:00:02 left"],
+        ["epoch 3/3", "step 11/12 (91.7%)", "6 tokens/s", "2 s left"],
     ]
 
 

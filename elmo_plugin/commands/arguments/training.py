@@ -28,11 +28,17 @@ def _add_new(parser: argparse.ArgumentParser) -> None:
     add("folder", type=Path, metavar="FOLDER", help="the folder to create; must not exist yet")
     about = (
         "your own data: a folder with files called train…, dev… (or valid…) and maybe test…, or these files "
-        "in this order. They are read once, which needs AllenNLP, and stay where they are"
+        "in this order. They are read once, which needs AllenNLP, and stay where they are. For bilm any "
+        "texts, which are copied and split"
     )
     add("--data", type=InputPath, nargs="+", default=[], metavar="PATH", help=about)
     about = """options of the dataset reader for --data, such as '{"text_column": "body"}'"""
     add("--reader", default="{}", metavar="JSON", help=about)
+    about = (
+        "for bilm: split raw text into sentences and words by spaCy's rules for this language (default: one "
+        "sentence per line, its words between spaces)"
+    )
+    add("--language", metavar="CODE", help=about)
 
 
 def _add_library(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +90,11 @@ COMMANDS = (
         "new",
         "Write a project that trains a model of a task with ELMo. It is a folder with a configuration, the "
         "library that it imports, your data or a little that is invented, and a README with the commands.",
-        ("elmo new ner my_project", "elmo new classify my_project --data train.csv dev.csv"),
+        (
+            "elmo new ner my_project",
+            "elmo new classify my_project --data train.csv dev.csv",
+            "elmo new bilm my_bilm --data text.txt",
+        ),
         _add_new,
     ),
     Command(

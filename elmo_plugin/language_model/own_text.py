@@ -1,0 +1,200 @@
+"""A user's own text for a biLM, in sentences and words: files to train, validate and test on."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, check_no_boundaries
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.formats.text_files import decode, read_lines
+from elmo_plugin.common.progress import describe_seconds
+from elmo_plugin.common.spacy_rules import SpacyRules
+
+ROLES = ("train", "dev", "test")
+BLOCK_LINES = 10
+"""Lines that stay together when a text is split: neighbouring sentences resemble one another."""
+BLOCKS = 20
+"""A tenth of these blocks is for dev and test, or less of a long text: at most 5,000 lines each."""
+LONGEST_WORD = MAX_CHARACTERS_PER_TOKEN - 2  # bytes, without the marks of its ends
+_MAX_BLOCKS = 500
+MIN_COUNT = 5
+"""How often a word must occur to be predicted."""
+_ENDS = (".", "?", "!", "…", "؟", "।", "。")
+
+
+class Recipe(NamedTuple):
+    """
+    How to train on a text of up to `words` words.
+
+    size: in bilm.libsonnet
+    vocabulary: at most so many words are predicted
+    negatives: `None` for the full softmax. With few occurrences of each word a sampled one does not learn.
+    speed: about the words per second of a CPU core
+    """
+
+    words: float
+    size: str
+    epochs: int
+    vocabulary: int
+    negatives: int | None
+    dropout: float
+    batch_size: int
+    rate: float
+    speed: int
+
+
+RECIPES = (
+    Recipe(150_000, "micro", 10, 5_000, None, 0.1, 32, 0.005, 5000),
+    Recipe(500_000, "mini", 6, 5_000, None, 0.1, 64, 0.005, 3500),
+    Recipe(2_000_000, "mini", 4, 10_000, None, 0.1, 64, 0.005, 3000),
+    Recipe(20_000_000, "tiny", 4, 30_000, 2048, 0, 128, 0.005, 9000),
+    Recipe(200_000_000, "base", 2, 30_000, 4096, 0, 128, 0.003, 5500),
+    Recipe(float("inf"), "small", 10, 200_000, 8192, 0.1, 128, 0.001, 2200),
+)
+
+
+@dataclass
+class TextFigures:
+    """
+    looks_raw: the number of sentences that end in a word with its full stop
+    too_long: the number of words whose end the biLM does not read
+    """
+
+    sentences: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    looks_raw: int = 0
+    too_long: int = 0
+
+    @property
+    def words(self) -> int:
+        """The number of running words."""
+        return self.counts.total()
+
+    @property
+    def vocabulary(self) -> int:
+        """The number of different words that are frequent enough to be predicted."""
+        return sum(count >= MIN_COUNT for count in self.counts.values())
+
+    def add(self, words: Sequence[str]) -> None:
+        """Counts a sentence."""
+        self.sentences += 1
+        self.counts.update(words)
+        self.looks_raw += len(words[-1]) > 1 and words[-1].endswith(_ENDS)
+        self.too_long += sum(len(word.encode()) > LONGEST_WORD for word in words)
+
+
+def write_text(
+    files: Mapping[str, Sequence[Path]], folder: Path, language: str | None = None
+) -> dict[str, TextFigures]:
+    """
+    Writes train.txt, dev.txt and maybe test.txt: one sentence per line, its words between spaces, in NFC.
+
+    # Parameters
+
+    files : `Mapping[str, Sequence[Path]]`
+        The files of each role, or all of one text as "", which is split.
+    folder : `Path`
+        Gets the files.
+    language : `str`, optional
+        The text is raw, a paragraph or more per line: spaCy's rules for this language find sentences and
+        words. By default each line is a sentence whose words stand between spaces.
+
+    Raises `BiLmError`, naming file and line, if a text cannot be read, and if it is too short to be split.
+    """
+    rules = None if language is None else SpacyRules(language, "sentencizer")
+    figures = {role: TextFigures() for role in ROLES if role in files or "" in files}
+    outputs = {role: (folder / f"{role}.txt").open("w", encoding="utf-8") for role in figures}
+    try:
+        for role, line, place in _assigned_lines(files):
+            for words in _sentences(line, place, rules):
+                figures[role].add(words)
+                outputs[role].write(" ".join(words) + "\n")
+    finally:
+        for output in outputs.values():
+            output.close()
+    for role, found in figures.items():
+        if not found.sentences:
+            least = BLOCK_LINES * (BLOCKS - 1) + 1
+            needed = f"at least {least} lines, of which dev and test get some" if "" in files else "text"
+            raise BiLmError(f"{_listed(files)}: expected {needed}; {role} got no sentence")
+    return figures
+
+
+def _listed(files: Mapping[str, Sequence[Path]]) -> str:
+    return ", ".join(str(file) for file in [*chain(*files.values())][:3])
+
+
+def _assigned_lines(files: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, str, str]]:
+    """Yields the role of each line that is not blank, the line, and its file and number."""
+    stride = BLOCKS
+    if "" in files:
+        lines = sum(not line.isspace() for file in files[""] for line in read_lines(str(file)))
+        stride = max(BLOCKS, lines // BLOCK_LINES // _MAX_BLOCKS)
+    count = 0
+    for role, paths in files.items():
+        for file in paths:
+            for number, line in enumerate(read_lines(str(file)), start=1):
+                if not line.isspace():
+                    place = f"{file}, line {number}"
+                    part = count // BLOCK_LINES % stride
+                    split = {stride // 2 - 1: "dev", stride - 1: "test"}.get(part, "train")
+                    yield role or split, unicodedata.normalize("NFC", decode(line, place)), place
+                    count += 1
+
+
+def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list[str]]:
+    if rules is None:
+        sentences = [line.split()]
+    else:
+        try:
+            sentences = [[word.text for word in words] for words in rules.sentences(line)]
+        except BiLmError as error:
+            raise BiLmError(f"{place}: {error}") from None
+    for words in filter(None, sentences):
+        check_no_boundaries(words, place)
+        yield words
+
+
+def recipe(train: TextFigures) -> dict[str, str]:
+    """Returns the arguments of `bilm.train` and `bilm.adamw` that suit a text, as in Jsonnet."""
+    row = _row(train)
+    limits = f"min_count: {{ words: {MIN_COUNT} }}, max_vocab_size: {{ words: {row.vocabulary} }}"
+    return {
+        "sizes": f"bilm.sizes.{row.size}",
+        "vocabulary": f"{{ {limits} }}",
+        "epochs": str(row.epochs),
+        "negatives": str(_negatives(train) or "null"),
+        "dropout": str(row.dropout),
+        "batch_size": str(min(row.batch_size, train.sentences)),
+        "rate": str(row.rate),
+    }
+
+
+def _row(train: TextFigures) -> Recipe:
+    return next(row for row in RECIPES if train.words <= row.words)
+
+
+def _negatives(train: TextFigures) -> int | None:
+    row = _row(train)
+    return row.negatives if row.negatives and 3 * row.negatives < train.vocabulary else None
+
+
+def describe(figures: Mapping[str, TextFigures]) -> Iterator[str]:
+    """Yields lines on the files, on what looks wrong with them, and on the training."""
+    for role, found in figures.items():
+        yield f"{role}.txt: {found.sentences:,} sentences, {found.words:,} words"
+    train = figures["train"]
+    yield f"different words: {len(train.counts):,}; at least {MIN_COUNT} times: {train.vocabulary:,}"
+    if train.looks_raw > train.sentences / 2:
+        yield "most sentences end in a word with its full stop: split raw text with --language CODE"
+    if train.too_long:
+        share = train.too_long / train.words
+        yield f"{share:.2%} of the words have more than {LONGEST_WORD} bytes; the biLM reads only the first"
+    row, negatives = _row(train), _negatives(train)
+    softmax = f"{negatives:,} negatives" if negatives else "the full softmax"
+    time = describe_seconds(train.words * row.epochs / row.speed)
+    yield f"chosen: size {row.size}, {row.epochs} epochs, {softmax}; about {time} of a CPU core"
