@@ -91,17 +91,17 @@ def new_bilm(folder: Path, paths: Sequence[Path], language: str | None) -> None:
     with _project("bilm", folder, lambda _: {"data": "" if paths else INVENTED_TEXT}) as project:
         if not paths:
             return
-        from elmo_plugin.language_model import own_text  # here, as torch takes a second
+        from elmo_plugin import language_model  # here, as torch takes a second
 
-        figures = own_text.write_text(find_texts(paths), project / "data", language)
+        figures = language_model.write_text(find_texts(paths), project / "data", language)
         if "test" not in figures:
             (project / "data" / "test.txt").unlink()
         config = project / "config.jsonnet"
         text = config.read_text(encoding="utf-8")
-        for name, value in own_text.recipe(figures["train"]).items():
+        for name, value in language_model.text_recipe(figures["train"]).items():
             text = re.sub(rf"(?m)^  {name}=.*,$", f"  {name}={value},", text)
         write_text(config, text)
-        for line in own_text.describe(figures):
+        for line in language_model.describe_text(figures):
             show(line)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.language_model.corpus import find_shards, prepare_corpus
 from elmo_plugin.language_model.counts import frequent_words, vocabulary_counts, write_vocabulary
+from elmo_plugin.language_model.own_text import describe_text, text_recipe, write_text
 from elmo_plugin.language_model.perplexity import STATES, measure_perplexity
 
 if TYPE_CHECKING:
@@ -31,11 +32,14 @@ __all__ = [
     "BiLmStreamLoader",
     "BiLmTextReader",
     "BiLmTrainer",
+    "describe_text",
     "find_shards",
     "frequent_words",
     "measure_perplexity",
     "prepare_corpus",
+    "text_recipe",
     "vocabulary_counts",
+    "write_text",
     "write_vocabulary",
 ]
 

@@ -159,7 +159,7 @@ def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list
         yield words
 
 
-def recipe(train: TextFigures) -> dict[str, str]:
+def text_recipe(train: TextFigures) -> dict[str, str]:
     """Returns the arguments of `bilm.train` and `bilm.adamw` that suit a text, as in Jsonnet."""
     row = _row(train)
     limits = f"min_count: {{ words: {MIN_COUNT} }}, max_vocab_size: {{ words: {row.vocabulary} }}"
@@ -183,7 +183,7 @@ def _negatives(train: TextFigures) -> int | None:
     return row.negatives if row.negatives and 3 * row.negatives < train.vocabulary else None
 
 
-def describe(figures: Mapping[str, TextFigures]) -> Iterator[str]:
+def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
     """Yields lines on the files, on what looks wrong with them, and on the training."""
     for role, found in figures.items():
         yield f"{role}.txt: {found.sentences:,} sentences, {found.words:,} words"
