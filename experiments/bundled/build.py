@@ -16,7 +16,7 @@ import tempfile
 import textwrap
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
@@ -147,11 +147,11 @@ def main() -> None:
     write_licensed_documents()
     for name in names:
         (training,) = find_trainings([f"{HERE}/models.jsonnet:{name}"], RUNS, seeds=1)
-        metrics = train(training.config, training.folder, file_friendly_logging=True)
+        train(training.config, training.folder, file_friendly_logging=True)
         archive = BUNDLED / "tasks" / name / "model.tar.gz"
         pack(training.folder, archive)
         scores = evaluate(name, archive)
-        card = card_of(name, archive, metrics, scores)
+        card = card_of(name, archive, scores)
         (archive.parent / "README.md").write_text(card, encoding="utf-8")
         register(name, scores)
 
@@ -205,11 +205,10 @@ def evaluate(name: str, archive: Path) -> dict[str, float]:
         return json.loads(output.read_text())
 
 
-def card_of(name: str, archive: Path, metrics: dict[str, Any], scores: dict[str, float]) -> str:
+def card_of(name: str, archive: Path, scores: dict[str, float]) -> str:
     """Returns the model card."""
     model, wrapped = MODELS[name], partial(textwrap.fill, width=120, break_long_words=False)
-    duration = metrics["training_duration"].split(".")[0]
-    alone = f"The training alone, with seed 1, takes {duration} hours of one CPU core:"
+    finds = f"Finds {model.about}, in English. A trained model that comes with `elmo_plugin`:"
     rows = "".join(f"| {title} | {100 * scores[metric]:.1f} |\n" for metric, title in model.metrics.items())
     return f"""---
 license: apache-2.0
@@ -218,14 +217,14 @@ language: en
 
 # Model card: {name}
 
-Finds {model.about}, in English. A trained model that comes with `elmo_plugin`:
+{wrapped(finds)}
 
     elmo predict {name} {model.example}
 
 |  |  |
 | --- | --- |
-| input | the biLM [`base`](../../bilm/base/README.md), the word vectors \
-[`english`](../../words/english/README.md); the archive names both and contains neither |
+| input | [`base`](../../bilm/base/README.md), a biLM, and the word vectors \
+[`english`](../../words/english/README.md); not in the file |
 | file | `model.tar.gz`, {archive.stat().st_size / 1e6:.1f} MB; half precision, read as single precision |
 | licence | Apache-2.0, as this repository; data: {model.licence} |
 
@@ -237,7 +236,7 @@ Finds {model.about}, in English. A trained model that comes with `elmo_plugin`:
 
     python experiments/bundled/build.py {name}
 
-trains it, packs it, and writes this card. {alone}
+trains it, packs it, and writes this card. The training alone, with seed 1:
 
     elmo sweep experiments/bundled/models.jsonnet:{name} -s runs/models --seeds 1
 
