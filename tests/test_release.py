@@ -64,7 +64,7 @@ def test_the_notice_credits_every_source_of_a_bundled_bilm(name: str) -> None:
 
 
 def test_the_notice_credits_every_source_of_the_examples() -> None:
-    examples = (REPOSITORY / "elmo_plugin/demo/examples.json").read_text(encoding="utf-8")
+    examples = (REPOSITORY / "elmo_plugin/demo/tabs.json").read_text(encoding="utf-8")
     quoted = {name.partition(", CC")[0] for name in re.findall(r'"source": "(.*?)"', examples)} - {"made up"}
     assert quoted and [name for name in quoted if name not in notice()] == []
 

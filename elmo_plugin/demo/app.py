@@ -2,6 +2,7 @@
 
 import ipaddress
 import socket
+import traceback
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
@@ -18,8 +20,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.scripts import SEPARATE
 from elmo_plugin.demo.tasks import Tab
-from elmo_plugin.demo.views import Bars, nest
+from elmo_plugin.demo.views import Bars, nest, percent
 
 FOLDER = Path(__file__).parent
 HEADERS = {
@@ -31,10 +34,16 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+HAN_OR_KANA_HINT = (
+    "Chinese and Japanese characters are words, unless the model's own tokenizer finds the words."
+)
 
 
-def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1") -> Starlette:
-    """Returns the application. It refuses requests for other names than `host`, see `SameSiteOnly`."""
+def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> Starlette:
+    """
+    Returns the application, with a note at the foot of each page. It refuses requests for other names than
+    `host`, see `SameSiteOnly`.
+    """
     environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,  # whatever a template is called
@@ -42,7 +51,8 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1") -> Starlette:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"nest": nest, "tabs": tabs}
+    environment.globals |= {"nest": nest, "tabs": tabs, "note": note}
+    environment.filters["percent"] = percent
     environment.tests["bars"] = lambda part: isinstance(part, Bars)
     routes: list[Route | Mount] = [
         Route("/", lambda request: RedirectResponse(f"/{tabs[0].slug}")),
@@ -51,23 +61,41 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1") -> Starlette:
     for tab in tabs:
         for path in (f"/{tab.slug}", f"/{tab.slug}.json"):
             routes.append(Route(path, partial(_respond, environment, tab)))
-    return Starlette(routes=routes, middleware=[Middleware(SameSiteOnly, host=host)])
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(SameSiteOnly, host=host)],
+        exception_handlers={HTTPException: partial(_respond_to_mistake, environment)},
+    )
 
 
 def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
     """Returns a page, or its content as JSON. Starlette calls this in a thread."""
     query = request.query_params
     is_json = request.url.path.endswith(".json")
-    answer, error = None, ""
+    answer, error, status = None, "", 200
     if is_json or any(name in query for name in tab.fields):
         try:
             answer = tab.answer(query)
         except BiLmError as mistake:
-            error = str(mistake)
+            error, status = str(mistake), 400
+        except Exception:
+            traceback.print_exc()
+            error, status = "This failed; the terminal shows how.", 500
     if is_json:
-        return JSONResponse(answer["json"] if answer else {"error": error}, 200 if answer else 400)
+        return JSONResponse(answer["json"] if answer else {"error": error}, status)
+    hint = HAN_OR_KANA_HINT if answer and any(map(SEPARATE.search, query.values())) else ""
     template = environment.get_template(tab.template)
-    return HTMLResponse(template.render(tab=tab, query=query, answer=answer, error=error))
+    page = template.render(tab=tab, query=query, answer=answer, error=error, hint=hint)
+    return HTMLResponse(page, status)
+
+
+def _respond_to_mistake(environment: Environment, request: Request, mistake: Exception) -> Response:
+    """Returns a page with the tabs, or JSON, for an unknown address or a wrong method."""
+    assert isinstance(mistake, HTTPException)
+    if request.url.path.endswith(".json"):
+        return JSONResponse({"error": mistake.detail}, mistake.status_code)
+    page = environment.get_template("missing.html").render(tab=None, answer=None, error=mistake.detail)
+    return HTMLResponse(page, mistake.status_code, mistake.headers)
 
 
 class SameSiteOnly:

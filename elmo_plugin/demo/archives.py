@@ -4,34 +4,54 @@ import json
 import threading
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Any
+from concurrent.futures import Future
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from allennlp.common.checks import ConfigurationError
-from allennlp.models import Model
-from allennlp.predictors import Predictor
-
-from elmo_plugin.archives import archive_name, load_archive
-from elmo_plugin.common.bundled import tagger_of
+from elmo_plugin.archives import archive_name, load_archive, load_predictor
+from elmo_plugin.common.bundled import tagger_of, trained_models
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.demo.tasks import MAX_CHARACTERS, TASKS, Tab, Task
+from elmo_plugin.common.formats.json_files import read_json_object
+from elmo_plugin.demo.tasks import BACKGROUND, MAX_CHARACTERS, TASKS, Tab, Task
 from elmo_plugin.demo.views import Bar, Bars, views
 from elmo_plugin.embedding import layer_name, read_layer_weights
+
+if TYPE_CHECKING:
+    from allennlp.models import Model
+    from allennlp.predictors import Predictor
 
 
 class LoadedArchive:
     """
-    A trained model that predicts one input after another. `tagger` is the archive of the model that finds
-    the predicates of sentences for semantic roles.
+    A trained model, perhaps still loading, that predicts one input after another. `tagger` is the archive of
+    the model that finds the predicates of sentences for semantic roles.
     """
 
-    def __init__(self, path: str, task: Task, predictor: Predictor, tagger: str | None = None) -> None:
-        self.path, self.task, self.predictor, self.tagger = path, task, predictor, tagger
-        self.name = archive_name(path)
-        self.mixes = [
-            Bars(mix.placement, list(map(Bar, map(layer_name, mix.layers), mix.normalized_weights)))
-            for mix in read_layer_weights(predictor._model.state_dict())
-        ]
+    def __init__(
+        self, path: str, task: Task, predictor: "Future[Predictor]", tagger: str | None, score: str
+    ) -> None:
+        self.path, self.task, self.tagger, self.score = path, task, tagger, score
+        self.name = path if path in trained_models() else archive_name(path)
+        self._predictor = predictor
         self._lock = threading.Lock()
+
+    @property
+    def is_loading(self) -> bool:
+        return not self._predictor.done()
+
+    @property
+    def predictor(self) -> "Predictor":
+        """Waits for the model. Raises `BiLmError` if it cannot be loaded."""
+        return self._predictor.result()
+
+    @cached_property
+    def mixes(self) -> list[Bars]:
+        """The weights of the biLM's layers."""
+        return [
+            Bars(mix.placement, list(map(Bar, map(layer_name, mix.layers), mix.normalized_weights)))
+            for mix in read_layer_weights(self.predictor._model.state_dict())
+        ]
 
     @property
     def needs_predicates(self) -> bool:
@@ -62,21 +82,24 @@ class TaskTab(Tab):
         super().__init__(archives[0].task, max_characters)
         self.archives = archives
 
+    @property
+    def is_loading(self) -> bool:
+        return any(archive.is_loading for archive in self.archives)
+
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         inputs: dict[str, Any] = dict(self.texts(query))
         chosen: list[int] = []
         if needs_predicates := any(archive.needs_predicates for archive in self.archives):
             chosen = _numbers(query.get("predicates", ""))
-            inputs |= {"predicates": chosen} if chosen else {}
+            inputs["predicates"] = chosen
         columns = [_column(archive, inputs) for archive in self.archives]
         answered = [column for column in columns if not column["error"]]
         outputs = [column["prediction"] for column in answered]
         for column, parts in zip(answered, views(self.slug, outputs, inputs), strict=True):
             column["parts"] = parts
-        toggles = []  # of each word: it, whether it is a predicate, and the address that changes this
+        toggles = []  # of each word: it, whether it is a predicate, and the predicates that change this
         for index, word in enumerate(outputs[0]["words"] if needs_predicates and outputs else []):
-            predicates = " ".join(map(str, sorted({*chosen} ^ {index})))
-            toggles.append((word, index in chosen, self.address({**inputs, "predicates": predicates})))
+            toggles.append((word, index in chosen, " ".join(map(str, sorted({*chosen} ^ {index})))))
         results = [{key: column[key] for key in ("archive", "prediction", "error")} for column in columns]
         return {"columns": columns, "toggles": toggles, "json": results}
 
@@ -88,18 +111,31 @@ def _numbers(text: str) -> list[int]:
 
 
 def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the prediction of an archive for the template, or why it is missing."""
-    prediction, error = None, ""
+    """Returns the prediction of an archive for the template, or why it is missing or cannot be shown."""
+    prediction, text, error = None, "", ""
     try:
         prediction = archive.predict(inputs)
-    except (BiLmError, ConfigurationError) as mistake:
+        text = json.dumps(prediction, indent=2, ensure_ascii=False, allow_nan=False)
+        views(archive.task.name, [prediction], inputs)
+    except Exception as mistake:  # anyone's model, predictor or reader may raise it
         error = str(mistake)
-    except Exception:
-        traceback.print_exc()
-        error = "The model failed; the terminal shows how."
-    result = {"archive": archive.path, "prediction": prediction, "error": error}
-    text = json.dumps(prediction, indent=2, ensure_ascii=False)
+        if not isinstance(mistake, BiLmError) and type(mistake).__name__ != "ConfigurationError":
+            traceback.print_exc()
+            error = f"{archive.name} failed; the terminal shows how."
+    result = {"archive": archive.path, "prediction": None if error else prediction, "error": error}
     return {**result, "model": archive, "parts": [], "json": text, "python": archive.python(inputs)}
+
+
+def bundled_tabs(max_characters: int) -> list[TaskTab]:
+    """Returns a tab for each task of this package's trained models, and loads them in the background."""
+    models = trained_models()
+    taggers = {model.predicates for model in models.values()}
+    tabs = []
+    for name in [name for name in models if name not in taggers]:
+        tagger, score = models[name].predicates or None, models[name].score
+        archive = LoadedArchive(name, TASKS[name], BACKGROUND.submit(load_predictor, name), tagger, score)
+        tabs.append(TaskTab([archive], max_characters))
+    return tabs
 
 
 def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) -> list[TaskTab]:
@@ -122,16 +158,37 @@ def load_archives(paths: Sequence[str], trust: bool = False, cuda_device: int = 
     taggers = [path for path in models if tasks[path].name == "srl_predicates" and "srl" in names]
     if not taggers and (names := list(filter(None, map(tagger_of, paths)))):
         taggers, models[names[0]] = names[:1], load_archive(names[0], cuda_device)
+    from allennlp.predictors import Predictor
+
     options = {"predicates": Predictor.from_archive(models[taggers[0]])} if taggers else {}
     loaded = []
-    for path in [path for path in models if path not in taggers]:
+    for path in [path for path in tasks if path not in taggers]:
         is_srl = tasks[path].name == "srl"
-        predictor = Predictor.from_archive(models[path], extra_args=options if is_srl else {})
-        loaded.append(LoadedArchive(path, tasks[path], predictor, taggers[0] if taggers and is_srl else None))
+        predictor: Future[Predictor] = Future()
+        predictor.set_result(Predictor.from_archive(models[path], extra_args=options if is_srl else {}))
+        tagger = taggers[0] if taggers and is_srl else None
+        loaded.append(LoadedArchive(path, tasks[path], predictor, tagger, _score(path, models[path].config)))
     return loaded
 
 
-def task_of(model: Model, path: str) -> Task:
+def _score(path: str, config: Mapping[str, Any]) -> str:
+    """Returns the score of a trained model from its training's folder, or an empty string."""
+    from allennlp.common.checks import ConfigurationError
+
+    from elmo_plugin.sweeps import Metric
+
+    if path in trained_models():
+        return trained_models()[path].score
+    folder = Path(path) if Path(path).is_dir() else Path(path).parent
+    try:
+        metric = Metric.parse(config["trainer"]["validation_metric"])
+        score = metric.score(read_json_object(folder / "metrics.json", "metrics.json"))
+    except (BiLmError, ConfigurationError, KeyError):  # an archive that was copied, or is older
+        return ""
+    return f"{metric.name} {score:.1f} % in validation" if metric.higher_is_better else ""
+
+
+def task_of(model: "Model", path: str) -> Task:
     """Returns the task of a model, or of the members of an ensemble, by the predictor that it names."""
     predictor = getattr(model, "members", [model])[0].default_predictor
     if predictor is None:

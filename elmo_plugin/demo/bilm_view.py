@@ -15,23 +15,12 @@ from torch.nn.functional import normalize, pad
 from elmo_plugin.analysis.neighbors import Occurrence, by_cosine
 from elmo_plugin.bilm import BiLm, BiLmError, VocabularySoftmax, sentences_to_character_ids
 from elmo_plugin.bilm.io import read_checkpoint
-from elmo_plugin.common.typography import NormalizedText, normalize_text
-from elmo_plugin.demo.tasks import MAX_CHARACTERS, Tab, Task
+from elmo_plugin.common.spacy_rules import SpacyRules
+from elmo_plugin.demo.tasks import BACKGROUND, MAX_CHARACTERS, Tab, Task
 from elmo_plugin.embedding import layer_name
 
 MAX_OCCURRENCES = 12
 NUM_NEIGHBORS = 8
-_WORD = re.compile(r"\w+(?:[-'.]\w+)*|\.{3}|--|[^\w\s]")
-
-
-def split_words(text: str) -> list[list[str]]:
-    """Returns the words and punctuation marks, as typed, of each line that has any. Emoji are words."""
-    sentences = []
-    for line in text.splitlines():
-        normalized = NormalizedText(line)
-        words = [normalized.word(*match.span()) for match in _WORD.finditer(normalized.text)]
-        sentences.append([line[start:end] for _, start, end in words])
-    return list(filter(None, sentences))
 
 
 class BiLmTab(Tab):
@@ -40,7 +29,8 @@ class BiLmTab(Tab):
     template = "bilm.html"
 
     def __init__(self, source: str, max_characters: int = MAX_CHARACTERS) -> None:
-        super().__init__(Task("bilm", "The biLM", {"text": 6}), max_characters)
+        super().__init__(Task("bilm", "Words in context", {"text": 6}), max_characters)
+        self._rules = BACKGROUND.submit(SpacyRules, "en")  # it takes seconds to import spaCy
         checkpoint = read_checkpoint(source)
         self.source, self.bilm = source, BiLm(checkpoint.options, weights=checkpoint.weights)
         self._softmax: VocabularySoftmax | None = None
@@ -52,17 +42,19 @@ class BiLmTab(Tab):
 
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         """
-        Returns the `sentences` of the text; the number of the word that is `chosen`, or of the longest word
-        that occurs twice; the numbers of its `occurrences`, their similarities by each of the `layers`, and
-        its `neighbors` among the other words; and the `surprisal` of all words, if the biLM has a softmax.
-        Words are numbered from 0 in the whole text.
+        Returns the `sentences` of the text; the number of the word that is `chosen`, or of the longest word,
+        preferably one that occurs twice; the numbers of its `occurrences`, their similarities by each of the
+        `layers`, and its `neighbors` among the other words; and the `surprisal` of all words, if the biLM has
+        a softmax. Words are numbered from 0 in the whole text.
         """
         text = self.texts(query)["text"]
-        sentences = split_words(text)
+        rules = self._rules.result()
+        split = [(line, in_line) for line in text.splitlines() if (in_line := rules.words(line))]
+        sentences = [[line[word.start : word.end] for word in in_line] for line, in_line in split]
+        normalized = [[word.text for word in in_line] for _, in_line in split]
         words = [Occurrence(each, position) for each in sentences for position in range(len(each))]
-        normalized = [list(map(normalize_text, each)) for each in sentences]
         folded = [word.casefold() for each in normalized for word in each]
-        chosen = _number(query["word"], len(words)) if query.get("word") else _longest_repeated(folded)
+        chosen = _number(query["word"], len(words)) if query.get("word") else _longest(folded)
         with self._lock, torch.no_grad():
             layers = torch.cat(self.bilm.embed(normalized), dim=1)  # Shape: (num_layers, words, dim)
             surprisal = [score for each in normalized for score in self._surprisal(each)]
@@ -72,7 +64,6 @@ class BiLmTab(Tab):
         return {
             **view,
             "words": words,
-            "address": lambda number: self.address({"text": text, "word": number}),
             "json": view,
             "python": f"from elmo_plugin import BiLm\nbilm = BiLm.from_pretrained({self.source!r})\n"
             f"vectors = bilm.embed({normalized!r})  # per sentence: (layers, words, dim)",
@@ -101,10 +92,11 @@ def _number(chosen: str, num_words: int) -> int:
     return number
 
 
-def _longest_repeated(words: Sequence[str]) -> int | None:
+def _longest(words: Sequence[str]) -> int | None:
+    """Returns the number of the longest word that occurs twice, or else of the longest word."""
     counts = Counter(word for word in words if word[0].isalnum())
-    repeated = [number for number, word in enumerate(words) if counts[word] > 1]
-    return max(repeated, key=lambda number: len(words[number]), default=None)
+    known = [number for number, word in enumerate(words) if word in counts]
+    return max(known, key=lambda number: (counts[words[number]] > 1, len(words[number])), default=None)
 
 
 def _similar_words(
@@ -128,8 +120,9 @@ def _similar_words(
 
 def _similarities(vectors: Tensor) -> dict[str, Any]:
     """
-    Returns the cosines of vectors, shape (words, dim), with one another; their two principal components,
-    scaled to 0 to 1 by one factor, as `points`; and the share of the variance that is `explained` by these.
+    Returns the cosines of vectors, shape (words, dim), with one another; whether they are equal; their two
+    principal components, scaled to 0 to 1 by one factor, as `points`; and the share of the variance that is
+    `explained` by these.
     """
     unit = normalize(vectors, dim=-1)
     cosines = (unit @ unit.t()).tolist()
@@ -138,6 +131,8 @@ def _similarities(vectors: Tensor) -> dict[str, Any]:
     plane = plane - plane.amin(dim=0)
     extent = float(plane.max())
     if extent < 1e-4 * float(vectors.norm(dim=-1).max()):  # one vector, but for rounding
-        return {"cosines": cosines, "points": [[0.5, 0.5]] * len(vectors), "explained": 1.0}
+        points = [[0.5, 0.5]] * len(vectors)
+        return {"cosines": cosines, "is_constant": True, "points": points, "explained": 1.0}
     explained = float(singular[:2].square().sum() / singular.square().sum())
-    return {"cosines": cosines, "points": (plane / extent).tolist(), "explained": explained}
+    points = (plane / extent).tolist()
+    return {"cosines": cosines, "is_constant": False, "points": points, "explained": explained}

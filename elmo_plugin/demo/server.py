@@ -6,15 +6,17 @@ import os
 import socket
 import webbrowser
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import h11
 import uvicorn
 from starlette.applications import Starlette
 
 from elmo_plugin.archives import import_all_plugins
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import NEEDS_ALLENNLP, BiLmError
 from elmo_plugin.common.streams import show
 from elmo_plugin.demo.app import make_app
+from elmo_plugin.demo.archives import bundled_tabs, task_tabs
 from elmo_plugin.demo.bilm_view import BiLmTab
 from elmo_plugin.demo.tasks import Tab
 
@@ -22,6 +24,7 @@ WARNING = (
     "everyone who can reach this machine can use these models and the time of its processors. Access "
     "needs no password, and texts travel unencrypted."
 )
+_BILM = "base"  # unless another is named
 MAX_REQUEST_BYTES = 1 << 20  # longer ones are refused before they are read
 
 
@@ -29,27 +32,31 @@ def show_page(
     archives: Sequence[str], bilm: str | None, host: str, port: int, browse: bool, limit: int, trust: bool
 ) -> None:
     """
-    Serves the tabs of trained models and of a biLM until Ctrl-C, and prints the address, or opens it in a
-    browser also. The port 0 is any free one; `limit` is the maximum number of characters of a text. Raises
-    `BiLmError` if a model cannot be loaded, or the port is not available.
+    Serves the tabs of trained models and of a biLM, or else of all in this package, until Ctrl-C, and prints
+    the address, or opens it in a browser also. The port 0 is any free one; `limit` is the maximum number of
+    characters of a text. Raises `BiLmError` if a model cannot be loaded, or the port is not available.
     """
-    if not archives and not bilm:
-        raise BiLmError("there is nothing to show: name an archive, or a biLM by --bilm")
     opened = open_socket(host, port)  # before the models are loaded
     if not is_local(host):
         show(f"--host {host}: {WARNING}", flush=True)
     tabs: list[Tab] = []
+    note = ""
     if archives:
         import_all_plugins("a trained model")
-        from elmo_plugin.demo.archives import task_tabs
-
         tabs += task_tabs(archives, limit, trust)
+    elif not bilm:
+        bilm = _BILM
+        if find_spec("allennlp"):
+            tabs += bundled_tabs(limit)
+        else:
+            note = f"Only the biLM is shown: a trained model {NEEDS_ALLENNLP}."
+            show(note, flush=True)
     tabs += [BiLmTab(bilm, limit)] if bilm else []
     address = address_of(opened, host)
     show(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)
     if browse:
         webbrowser.open(address)
-    make_server(make_app(tabs, host)).run(sockets=[opened])
+    make_server(make_app(tabs, host, note)).run(sockets=[opened])
 
 
 def open_socket(host: str, port: int) -> socket.socket:

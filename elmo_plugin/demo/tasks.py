@@ -3,6 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -10,9 +11,11 @@ from urllib.parse import urlencode
 from elmo_plugin.common.errors import BiLmError
 
 MAX_CHARACTERS = 10_000
-_FILE = Path(__file__).parent / "examples.json"
-EXAMPLES: dict[str, list[dict[str, str]]] = json.loads(_FILE.read_text(encoding="utf-8"))
-"""The examples of each tab: a text for each field, and their `source`."""
+BACKGROUND = ThreadPoolExecutor(1)
+"""Loads what takes seconds while the first pages are served."""
+_FILE = Path(__file__).parent / "tabs.json"
+TABS: dict[str, dict[str, Any]] = json.loads(_FILE.read_text(encoding="utf-8"))
+"""One sentence `about` each tab, and its `examples`: a text for each field, and their `source`."""
 
 
 class Task(NamedTuple):
@@ -51,14 +54,21 @@ class Tab(ABC):
 
     template: str
 
+    @property
+    def is_loading(self) -> bool:
+        """Whether the first answer has to wait for a model."""
+        return False
+
     def __init__(self, task: Task, max_characters: int) -> None:
         self.slug, self.title, self.fields = task
         self.max_characters = max_characters
+        texts = TABS.get(self.slug, {"about": "", "examples": []})
+        self.about, self._examples = texts["about"], texts["examples"]
 
     def examples(self) -> list[tuple[str, str, str]]:
         """Returns the text, the address and the source of each example."""
         last = list(self.fields)[-1]
-        return [(each[last], self.address(each), each["source"]) for each in EXAMPLES.get(self.slug, [])]
+        return [(each[last], self.address(each), each["source"]) for each in self._examples]
 
     def address(self, values: Mapping[str, Any]) -> str:
         """Returns the address of the answer for an input."""

@@ -15,7 +15,7 @@ from elmo_plugin.common.formats.text_files import decode, standard_input_lines
 from elmo_plugin.common.streams import visible
 from elmo_plugin.demo.archives import load_archives
 from elmo_plugin.demo.tasks import Task
-from elmo_plugin.demo.views import Bars, Mark, Part, nest, views
+from elmo_plugin.demo.views import Bars, Mark, Part, nest, percent, views
 
 _COLORS = ("blue", "green", "yellow", "magenta", "cyan", "red", "bright_blue", "bright_green")
 _WIDTH = 30  # of the bar of probability 1
@@ -95,11 +95,12 @@ def _marked(pieces: Sequence[str | Mark], style: Style | None = None) -> Text:
 
 def _bars(bars: Bars) -> Text:
     labels = [visible(bar.label) for bar in bars.bars]
-    longest = max(map(len, labels))
+    values = [percent(bar.value) for bar in bars.bars]
+    longest, widest = (max(map(len, each)) for each in (labels, values))
     block = "█" if sys.stdout.encoding.lower().startswith("utf") else "#"
     lines = []
-    for label, bar in zip(labels, bars.bars, strict=True):
+    for label, value, bar in zip(labels, values, bars.bars, strict=True):
         style = Style(color="green", bold=True) if bar.is_best else Style()
-        line = f"  {label:{longest}} {100 * bar.value:5.1f} %  {block * round(_WIDTH * bar.value)}"
+        line = f"  {label:{longest}}  {value:>{widest}}  {block * round(_WIDTH * bar.value)}"
         lines.append(Text(line.rstrip(), style))
     return Text("\n").join(lines)

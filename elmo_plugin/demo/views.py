@@ -50,6 +50,13 @@ class Bars(NamedTuple):
 
 
 Part = MarkedText | Bars
+
+
+def percent(value: float) -> str:
+    """Formats a probability."""
+    return "below 0.1 %" if value < 0.001 else f"{100 * value:.1f} %"
+
+
 Output = Mapping[str, Any]
 
 
@@ -117,21 +124,26 @@ def _entities(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     spans = [(word, word + 1, tag) for word, tag in enumerate(output["tags"])]  # plain tags
     if "entities" in output:
         spans = [(each["start"], each["end"], each["type"]) for each in output["entities"]]
-    return [_mark_words(output["words"], spans)]
+    return [_mark_words(output["words"], spans, "" if spans else "No names found.")]
 
 
 def _frames(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     parts: list[Part] = []
+    words = output["words"]
     for frame in output["frames"]:
         index = frame["index"]
         spans = {(role["start"], role["end"], role["role"]) for role in frame["roles"]}
         spans.add((index, index + 1, "V"))
-        parts.append(_mark_words(output["words"], sorted(spans), f"{frame['predicate']} (word {index})"))
-    return parts or [_mark_words(output["words"], [])]
+        count = words.count(words[index])
+        place = f" ({words[: index + 1].count(words[index])} of {count})" if count > 1 else ""
+        parts.append(_mark_words(words, sorted(spans), frame["predicate"] + place))
+    nothing = "No predicates chosen." if "predicates" in inputs else "No predicates found."
+    return parts or [_mark_words(words, [], nothing)]
 
 
 def _predicates(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
-    return [_mark_words(output["words"], [(index, index + 1, "predicate") for index in output["predicates"]])]
+    spans = [(index, index + 1, "predicate") for index in output["predicates"]]
+    return [_mark_words(output["words"], spans, "" if spans else "No predicates found.")]
 
 
 def _clusters(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
@@ -151,7 +163,7 @@ def _answer(output: Output, inputs: Mapping[str, Any]) -> list[Part]:
     answer = MarkedSpan(start, end, "answer", _color("answer"))
     bars = [Bar(output["answer"], output["probability"], is_best=True)]
     bars += [Bar(other["text"], other["probability"]) for other in output["others"]]
-    return [MarkedText("", text, [answer]), Bars("The best answers", bars)]
+    return [MarkedText("", text, [answer]), Bars(output["answer"], bars)]
 
 
 def _label(output: Output, inputs: Mapping[str, Any]) -> list[Part]:

@@ -1,6 +1,7 @@
 """Archives with predictors that return what the test says, in the JSON of each task."""
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 from elmo_plugin.demo.archives import LoadedArchive
@@ -36,10 +37,15 @@ def first_word_is(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 def stub(
-    task: str, predict: Callable[[dict[str, Any]], dict[str, Any]], name: str = "stub", **options: Any
+    task: str,
+    predict: Callable[[dict[str, Any]], dict[str, Any]],
+    name: str = "stub",
+    tagger: str | None = None,
+    score: str = "",
 ) -> LoadedArchive:
-    predictor: Any = StubPredictor(predict)
-    return LoadedArchive(f"runs/{name}/model.tar.gz", TASKS[task], predictor, **options)
+    predictor: Any = Future()
+    predictor.set_result(StubPredictor(predict))
+    return LoadedArchive(f"runs/{name}/model.tar.gz", TASKS[task], predictor, tagger, score)
 
 
 def coref_output(text: str, *clusters: list[str]) -> dict[str, Any]:

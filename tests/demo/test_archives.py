@@ -1,6 +1,7 @@
 """Trained models of all tasks are loaded, predict as in AllenNLP, and are shown."""
 
 import json
+import re
 from io import BytesIO, StringIO
 from pathlib import Path
 
@@ -10,17 +11,18 @@ from allennlp.predictors import Predictor
 from elmo_plugin.commands.main import main
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.archives import load_archives, task_of, task_tabs
-from elmo_plugin.demo.tasks import EXAMPLES, TASKS
+from elmo_plugin.demo.tasks import TABS, TASKS
 from elmo_plugin.demo.views import views
 from elmo_plugin.language_model import BiLmLanguageModel
 from tests.demo.archives import INPUTS
 
 
 @pytest.mark.parametrize("tab", [*TASKS, "bilm"])
-def test_each_tab_has_examples_with_all_fields_and_a_source(tab: str) -> None:
+def test_each_tab_has_one_sentence_and_examples_with_all_fields_and_a_source(tab: str) -> None:
     fields = set(TASKS[tab].fields) if tab in TASKS else {"text"}
-    assert len(EXAMPLES[tab]) >= 2
-    for example in EXAMPLES[tab]:
+    assert re.fullmatch(r"[^.?]+\? [^.?]+\.", TABS[tab]["about"])
+    assert len(TABS[tab]["examples"]) >= 2
+    for example in TABS[tab]["examples"]:
         assert fields | {"source"} <= set(example) <= fields | {"source", "predicates"}
 
 

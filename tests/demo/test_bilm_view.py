@@ -11,11 +11,11 @@ import torch
 from starlette.testclient import TestClient
 
 from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.demo.app import make_app
-from elmo_plugin.demo.bilm_view import BiLmTab, split_words
+from elmo_plugin.demo.bilm_view import BiLmTab
 from elmo_plugin.language_model import measure_perplexity
 from tests.trained_bilm import random_bilm, write_training
-from tests.without_allennlp import BLOCK_ALLENNLP
 
 TEXT = "They saw a play .\nThe team made a great play .\nHe can Play"
 
@@ -34,11 +34,12 @@ def layers_of(sentences: list[list[str]]) -> torch.Tensor:
     return torch.cat(BiLm.from_pretrained("tiny").embed(sentences), dim=1)
 
 
-def test_punctuation_is_separate_but_hyphens_and_apostrophes_are_not() -> None:
-    assert split_words('She said: "don\'t!"\n\n  A well-known 3.5 😀مرحبا') == [
-        ["She", "said", ":", '"', "don't", "!", '"'],
-        ["A", "well-known", "3.5", "😀", "مرحبا"],
-    ]
+def test_words_are_those_of_encode_but_shown_as_typed(tiny: BiLmTab) -> None:
+    lines = ["She said: “don\u2019t!”", "हिन्दी 3.5 😀 今日"]
+    shown = view(tiny, f"{lines[0]}\n \n{lines[1]}")
+    assert shown["sentences"][0] == ["She", "said", ":", "“", "do", "n\u2019t", "!", "”"]
+    for words, encoded in zip(shown["sentences"], tiny.bilm.encode(lines), strict=True):
+        assert list(map(normalize_text, words)) == encoded.words
 
 
 def test_the_cosines_of_each_layer_are_the_vectors_cosines(tiny: BiLmTab) -> None:
@@ -60,6 +61,11 @@ def test_the_map_keeps_the_distances_of_three_places(tiny: BiLmTab) -> None:
     assert float(points.min()) == 0 and float(points.max()) == pytest.approx(1)
 
 
+def test_equal_vectors_are_said_to_be_equal(tiny: BiLmTab) -> None:
+    layers = view(tiny, "a play .\nthe play ?")["layers"]
+    assert [layer["is_constant"] for layer in layers] == [True, False, False]
+
+
 def test_the_nearest_words_come_first_without_the_word_itself(tiny: BiLmTab) -> None:
     shown = view(tiny, word=10)
     cosines = [each["cosine"] for each in shown["neighbors"]]
@@ -69,11 +75,12 @@ def test_the_nearest_words_come_first_without_the_word_itself(tiny: BiLmTab) -> 
     assert places[0][0][places[0][1]].lower() == "play"
 
 
-def test_a_repeated_word_is_chosen_and_a_single_one_has_no_map(tiny: BiLmTab) -> None:
+def test_the_longest_repeated_word_is_chosen_or_else_the_longest_which_has_no_map(tiny: BiLmTab) -> None:
     assert view(tiny)["chosen"] == 3
-    assert view(tiny, "one two three")["chosen"] is None
-    alone = view(tiny, "one two three", 1)
-    assert alone["occurrences"] == [1] and alone["layers"] == [] and len(alone["neighbors"]) == 2
+    assert view(tiny, "? !")["chosen"] is None
+    alone = view(tiny, "one two three")
+    assert alone["chosen"] == 2 and alone["occurrences"] == [2]
+    assert alone["layers"] == [] and len(alone["neighbors"]) == 2
 
 
 @pytest.mark.parametrize("word", ["15", "x", "-1", "9" * 99])
@@ -99,22 +106,8 @@ def test_surprisal_is_what_elmo_perplexity_writes_for_each_word(tmp_path: Path) 
 
 def test_the_tab_links_each_word_and_shows_the_layers(tiny: BiLmTab) -> None:
     client = TestClient(make_app([tiny]), base_url="http://localhost")
-    page = client.get("/bilm", params={"text": TEXT}).text
+    page = client.get("/bilm", params={"text": TEXT, "word": 3}).text
     assert page.count('class="word"') == 15 and page.count("<svg") == 3 and page.count('class="heat"') == 3
-    assert "word=10" in page and page.count("aria-current") == 2
+    assert 'name="word" value="10"' in page and page.count("aria-current") == 2
     assert "The text is empty" in client.get("/bilm", params={"text": ""}).text
     assert client.get("/bilm.json", params={"text": TEXT}).json()["chosen"] == 3
-
-
-WITHOUT_ALLENNLP = (
-    BLOCK_ALLENNLP
-    + """
-from starlette.testclient import TestClient
-from elmo_plugin.commands.main import main
-from elmo_plugin.demo.app import make_app
-from elmo_plugin.demo.bilm_view import BiLmTab
-client = TestClient(make_app([BiLmTab("tiny")]), base_url="http://localhost")
-print(client.get("/bilm?text=play+play").status_code)
-main(["demo", "model.tar.gz", "--port", "0"])
-"""
-)

@@ -2,6 +2,7 @@
 
 import re
 import threading
+from concurrent.futures import Future
 from html.parser import HTMLParser
 from typing import Any
 
@@ -10,8 +11,9 @@ from starlette.testclient import TestClient
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.app import make_app
-from elmo_plugin.demo.archives import TaskTab
-from tests.demo.stubs import SNLI, first_word_is, ner_output, stub
+from elmo_plugin.demo.archives import LoadedArchive, TaskTab
+from elmo_plugin.demo.tasks import TASKS
+from tests.demo.stubs import SNLI, SQUAD, coref_output, first_word_is, ner_output, stub
 
 BASE = "http://127.0.0.1:8000"
 
@@ -66,6 +68,40 @@ def test_no_text_and_no_label_becomes_a_tag_or_an_attribute(text: str) -> None:
     assert tags(page(text)) == tags(page("word"))
 
 
+def test_each_tab_says_what_it_shows_and_each_column_its_model_and_score() -> None:
+    page = client(stub("ner", first_word_is("PER"), score="F1 74.4 %")).get("/ner?sentence=Ada").text
+    assert re.search("<title>Named entities . elmo</title>", page) and "<p>Who and where?" in page
+    assert re.search(r'<h2 [^>]*>stub\s*<span class="hint">F1 74.4 %</span></h2>', page)
+
+
+def test_a_label_is_joined_to_its_word_and_no_span_is_a_tab_stop() -> None:
+    page = client().get("/ner?sentence=Ada").text
+    assert re.search(r'>Ada<span class="label">&nbsp;PER', page)
+    assert [tag for tag, attributes in tags(page) if tag == "mark" and "tabindex" in attributes] == []
+    assert '<a class="skip" href="#answer">' in page and 'id="answer"' in page
+
+
+def test_nothing_found_is_said_instead_of_the_text() -> None:
+    page = client(stub("ner", lambda inputs: ner_output("It rained"))).get("/ner?sentence=It+rained").text
+    assert "No names found." in page and 'class="marked"' not in page
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_unknown_address_has_a_page_with_all_tabs(method: str) -> None:
+    page = client()
+    answer = page.request(method, "/nothing")
+    assert answer.status_code == 404 and 'href="/ner"' in answer.text and "<h1>Not Found</h1>" in answer.text
+    assert page.request(method, "/nothing.json").json() == {"error": "Not Found"}
+
+
+def test_han_and_kana_are_said_to_be_words() -> None:
+    page = client()
+    assert (
+        "Chinese and Japanese characters" in page.get("/ner", params={"sentence": "東京 に"}).text
+    )
+    assert "Japanese" not in page.get("/ner", params={"sentence": "Tokyo"}).text
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [("  ", "The sentence is empty"), ("a" * 51, "The sentence has 51 characters; at most 50 are read here")],
@@ -88,8 +124,54 @@ def test_a_model_that_fails_has_an_error_in_its_own_column(capsys: pytest.Captur
     answer = client(*archives).get("/ner", params={"sentence": "Ada lives"})
     assert answer.status_code == 200 and answer.text.count("<article") == 3
     assert "there is no word &lt;here&gt;" in answer.text and 'data-group="PER"' in answer.text
-    assert "The model failed" in answer.text and "secret" not in answer.text and "differs" not in answer.text
+    assert "stub failed; the terminal shows how" in answer.text
+    assert "secret" not in answer.text and "differs" not in answer.text
     assert "ZeroDivisionError: secret" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("task", "output"),
+    [
+        ("ner", {"words": ["Ada"]}),
+        ("sst", {"label": "good"}),
+        ("sst", {"label": "good", "probabilities": {"good": float("nan")}}),
+        ("sst", {"label": "good", "probabilities": [0.5, 0.5]}),
+        ("coref", {"clusters": None}),
+        ("squad", []),
+        ("snli", {"label": "neutral", "probabilities": object()}),
+    ],
+)
+def test_a_prediction_of_another_form_leaves_the_other_column(task: str, output: Any) -> None:
+    right = {"sst": SNLI, "snli": SNLI, "squad": SQUAD, "coref": coref_output("Ada lives", ["Ada"])}
+    expected = right.get(task, ner_output("Ada lives"))
+    texts = dict.fromkeys(TASKS[task].fields, "Ada lives")
+    page = client(stub(task, lambda inputs: output, "other"), stub(task, lambda inputs: expected))
+    answer = page.get(f"/{task}", params=texts)
+    assert answer.status_code == 200 and "other failed; the terminal shows how" in answer.text
+    assert answer.text.count('<p class="error" role="alert">') == 1
+    assert [column["prediction"] for column in page.get(f"/{task}.json", params=texts).json()] == [
+        None,
+        expected,
+    ]
+
+
+def test_a_tab_that_fails_is_one_sentence_on_its_page() -> None:
+    tab = TaskTab([stub("ner", first_word_is("PER"))])
+    tab.answer = lambda query: 1 / 0  # type: ignore[method-assign,assignment,return-value]
+    page = TestClient(make_app([tab]), base_url=BASE)
+    answer = page.get("/ner?sentence=Ada")
+    assert answer.status_code == 500 and "This failed; the terminal shows how." in answer.text
+    assert 'href="/ner"' in answer.text and page.get("/ner.json?sentence=Ada").status_code == 500
+
+
+def test_a_page_comes_before_its_model_whose_error_is_in_its_column() -> None:
+    loading: Future[Any] = Future()
+    tab = TaskTab([LoadedArchive("ner", TASKS["ner"], loading, None, "")])
+    page = TestClient(make_app([tab]), base_url=BASE)
+    assert "still being loaded" in page.get("/ner").text
+    loading.set_exception(BiLmError("archive ner: damaged"))
+    assert "still being loaded" not in page.get("/ner").text
+    assert '<p class="error" role="alert">archive ner: damaged</p>' in page.get("/ner?sentence=Ada").text
 
 
 def test_the_json_is_the_predictors_json() -> None:
@@ -160,8 +242,8 @@ def test_without_a_tagger_predicates_are_chosen_by_their_words() -> None:
 
     page = client(stub("srl", predict))
     first = page.get("/srl", params={"sentence": "She wants more"}).text
-    assert 'href="/srl?sentence=She+wants+more&amp;predicates=1"' in first
+    assert 'name="predicates" value="1"' in first and "No predicates chosen." in first
     second = page.get("/srl", params={"sentence": "She wants more", "predicates": "1"}).text
-    assert 'predicates=1+2"' in second and 'predicates="' in second  # one more, and none
-    assert asked == [[], [1]]
+    assert 'name="predicates" value="1 2"' in second and 'name="predicates" value=""' in second
+    assert second.count('value="She wants more"') == 1 and asked == [[], [1]]
     assert "are numbers of words" in page.get("/srl", params={"sentence": "She", "predicates": "one"}).text

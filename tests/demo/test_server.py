@@ -48,7 +48,6 @@ def test_a_port_in_use_is_one_sentence_before_any_model_is_loaded() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "there is nothing to show: name an archive, or a biLM by --bilm"),
         (["--bilm", "tiny", "--port", "65536"], "cannot serve at 127.0.0.1, port 65536"),
         (["--bilm", "tiny", "--host", "no.such.host.invalid"], "cannot serve at no.such.host.invalid"),
     ],
@@ -128,6 +127,6 @@ def test_the_command_serves_a_bilm() -> None:
     command = [sys.executable, "-m", "elmo_plugin", "demo", "--bilm", "tiny", "--port", "0"]
     with served(command) as (_, address):
         page, _ = read(address)
-        assert "<h1>The biLM</h1>" in page
+        assert "<h1>Words in context</h1>" in page
         page, _ = read(f"{address}bilm?text=" + "ab" * 9_000)
         assert "has 18,000 characters; at most 10,000 are read here" in page

@@ -6,7 +6,7 @@ import pytest
 
 from elmo_plugin.demo.terminal import print_view
 from elmo_plugin.demo.views import MarkedSpan, MarkedText, views
-from tests.demo.stubs import PASSAGE, SNLI, SQUAD, SRL
+from tests.demo.stubs import PASSAGE, SQUAD, SRL, ner_output
 
 COLOR = re.compile(r"\x1b\[[\d;]*m")
 
@@ -15,21 +15,30 @@ def test_spans_are_in_brackets_before_their_labels(capsys: pytest.CaptureFixture
     print_view(views("srl", [SRL], {})[0])
     print_view([MarkedText("", "her old dog", [MarkedSpan(0, 11, "2", 1), MarkedSpan(0, 3, "1", 0)])])
     assert capsys.readouterr().out.splitlines() == [
-        "wants (word 1)",
+        "wants",
         "[She]ARG0 [wants]V [to leave]ARG1",
-        "leave (word 3)",
+        "leave",
         "[She]ARG0 wants to [leave]V",
         "[[her]1 old dog]2",
     ]
 
 
+def test_a_sentence_without_names_says_so_and_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    print_view(views("ner", [ner_output("It rained")], {})[0])
+    assert capsys.readouterr().out.splitlines() == ["No names found.", "It rained"]
+
+
 def test_bars_have_percentages_and_lengths(capsys: pytest.CaptureFixture[str]) -> None:
-    print_view(views("snli", [SNLI], {})[0])
+    output = {
+        "label": "neutral",
+        "probabilities": {"neutral": 0.625, "contradiction": 0.375, "entailment": 1e-9},
+    }
+    print_view(views("snli", [output], {})[0])
     assert capsys.readouterr().out.splitlines() == [
         "neutral",
-        "  neutral        50.0 %  " + "█" * 15,
-        "  entailment     12.5 %  " + "█" * 4,
-        "  contradiction  37.5 %  " + "█" * 11,
+        "  neutral             62.5 %  " + "█" * 19,
+        "  entailment     below 0.1 %",
+        "  contradiction       37.5 %  " + "█" * 11,
     ]
 
 

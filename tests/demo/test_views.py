@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.demo.views import Bars, Mark, MarkedSpan, MarkedText, Part, nest, views
+from elmo_plugin.demo.views import Bars, Mark, MarkedSpan, MarkedText, Part, nest, percent, views
 from tests.demo.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
 
 SENTENCE = "Ada lives in Rome"
@@ -30,9 +30,37 @@ def test_entities_are_marked_with_their_types() -> None:
 def test_each_frame_is_a_separate_text_with_its_predicate() -> None:
     without_v = {"predicate": "leave", "index": 3, "roles": SRL["frames"][1]["roles"][:1]}
     wants, leave = view("srl", {**SRL, "frames": [SRL["frames"][0], without_v]}, {})
-    assert (wants.title, leave.title) == ("wants (word 1)", "leave (word 3)")
+    assert (wants.title, leave.title) == ("wants", "leave")
     assert marked(wants) == [("She", "ARG0"), ("wants", "V"), ("to leave", "ARG1")]
     assert marked(leave) == [("She", "ARG0"), ("leave", "V")]
+
+
+def test_a_predicate_that_occurs_twice_says_which_it_is() -> None:
+    frames = [{"predicate": "had", "index": index, "roles": []} for index in (1, 2)]
+    output = {"words": ["She", "had", "had", "it"], "frames": frames}
+    assert [part.title for part in view("srl", output, {}) if isinstance(part, MarkedText)] == [
+        "had (1 of 2)",
+        "had (2 of 2)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("task", "output", "title"),
+    [
+        ("ner", ner_output(SENTENCE), "No names found."),
+        ("srl", {**SRL, "frames": []}, "No predicates found."),
+        ("srl_predicates", {"words": ["Oh"], "predicates": []}, "No predicates found."),
+        ("coref", coref_output(SENTENCE), "No coreference found."),
+    ],
+)
+def test_nothing_found_is_said(task: str, output: Any, title: str) -> None:
+    (part,) = view(task, output, {})
+    assert isinstance(part, MarkedText) and part.title == title and part.spans == []
+
+
+@given(st.floats(0, 1))
+def test_a_probability_has_one_digit_or_is_below_the_least(value: float) -> None:
+    assert percent(value) == ("below 0.1 %" if value < 0.001 else f"{100 * value:.1f} %")
 
 
 def test_mentions_are_marked_in_the_text_as_it_was_typed_or_in_joined_words() -> None:
@@ -42,7 +70,6 @@ def test_mentions_are_marked_in_the_text_as_it_was_typed_or_in_joined_words() ->
     inputs = {"sentences": [["Anna", "waved"], ["She", "laughed"]]}
     output = coref_output("Anna waved She laughed", ["Anna", "She"])
     assert marked(view("coref", output, inputs)[0]) == [("Anna", "1"), ("She", "1")]
-    assert view("coref", coref_output(text), {"document": text})[0].title == "No coreference found."
 
 
 @pytest.mark.parametrize("key", ["passage", "paragraph", "context"])

@@ -9,12 +9,8 @@ function light(mark, on) {
 }
 
 for (const mark of document.querySelectorAll("mark")) {
-  for (const event of ["mouseover", "focus"]) {
-    mark.addEventListener(event, (e) => { e.stopPropagation(); light(mark, true); });
-  }
-  for (const event of ["mouseout", "blur"]) {
-    mark.addEventListener(event, (e) => { e.stopPropagation(); light(mark, false); });
-  }
+  mark.addEventListener("mouseover", (e) => { e.stopPropagation(); light(mark, true); });
+  mark.addEventListener("mouseout", (e) => { e.stopPropagation(); light(mark, false); });
 }
 
 for (const button of document.querySelectorAll("button.copy")) {
@@ -30,12 +26,16 @@ for (const button of document.querySelectorAll("button.copy")) {
   });
 }
 
-const form = document.querySelector("form");
+const form = document.querySelector("form"); // there is none at an unknown address
 const error = document.getElementById("error");
-const show = form.querySelector("button[type=submit]");
+const show = form?.querySelector("button[type=submit]");
 const count = (number) => Number(number).toLocaleString("en");
+const result = document.getElementById("answer") ?? (error?.hidden ? null : error);
 
-form.addEventListener("submit", (event) => {
+result?.focus({ preventScroll: true }); // the next Tab goes on from here
+if (result?.getBoundingClientRect().top > 0.6 * window.innerHeight) result.scrollIntoView();
+
+form?.addEventListener("submit", (event) => {
   const { maxCharacters } = form.dataset;
   for (const box of form.querySelectorAll("input, textarea")) {
     const characters = [...box.value].length;
@@ -43,16 +43,18 @@ form.addEventListener("submit", (event) => {
       event.preventDefault();
       error.textContent = `The ${box.name} has ${count(characters)} characters; at most ${count(maxCharacters)} are read here.`;
       error.hidden = false;
+      error.focus();
       return;
     }
   }
   show.disabled = true;
   show.textContent = "Computing …";
 });
-form.addEventListener("keydown", (event) => {
+form?.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
 });
 window.addEventListener("pageshow", () => { // also after "back"
+  if (!show) return;
   show.disabled = false;
   show.textContent = "Show";
 });
