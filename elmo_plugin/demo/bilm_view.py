@@ -95,8 +95,8 @@ def _number(chosen: str, num_words: int) -> int:
 def _longest(words: Sequence[str]) -> int | None:
     """Returns the number of the longest word that occurs twice, or else of the longest word."""
     counts = Counter(word for word in words if word[0].isalnum())
-    known = [number for number, word in enumerate(words) if word in counts]
-    return max(known, key=lambda number: (counts[words[number]] > 1, len(words[number])), default=None)
+    longest = max(counts, key=lambda word: (counts[word] > 1, len(word), counts[word]), default=None)
+    return None if longest is None else words.index(longest)
 
 
 def _similar_words(

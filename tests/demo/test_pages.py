@@ -96,9 +96,7 @@ def test_an_unknown_address_has_a_page_with_all_tabs(method: str) -> None:
 
 def test_han_and_kana_are_said_to_be_words() -> None:
     page = client()
-    assert (
-        "Chinese and Japanese characters" in page.get("/ner", params={"sentence": "東京 に"}).text
-    )
+    assert "Chinese and Japanese characters" in page.get("/ner", params={"sentence": "東京 に"}).text
     assert "Japanese" not in page.get("/ner", params={"sentence": "Tokyo"}).text
 
 
