@@ -173,19 +173,15 @@ def load_archives(paths: Sequence[str], trust: bool = False, cuda_device: int = 
 
 def _score(path: str, config: Mapping[str, Any]) -> str:
     """Returns the score of a trained model from its training's folder, or an empty string."""
-    from allennlp.common.checks import ConfigurationError
-
-    from elmo_plugin.sweeps import Metric
-
     if path in trained_models():
         return trained_models()[path].score
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     try:
-        metric = Metric.parse(config["trainer"]["validation_metric"])
-        score = metric.score(read_json_object(folder / "metrics.json", "metrics.json"))
-    except (BiLmError, ConfigurationError, KeyError):  # an archive that was copied, or is older
+        metric = config["trainer"]["validation_metric"]
+        score = read_json_object(folder / "metrics.json", "metrics.json")[f"best_validation_{metric[1:]}"]
+        return f"{metric[1:]} {100 * score:.1f} % in validation" if metric.startswith("+") else ""
+    except (BiLmError, KeyError, TypeError, AttributeError):  # it was copied, or has several metrics
         return ""
-    return f"{metric.name} {score:.1f} % in validation" if metric.higher_is_better else ""
 
 
 def task_of(model: "Model", path: str) -> Task:

@@ -4,13 +4,14 @@ import json
 import re
 from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from allennlp.predictors import Predictor
 
 from elmo_plugin.commands.main import main
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.demo.archives import load_archives, task_of, task_tabs
+from elmo_plugin.demo.archives import _score, load_archives, task_of, task_tabs
 from elmo_plugin.demo.tasks import TABS, TASKS
 from elmo_plugin.demo.views import views
 from elmo_plugin.language_model import BiLmLanguageModel
@@ -78,3 +79,24 @@ def test_a_terminal_shows_each_task_and_json_is_what_allennlp_writes(
     monkeypatch.setattr("sys.stdin", stdin)
     main(["predict", str(archives["sst_elmo"]), "-"])
     assert capsys.readouterr().out.count("very positive") >= 2
+
+
+@pytest.mark.parametrize(
+    ("metric", "metrics", "expected"),
+    [
+        ("+accuracy", {"best_validation_accuracy": 0.7444}, "accuracy 74.4 % in validation"),
+        ("-loss", {"best_validation_loss": 1.5}, ""),
+        ("+accuracy", {"epoch": 1}, ""),
+        (["+a", "+b"], {"best_validation_a": 1.0}, ""),
+        ("+accuracy", None, ""),
+    ],
+)
+def test_the_score_of_an_archive_is_in_the_folder_of_its_training(
+    metric: Any, metrics: Any, expected: str, tmp_path: Path
+) -> None:
+    if metrics:
+        (tmp_path / "metrics.json").write_text(json.dumps(metrics))
+    config = {"trainer": {"validation_metric": metric}}
+    for path in (tmp_path, tmp_path / "model.tar.gz"):
+        assert _score(str(path), config) == expected
+    assert _score(str(tmp_path), {}) == ""
