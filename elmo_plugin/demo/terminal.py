@@ -50,7 +50,10 @@ def show_predictions(
             output = archive.predict(inputs)
         except (BiLmError, ConfigurationError) as error:
             raise BiLmError(f"{place}: {error}") from None
-        (parts,) = views(archive.task.name, [output], inputs)
+        try:
+            (parts,) = views(archive.task.name, [output], inputs)
+        except Exception:  # the JSON of anyone's predictor may have another form
+            parts = []
         if json_lines or not parts:
             print(archive.predictor.dump_line(output), end="", flush=True, file=json_lines)
         else:
