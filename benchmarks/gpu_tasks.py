@@ -21,7 +21,7 @@ def measure(device: str, small: bool) -> Iterator[dict[str, Any]]:
     left_out = why_not("allennlp_models")
     kind = "tf32" if device == "cuda" else "float32"
     size = "tiny" if small else "original"
-    for task in ["ner", "sst"] if small else TASKS:
+    for task in ["ner"] if small else TASKS:
         options = ["--tasks", task, "--size", size, "--device", device, "--no-memory", "--states", "known"]
         args = tasks.read_arguments([*options, "--rounds", "1" if small else "3"])
         row: dict[str, Any] = {"task": task, "size": size, "products": kind}

@@ -15,10 +15,12 @@ import torch
 from hypothesis import settings
 from tqdm import tqdm
 
+from elmo_plugin.common.spacy_rules import SpacyRules
 from tests.small_bilm import small_options
 
-settings.register_profile("untimed", deadline=None)  # how long an example takes is not a test
-settings.load_profile("untimed")
+# How long an example takes is not a test.
+settings.register_profile("quick", deadline=None, max_examples=20)
+settings.register_profile("slow", deadline=None)
 pytest.register_assert_rewrite("tests.tasks.contract")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -36,6 +38,11 @@ BILM_SENTENCES = [
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow, too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tries fewer examples of each property unless the slow tests run."""
+    settings.load_profile("slow" if config.getoption("--slow") else "quick")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -171,12 +178,36 @@ def json_is_evaluated_once() -> Iterator[None]:
             return evaluate(name, text, ext_vars=ext_vars)
         return of_json("JSON", text)  # in which there are neither variables nor other files
 
+    @cache
+    def evaluate_ours(name: str, path: Path, ext_vars: tuple[tuple[str, str], ...]) -> str:
+        return evaluate_snippet(name, path.read_text(encoding="utf-8"), dict(ext_vars))
+
     def evaluate_file(name: str, ext_vars: dict[str, str]) -> str:
-        return evaluate_snippet(name, Path(name).read_text(encoding="utf-8"), ext_vars)
+        path = Path(name).resolve()
+        if path.is_relative_to(REPOSITORY):  # which no test changes
+            return evaluate_ours(name, path, tuple(sorted(ext_vars.items())))
+        return evaluate_snippet(name, path.read_text(encoding="utf-8"), ext_vars)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(params, "evaluate_snippet", evaluate_snippet)
         patch.setattr(params, "evaluate_file", evaluate_file)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def spacys_rules_are_loaded_once() -> Iterator[None]:
+    """Most readers and predictors load rules when they are made, and rules load for a fifth of a second."""
+    load, loaded = SpacyRules._load, {}
+
+    def load_once(rules: SpacyRules) -> Any:
+        if hasattr(rules, "_rules"):  # to forget the words that they have read
+            return load(rules)
+        kind = rules._language, rules._pipes
+        loaded[kind] = loaded.get(kind) or load(rules)
+        return loaded[kind]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SpacyRules, "_load", load_once)
         yield
 
 

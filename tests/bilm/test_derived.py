@@ -250,6 +250,7 @@ def test_a_value_is_derived_once_for_each_key() -> None:
     assert [derived.get((key,), next, values) for key in "ab"] == [0, 2]
 
 
+@pytest.mark.slow
 def test_processes_that_are_forked_while_a_thread_embeds_embed_too(bilm: BiLm) -> None:
     expected = bilm(ids_of("the mat sat")).layers
     is_over = threading.Event()

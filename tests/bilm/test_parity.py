@@ -42,7 +42,7 @@ def _published(folder: Path, name: str) -> tuple[BiLm, list[list[tuple[list[str]
 
 
 @every_path
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", ["elmo", pytest.param("elmo_no_skip", marks=pytest.mark.slow)])
 def test_activations_are_the_published_ones_with_the_state_carried_over_ten_batches(
     shared: Path, name: str, path: ComputePath
 ) -> None:
@@ -57,7 +57,7 @@ def test_activations_are_the_published_ones_with_the_state_carried_over_ten_batc
 
 
 @every_path
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", ["elmo", pytest.param("elmo_no_skip", marks=pytest.mark.slow)])
 def test_without_a_state_batch_0_is_the_published_one_and_later_ones_are_not(
     shared: Path, name: str, path: ComputePath
 ) -> None:

@@ -36,6 +36,7 @@ def made_in_python(tagger_archives: list[Path]) -> tuple[Model, list[Any]]:
     return model, list(archives[0].dataset_reader.read(SENTENCES))
 
 
+@pytest.mark.slow
 def test_is_evaluated(
     tagger_archives: list[Path], ensemble: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def test_a_project_has_what_its_readme_names_and_imports_nothing_from_outside(pr
     ).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_its_training_can_be_constructed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
     train_model(Params.from_file("config.jsonnet"), "run", dry_run=True)

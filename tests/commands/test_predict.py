@@ -42,6 +42,7 @@ def change(folder: Path, change_question: Any) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("without", [["a1", "a2", "a3", "b1"], ["a2"]])
 def test_the_data_need_no_answers(archive: Path, tmp_path: Path, without: list[str]) -> None:
     data = change(tmp_path, lambda _, each: each["id"] in without and each.pop("answers"))

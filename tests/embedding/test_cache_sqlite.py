@@ -228,6 +228,7 @@ def test_a_file_of_another_format_is_left_as_it_is(tmp_path: Path, caplog: pytes
     assert (tmp_path / NAME).read_bytes() == content
 
 
+@pytest.mark.slow
 def test_a_process_may_fork_while_other_threads_read_and_write(tmp_path: Path) -> None:
     store, stop = begun(tmp_path), threading.Event()
     write(store, 1)

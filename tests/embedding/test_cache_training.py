@@ -51,6 +51,7 @@ def train_and_count(config: dict[str, Any], folder: Path, read: Counter[bytes], 
     counts.put(sum(read.values()))
 
 
+@pytest.mark.slow
 def test_all_trainings_of_a_sweep_compute_each_sentence_once(
     bilm: str, tmp_path: Path, read: Counter[bytes]
 ) -> None:

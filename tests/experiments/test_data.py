@@ -22,6 +22,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> Any:
     return experiment_module("cut", monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_the_experiment_reads_as_many_examples_as_the_readme_says(task: str) -> None:
     (row,) = re.findall(rf"^\| `{task}` \|.*", (DATA / "README.md").read_text(), re.MULTILINE)

@@ -74,6 +74,7 @@ def test_a_score_is_reached_at_the_first_epoch_that_has_it(program: ModuleType, 
     assert program.updates_to_reach(tmp_path, 0.5, Metric("loss", False)) == 21
 
 
+@pytest.mark.slow
 def test_a_study_trains_each_configuration_on_each_part(
     program: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def test_while_it_warms_up_only_the_softmax_learns(bilm_config: dict[str, Any]) 
     assert model.stream_state()["trained_batches"] == 3, "evaluation does not count"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_negatives", [None, 5])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_in_16_bits_it_learns_what_it_learns_in_float32(

@@ -181,9 +181,7 @@ def test_the_command_goes_on_after_a_kill_with_so_many_processes(
         assert training.wait(0.01) is None, killed.with_suffix(".log").read_text()[-3000:]
     training.kill()
     assert not (killed / "metrics.json").exists(), "it was killed too late"
-    # Two processes are new ones, which import the plugin by themselves.
-    program = [sys.executable, "-m", "allennlp"] if distributed else [quick_allennlp]
-    again = Command(program, tmp_path / "config.json", killed, recover=True)
+    again = Command([quick_allennlp], tmp_path / "config.json", killed, recover=True)
     assert again.wait(MINUTES) == 0, killed.with_suffix(".log").read_text()[-3000:]
     train_and_kill(partial(Forked, config, whole), whole, [MINUTES])
     assert result(killed) == result(whole)

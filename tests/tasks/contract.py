@@ -222,18 +222,10 @@ class TaskContract:
                 losses.append(model(**batch)["loss"].item())
         return losses[0], losses[-1]
 
-    @pytest.mark.parametrize(
-        ("placements", "options"),
-        [
-            (BOTH, {}),
-            pytest.param([], {}, marks=pytest.mark.slow),
-            pytest.param(BOTH, {"requires_grad": True}, marks=pytest.mark.slow),
-        ],
-    )
-    def test_training_under_autocast_ends_near_the_loss_of_float32(
-        self, placements: list[str], options: dict[str, Any]
-    ) -> None:
-        config = self.config(placements, **options)
+    @pytest.mark.slow
+    @pytest.mark.parametrize("requires_grad", [False, True])
+    def test_training_under_autocast_ends_near_the_loss_of_float32(self, requires_grad: bool) -> None:
+        config = self.config(BOTH, requires_grad=requires_grad)
         first, last = self.train_under_autocast(config, torch.float32)
         assert last < first
         for dtype in (torch.bfloat16, torch.float16):
