@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,16 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.sweeps import Training, cluster, find_trainings, train, train_in_processes
 from tests.experiments.configs import BILM
 from tests.trained_tagger import tagger_config
+
+
+@pytest.fixture
+def quick_dask() -> Iterator[Any]:
+    """Dask's configuration; its processes are copies of this one, which has imported everything already."""
+    pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")
+    import dask.config
+
+    with dask.config.set({"distributed.worker.multiprocessing-method": "fork"}):
+        yield dask.config
 
 
 @TrainerCallback.register("dies")
@@ -51,8 +62,9 @@ def without_times(metrics: dict[str, Any] | None) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_scores_are_those_of_one_after_another_though_a_process_is_killed(tmp_path: Path) -> None:
-    pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")
+def test_scores_are_those_of_one_after_another_though_a_process_is_killed(
+    quick_dask: Any, tmp_path: Path
+) -> None:
     marker = tmp_path / "marker"
     several = trainings_of(tmp_path / "several", marker, deaths=1, seeds=2)
     threads = torch.get_num_threads()
@@ -73,13 +85,12 @@ def test_scores_are_those_of_one_after_another_though_a_process_is_killed(tmp_pa
 
 
 @pytest.mark.slow
-def test_a_training_whose_process_always_dies_has_failed_and_the_others_go_on(tmp_path: Path) -> None:
-    pytest.importorskip("dask.distributed", reason="needs elmo_plugin[cluster]")
-    import dask.config
-
+def test_a_training_whose_process_always_dies_has_failed_and_the_others_go_on(
+    quick_dask: Any, tmp_path: Path
+) -> None:
     dying = trainings_of(tmp_path / "dying", tmp_path / "marker", deaths=100, seeds=1)
     sound = trainings_of(tmp_path / "sound", tmp_path / "other", deaths=0, seeds=1)
-    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):  # 3 otherwise
+    with quick_dask.set({"distributed.scheduler.allowed-failures": 1}):  # 3 otherwise
         first, second = train_in_processes([*dying, *sound], workers=2, packages=[__name__])
     assert (tmp_path / "marker").read_text() == "xx"
     assert first.failure == "its process died too often (KilledWorker)"
