@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -24,6 +25,11 @@ HABITS = {  # how often each may occur in all prose of the repository
     r"\b([Tt]here (is|are) no|has no)\b": 60,
     r"\b(not told|[Ll]ikewise|besides|anew)\b": 0,
 }
+
+
+@cache
+def all_prose() -> list[str]:
+    return list(prose())
 
 
 def prose() -> Iterator[str]:
@@ -48,7 +54,7 @@ def _prose_of_program(text: str) -> Iterator[str]:
 def test_a_habit_is_rare(habit: str) -> None:
     found = [
         text[max(0, hit.start() - 40) : hit.end() + 40]
-        for text in prose()
+        for text in all_prose()
         for hit in re.finditer(habit, text)
     ]
     assert len(found) <= HABITS[habit], "\n".join([f"{len(found)} times, such as", *found[:20]])
