@@ -25,6 +25,7 @@ from allennlp.commands import parse_args
 import elmo_plugin.plugin  # noqa: F401  registers the commands
 from elmo_plugin.commands.main import main
 from elmo_plugin.commands.new import LIBRARY
+from elmo_plugin.commands.parser import parse as parse_command
 from tests.documents import DOCUMENTS, NOT_RUN, REPOSITORY, RUN_BY, Block, commands_of, read_blocks
 
 PAGES = {str(path.relative_to(REPOSITORY)): list(read_blocks(path)) for path in DOCUMENTS}
@@ -101,12 +102,10 @@ def test_the_options_of_commands_exist(block: Block) -> None:
 
 def parse(words: list[str]) -> bool:
     """Parses a command of ours, and returns whether it is one."""
-    if words[0] == "elmo" and words[1].startswith("--"):
-        return True
-    if words[0] == "elmo":
-        words = ["allennlp", f"elmo-{words[1]}", *words[2:]]
     try:
-        if words[0] == "allennlp":
+        if words[0] == "elmo":
+            check(parse_command(words[1:])[1])
+        elif words[0] == "allennlp":
             check(parser_of("allennlp").parse_args(words[1:]))
         elif words[0] == "python" and words[1].startswith(("benchmarks/", "experiments/")):
             check(parser_of(words[1]).parse_args(words[2:]))
@@ -118,7 +117,7 @@ def parse(words: list[str]) -> bool:
         else:
             return False
     except SystemExit as error:
-        assert error.code == 0, " ".join(words)
+        assert not error.code, " ".join(words)
     return True
 
 
