@@ -46,7 +46,7 @@ def __getattr__(name: str) -> Any:
     if name in ("_ElmoBiLm", "_ElmoCharacterEncoder"):
         raise ImportError(f"elmo_plugin lacks {name}: import it from allennlp.modules.elmo")
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}: it has {', '.join(__all__)}")
     return getattr(import_module(f"elmo_plugin.{_ROOMS.get(name, 'allennlp_api')}"), name)
 
 

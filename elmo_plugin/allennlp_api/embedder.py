@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import islice
 from os import PathLike
 from typing import Protocol, TextIO
@@ -13,8 +12,9 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.allennlp_api.elmo_bilm import ElmoBiLm
-from elmo_plugin.bilm import BiLm, BiLmError, check_words, select_layers, sentences_to_character_ids
+from elmo_plugin.bilm import BiLm, BiLmError, select_layers, sentences_to_character_ids
 from elmo_plugin.bilm.io import MODELS
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
 
@@ -34,19 +34,12 @@ class Token(Protocol):
 Word = str | Token
 
 
-def texts(words: Sequence[Word]) -> list[str]:
-    """Returns the text of each word. Raises `BiLmError` for anything but a collection of words."""
-    if not isinstance(words, Iterable) or isinstance(words, str | Mapping | AbstractSet):
-        check_words(words)
-    return [word if isinstance(word, str) else getattr(word, "text", "") for word in words]
-
-
 def batch_to_ids(batch: Sequence[Sequence[Word]]) -> Tensor:
     """
     Returns the characters of the words of each sentence, for `Elmo`: shape (sentences, words of the longest,
     50), int64, zeros at padding. Words are strings, or the tokens of spaCy and AllenNLP.
     """
-    return torch.from_numpy(sentences_to_character_ids([texts(words) for words in batch])).long()
+    return torch.from_numpy(sentences_to_character_ids(batch)).long()
 
 
 class ElmoEmbedder:
@@ -104,7 +97,7 @@ class ElmoEmbedder:
 
     def embed_batch(self, batch: Sequence[Sequence[Word]]) -> list[np.ndarray]:
         """Returns the vectors of each sentence, see `embed_sentence`. Sentences may be empty."""
-        return [vectors.cpu().numpy() for vectors in self.bilm.embed([texts(words) for words in batch])]
+        return [vectors.cpu().numpy() for vectors in self.bilm.embed(batch)]
 
     def embed_sentences(
         self, sentences: Iterable[Sequence[Word]], batch_size: int = 64
@@ -145,8 +138,7 @@ class ElmoEmbedder:
 
         Raises `BiLmError` if a sentence is empty, or cannot be the key.
         """
-        if output_format not in _LAYERS:
-            raise BiLmError(f"output_format: expected {', '.join(_LAYERS)}, got {output_format!r}")
+        check_choice("output_format", output_format, _LAYERS)
         with input_file:
             sentences = [line.strip() for line in input_file]
         if "" in sentences:

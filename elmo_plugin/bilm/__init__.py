@@ -16,8 +16,8 @@ from elmo_plugin.bilm.characters import (
     END_WORD,
     MAX_CHARACTERS_PER_TOKEN,
     PADDING,
+    as_words,
     check_no_boundaries,
-    check_words,
     sentences_to_character_ids,
     word_to_character_ids,
 )
@@ -30,11 +30,12 @@ from elmo_plugin.bilm.layers import (
     select_layers,
 )
 from elmo_plugin.bilm.lstm_cell import LstmState, map_state
-from elmo_plugin.bilm.model import MAX_BATCH_TOKENS, BiLm, BiLmOutput, Cache
+from elmo_plugin.bilm.model import BiLm, Cache
+from elmo_plugin.bilm.network import MAX_BATCH_TOKENS, BiLmOutput
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
 from elmo_plugin.bilm.precision import PRECISIONS, autocast_dtype, get_precision, has_bfloat16, multiply
 from elmo_plugin.bilm.softmax import VocabularySoftmax
-from elmo_plugin.bilm.text import EncodedText
+from elmo_plugin.bilm.text import POOLINGS, TOKENIZERS, EncodedText, Tokenizer, check_encoding, make_tokenizer
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.typography import normalize_text
 

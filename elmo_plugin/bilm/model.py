@@ -1,34 +1,18 @@
-"""The bidirectional language model: words in, the activations of all layers out."""
+"""The bidirectional language model as people use it: loaded by name, it embeds words and text."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
+import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo_plugin.bilm.autograd import untraced
-from elmo_plugin.bilm.batching import (
-    Packing,
-    WordBatch,
-    add_boundaries,
-    find_words,
-    number_words,
-    pack,
-    sentence_lengths,
-    split_by_tokens,
-    unique_rows,
-)
-from elmo_plugin.bilm.characters import (
-    BEGIN_SENTENCE_TOKEN,
-    END_SENTENCE_TOKEN,
-    check_words,
-    sentences_to_character_ids,
-)
-from elmo_plugin.bilm.derived import DerivedValues, derive_once
+from elmo_plugin.bilm.batching import number_words, split_by_tokens
+from elmo_plugin.bilm.characters import as_sentences, in_order, sentences_to_character_ids
+from elmo_plugin.bilm.derived import derive_once
 from elmo_plugin.bilm.io import (
     Card,
     Checkpoint,
@@ -39,41 +23,23 @@ from elmo_plugin.bilm.io import (
     write_files,
 )
 from elmo_plugin.bilm.layers import Layers, check_layers
-from elmo_plugin.bilm.lstm import DirectionalLstm, lstm_layers, zero_state
-from elmo_plugin.bilm.lstm_cell import LstmState, concat_states, map_state
-from elmo_plugin.bilm.manylangs.token_encoder import make_token_encoder
-from elmo_plugin.bilm.options import BiLmOptions
-from elmo_plugin.bilm.precision import Precision, get_precision
-from elmo_plugin.bilm.text import POOLINGS, EncodedText, encode_texts
-from elmo_plugin.bilm.token_encoder import CachedTokenEncoder
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.bilm.network import BiLmNetwork, BiLmOutput, without_gradients
+from elmo_plugin.bilm.precision import get_precision
+from elmo_plugin.bilm.text import (
+    EncodedText,
+    TextOptions,
+    Tokenizer,
+    WordOptions,
+    check_encoding,
+    cosine_similarities,
+    encode_texts,
+    select_vectors,
+)
+from elmo_plugin.common.process import get_device
+from elmo_plugin.common.progress import progress_bar
 
 if TYPE_CHECKING:
-    from typing_extensions import Self  # in `typing` from Python 3.11 on
-
-MAX_BATCH_TOKENS = 8192
-
-
-class BiLmOutput(NamedTuple):
-    """
-    layers: (num_layers, batch, time, output_dim), zeros at padding; layer 0 is the token layer, twice
-    mask: (batch, time), true at words
-    state: final LSTM state of each direction, if requested
-    """
-
-    layers: Tensor
-    mask: Tensor
-    state: LstmState | None
-
-
-class PackedOutput(NamedTuple):
-    """
-    layers: per layer, and in it per direction, shape (rows, projection_dim); layer 0 is the token layer
-    state: after the last token of each sentence, in the order of the batch, if requested
-    """
-
-    layers: list[list[Tensor]]
-    state: LstmState | None
+    from typing_extensions import Self, Unpack  # in `typing` from Python 3.11 on
 
 
 class Cache(Protocol):
@@ -90,13 +56,21 @@ class Cache(Protocol):
         """Returns `compute(character_ids)`, called for missing sentences; `digest` identifies the biLM."""
 
 
-class BiLm(nn.Module):
+class BiLm(BiLmNetwork):
     """
-    The biLM of Peters et al. (2018), section 3.1, with random weights. `from_pretrained` loads a trained one.
+    A bidirectional language model (biLM), which embeds words in their context: ELMo.
 
-    A sentence's activations depend only on the sentence, unless a `state` is given. A frozen biLM
-    (`requires_grad_(False)`) is without dropout, and keeps values derived from its weights between batches:
-    see `refresh`.
+        bilm = BiLm.from_pretrained("base")
+        text = bilm.encode("The play ended.")         # text.words; text.vectors, shape (words, dim)
+        vectors = bilm.encode(["One text.", "Two."], pooling="mean")           # shape (texts, dim)
+        bilm.similarity(vectors, vectors)                                      # cosines
+        bilm.embed([["The", "play", "ended", "."]])   # all layers, shape (num_layers, words, dim)
+        bilm(bilm.character_ids([["The", "play"]]))   # a batch, with gradients if the biLM is trained
+
+    `BiLm(options)` has random weights: the biLM of Peters et al. (2018), section 3.1. A sentence's
+    activations depend only on the sentence, unless a `state` is given. A frozen biLM
+    (`requires_grad_(False)`), as `from_pretrained` loads, is without dropout, and keeps values derived from
+    its weights between batches: see `refresh`.
 
     # Parameters
 
@@ -116,37 +90,7 @@ class BiLm(nn.Module):
     training data and the licence from the model card of a published biLM.
     """
 
-    token_encoder: CachedTokenEncoder
-    boundaries: Tensor
-
-    def __init__(
-        self,
-        options: BiLmOptions,
-        dropout: float = 0.0,
-        precision: str = "float32",
-        max_batch_tokens: int = MAX_BATCH_TOKENS,
-        weights: Iterable[tuple[str, Tensor]] | None = None,
-    ) -> None:
-        super().__init__()
-        if not isinstance(options, BiLmOptions):
-            raise BiLmError(f"expected BiLmOptions, got {options!r:.80}: load a biLM by BiLm.from_pretrained")
-        self.options = options
-        self.precision = get_precision(precision).name
-        self.max_batch_tokens = max_batch_tokens
-        self.recurrence = "auto"
-        self.card: Card | None = None
-        self._derived: DerivedValues | None = None
-        # Weights that are drawn here are overwritten. For the device "meta" torch imports its compiler.
-        with nullcontext() if weights is None else torch.random.fork_rng(devices=[]):
-            self.token_encoder = make_token_encoder(options)
-            self.forward_lm = DirectionalLstm(options.lstm, dropout)
-            self.backward_lm = DirectionalLstm(options.lstm, dropout)
-        if weights is not None:
-            self.eval().requires_grad_(False).load_weights(weights)
-        words = [[BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]]
-        ids = sentences_to_character_ids(words, options.char_cnn.max_characters_per_token)[0]
-        # int32, because DDP broadcasts buffers at start-up and cannot send int16.
-        self.register_buffer("boundaries", torch.from_numpy(ids).int(), persistent=False)
+    card: Card | None = None
 
     @classmethod
     def from_pretrained(
@@ -162,15 +106,17 @@ class BiLm(nn.Module):
             of the Hugging Face Hub, looked for in this order; or `{"options": ..., "weights": ...}`. A `Path`
             is never a name.
         precision : `str`
-            See `BiLm`.
-        device : `str | torch.device | None` The biLM's device; `None` for the CPU.
+            See `BiLm`; also "fp32" or "bf16".
+        device : `str | torch.device | None`
+            Where the biLM computes, such as "cuda"; `None` for the CPU.
 
-        Raises `BiLmError` if the source is not a usable model.
+        Raises `BiLmError` if the source is not a usable model, or there is no such device.
         """
+        target = None if device is None else get_device(device)
         checkpoint = read_checkpoint(source, with_softmax=False)
         bilm = cls(checkpoint.options, precision=precision, weights=checkpoint.weights)
         bilm.card = checkpoint.card
-        return bilm if device is None else bilm.to(device)
+        return bilm if target is None else bilm.to(target)
 
     @classmethod
     def from_files(
@@ -190,201 +136,158 @@ class BiLm(nn.Module):
         write_files(folder, checkpoint)
         write_card(folder, checkpoint)
 
-    @torch.no_grad()
-    def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:
-        """
-        Copies the items of a `state_dict()` one by one, so that only one of them is in memory twice.
-
-        Raises `BiLmError` if one is missing, has another shape, or is not a weight of this biLM.
-        """
-        state = self.state_dict()
-        for name, values in weights:
-            if name not in state or state[name].shape != values.shape:
-                raise BiLmError(f"the weights {name} of shape {tuple(values.shape)} do not fit the options")
-            state.pop(name).copy_(values)
-        if state:
-            raise BiLmError(f"the weights {', '.join(state)} are missing, but required by the options")
-
-    @property
-    def output_dim(self) -> int:
-        return 2 * self.options.lstm.projection_dim
-
-    @property
-    def num_layers(self) -> int:
-        return self.options.lstm.n_layers + 1
-
-    @property
-    def is_trainable(self) -> bool:
-        """Whether any weight requires gradients; if not, the biLM is frozen."""
-        return any(map(attrgetter("requires_grad"), self.parameters()))
-
     @untraced
-    def forward(
-        self,
-        character_ids: Tensor,
-        state: LstmState | None = None,
-        keep_state: bool = False,
-        boundaries: bool = False,
-        precision: str | None = None,
-        max_batch_tokens: int | None = None,
-    ) -> BiLmOutput:
+    @torch.no_grad()
+    def embed(self, sentences: Iterable[Iterable[Any]], cache: Cache | None = None) -> list[Tensor]:
         """
+        Embeds any number of sentences, of any length, without dropout.
+
         # Parameters
 
-        character_ids : `Tensor`
-            Shape (batch, time, characters), without sentence boundaries, see `character_ids`. Rows of zeros
-            after the last word are padding.
-        state : `LstmState | None`
-            The state that an earlier call returned, to continue from as published implementations do: row i
-            of the batch starts where row i ended. `None` to start from zero.
-        keep_state : `bool`
-            If true, also return the final state (one extra time step).
-        boundaries : `bool`
-            Whether the output includes the sentence boundaries; time is then longer by 2.
-        precision, max_batch_tokens : `str | None`, `int | None`
-            Override the biLM's settings in this call.
+        sentences : `Iterable[Iterable[str]]`
+            The words of each sentence, or the documents of spaCy, or other lists of tokens with a `text`.
+        cache : `Cache | None`
+            Stores the layers of sentences, if the biLM is frozen.
 
-        Raises `BiLmError` if the number of characters per word differs from the options, if padding comes
-        before a word, or if this machine cannot compute in the precision.
+        # Returns
+
+        `list[Tensor]`
+            Per sentence a tensor of shape (num_layers, words, output_dim).
+
+        Raises `BiLmError`, naming the first wrong one, unless these are lists of words.
         """
-        if not isinstance(character_ids, Tensor):
-            raise BiLmError(
-                "a biLM is called with character ids: use bilm.embed for words, bilm.encode for text"
-            )
-        lengths = sentence_lengths(character_ids, self.options.char_cnn.max_characters_per_token)
-        batch_size, derived = len(lengths), self.derived_values()
-        # Sentences that the state lacks start from zero.
-        before = state and map_state(
-            lambda part: nn.functional.pad(part, (0, 0, 0, batch_size - part.size(2))), state
-        )
-        run = partial(
-            self.forward_batch,
-            precision=get_precision(precision or self.precision),
-            derived=derived,
-            keep_state=keep_state,
-            boundaries=boundaries,
-            dropout=derived is None and self.training,
-        )
-        needs_gradient = derived is None or any(part.requires_grad for part in state or ())
-        if needs_gradient and torch.is_grad_enabled():
-            output = run(find_words(character_ids, lengths), before)
-        else:
-            with _without_gradients(character_ids.device):
-                max_tokens = max_batch_tokens or self.max_batch_tokens
-                output = _run_chunks(run, character_ids, lengths, before, max_tokens)
-        if output.state is not None and state is not None:  # sentences that the batch lacks keep their state
-            rest = map_state(lambda part: part[:, :, batch_size:], state)
-            output = output._replace(state=concat_states([output.state, rest]))
-        return output
+        sentences = as_sentences(sentences)
+        precision, derived = get_precision(self.precision), self.derived_values()
+        lengths = list(map(len, sentences))
+        by_length = sorted(range(len(sentences)), key=lengths.__getitem__)
+        device = self.boundaries.device
+        vectors: list[Any] = [None] * len(sentences)
+        for chunk in split_by_tokens([lengths[number] for number in by_length], self.max_batch_tokens):
+            some = [sentences[number] for number in by_length[chunk]]
+            if cache is not None and derived is not None:
+                layers = self.forward_cached(self.character_ids(some), precision.name, cache=cache).layers
+            else:
+                with without_gradients(device):
+                    batch = number_words(some, self.options.char_cnn.max_characters_per_token, device)
+                    layers = self.forward_batch(batch, precision=precision, derived=derived).layers
+            for row, number in enumerate(by_length[chunk]):
+                vectors[number] = layers[:, row, : lengths[number]].clone()
+        return vectors
 
-    def forward_batch(
+    @overload
+    def encode(
+        self, texts: str, *, output: Literal["torch"] = ..., **_: "Unpack[WordOptions]"
+    ) -> EncodedText[Tensor]: ...
+    @overload
+    def encode(
+        self, texts: str, *, output: Literal["numpy"], **_: "Unpack[WordOptions]"
+    ) -> EncodedText[np.ndarray]: ...
+    @overload
+    def encode(  # type: ignore[overload-overlap]
+        self, texts: Iterator[Any], *, output: Literal["torch"] = ..., **_: "Unpack[WordOptions]"
+    ) -> Iterator[EncodedText[Tensor]]: ...
+    @overload
+    def encode(  # type: ignore[overload-overlap]
+        self, texts: Iterator[Any], *, output: Literal["numpy"], **_: "Unpack[WordOptions]"
+    ) -> Iterator[EncodedText[np.ndarray]]: ...
+    @overload
+    def encode(
+        self, texts: Iterable[Any], *, output: Literal["torch"] = ..., **_: "Unpack[WordOptions]"
+    ) -> list[EncodedText[Tensor]]: ...
+    @overload
+    def encode(
+        self, texts: Iterable[Any], *, output: Literal["numpy"], **_: "Unpack[WordOptions]"
+    ) -> list[EncodedText[np.ndarray]]: ...
+    @overload
+    def encode(
+        self, texts: Iterable[Any], *, output: Literal["torch"] = ..., **_: "Unpack[TextOptions]"
+    ) -> Tensor: ...
+    @overload
+    def encode(
+        self, texts: Iterable[Any], *, output: Literal["numpy"], **_: "Unpack[TextOptions]"
+    ) -> np.ndarray: ...
+    def encode(
         self,
-        batch: WordBatch,
-        state: LstmState | None = None,
+        texts: Iterable[Any],
         *,
-        precision: Precision,
-        derived: DerivedValues | None,
-        keep_state: bool = False,
-        boundaries: bool = False,
-        dropout: bool = False,
-    ) -> BiLmOutput:
+        layers: Layers = "mean",
+        pooling: str | None = None,
+        output: str = "torch",
+        batch_size: int = 64,
+        tokenizer: Tokenizer = "spacy",
+        language: str = "en",
+        show_progress_bar: bool = False,
+    ) -> Any:
         """
-        Runs sentences, see `forward`. Unless the boundaries or a state are needed, all sentences start after
-        one common boundary, instead of reading their own.
+        Embeds raw text: splits it into words and returns their vectors, or one vector per text.
+
+        # Parameters
+
+        texts : `str | Iterable`
+            A text, read as one sentence, or several: a list, a column of a table, an iterator. Each may also
+            be a list of words, or a document of spaCy.
+        layers : `str | int | Sequence[float]`
+            "all", "mean", "top", "token", a layer's number or a weight for each layer, see `select_layers`.
+        pooling : `str | None`
+            "mean" or "max" over the words of a text, or the "first" word, for one vector per text; zeros for
+            a text without words. `None` for one vector per word.
+        output : `str`
+            Whether vectors are tensors ("torch") or arrays ("numpy").
+        batch_size : `int`
+            The number of texts that are computed together.
+        tokenizer : `str | Callable`
+            What splits a text: the rules of "spacy", "whitespace", or a function such as `nltk.word_tokenize`
+            or a pipeline of spaCy.
+        language : `str`
+            The code of the language of spaCy's rules.
+        show_progress_bar : `bool`
+            Whether to show progress on standard error.
+
+        # Returns
+
+        `EncodedText | list[EncodedText] | Iterator[EncodedText]`
+            For a text its words, offsets and vectors, for several a list of these, and for an iterator an
+            iterator, with one batch in memory.
+        `Tensor | np.ndarray`
+            With `pooling`, shape (dim,) for a text and (texts, dim) for several; for all layers
+            (num_layers, dim) and (texts, num_layers, dim).
+
+        Raises `BiLmError`, naming the first wrong text, such as a missing value, or if spaCy is missing.
         """
-        character_ids, word_ids, lengths = batch
-        settings: dict[str, Any] = {"precision": precision, "derived": derived}
-        if state is None and not dropout and not torch.is_grad_enabled() and len(lengths) > 1:
-            distinct, which = unique_rows(word_ids)
-            if len(distinct) < len(lengths):  # equal sentences are computed once
-                batch = WordBatch(character_ids, distinct, (distinct >= 0).sum(dim=1).cpu())
-                output = self.forward_batch(batch, keep_state=keep_state, boundaries=boundaries, **settings)
-                final = output.state and map_state(lambda part: part[:, :, which], output.state)
-                return BiLmOutput(output.layers[:, which], output.mask[which], final)
-        reads_boundaries = keep_state or boundaries or dropout or state is not None
-        if reads_boundaries:
-            begin, end = len(character_ids), len(character_ids) + 1
-            character_ids = torch.cat([character_ids, self.boundaries.to(character_ids.dtype)])
-            word_ids = add_boundaries(word_ids, lengths, begin, end)
-            lengths = lengths + 2
-        else:
-            after_begin = self.state_after_boundary(precision, derived)
-            state = map_state(lambda part: part.expand(-1, -1, len(lengths), -1), after_begin)
-        packing = pack(lengths)
-        batch_size, time = word_ids.shape
-        # The position of each direction's rows in the batch.
-        onward = packing.sentence * time + packing.time
-        backward = packing.sentence * time + lengths[packing.sentence] - 1 - packing.time
-        positions = [onward.to(word_ids.device), backward.to(word_ids.device)]
-        packed_words = [word_ids.flatten()[direction] for direction in positions]
-        packed = self.forward_packed(
-            character_ids, packed_words, packing, state, keep_state=keep_state, dropout=dropout, **settings
-        )
-        shape = self.num_layers, batch_size * time, 2, self.options.lstm.projection_dim
-        layers = packed.layers[0][0].new_zeros(shape)
-        for number, layer_outputs in enumerate(packed.layers):
-            for direction, rows in enumerate(layer_outputs):
-                layers[number, positions[direction], direction] = rows
-        layers = layers.view(self.num_layers, batch_size, time, self.output_dim)
-        mask = torch.arange(time) < lengths[:, None]
-        if reads_boundaries and not boundaries:
-            mask = mask[:, 2:]
-            layers = layers[:, :, 1:-1].masked_fill(~mask[..., None].to(layers.device), 0.0)
-        return BiLmOutput(layers, mask.to(layers.device), packed.state)
+        check_layers(layers, self.num_layers)
+        check_encoding(pooling, output, tokenizer, batch_size)
+        is_one = isinstance(getattr(texts, "text", texts), str)  # also if it is a document
+        several = [texts] if is_one else in_order(texts, "texts", "a text, or a list or column of texts")
+        bar = progress_bar(iterable=several, disable=not show_progress_bar, unit=" texts")
+        select = partial(select_vectors, layers=layers, pooling=pooling, output=output)
+        encoded = encode_texts(self.embed, select, bar, tokenizer, language, batch_size)
+        if pooling is None:
+            if is_one:
+                return next(encoded)
+            return encoded if isinstance(texts, Iterator) else list(encoded)
+        vectors = [text.vectors for text in encoded]
+        if is_one:
+            return vectors[0]
+        stack: Any = np.stack if output == "numpy" else torch.stack
+        no_words = torch.zeros(self.num_layers, 0, self.output_dim)
+        return stack(vectors) if vectors else select(no_words)[None][:0]
 
-    def forward_packed(
-        self,
-        character_ids: Tensor,
-        word_ids: Sequence[Tensor],
-        packing: Packing,
-        state: LstmState | None = None,
-        *,
-        keep_state: bool = False,
-        precision: Precision | None = None,
-        derived: DerivedValues | None = None,
-        dropout: bool = False,
-    ) -> PackedOutput:
+    @staticmethod
+    def similarity(first: Any, second: Any) -> Tensor:
         """
-        Encodes distinct words, shape (words, characters), and runs both directions over packed rows of them,
-        with gradients if they are needed. `word_ids` has the word of each row for the forward and the
-        backward direction, shape (rows,). `state` is before the first token of each sentence of the batch.
+        Returns the cosine of each vector of `first` with each of `second`, shape (first vectors, second
+        vectors). Each is a vector or several, as tensors or arrays, such as `encode(texts, pooling="mean")`
+        returns. The cosine with a vector of zeros is 0.
         """
-        precision = precision or get_precision(self.precision)
-        vectors = self.token_encoder(character_ids, precision, derived)
-        inputs = [nn.functional.embedding(direction, vectors) for direction in word_ids]
-        order = packing.sentences.to(vectors.device)
-        if state is None:
-            state = zero_state(self.options.lstm, self.token_encoder.projection.weight, len(order))
-        else:
-            state = map_state(lambda part: part[:, :, order], state)
-        directions = self.forward_lm, self.backward_lm
-        layers, final = lstm_layers(
-            directions,
-            inputs,
-            packing.batch_sizes,
-            state,
-            self.recurrence,
-            keep_state=keep_state,
-            precision=precision,
-            derived=derived,
-            dropout=dropout,
-        )
-        if final is not None:
-            inverse = order.argsort()
-            final = map_state(lambda part: part[:, :, inverse], final)
-        return PackedOutput([inputs, *layers], final)
+        return cosine_similarities(first, second)
 
-    def state_after_boundary(self, precision: Precision, derived: DerivedValues | None) -> LstmState:
-        """Returns the state of one sentence after the boundary that each direction reads first."""
-
-        def read() -> Any:
-            rows = torch.arange(2, device=self.boundaries.device).unsqueeze(1).unbind()
-            packing = pack(torch.ones(1, dtype=torch.long), self.boundaries.device)
-            return self.forward_packed(
-                self.boundaries, rows, packing, keep_state=True, precision=precision, derived=derived
-            ).state
-
-        return derive_once(derived, ("begin", precision.name, self.recurrence), read)
+    def character_ids(self, sentences: Iterable[Iterable[Any]]) -> Tensor:
+        """
+        Returns what `forward` takes, shape (sentences, words of the longest, characters), on the biLM's
+        device.
+        """
+        ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
+        return torch.from_numpy(ids).to(self.boundaries.device)
 
     def forward_cached(
         self,
@@ -404,85 +307,6 @@ class BiLm(nn.Module):
         output = cache.run(compute, self.digest(precision), character_ids, self.num_layers, self.output_dim)
         return output._replace(layers=output.layers.to(self.token_encoder.projection.weight.dtype))
 
-    @untraced
-    @torch.no_grad()
-    def embed(self, sentences: Iterable[Sequence[str]], cache: Cache | None = None) -> list[Tensor]:
-        """
-        Embeds any number of sentences, of any length, without dropout.
-
-        # Parameters
-
-        sentences : `Iterable[Sequence[str]]`
-            The words of each sentence.
-        cache : `Cache | None`
-            Stores the layers of sentences, if the biLM is frozen.
-
-        # Returns
-
-        `list[Tensor]`
-            Per sentence a tensor of shape (num_layers, words, output_dim).
-        """
-        if isinstance(sentences, str) or not isinstance(sentences, Iterable):
-            check_words(sentences)
-        sentences = list(sentences)
-        for sentence in sentences:
-            check_words(sentence)
-        precision, derived = get_precision(self.precision), self.derived_values()
-        lengths = list(map(len, sentences))
-        by_length = sorted(range(len(sentences)), key=lengths.__getitem__)
-        device = self.boundaries.device
-        vectors: list[Any] = [None] * len(sentences)
-        for chunk in split_by_tokens([lengths[number] for number in by_length], self.max_batch_tokens):
-            some = [sentences[number] for number in by_length[chunk]]
-            if cache is not None and derived is not None:
-                layers = self.forward_cached(self.character_ids(some), precision.name, cache=cache).layers
-            else:
-                with _without_gradients(device):
-                    batch = number_words(some, self.options.char_cnn.max_characters_per_token, device)
-                    layers = self.forward_batch(batch, precision=precision, derived=derived).layers
-            for row, number in enumerate(by_length[chunk]):
-                vectors[number] = layers[:, row, : lengths[number]].clone()
-        return vectors
-
-    def encode(
-        self,
-        texts: str | Iterable[str | Sequence[str]],
-        layers: Layers = "all",
-        pooling: str | None = None,
-        batch_size: int = 64,
-        language: str = "en",
-    ) -> Iterator[EncodedText]:
-        """
-        Yields the words of each text and their vectors, with one batch in memory.
-
-        # Parameters
-
-        texts : `str | Iterable[str | Sequence[str]]`
-            Raw text, each one sentence, to split into words by spaCy's rules; or lists of words.
-        layers : `str | int | Sequence[float]`
-            "all", "mean", "top", "token", a layer's number or a weight for each layer, see `select_layers`.
-        pooling : `str | None`
-            "mean" or "max" over the words, for one vector a text; `None` for one vector a word.
-        batch_size : `int`
-            The number of texts that are computed together.
-        language : `str`
-            The code of the language of spaCy's rules.
-
-        Raises `BiLmError` if there is raw text and spaCy is not installed.
-        """
-        check_layers(layers, self.num_layers)
-        if pooling not in (None, *POOLINGS):
-            raise BiLmError(f"pooling must be {', '.join(POOLINGS)} or None, not {pooling!r}")
-        return encode_texts(self.embed, texts, layers, pooling, batch_size, language)
-
-    def character_ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """
-        Returns what `forward` takes, shape (sentences, words of the longest, characters), on the biLM's
-        device.
-        """
-        ids = sentences_to_character_ids(sentences, self.options.char_cnn.max_characters_per_token)
-        return torch.from_numpy(ids).to(self.boundaries.device)
-
     def digest(self, precision: str | None = None) -> bytes:
         """Returns a digest of this biLM in a precision, see `weights_digest`."""
         name = get_precision(precision or self.precision).name
@@ -490,81 +314,3 @@ class BiLm(nn.Module):
         return derive_once(
             self.derived_values(), ("digest", name), weights_digest, self.options, name, tensors
         )
-
-    def derived_values(self) -> DerivedValues | None:
-        """Returns the values derived from the weights, see `refresh`; `None` if these are trained."""
-        parameters = list(self.parameters())
-        derived = self._derived
-        if any(map(attrgetter("requires_grad"), parameters)):
-            derived = None
-        elif derived is None or not derived.match(parameters):
-            derived = DerivedValues(parameters)
-        self._derived = derived
-        return derived
-
-    def refresh(self) -> None:
-        """
-        Drops everything that was derived from the weights: packed weights, vectors of words, digests.
-
-        This happens automatically if a weight requires gradients or has some (`grad`), is replaced, gets
-        other memory (`weight.data = ...`, `to` and the like), or is written to by an operation that torch
-        counts, in `no_grad` or not (`load_state_dict`, `nn.init`, most optimizers). torch counts no writes
-        through `.data` or numpy, nor those of fused optimizers: on a CPU they are noticed if they change the
-        middle value of any weight. Call this after such writes to single values, or on a GPU.
-        """
-        self._derived = None
-
-    def clear_word_cache(self) -> None:
-        """Drops the vectors of all words, so that the next batch encodes its own again."""
-        if self._derived is not None:
-            self._derived.drop("words", "begin")
-
-    def _apply(self, *args: Any, **kwargs: Any) -> "Self":
-        self.refresh()  # first, so that derived values and moved weights are not in memory together
-        return super()._apply(*args, **kwargs)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leaves out the derived values: copies and pickles derive their own."""
-        return {**self.__dict__, "_derived": None}
-
-    def _replicate_for_data_parallel(self) -> NoReturn:
-        raise BiLmError(
-            "nn.DataParallel cannot run a biLM: its replicas lack parameters. Use one "
-            'process for each GPU: "distributed" in a configuration, or torch\'s DistributedDataParallel'
-        )
-
-
-def _run_chunks(
-    run: Callable[[WordBatch, LstmState | None], BiLmOutput],
-    character_ids: Tensor,
-    lengths: Tensor,
-    state: LstmState | None,
-    max_tokens: int,
-) -> BiLmOutput:
-    """Runs at most `max_tokens` tokens at a time."""
-    chunks = split_by_tokens(lengths.tolist(), max_tokens)
-    if len(chunks) < 2:
-        return run(find_words(character_ids, lengths), state)
-    outputs = []
-    for chunk in chunks:
-        # Shape: (some sentences, their longest, characters)
-        batch = find_words(character_ids[chunk, : int(lengths[chunk].max())], lengths[chunk])
-        chunk_state = state and LstmState(state.hidden[:, :, chunk], state.cell[:, :, chunk])
-        outputs.append(run(batch, chunk_state))
-    time = character_ids.size(1) - int(lengths.max()) + max(output.mask.size(1) for output in outputs)
-    layers, masks = [], []
-    for output in outputs:
-        padding = time - output.mask.size(1)
-        layers.append(nn.functional.pad(output.layers, (0, 0, 0, padding)))
-        masks.append(nn.functional.pad(output.mask, (0, padding)))
-    states = [output.state for output in outputs if output.state is not None]
-    return BiLmOutput(torch.cat(layers, dim=1), torch.cat(masks), concat_states(states) if states else None)
-
-
-@contextmanager
-def _without_gradients(device: torch.device) -> Iterator[None]:
-    """
-    Switches gradients off, and all else that would make derived values or outputs useless in other modes.
-    """
-    with torch.inference_mode(False), torch.no_grad(), torch.autocast(device.type, enabled=False):
-        yield

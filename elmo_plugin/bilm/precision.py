@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import int8
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, check_choice
 from elmo_plugin.common.provenance import processor
 
 
@@ -111,15 +111,17 @@ class Int8(Precision):
         return rows == 1 and super().prefers_batched_directions(rows, multiplications) and int8.has_int8_row()
 
 
+_SHORT_NAMES = {"fp32": "float32", "bf16": "bfloat16"}
 FLOAT32 = Precision()
 PRECISIONS: dict[str, Precision] = {precision.name: precision for precision in (FLOAT32, BFloat16(), Int8())}
 
 
-def get_precision(name: str) -> Precision:
-    """Returns the precision of this name; raises `BiLmError` if it is unknown."""
-    if name not in PRECISIONS:
-        raise BiLmError(f"precision must be one of {', '.join(PRECISIONS)}, not {name!r}")
-    return PRECISIONS[name]
+def get_precision(name: str | torch.dtype) -> Precision:
+    """Returns the precision of this name, or of a type of torch; raises `BiLmError` if it is unknown."""
+    spelled = str(name).removeprefix("torch.")
+    spelled = _SHORT_NAMES.get(spelled, spelled)
+    check_choice("precision", spelled, PRECISIONS)
+    return PRECISIONS[spelled]
 
 
 class PlainLinear:

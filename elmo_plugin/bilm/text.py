@@ -1,68 +1,140 @@
-"""Raw text to words and their vectors: `BiLm.encode`."""
+"""Raw text to words, and vectors of words to vectors of texts: `BiLm.encode`."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
-from typing import NamedTuple
+from itertools import count, islice
+from typing import Any, Generic, TypedDict, TypeVar
 
-from torch import Tensor
+import numpy as np
+import torch
+from torch import Tensor, nn
 
-from elmo_plugin.bilm.characters import check_words
+from elmo_plugin.bilm.characters import as_words
 from elmo_plugin.bilm.layers import Layers, select_layers
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, check_choice, check_range
 from elmo_plugin.common.spacy_rules import SpacyRules
+from elmo_plugin.common.typography import Word
 
 POOLINGS: dict[str, Callable[[Tensor], Tensor]] = {
     "mean": lambda vectors: vectors.mean(dim=-2),
     "max": lambda vectors: vectors.amax(dim=-2),
+    "first": lambda vectors: vectors[..., 0, :],
 }
+TOKENIZERS = ("whitespace", "spacy")
+OUTPUTS = ("torch", "numpy")
+
+Tokenizer = str | Callable[[str], Iterable[Any]]
+Vectors = TypeVar("Vectors", Tensor, np.ndarray)
 
 
-class EncodedText(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class EncodedText(Generic[Vectors]):
     """
     words: the text's words, as the biLM reads them (see `normalize_text`)
     offsets: the first character of each word in the text as typed, and the one after its last; `None` for a
-        list of words
-    vectors: (num_layers, words, dim) for all layers, else (words, dim); pooled, without the words
+        list of words, and with a `tokenizer` of the caller's
+    vectors: shape (words, dim), or (num_layers, words, dim) for all layers
     """
 
     words: list[str]
     offsets: list[tuple[int, int]] | None
-    vectors: Tensor
+    vectors: Vectors
+
+
+class EncodeOptions(TypedDict, total=False):
+    """The options of `BiLm.encode` that the type of its result does not depend on."""
+
+    layers: Layers
+    batch_size: int
+    tokenizer: Tokenizer
+    language: str
+    show_progress_bar: bool
+
+
+class WordOptions(EncodeOptions, total=False):
+    pooling: None
+
+
+class TextOptions(EncodeOptions):
+    pooling: str
+
+
+def check_encoding(pooling: str | None, output: str, tokenizer: Tokenizer, batch_size: int) -> None:
+    """Raises `BiLmError` unless these are options of `BiLm.encode`."""
+    check_choice("pooling", pooling, (None, *POOLINGS))
+    check_choice("output", output, OUTPUTS)
+    if not callable(tokenizer):
+        check_choice("tokenizer", tokenizer, TOKENIZERS)
+    check_range("batch_size", batch_size)
 
 
 def encode_texts(
-    embed: Callable[[Sequence[Sequence[str]]], list[Tensor]],
-    texts: Iterable[str | Sequence[str]],
-    layers: Layers,
-    pooling: str | None,
-    batch_size: int,
+    embed: Callable[[list[list[str]]], list[Tensor]],
+    select: Callable[[Tensor], Any],
+    texts: Iterable[Any],
+    tokenizer: Tokenizer,
     language: str,
-) -> Iterator[EncodedText]:
-    """Yields each text with its vectors, with one batch in memory, see `BiLm.encode`."""
-    if not isinstance(texts, Iterable):
-        check_words(texts)
-    rest = iter([texts] if isinstance(texts, str) else texts)
-    while batch := [split_text(text, language) for text in islice(rest, batch_size)]:
-        embedded = embed([words for words, _ in batch])
-        for (words, offsets), vectors in zip(batch, embedded, strict=True):
-            selected = select_layers(vectors, layers)
-            if pooling is not None:
-                if not words:
-                    raise BiLmError("cannot pool a text without words")
-                selected = POOLINGS[pooling](selected)
-            yield EncodedText(words, offsets, selected)
+    batch_size: int,
+) -> Iterator[EncodedText[Any]]:
+    """Yields each text with what `select` returns for the layers of its words; one batch is in memory."""
+    rest, numbers = iter(texts), count()
+    while batch := list(islice(rest, batch_size)):
+        split = [split_text(text, f"texts[{next(numbers)}]", tokenizer, language) for text in batch]
+        for (words, offsets), vectors in zip(split, embed([words for words, _ in split]), strict=True):
+            yield EncodedText(words, offsets, select(vectors))
 
 
-def split_text(text: str | Sequence[str], language: str) -> tuple[list[str], list[tuple[int, int]] | None]:
-    """Returns the words of a text by spaCy's rules, and their offsets; a list of words unchanged."""
+def split_text(
+    text: Any, place: str, tokenizer: Tokenizer, language: str
+) -> tuple[list[str], list[tuple[int, int]] | None]:
+    """Returns the words of a text and their offsets; a list of words, or of tokens, as it is."""
     if not isinstance(text, str):
-        check_words(text)
-        return list(text), None
-    words = spacy_rules(language).words(text)
+        return as_words(text, place, "a text or a list of words"), None
+    if callable(tokenizer):
+        return as_words(tokenizer(text), f"tokenizer({place})"), None
+    words = make_tokenizer(tokenizer, language)(text)
     return [word.text for word in words], [(word.start, word.end) for word in words]
 
 
 @lru_cache(maxsize=8)
-def spacy_rules(language: str) -> SpacyRules:
-    return SpacyRules(language)
+def make_tokenizer(name: str, language: str) -> Callable[[str], list[Word]]:
+    """
+    Returns a function from a text to its words: between "whitespace", as they are, or by the rules of "spacy"
+    for a language. Raises `BiLmError` if spaCy is missing or lacks the rules.
+    """
+    if name == "spacy":
+        return SpacyRules(language).words
+    return lambda text: [Word(match[0], *match.span()) for match in re.finditer(r"\S+", text)]
+
+
+def select_vectors(vectors: Tensor, layers: Layers, pooling: str | None, output: str) -> Any:
+    """Selects layers and pools words, see `BiLm.encode`. Without words, the pooled vector is zeros."""
+    selected = select_layers(vectors, layers)
+    if pooling is not None:
+        selected = POOLINGS[pooling](selected) if selected.size(-2) else selected.sum(dim=-2)
+    return selected.numpy(force=True) if output == "numpy" else selected
+
+
+def cosine_similarities(first: Any, second: Any) -> Tensor:
+    """Returns the cosines of two lists of vectors, see `BiLm.similarity`."""
+    try:
+        one, other = map(_rows, (first, second))
+        return nn.functional.normalize(one) @ nn.functional.normalize(other.to(one)).T
+    except (TypeError, ValueError, RuntimeError, IndexError):
+        shown = [getattr(vectors, "shape", None) or f"{vectors!r:.40}" for vectors in (first, second)]
+        raise BiLmError(
+            'similarity: expected vectors of one size, as encode(texts, pooling="mean") returns, got '
+            f"{shown[0]} and {shown[1]}"
+        ) from None
+
+
+def _rows(vectors: Any) -> Tensor:
+    """Returns shape (vectors, dim)."""
+    if isinstance(vectors, list | tuple):
+        vectors = torch.stack([torch.as_tensor(vector) for vector in vectors])
+    rows = torch.atleast_2d(torch.as_tensor(vectors)).float()
+    if rows.dim() != 2:
+        raise ValueError
+    return rows

@@ -1,7 +1,9 @@
 """The exception for a user's mistakes, in this package and in AllenNLP."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from elmo_plugin.common.streams import visible
 
@@ -14,6 +16,19 @@ class BiLmError(ValueError):
 
     def __str__(self) -> str:
         return visible(super().__str__())  # it may quote a file
+
+
+def check_choice(name: str, value: object, choices: Collection[Any]) -> None:
+    """Raises `BiLmError` unless `value` is one of the choices."""
+    if value not in choices:
+        raise BiLmError(f"{name}: expected one of {', '.join(map(str, choices))}, got {value!r:.60}")
+
+
+def check_range(name: str, value: object, most: float = math.inf) -> None:
+    """Raises `BiLmError` unless `value` is a whole number from 1 to `most`."""
+    if not isinstance(value, int) or not 1 <= value <= most:
+        expected = "a whole number of at least 1" if most == math.inf else f"1 to {most}"
+        raise BiLmError(f"{name}: expected {expected}, got {value!r:.60}")
 
 
 @contextmanager

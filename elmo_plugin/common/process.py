@@ -11,7 +11,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from elmo_plugin.common.errors import BiLmError
+
+if TYPE_CHECKING:
+    import torch
 
 from elmo_plugin.common.errors import BiLmError
 
@@ -34,10 +39,23 @@ class ForkSafeLock:
         self._locks[os.getpid()].release()
 
 
+def get_device(name: "str | int | torch.device") -> "torch.device":
+    """Returns a device of torch, with its number. Raises `BiLmError` if this machine lacks it."""
+    import torch  # not for every command
+
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError, TypeError) as error:  # torch without CUDA asserts it
+        reason = str(error).partition("\n")[0].partition(". ")[0]
+        raise BiLmError(
+            f'device: expected "cpu" or, with a GPU, "cuda", got {name!r:.60} ({reason})'
+        ) from None
+
+
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
     """Makes torch compute with this number of threads."""
-    import torch  # not for every command
+    import torch
 
     before = torch.get_num_threads()
     torch.set_num_threads(number)

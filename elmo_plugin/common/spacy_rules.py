@@ -61,7 +61,10 @@ class SpacyRules:
             import spacy  # here, as it takes a second
             from spacy.util import compile_prefix_regex, compile_suffix_regex
         except ImportError:
-            raise BiLmError("spaCy's rules need spaCy: install elmo_plugin[spacy]") from None
+            raise BiLmError(
+                "text is split by spaCy's rules: pip install 'elmo_plugin[spacy]', or use another tokenizer, "
+                'such as "whitespace"'
+            ) from None
         try:
             nlp = spacy.blank(self._language)
         except ImportError as error:

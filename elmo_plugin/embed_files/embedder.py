@@ -23,9 +23,8 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.archives import TrainedMix, load_mixes
-from elmo_plugin.bilm import BiLm, BiLmError, check_no_boundaries, select_layers
+from elmo_plugin.bilm import BiLm, BiLmError, check_no_boundaries, make_tokenizer, select_layers
 from elmo_plugin.common.process import torch_threads, use_mmap_for_large_blocks
-from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.embed_files.chunks import Chunk, has_chunk, write_chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
 
@@ -33,17 +32,6 @@ CHUNK_VECTOR_BYTES = 2**27  # for all layers of a chunk, about
 _BYTES_PER_WORD = 4  # of text, the space after it included; more in most languages
 _CHUNKS_AHEAD = 2  # of each worker, read before they are needed
 _STOPS = (signal.SIGINT, signal.SIGTERM)
-
-
-def make_tokenizer(name: str, language: str) -> Callable[[str], list[tuple[str, str]]]:
-    """
-    Returns a function from a line to its words, see `EmbedSettings`: as the biLM reads them and as typed.
-    Raises `BiLmError` if spaCy is missing or lacks rules for the language.
-    """
-    if name == "whitespace":
-        return lambda line: [(word, word) for word in line.split()]
-    rules = SpacyRules(language)
-    return lambda line: [(text, line[start:end]) for text, start, end in rules.words(line)]
 
 
 def load_mix(archive: str, placement: str | None, trust: bool = False) -> TrainedMix:
@@ -110,8 +98,8 @@ class Embedder:
         are NaN or infinite in the type of the settings.
         """
         self._bilm.clear_word_cache()  # words of other batches are rounded differently
-        pairs = [self._tokenize(line) for line in chunk.sentences]
-        sentences = [[word for word, _ in words] for words in pairs]
+        words = [self._tokenize(line) for line in chunk.sentences]
+        sentences = [[word.text for word in line] for line in words]
         lengths = [len(sentence) for sentence in sentences]
         for number, length in enumerate(lengths):
             check_no_boundaries(sentences[number], chunk.location(number))
@@ -133,7 +121,8 @@ class Embedder:
                 if not np.isfinite(rows).all():
                     raise BiLmError(self._not_finite(layers, chunk.location(number)))
                 vectors[ends[number] - len(rows) : ends[number]] = rows
-        return [[typed for _, typed in words] for words in pairs], vectors
+        lines = zip(chunk.sentences, words, strict=True)
+        return [[line[word.start : word.end] for word in found] for line, found in lines], vectors
 
     def write(self, folder: Path, chunk: Chunk) -> int:
         """Embeds a chunk and writes it into the folder. Returns the number of its words."""

@@ -1,16 +1,14 @@
 """The settings that decide the content of an output."""
 
-import math
 import os
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from elmo_plugin.bilm import LAYER_NAMES, MAX_BATCH_TOKENS, BiLmError
+from elmo_plugin.bilm import LAYER_NAMES, MAX_BATCH_TOKENS, TOKENIZERS, BiLmError
 from elmo_plugin.bilm.io import DTYPES
+from elmo_plugin.common.errors import check_choice, check_range
 
 LAYERS = (*LAYER_NAMES, "mix")
-TOKENIZERS = ("whitespace", "spacy")
 KEYS = ("line", "sentence")
 MAX_PROCESSES = max(256, os.cpu_count() or 1)  # threads or workers; more would end in a crash
 
@@ -81,21 +79,9 @@ def check_settings(settings: EmbedSettings, output_format: str) -> None:
     for name in ("batch_size", "max_batch_tokens", "max_words"):
         check_range(name, getattr(settings, name))
     check_range("threads", settings.threads, MAX_PROCESSES)
-    check_range("gzip", settings.gzip, 9)
+    if settings.gzip is not None:
+        check_range("gzip", settings.gzip, 9)
     if output_format != "hdf5" and (settings.gzip is not None or settings.keys != "line"):
         raise BiLmError(f"{output_format} does not support compression or sentence keys: use hdf5")
     if settings.placement is not None and settings.layers != "mix":
         raise BiLmError("a placement goes with the mix of a trained model")
-
-
-def check_choice(name: str, value: str, choices: Collection[str]) -> None:
-    """Raises `BiLmError` unless `value` is one of the choices."""
-    if value not in choices:
-        raise BiLmError(f"{name}: expected one of {', '.join(choices)}, got {value!r}")
-
-
-def check_range(name: str, value: int | None, most: float = math.inf) -> None:
-    """Raises `BiLmError` if `value` is below 1 or above `most`."""
-    if value is not None and not 1 <= value <= most:
-        expected = "at least 1" if most == math.inf else f"1 to {most}"
-        raise BiLmError(f"{name}: expected {expected}, got {value}")

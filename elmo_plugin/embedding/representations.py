@@ -1,12 +1,13 @@
 """ELMo in plain torch: a biLM, and one or more learned mixes of its layers."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmError, Cache, LstmState, get_precision, layer_numbers, map_state
+from elmo_plugin.bilm.io import Source
 from elmo_plugin.embedding.scalar_mix import LayerMix
 
 
@@ -30,8 +31,8 @@ class ElmoRepresentations(nn.Module):
 
     # Parameters
 
-    bilm : `BiLm`
-        The language model.
+    bilm : `BiLm | str | Path | Mapping[str, str]`
+        The language model, or a source of `BiLm.from_pretrained`, such as "base".
     num_mixes : `int`
         The number of representations, each with its own weights, such as one for each place in a model.
     layers : `str | int | Sequence[int]`
@@ -60,13 +61,15 @@ class ElmoRepresentations(nn.Module):
     max_batch_tokens : `int | None`
         The size of the chunks in which a frozen biLM computes a batch; `None` for the biLM's own.
 
-    Raises `BiLmError` if `bilm` is not a `BiLm`, if `layers` or `mixing_weights` do not fit it, if it cannot
+    Raises `BiLmError` if there is no such biLM, if `layers` or `mixing_weights` do not fit it, if it cannot
     be trained in the precision, or if it cannot have a cache.
     """
 
+    __call__: Callable[..., ElmoOutput]
+
     def __init__(
         self,
-        bilm: BiLm,
+        bilm: BiLm | Source,
         num_mixes: int = 1,
         *,
         layers: str | int | Sequence[int] = "all",
@@ -81,7 +84,7 @@ class ElmoRepresentations(nn.Module):
     ) -> None:
         super().__init__()
         if not isinstance(bilm, BiLm):
-            raise BiLmError(f"expected a BiLm, such as BiLm.from_pretrained('tiny'), got {bilm!r}")
+            bilm = BiLm.from_pretrained(bilm)
         if requires_grad is not None and requires_grad != bilm.is_trainable:
             bilm = copy.deepcopy(bilm).requires_grad_(requires_grad)
         if cache is not None and (bilm.is_trainable or stateful):
@@ -129,7 +132,7 @@ class ElmoRepresentations(nn.Module):
                 precision=self.precision,
                 max_batch_tokens=self.max_batch_tokens,
             )
-            if self.stateful:
+            if output.state is not None:
                 self._state = map_state(Tensor.detach, output.state)
         return output.layers, output.mask
 

@@ -14,7 +14,8 @@ except ModuleNotFoundError as error:
         f"{error}: install flair, or use --include-package elmo_plugin.plugin instead of elmo_plugin"
     ) from None
 
-from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions, Layers
+from elmo_plugin.bilm import BiLm, BiLmOptions, Layers
+from elmo_plugin.common.errors import check_choice
 from elmo_plugin.integrations.word_vectors import WordVectors
 
 # Names of models and layers in flair's own class, and here.
@@ -32,7 +33,7 @@ class ElmoEmbeddings(TokenEmbeddings):
 
     # Parameters
 
-    bilm : `str | Mapping[str, str]`, optional (default = `"tiny"`)
+    bilm : `str | Mapping[str, str]`, optional (default = `"base"`)
         See `BiLm.from_pretrained`.
     layers : `str | int | Sequence[float]`, optional (default = `"mean"`)
         See `WordVectors`; "all" concatenates the layers.
@@ -44,7 +45,7 @@ class ElmoEmbeddings(TokenEmbeddings):
 
     def __init__(
         self,
-        bilm: str | Mapping[str, str] = "tiny",
+        bilm: str | Mapping[str, str] = "base",
         layers: Layers = "mean",
         precision: str = "float32",
     ) -> None:
@@ -118,8 +119,7 @@ class ELMoEmbeddings(ElmoEmbeddings):
         weight_file: str | None = None,
         embedding_mode: str = "all",
     ) -> None:
-        if embedding_mode not in _MODES:
-            raise BiLmError(f"embedding_mode: expected {', '.join(_MODES)}, got {embedding_mode!r}")
+        check_choice("embedding_mode", embedding_mode, _MODES)
         bilm: str | dict[str, str] = _MODELS.get(model, model)
         if options_file and weight_file:
             bilm = {"options": str(options_file), "weights": str(weight_file)}

@@ -11,7 +11,6 @@ from spacy.tokens import Doc
 from spacy.util import minibatch
 from thinc.util import get_torch_default_device
 
-from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.integrations.spacy_vectors import set_hooks, store_vectors
 
 if TYPE_CHECKING:
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
     "elmo",
     assigns=["doc._.elmo", "span._.elmo", "token._.elmo", "token.vector"],
     default_config={
-        "bilm": "tiny",
+        "bilm": "base",
         "layers": "mean",
-        "vectors": False,
+        "vectors": True,
         "precision": "float32",
     },
 )
@@ -64,14 +63,12 @@ class ElmoComponent:
         Whether `vector`, `has_vector` and `similarity` of tokens, spans and documents are ELMo's: a span or a
         document has the mean of its words.
 
-    Raises `BiLmError` if `vectors` is true and the layers are "all".
+    With the layers "all", a word has no one vector, and `vectors` has no effect.
     """
 
-    def __init__(self, word_vectors: "WordVectors", vectors: bool = False) -> None:
-        if vectors and word_vectors.layers == "all":
-            raise BiLmError('vectors cannot be combined with layers "all": a word has one vector')
+    def __init__(self, word_vectors: "WordVectors", vectors: bool = True) -> None:
         self.word_vectors = word_vectors
-        self.vectors = vectors
+        self.vectors = vectors and word_vectors.layers != "all"
 
     def __call__(self, doc: Doc) -> Doc:
         self._annotate([doc])

@@ -7,10 +7,10 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-import torch
 
-from elmo_plugin.bilm import BiLm, BiLmError, Layers, check_layers, get_precision, select_layers
+from elmo_plugin.bilm import BiLm, Layers, check_layers, get_precision, select_layers
 from elmo_plugin.bilm.io import Source
+from elmo_plugin.common.process import get_device
 
 
 class WordVectors:
@@ -59,11 +59,7 @@ class WordVectors:
 
     def to(self, device: str) -> "WordVectors":
         """Moves the biLM to a device of torch, such as "cuda". Raises `BiLmError` if there is none."""
-        try:
-            target = torch.empty(0, device=device).device  # with its number
-        except (RuntimeError, AssertionError) as error:  # torch without CUDA asserts it
-            reason = str(error).partition("\n")[0]
-            raise BiLmError(f"the biLM cannot be moved to the device {device!r} ({reason})") from None
+        target = get_device(device)
         if self.bilm.boundaries.device != target:
             self.bilm.to(target)
         return self

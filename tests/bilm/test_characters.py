@@ -1,3 +1,5 @@
+from collections import deque
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm.characters import (
+    as_words,
     sentences_to_character_ids,
     word_to_character_ids,
 )
@@ -41,10 +44,28 @@ def test_sentences_are_padded_with_zeros_at_their_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "sentences",
-    ["the cat", ["the", "cat"], [["the", 3]], [["a"], [["b"]]], [{"a": 1}], [{"a"}], [None], [3]],
-    ids=str,
+    ("sentences", "message"),
+    [
+        ("the cat", "sentences: expected a list of lists of words, got 'the cat': split it, or use"),
+        (
+            ["the", "cat"],
+            r"sentences\[0\]: expected a list of words, got 'the': put the words of a sentence in",
+        ),
+        ([["a"], ["the", 3]], r"sentences\[1\]\[1\]: expected a word, got 3"),
+        ([["a"], [["b"]]], r"sentences\[1\]\[0\]: expected a word, got \['b'\]"),
+        ([{"a": 1}], r"sentences\[0\]: expected a list of words, got dict"),
+        ([{"a"}], r"sentences\[0\]: expected a list of words, got set"),
+        ([None], r"sentences\[0\]: expected a list of words, got None"),
+        (np.array("cat"), r"sentences: expected a list of lists of words, got array\('cat'"),
+        (3, "sentences: expected a list of lists of words, got 3"),
+    ],
 )
-def test_text_is_not_taken_for_words(sentences: Any) -> None:
-    with pytest.raises(BiLmError, match=r"a sentence is a list of words, such as \['The', 'play'\], not"):
+def test_text_is_not_taken_for_words(sentences: Any, message: str) -> None:
+    with pytest.raises(BiLmError, match=message):
         sentences_to_character_ids(sentences)
+
+
+def test_words_are_strings_or_tokens_in_any_ordered_collection() -> None:
+    token = SimpleNamespace(text="b")
+    for sentence in (("a", "b"), iter(["a", token]), np.array(["a", "b"]), deque(["a", token])):
+        assert as_words(sentence) == ["a", "b"]

@@ -174,6 +174,6 @@ def test_settings_are_those_of_the_call_and_of_no_later_one(make_bilm: BiLmMaker
         for max_batch_tokens in (None, 1, None):
             bilm(ids_of("a b", "c", "d e f"), max_batch_tokens=max_batch_tokens)
     assert chunks == [3, 1, 1, 1, 3]
-    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'half'"):
+    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, got 'half'"):
         bilm(ids_of("a b"), precision="half")
     bilm(ids_of("a b"))

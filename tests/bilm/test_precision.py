@@ -89,8 +89,13 @@ def test_zeros_give_zeros(precision: str) -> None:
 
 
 def test_an_unknown_precision_is_refused() -> None:
-    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'float8'"):
+    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, got 'float8'"):
         get_precision("float8")
+
+
+@pytest.mark.parametrize("spelling", ["bfloat16", "bf16", torch.bfloat16, "torch.bfloat16"])
+def test_precisions_have_the_spellings_of_other_libraries(spelling: str | torch.dtype) -> None:
+    assert get_precision(spelling).name == "bfloat16"
 
 
 def test_a_machine_that_lacks_a_precision_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

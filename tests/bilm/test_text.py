@@ -1,16 +1,24 @@
 """`BiLm.encode`: raw text to words, offsets and vectors."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
+import spacy
 import torch
+from torch import nn
 
-from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm import BiLm, BiLmError, select_layers
+from elmo_plugin.bilm.text import make_tokenizer
 from tests.bilm.conftest import BiLmMaker
 from tests.close import assert_near
 
 TEXT = "The play ended.  Didn't it?"
 WORDS = ["The", "play", "ended", ".", "Did", "n't", "it", "?"]
+
+
+class Token(NamedTuple):
+    text: str
 
 
 @pytest.fixture
@@ -19,14 +27,14 @@ def bilm(make_bilm: BiLmMaker) -> BiLm:
 
 
 def test_a_text_has_words_their_offsets_and_their_vectors(bilm: BiLm) -> None:
-    (encoded,) = bilm.encode(TEXT)
+    encoded = bilm.encode(TEXT, layers="all")
     assert encoded.words == WORDS and encoded.offsets is not None
     assert [TEXT[begin:end] for begin, end in encoded.offsets] == WORDS
     torch.testing.assert_close(encoded.vectors, bilm.embed([WORDS])[0])
 
 
 def test_texts_and_lists_of_words_may_be_mixed_and_come_from_a_generator(bilm: BiLm) -> None:
-    encoded = list(bilm.encode((text for text in ("Hello", WORDS, "")), batch_size=2))
+    encoded = list(bilm.encode((text for text in ("Hello", WORDS, "")), layers="all", batch_size=2))
     assert [text.words for text in encoded] == [["Hello"], WORDS, []]
     assert encoded[1].offsets is None
     assert_near(encoded[1].vectors, bilm.embed([WORDS])[0])
@@ -42,21 +50,80 @@ def test_texts_are_read_batch_by_batch(bilm: BiLm) -> None:
 @pytest.mark.parametrize(
     ("layers", "shape"), [("all", (3, 2, 12)), ("mean", (2, 12)), (1, (2, 12)), ([1, 0, 0], (2, 12))]
 )
-@pytest.mark.parametrize("pooling", [None, "mean", "max"])
+@pytest.mark.parametrize("pooling", [None, "mean", "max", "first"])
 def test_layers_are_selected_and_words_are_pooled(
     bilm: BiLm, layers: Any, shape: tuple[int, ...], pooling: str | None
 ) -> None:
-    (encoded,) = bilm.encode([["The", "play"]], layers, pooling)
-    assert tuple(encoded.vectors.shape) == (shape if pooling is None else (*shape[:-2], shape[-1]))
-    (every,) = bilm.embed([["The", "play"]])
-    if layers == "mean" and pooling == "max":
-        assert_near(encoded.vectors, every.mean(dim=0).amax(dim=0))
+    words = [["The", "play"], [], ["Hello"]]
+    one, empty, other = (select_layers(vectors, layers) for vectors in bilm.embed(words))
+    if pooling is None:
+        encoded = [text.vectors for text in bilm.encode(words, layers=layers)]
+        assert encoded[0].shape == shape and encoded[1].shape == empty.shape
+        assert_near(encoded[0], one)
+        return
+    vectors = bilm.encode(words, layers=layers, pooling=pooling)
+    assert vectors.shape == (3, *shape[:-2], shape[-1]) and not vectors[1].any()
+    expected = {"mean": one.mean(dim=-2), "max": one.amax(dim=-2), "first": one[..., 0, :]}
+    assert_near(vectors[0], expected[pooling])
+    assert_near(vectors[2], other[..., 0, :])
+    assert_near(bilm.encode(" ".join(words[0]), layers=layers, pooling=pooling), vectors[0])
+    assert bilm.encode([], layers=layers, pooling=pooling).shape == (0, *vectors.shape[1:])
+
+
+@pytest.mark.parametrize("pooling", [None, "mean"])
+@pytest.mark.parametrize("texts", ["Hello", ["Hello", "you"], []], ids=str)
+def test_arrays_are_the_tensors(bilm: BiLm, texts: Any, pooling: Any) -> None:
+    tensors: Any = bilm.encode(texts, pooling=pooling)
+    arrays: Any = bilm.encode(texts, pooling=pooling, output="numpy")
+    if pooling is None:
+        tensors, arrays = (encoded if texts == [*texts] else [encoded] for encoded in (tensors, arrays))
+        tensors, arrays = ([text.vectors for text in encoded] for encoded in (tensors, arrays))
+    for tensor, array in zip(tensors, arrays, strict=True):
+        assert isinstance(array, np.ndarray | np.float32)
+        assert_near(torch.as_tensor(array), tensor)
+
+
+@pytest.mark.parametrize("tokenizer", ["whitespace", str.split, lambda text: map(Token, text.split())])
+def test_a_text_is_split_by_its_tokenizer(bilm: BiLm, tokenizer: Any) -> None:
+    encoded = bilm.encode("a  b\tc\u3000d.", tokenizer=tokenizer)
+    assert encoded.words == ["a", "b", "c", "d."]
+    assert encoded.offsets == ([(0, 1), (3, 4), (5, 6), (7, 9)] if tokenizer == "whitespace" else None)
+
+
+@pytest.mark.parametrize("language", ["en", "de", "xx"])
+def test_raw_text_is_split_by_the_rules_of_the_language(language: str) -> None:
+    raw = "  Don't stop, he  said. It's £3.50/kg!\t"
+    expected = [(token.text, token.idx) for token in spacy.blank(language)(raw) if token.text.strip()]
+    words = make_tokenizer("spacy", language)(raw)
+    assert [(word.text, word.start) for word in words] == expected
+    assert all(raw[word.start : word.end] == word.text for word in words)
+    assert make_tokenizer("spacy", language)("") == make_tokenizer("whitespace", language)(" ") == []
+
+
+def test_similarities_are_cosines(bilm: BiLm) -> None:
+    texts = ["Hello", "The play ended.", ""]
+    vectors = bilm.encode(texts, pooling="mean")
+    similarities = bilm.similarity(vectors, vectors.numpy())
+    expected = nn.functional.cosine_similarity(vectors[:, None], vectors[None], dim=-1)
+    torch.testing.assert_close(similarities, expected)
+    torch.testing.assert_close(bilm.similarity(vectors[0], list(vectors)), expected[:1])
+    for wrong in ("Hello", texts, [], bilm.encode("Hello"), vectors[:, :3], vectors[None], None):
+        with pytest.raises(BiLmError, match=r'as encode\(texts, pooling="mean"\) returns, got'):
+            bilm.similarity(vectors, wrong)
 
 
 def test_wrong_arguments_are_rejected_at_once(bilm: BiLm) -> None:
     with pytest.raises(BiLmError, match="layers must be all, mean, top, token"):
         bilm.encode("a", layers="average")
-    with pytest.raises(BiLmError, match="pooling must be mean, max or None, not 'sum'"):
-        bilm.encode("a", pooling="sum")
-    with pytest.raises(BiLmError, match="cannot pool a text without words"):
-        list(bilm.encode(" ", pooling="mean"))
+    texts = iter("a")
+    for option, value in {"pooling": "sum", "output": "list", "tokenizer": "nltk", "batch_size": 0}.items():
+        with pytest.raises(BiLmError, match=f"{option}: expected .*, got {value!r}"):
+            bilm.encode(texts, **{option: value})
+    assert list(texts) == ["a"]
+
+
+def test_progress_is_shown_if_asked_for(bilm: BiLm, capsys: pytest.CaptureFixture[str]) -> None:
+    bilm.encode(["a", "b"])
+    assert not capsys.readouterr().err
+    bilm.encode(["a", "b"], show_progress_bar=True)
+    assert "2/2" in capsys.readouterr().err

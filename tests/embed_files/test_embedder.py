@@ -8,11 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import spacy
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.embed_files import EmbedSettings, embed_file
-from elmo_plugin.embed_files.embedder import make_tokenizer
 from tests.embed_files.conftest import LINES, write_text
 from tests.embed_files.test_kills import PROCESSES, embed_silently
 
@@ -102,19 +100,3 @@ def test_a_killed_worker_ends_the_run_with_one_sentence_and_the_rest_goes_on(
     message = output.with_suffix(".log").read_text().splitlines()[-1]
     assert message.endswith(f"a worker ended with {number.name}, perhaps for lack of memory")
     assert embed_file(text, output, settings)
-
-
-RAW_TEXT = "  Don't stop, he  said. It's £3.50/kg!\t"
-
-
-def test_tokenized_text_is_split_at_white_space() -> None:
-    words = make_tokenizer("whitespace", "en")("a  b\tc\u3000d.")
-    assert words == [(word, word) for word in ["a", "b", "c", "d."]]
-    assert make_tokenizer("whitespace", "en")("") == []
-
-
-@pytest.mark.parametrize("language", ["en", "de", "xx"])
-def test_raw_text_is_split_by_the_rules_of_the_language(language: str) -> None:
-    expected = [token.text for token in spacy.blank(language)(RAW_TEXT) if token.text.strip()]
-    assert make_tokenizer("spacy", language)(RAW_TEXT) == [(word, word) for word in expected]
-    assert make_tokenizer("spacy", language)("") == []

@@ -118,5 +118,5 @@ def test_flairs_arguments_have_flairs_defaults(
     for model in ("original", "small", "medium", "large", "5.5B", "pt", "portuguese", "pubmed"):
         ELMoEmbeddings(model, embedding_mode="top")
     assert {(name in MODELS, layers) for name, layers in asked} == {(True, "top")}
-    with pytest.raises(BiLmError, match="embedding_mode: expected all, top, average, got 'mean'"):
+    with pytest.raises(BiLmError, match="embedding_mode: expected one of all, top, average, got 'mean'"):
         ELMoEmbeddings(embedding_mode="mean")

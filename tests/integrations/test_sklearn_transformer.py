@@ -59,11 +59,12 @@ def test_a_sentence_has_what_its_pooling_takes_of_its_words(layers: str, pair: d
             np.testing.assert_allclose(actual[number], pool(chosen[number]).flatten(), atol=1e-5)
 
 
-def test_a_tokenizer_takes_texts(pair: dict[str, str]) -> None:
+def test_texts_are_split_by_the_tokenizer(pair: dict[str, str]) -> None:
     texts = [" ".join(words) for words in SENTENCES]
     actual = ElmoVectorizer(pair, tokenizer=str.split).fit_transform(texts)
     vectorizer = ElmoVectorizer(pair)
     np.testing.assert_array_equal(actual, vectorizer.fit_transform(SENTENCES))
+    np.testing.assert_array_equal(actual, vectorizer.transform(texts))  # by spaCy's rules
     assert vectorizer.transform([]).shape == (0, 12)
 
 
@@ -71,10 +72,10 @@ def test_the_biLM_is_on_the_device_that_is_asked_for_also_of_a_pickle(pair: dict
     fitted = ElmoVectorizer(pair, device="meta").fit(SENTENCES)  # a device without numbers
     assert {each.device.type for each in fitted.word_vectors_.bilm.parameters()} == {"meta"}
     for wrong in ("nowhere", "cuda:99"):
-        with pytest.raises(BiLmError, match=f"cannot be moved to the device '{wrong}'"):
+        with pytest.raises(BiLmError, match=f'device: expected "cpu" or, with a GPU, "cuda", got {wrong!r}'):
             ElmoVectorizer(pair, device=wrong).fit(SENTENCES)
     on_cpu = pickle.loads(pickle.dumps(ElmoVectorizer(pair).fit(SENTENCES)))
-    with pytest.raises(BiLmError, match="cannot be moved to the device 'nowhere'"):
+    with pytest.raises(BiLmError, match="got 'nowhere'"):
         on_cpu.set_params(device="nowhere").transform(SENTENCES)
 
 
@@ -100,13 +101,14 @@ def test_a_pickle_has_the_biLM(pair: dict[str, str]) -> None:
 def test_what_is_no_list_of_words_is_named(pair: dict[str, str]) -> None:
     fitted = ElmoVectorizer(pair).fit(SENTENCES)
     for wrong, message in (
-        ("The play ended.", "expected several sentences, got one text"),
-        (["The play ended."], "expected a list of words, got 'The play ended.': for texts set tokenizer"),
-        ([[1, 2]], "a sentence is a list of words"),
+        ("The play ended.", "expected several texts, got one: put it in a list"),
+        (["The play ended.", np.nan], r"texts\[1\]: expected a text or a list of words, got nan"),
+        ([[1, 2]], r"texts\[0\]\[0\]: expected a word, got 1"),
+        ({"text": ["The play"]}, "expected a text, or a list or column of texts, got dict"),
     ):
         with pytest.raises(BiLmError, match=message):
             fitted.transform(wrong)
-    with pytest.raises(BiLmError, match="batch_size must be at least 1"):
+    with pytest.raises(BiLmError, match="batch_size: expected a whole number of at least 1"):
         ElmoVectorizer(pair, batch_size=0).fit(SENTENCES)
-    with pytest.raises(BiLmError, match="pooling: expected mean, max, first, got 'min'"):
+    with pytest.raises(BiLmError, match="pooling: expected one of mean, max, first, got 'min'"):
         ElmoVectorizer(pair, pooling="min").fit(SENTENCES)

@@ -85,9 +85,3 @@ def test_wrong_settings_are_named_at_once(settings: dict[str, Any]) -> None:
 def test_layers_that_the_biLM_lacks_are_named_when_it_is_loaded(layers: Any, pair: dict[str, str]) -> None:
     with pytest.raises(BiLmError, match=r"from 0 to 2|3 numbers"):
         WordVectors(pair, layers).embed(SENTENCES)
-
-
-@pytest.mark.parametrize("text", ["the cat", ["the", "cat"], [["the", 3]]], ids=str)
-def test_text_is_not_taken_for_words(pair: dict[str, str], text: Any) -> None:
-    with pytest.raises(BiLmError, match=r"a sentence is a list of words, such as \['The', 'play'\], not"):
-        WordVectors(pair).embed(text)

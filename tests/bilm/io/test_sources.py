@@ -50,7 +50,7 @@ def test_the_precision_reaches_the_bilm(files: dict[str, str], make_bilm: BiLmMa
     _write_training(tmp_path, make_bilm())
     for source in (files, str(tmp_path), "tiny"):
         assert BiLm.from_pretrained(source, precision="int8").precision == "int8"
-    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'half'"):
+    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, got 'half'"):
         BiLm.from_pretrained(files, precision="half")
 
 
