@@ -1,14 +1,17 @@
 """What people type first, by the habits of other libraries: it works, or one sentence says what to type."""
 
+from collections import deque
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 spacy = pytest.importorskip("spacy", reason="needs elmo_plugin[spacy]")
 
 import elmo_plugin  # noqa: E402
-from elmo_plugin import BiLm  # noqa: E402
+from elmo_plugin import BiLm, Elmo, ElmoEmbedder, ElmoRepresentations  # noqa: E402
 from elmo_plugin.bilm import BiLmError  # noqa: E402
 
 TEXT, WORDS = "The play ended.", ["The", "play", "ended", "."]
@@ -37,8 +40,18 @@ class Table(Column):
 @pytest.fixture(scope="module")
 def names() -> dict[str, Any]:
     """What the lines use."""
-    nlp = spacy.blank("en")
-    return {**globals(), "bilm": BiLm.from_pretrained("tiny"), "nlp": nlp, "doc": nlp(TEXT), "Path": Path}
+    bilm, nlp = BiLm.from_pretrained("tiny"), spacy.blank("en")
+    data = {
+        "TEXT": TEXT,
+        "WORDS": WORDS,
+        "bilm": bilm,
+        "nlp": nlp,
+        "doc": nlp(TEXT),
+        "np": np,
+        "torch": torch,
+    }
+    used = (BiLm, Elmo, ElmoEmbedder, ElmoRepresentations, Column, Table, Path, deque)
+    return {**data, **{each.__name__: each for each in used}}
 
 
 WORKING = {

@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,10 +79,10 @@ def test_a_token_and_a_span_have_their_part_of_the_documents_vectors(
     assert blank[0]._.elmo is None and blank[:2]._.elmo is None
 
 
-def test_vectors_and_similarity_are_elmos_if_asked_for(pair: dict[str, str]) -> None:
+def test_vectors_and_similarity_are_elmos(pair: dict[str, str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        doc = pipeline(pair, vectors=True)(TEXTS[0])
+        doc = pipeline(pair)(TEXTS[0])
         vectors = doc._.elmo
         assert doc.has_vector and doc[0].has_vector
         np.testing.assert_array_equal(doc[1].vector, vectors[1])
@@ -92,8 +93,9 @@ def test_vectors_and_similarity_are_elmos_if_asked_for(pair: dict[str, str]) -> 
         assert [doc.similarity(doc), doc[:3].similarity(doc[:3])] == pytest.approx([1, 1])
 
 
-def test_without_asking_spacys_own_vectors_stay(pair: dict[str, str]) -> None:
-    doc = pipeline(pair)(TEXTS[0])
+@pytest.mark.parametrize("config", [{"vectors": False}, {"layers": "all"}], ids=str)
+def test_without_one_vector_per_word_spacys_own_stay(pair: dict[str, str], config: dict[str, Any]) -> None:
+    doc = pipeline(pair, **config)(TEXTS[0])
     assert not doc.has_vector and doc.tensor.size == 0 and doc[0].vector.size == 0
 
 
@@ -181,7 +183,7 @@ def test_documents_that_become_one_keep_their_vectors(change: bool, pair: dict[s
     binned = spacy.tokens.DocBin(docs=[together], store_user_data=True).to_bytes()
     (again,) = spacy.tokens.DocBin(store_user_data=True).from_bytes(binned).get_docs(nlp.vocab)
     np.testing.assert_allclose(again._.elmo, expected, atol=1e-6)
-    nlp = pipeline(pair)
+    nlp = pipeline(pair, vectors=False)
     assert spacy.tokens.Doc.from_docs([nlp("Hello"), nlp.make_doc("there")])._.elmo is None
 
 
@@ -194,7 +196,5 @@ def test_a_document_that_is_read_again_has_the_vectors_of_its_new_words(pair: di
 
 
 def test_wrong_settings_are_named(pair: dict[str, str]) -> None:
-    with pytest.raises(BiLmError, match='vectors cannot be combined with layers "all"'):
-        pipeline(pair, layers="all", vectors=True)
     with pytest.raises(BiLmError, match="biLM not found: huge"):
         spacy.blank("en").add_pipe("elmo", config={"bilm": "huge"})(spacy.blank("en")("Hello"))
