@@ -92,6 +92,7 @@ def split_text(
     """Returns the words of a text and their offsets; a list of words, or of tokens, as it is."""
     if not isinstance(text, str):
         return as_words(text, place, "a text or a list of words"), None
+    text = str(text)  # also of numpy's strings, which spaCy refuses
     if callable(tokenizer):
         return as_words(tokenizer(text), f"tokenizer({place})"), None
     words = make_tokenizer(tokenizer, language)(text)
