@@ -12,7 +12,6 @@ from torch.nn import functional
 from elmo_plugin.archives import load_mixes
 from elmo_plugin.bilm import BiLm, Layers, select_layers
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.process import use_device
 from elmo_plugin.embedding import layer_name
 from elmo_plugin.embedding.cache import SqliteCache
 
@@ -92,7 +91,7 @@ def load_representations(
     Loads a biLM, and returns its `layer_representations` and, `with_controls`, its `controls`, on the CPU.
     `cache` is the folder of a cache of the biLM's vectors.
     """
-    bilm = BiLm.from_pretrained(source, precision).to(use_device(device))
+    bilm = BiLm.from_pretrained(source, precision, device)
     layers = layer_representations(bilm, archives, trust)
     if cache:
         layers = layers._replace(embed=partial(bilm.embed, cache=SqliteCache(cache)))

@@ -89,7 +89,7 @@ def encode_texts(
 def split_text(
     text: Any, place: str, tokenizer: Tokenizer, language: str
 ) -> tuple[list[str], list[tuple[int, int]] | None]:
-    """Returns the words of a text and their offsets; a list of words, or of tokens, as it is."""
+    """Returns the words of a text and their offsets; leaves a list of words or tokens unchanged."""
     if not isinstance(text, str):
         return as_words(text, place, "a text or a list of words"), None
     text = str(text)  # also of numpy's strings, which spaCy refuses
@@ -102,7 +102,7 @@ def split_text(
 @lru_cache(maxsize=8)
 def make_tokenizer(name: str, language: str) -> Callable[[str], list[Word]]:
     """
-    Returns a function from a text to its words: between "whitespace", as they are, or by the rules of "spacy"
+    Returns a function from a text to its words: between "whitespace", unchanged, or by the rules of "spacy"
     for a language. Raises `BiLmError` if spaCy is missing or lacks the rules.
     """
     if name == "spacy":

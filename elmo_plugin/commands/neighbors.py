@@ -6,7 +6,6 @@ from typing import Any
 from elmo_plugin.analysis.neighbors import Occurrence, nearest_words
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.common.formats.text_files import decode, read_lines
-from elmo_plugin.common.process import use_device
 from elmo_plugin.common.streams import show
 
 
@@ -16,7 +15,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     sentences = [words for line in lines if (words := line.split())]
     if not sentences:
         raise BiLmError(f"{args.text}: no words in this file")
-    bilm = BiLm.from_pretrained(args.bilm, args.precision).to(use_device(args.device))
+    bilm = BiLm.from_pretrained(args.bilm, args.precision, args.device)
     layer = bilm.num_layers - 1 if args.layer is None else args.layer
     if not 0 <= layer < bilm.num_layers:
         raise BiLmError(f"--layer: expected 0 to {bilm.num_layers - 1}, got {layer}")

@@ -18,8 +18,6 @@ from elmo_plugin.common.errors import BiLmError
 if TYPE_CHECKING:
     import torch
 
-from elmo_plugin.common.errors import BiLmError
-
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt, of its malloc.h
 
 
@@ -39,23 +37,10 @@ class ForkSafeLock:
         self._locks[os.getpid()].release()
 
 
-def get_device(name: "str | int | torch.device") -> "torch.device":
-    """Returns a device of torch, with its number. Raises `BiLmError` if this machine lacks it."""
-    import torch  # not for every command
-
-    try:
-        return torch.empty(0, device=name).device
-    except (RuntimeError, AssertionError, TypeError) as error:  # torch without CUDA asserts it
-        reason = str(error).partition("\n")[0].partition(". ")[0]
-        raise BiLmError(
-            f'device: expected "cpu" or, with a GPU, "cuda", got {name!r:.60} ({reason})'
-        ) from None
-
-
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
     """Makes torch compute with this number of threads."""
-    import torch
+    import torch  # not for every command
 
     before = torch.get_num_threads()
     torch.set_num_threads(number)
@@ -65,21 +50,26 @@ def torch_threads(number: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def use_device(name: str) -> str:
-    """Returns `cpu`, or `cuda:N` for `cuda` or `cuda:N`. Raises `BiLmError` if this machine lacks the GPU."""
-    if name == "cpu":
-        return name
+def get_device(name: "str | int | torch.device") -> "torch.device":
+    """Returns a device of torch, such as "cuda". Raises `BiLmError` if this machine lacks the GPU."""
     import torch
 
-    number, count = int(name.partition(":")[2] or 0), torch.cuda.device_count()
+    try:
+        device = torch.device(name)
+    except (RuntimeError, TypeError):
+        raise BiLmError(f'device: expected "cpu", "cuda" or "cuda:N", got {name!r:.60}') from None
+    if device.type != "cuda":
+        return device
+    number, count = device.index or 0, torch.cuda.device_count()
     if number >= count:
         raise BiLmError(f"GPU not found: {name} (this machine has {count})")
-    return f"cuda:{number}"
+    return torch.device("cuda", number)
 
 
 def cuda_number(name: str) -> int:
-    """Returns the number of a device for AllenNLP: -1 for the CPU. Raises as `use_device` does."""
-    return int(use_device(name).removeprefix("cuda:").replace("cpu", "-1"))
+    """Returns the number of a device for AllenNLP: -1 for the CPU. Raises as `get_device` does."""
+    device = get_device(name)
+    return -1 if device.index is None else device.index
 
 
 def use_mmap_for_large_blocks() -> None:

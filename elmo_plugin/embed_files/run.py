@@ -14,7 +14,7 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.common.outputs import is_special, refuse_folder, target_of
-from elmo_plugin.common.process import use_device
+from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.embed_files.chunks import (
     Chunk,
@@ -125,7 +125,7 @@ def _format_of(output: Path, output_format: str | None) -> str:
 def _devices(workers: int | None, devices: Sequence[str]) -> list[str]:
     """Returns the device of each worker. Raises `BiLmError` if a GPU is missing."""
     check_range("workers", workers, MAX_PROCESSES)
-    devices = list(map(use_device, devices))
+    devices = [str(get_device(device)) for device in devices]
     return [devices[worker % len(devices)] for worker in range(workers or len(devices))]
 
 

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLm, BiLmError, VocabularySoftmax
 from elmo_plugin.bilm.io import MODELS, UNKNOWN_WORDS, read_checkpoint
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.common.process import use_device
+from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.blocks import EvaluationWindow, evaluation_windows
 from elmo_plugin.language_model.chunks import IndexedCorpus
@@ -77,7 +77,7 @@ def measure_perplexity(
     for name, value in (("block-words", block_words), ("batch-size", batch_size)):
         if value < 1:
             raise BiLmError(f"--{name} must be at least 1, not {value}")
-    device = use_device(device)
+    device = str(get_device(device))
     shards = find_shards(*texts)
     bilm, softmax, numbers, unknown = _load(archive, precision, device)
     corpus = prepare_corpus(shards, cache_directory)

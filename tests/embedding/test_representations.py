@@ -56,13 +56,6 @@ def test_layers_that_the_bilm_does_not_have_are_refused(bilm: BiLm, layers: obje
         ElmoRepresentations(bilm, layers=layers)
 
 
-def test_the_name_of_a_bilm_is_refused_with_what_to_write_instead() -> None:
-    with pytest.raises(
-        BiLmError, match=r"expected a BiLm, such as BiLm.from_pretrained\('tiny'\), got 'tiny'"
-    ):
-        ElmoRepresentations("tiny")  # type: ignore[arg-type]
-
-
 def test_representations_have_weights_of_their_own_and_share_one_run_of_the_bilm(bilm: BiLm) -> None:
     elmo = ElmoRepresentations(bilm, num_mixes=2).eval()
     runs: list[object] = []
