@@ -22,7 +22,11 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> ElmoEmbedder:
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("a b\nc\n", {"output_format": "last"}, "output_format: expected all, top, average, got 'last'"),
+        (
+            "a b\nc\n",
+            {"output_format": "last"},
+            "output_format: expected one of all, top, average, got 'last'",
+        ),
         ("a b\n\n", {}, r"empty lines are not supported \(line 2\)"),
         ("a b\na b\n", {"use_sentence_keys": True}, "occurs twice"),
         ("a b\n.\n", {"use_sentence_keys": True}, r"HDF5 cannot have the sentence '\.' as a key"),

@@ -204,7 +204,7 @@ def test_each_elmo_has_its_own_chunks(bilm: BiLm, monkeypatch: pytest.MonkeyPatc
 
 
 def test_impossible_precisions_are_refused(bilm: BiLm) -> None:
-    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, not 'float16'"):
+    with pytest.raises(BiLmError, match="one of float32, bfloat16, int8, got 'float16'"):
         ElmoRepresentations(bilm, precision="float16")
     with pytest.raises(BiLmError, match="a biLM is fine-tuned in float32, not in int8"):
         ElmoRepresentations(bilm, precision="int8", requires_grad=True)

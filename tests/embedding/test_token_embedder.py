@@ -108,7 +108,7 @@ def test_options_that_do_not_fit_the_bilm_are_configuration_errors(bilm_files: d
         embedder(bilm_files, layers=3)
     with pytest.raises(ConfigurationError, match="mixing weights must be 2 numbers"):
         embedder(bilm_files, layers=[0, 1], mixing_weights=[1.0])
-    with pytest.raises(ConfigurationError, match="one of float32, bfloat16, int8, not 'float16'"):
+    with pytest.raises(ConfigurationError, match="one of float32, bfloat16, int8, got 'float16'"):
         embedder(bilm_files, precision="float16")
     with pytest.raises(ConfigurationError, match="a biLM is fine-tuned in float32, not in int8"):
         embedder(bilm_files, precision="int8", requires_grad=True)
