@@ -124,7 +124,8 @@ def _format_of(output: Path, output_format: str | None) -> str:
 
 def _devices(workers: int | None, devices: Sequence[str]) -> list[str]:
     """Returns the device of each worker. Raises `BiLmError` if a GPU is missing."""
-    check_range("workers", workers, MAX_PROCESSES)
+    if workers is not None:
+        check_range("workers", workers, MAX_PROCESSES)
     devices = [str(get_device(device)) for device in devices]
     return [devices[worker % len(devices)] for worker in range(workers or len(devices))]
 
