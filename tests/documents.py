@@ -21,7 +21,6 @@ NOT_RUN = {
     "from flair": "flair has an environment of its own",
     "from datasets": "needs the package datasets",
     "uv run pytest": "runs the tests",
-    "bilm_base.sh tenth": "trains for an hour",
     ".ci/release.py": "publishes",
 }
 """Why a block that contains this text is not run."""

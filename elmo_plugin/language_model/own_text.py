@@ -32,7 +32,7 @@ class Recipe(NamedTuple):
 
     size: in bilm.libsonnet
     vocabulary: at most so many words are predicted
-    negatives: `None` for the full softmax. With few occurrences of each word a sampled one does not learn.
+    negatives: `None` for the full softmax
     speed: about the words per second of a CPU core
     """
 
@@ -119,7 +119,7 @@ def write_text(
     for role, found in figures.items():
         if not found.sentences:
             least = BLOCK_LINES * (BLOCKS - 1) + 1
-            needed = f"at least {least} lines, of which dev and test get some" if "" in files else "text"
+            needed = f"at least {least} lines to train, validate and test on" if "" in files else "text"
             raise BiLmError(f"{_listed(files)}: expected {needed}; {role} got no sentence")
     return figures
 
