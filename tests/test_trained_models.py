@@ -12,7 +12,7 @@ from allennlp.data import Token, Vocabulary
 
 from elmo_plugin.archives import load_archive, load_predictor
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.bundled import archive_path, tagger_of, trained_models
+from elmo_plugin.common.bundled import archive_path, trained_models
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.demo.archives import load_archives
 from elmo_plugin.embedding.archive import ElmoMetadata
@@ -89,7 +89,6 @@ def test_every_model_predicts() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not tagger_of("srl"), reason="srl_predicates is not in the package")
 def test_srl_finds_predicates_of_plain_sentences() -> None:
     output = load_predictor("srl").predict_json(INPUTS["srl"])
     assert "opened" in [frame["predicate"] for frame in output["frames"]]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from elmo_plugin.bilm.io.sources import BUNDLED_MODELS
-from elmo_plugin.common.bundled import BUNDLED, archive_path, bundled_models, trained_models
+from elmo_plugin.common.bundled import BUNDLED, archive_path, bundled_models, tagger_of, trained_models
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.embedding.word_table import BUNDLED_TABLES
 
@@ -38,3 +38,8 @@ def test_nearest_name_is_proposed_where_there_is_no_file() -> None:
     with pytest.raises(BiLmError, match="archive nre: file not found; did you mean 'ner'"):
         archive_path("nre")
     assert archive_path("runs/model.tar.gz") == Path("runs/model.tar.gz")
+
+
+def test_only_semantic_roles_have_a_tagger() -> None:
+    assert [name for name in trained_models() if tagger_of(name)] == ["srl"]
+    assert tagger_of("srl") in trained_models() and not tagger_of(Path("srl"))
