@@ -4,7 +4,7 @@ python docs/update_commands.py
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from elmo_plugin.commands.arguments import COMMANDS, GROUPS
@@ -53,7 +53,7 @@ def group_table(title: str, commands: tuple[Command, ...]) -> Iterator[str]:
         yield f"| [`elmo {command.name}`]({command.name}.md) | {command.summary}. | {needs} |\n"
 
 
-def options_table(parsers: dict[str, argparse.ArgumentParser]) -> Iterator[str]:
+def options_table(parsers: Mapping[str, argparse.ArgumentParser]) -> Iterator[str]:
     """Yields a row for each option, with the commands that have it."""
     rows: dict[tuple[str, str], list[str]] = {}
     for name, parser in parsers.items():

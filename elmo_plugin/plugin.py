@@ -25,10 +25,14 @@ def _register(command: Command) -> None:
         @overrides
         def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
             ours = make_parser(command, add_help=False)
-            options = {"description": ours.description, "epilog": ours.epilog, "help": command.summary}
-            formatter = ours.formatter_class
             subparser = parser.add_parser(
-                self.name, parents=[ours], allow_abbrev=False, formatter_class=formatter, **options
+                self.name,
+                parents=[ours],
+                allow_abbrev=False,
+                help=command.summary,
+                description=ours.description,
+                epilog=ours.epilog,
+                formatter_class=ours.formatter_class,
             )
             escape_unencodable_characters()  # before --help
             subparser.set_defaults(func=partial(_run, command))

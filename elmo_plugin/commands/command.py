@@ -51,7 +51,7 @@ class Command(NamedTuple):
         check_outputs(self.outputs(args), values)
         inputs = [path for value in values for path in (value if isinstance(value, list) else [value])]
         paths = [path for path in inputs if isinstance(path, InputPath)]
-        if paths.count("-") > 1 or list(self.outputs(args)).count(STANDARD_OUTPUT) > 1:
+        if sum(path == "-" for path in paths) > 1 or list(self.outputs(args)).count(STANDARD_OUTPUT) > 1:
             raise BiLmError("- stands for one file: name the others")
         for path in paths:
             path.check()
@@ -112,7 +112,7 @@ def _standard_input_as_file(args: argparse.Namespace) -> Iterator[None]:
         with open(copy, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         for name in streams:
-            paths = [TextPath(copy) if _is_stream(path) else path for path in values[name]]
+            paths = [TextPath(str(copy)) if _is_stream(path) else path for path in values[name]]
             setattr(args, name, paths if isinstance(getattr(args, name), list) else paths[0])
         try:
             yield

@@ -112,11 +112,11 @@ def devices(text: str) -> list[str]:
     return list(map(device, text.split(",")))
 
 
-BILM = {
+BILM: dict[str, Any] = {
     "metavar": "BILM",
     "help": "biLM: a name (tiny, base, original, …), the archive of a training, a folder, or a URL",
 }
-ARCHIVE = {
+ARCHIVE: dict[str, Any] = {
     "metavar": "ARCHIVE",
     "type": ArchivePath,
     "help": "trained model: a name of `elmo models`, a model.tar.gz, the folder of a training, or a URL",

@@ -36,8 +36,10 @@ def run(args: argparse.Namespace) -> None:
 @contextmanager
 def _json_lines(path: str | None) -> Iterator[TextIO | None]:
     """Opens the file of `--json`."""
-    if path in (None, STANDARD_OUTPUT):
-        yield path and sys.stdout
+    if path is None:
+        yield None
+    elif path == STANDARD_OUTPUT:
+        yield sys.stdout
     else:
         with atomic_write(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
             yield file

@@ -87,7 +87,13 @@ def embed_file(
     if settings.keys == "sentence":
         chunks = map(check_keys, chunks)
     size = Path(source).stat().st_size if Path(source).is_file() and not compression(source) else None
-    options = {"total": size, "disable": not show_progress, "unit": "B", "unit_scale": True, "smoothing": 0}
+    options: dict[str, Any] = {
+        "total": size,
+        "disable": not show_progress,
+        "unit": "B",
+        "unit_scale": True,
+        "smoothing": 0,
+    }
     with (
         atomic_write(output) if is_special(output) else nullcontext(target_of(output)) as file,
         unfinished_chunks(file, description) as folder,

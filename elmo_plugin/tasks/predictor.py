@@ -115,7 +115,7 @@ def _count_words(field: Field[Any]) -> int:
 class SentencePredictor(TaskPredictor):
     """
     The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, tokenized like the
-    training data of the task, or a list of words as `"words"` or `"tokens"`,
+    training data of the task, or a list of words,
     `{"words": ["It", "is", "n't", "bad", "."]}`, used unchanged and instead of any sentence.
 
     # Parameters
@@ -175,10 +175,10 @@ def make_tokenizer(config: Tokenizer | str | dict[str, Any]) -> RawTextTokenizer
 
 def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> list[Token]:
     """
-    Returns the words of the first of "words", "tokens" and "sentence" that the input has. Only a sentence is
-    tokenized. Errors begin with the predictor's `name`.
+    Returns the "words" of the input, else its "sentence" in words. Errors begin with the predictor's
+    `name`.
     """
-    key = _first_key(json_dict, ("words", "tokens", "sentence"), name)
+    key = _first_key(json_dict, ("words", "sentence"), name)
     value = json_dict[key]
     if key == "sentence":
         if not isinstance(value, str):

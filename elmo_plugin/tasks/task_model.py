@@ -128,11 +128,11 @@ class Classifier(TaskModel):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds `label`, the most probable one, and `probabilities`, by the names of the labels."""
+        """Adds `label`, the most probable one, and `probabilities` by the names of labels, for `probs`."""
         labels = self.vocab.get_index_to_token_vocabulary("labels")
         output_dict["probabilities"] = [
             {labels[index]: probability for index, probability in enumerate(row)}
-            for row in output_dict["probs"].tolist()
+            for row in output_dict.pop("probs").tolist()
         ]
         output_dict["label"] = [max(row, key=row.__getitem__) for row in output_dict["probabilities"]]
         return output_dict

@@ -21,7 +21,7 @@ _SPACES = re.compile(r"[ \t\n\r\f\v]+")
 class NerPredictor(SentencePredictor):
     """
     Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenized by spaCy's rules for English,
-    or of a list of words, `{"tokens": ["Ada", "lives", "in", "Rome", "."]}`. A prediction has the `words`,
+    or of a list of words, `{"words": ["Ada", "lives", "in", "Rome", "."]}`. A prediction has the `words`,
     their `tags`, the `gold_tags` of a file (`--use-dataset-reader`), and, unless the tags are plain, the
     `entities`, each with its type, its text, the index of its first word and of the word after its last:
 

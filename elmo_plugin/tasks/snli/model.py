@@ -98,7 +98,7 @@ class SnliPredictor(TaskPredictor):
     reader tokenizes the sentences.
 
     A prediction has the most probable `label`, the `probabilities` of all labels by their names, and the
-    `logits` and `probs` behind them.
+    `logits` behind them.
 
     Registered as a `Predictor` with name "elmo_snli".
     """

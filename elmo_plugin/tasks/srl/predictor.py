@@ -30,8 +30,8 @@ FindPredicates = Callable[[Sequence[list[Token]]], list[PredicateLemmas]]
 @Predictor.register("elmo_srl")
 class SrlPredictor(SentencePredictor):
     """
-    Finds the arguments of each predicate of `{"sentence": "The judge ordered a new trial."}`, or of a list of
-    words as `"words"` or `"tokens"`. The input has the indices of the predicates, `"predicates": [2]`, and
+    Finds the arguments of each predicate of `{"sentence": "The judge ordered a new trial."}`, or of a list
+    of `"words"`. The input has the indices of the predicates, `"predicates": [2]`, and
     may have their lemmas, `"lemmas": ["order"]`; without predicates a tagger finds them. A prediction has the
     `words` and a frame for each predicate:
 

@@ -91,10 +91,10 @@ class SstPredictor(SentencePredictor):
     """
     Predicts the sentiment of `{"sentence": "It isn't bad."}`, tokenized like the treebank, or of a list of
     words. `SentencePredictor` has the details and the parameters. A prediction has the `words`, their
-    `label`, its `probabilities` by label, and the `logits` and `probs` behind them:
+    `label`, its `probabilities` by label, and the `logits` behind them:
 
         {"words": ["It", "is", "n't", "bad", "."], "label": "positive",
-         "probabilities": {"positive": 0.62, "neutral": 0.2, …}, "logits": […], "probs": […]}
+         "probabilities": {"positive": 0.62, "neutral": 0.2, …}, "logits": […]}
 
     Registered as a `Predictor` with name "elmo_sst".
     """

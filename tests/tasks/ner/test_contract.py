@@ -8,4 +8,4 @@ from tests.tasks.contract import FIXTURES, TaskContract
 class TestNer(TaskContract):
     task = "ner(data='', words=words.learned(dim=5, min_count=1), dropout=0)"
     data = FIXTURES / "ner" / "sentences.txt"
-    inputs: ClassVar = [{"sentence": "Ada lives in London."}, {"tokens": ["Rome"]}]
+    inputs: ClassVar = [{"sentence": "Ada lives in London."}, {"words": ["Rome"]}]

@@ -31,7 +31,7 @@ def test_a_plain_sentence_is_tokenized_by_rules(predictor: NerPredictor) -> None
 
 def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
     words = ["Ada", "didn't", "meet", "New York"]
-    output = predictor.predict_json({"tokens": words, "sentence": "not this"})
+    output = predictor.predict_json({"words": words, "sentence": "not this"})
     assert output["words"] == words and len(output["tags"]) == 4
 
 
@@ -40,10 +40,10 @@ def test_tokens_are_taken_as_they_are(predictor: NerPredictor) -> None:
     [
         ({"sentence": ""}, "no words in"),
         ({"words": []}, "no words in"),
-        ({"text": "Ada"}, 'expected "words" or "tokens" or "sentence" in'),
+        ({"text": "Ada"}, 'expected "words" or "sentence" in'),
         ({"sentence": 3}, '"sentence" must be text, not 3'),
-        ({"tokens": "Ada"}, "\"tokens\" must be a list of words .*, not 'Ada'"),
-        ({"tokens": ["Ada", ""]}, r"\"tokens\" must be a list of words .*, not \['Ada', ''\]"),
+        ({"words": "Ada"}, "\"words\" must be a list of words .*, not 'Ada'"),
+        ({"words": ["Ada", ""]}, r"\"words\" must be a list of words .*, not \['Ada', ''\]"),
         (["Ada"], r"expected a JSON object, got \['Ada'\]"),
         ({"sentence": "a \ud800"}, '"sentence": half of a surrogate pair, .* is not a character'),
     ],
@@ -109,7 +109,7 @@ def test_columns_without_gold_tags_have_the_predicted_ones_and_no_space_within(
     predictor: NerPredictor,
 ) -> None:
     columns = NerPredictor(predictor._model, predictor._dataset_reader, output_format="columns")
-    lines = columns.dump_line(columns.predict_json({"tokens": ["New\tYork", "a\u00a0b"]})).split("\n")
+    lines = columns.dump_line(columns.predict_json({"words": ["New\tYork", "a\u00a0b"]})).split("\n")
     assert [line.split(" ")[0] for line in lines] == ["New_York", "a\u00a0b", "", ""]
     assert all(len(line.split(" ")) == 2 for line in lines[:2])
 

@@ -23,7 +23,7 @@ def test_a_prediction_is_a_label_and_the_probability_of_each(predictor: SnliPred
     output = predictor.predict(PREMISE, HYPOTHESIS)
     assert output["probabilities"].keys() == {"entailment", "neutral", "contradiction"}
     assert sum(output["probabilities"].values()) == pytest.approx(1)
-    assert output["probabilities"][output["label"]] == max(output["probs"])
+    assert output["probabilities"][output["label"]] == max(output["probabilities"].values())
     assert "loss" not in output
 
 
