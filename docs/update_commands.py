@@ -72,7 +72,7 @@ def page(command: Command, parser: argparse.ArgumentParser) -> Iterator[str]:
     yield f"# elmo {command.name}\n\n{command.description}\n"
     needed = [each for each in parser._actions if each.required or not each.option_strings]
     yield f"\n    {' '.join([parser.prog, *map(usage, needed), '[options]'])}\n"
-    yield "\nExamples:\n\n" + "".join(f"    {example}\n" for example in command.examples)
+    yield "\nExamples:\n\n" + "".join(f"    {example}\n" for example in command.examples.splitlines())
     for group in parser._action_groups:
         if group._group_actions:
             title = str(group.title).removeprefix("positional ")

@@ -1,5 +1,6 @@
 """Vectors of words that an analysis compares: combinations of a biLM's layers, and controls."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -79,13 +80,12 @@ def controls(bilm: BiLm, representations: Representations) -> list[Representatio
 
 def load_representations(
     source: str,
-    precision: str,
-    device: str,
     archives: Sequence[str | Path] = (),
-    *,
-    with_controls: bool = False,
-    cache: str | None = None,
     trust: bool = False,
+    with_controls: bool = False,
+    precision: str = "float32",
+    device: str = "cpu",
+    cache: str | None = None,
 ) -> list[Representations]:
     """
     Loads a biLM, and returns its `layer_representations` and, `with_controls`, its `controls`, on the CPU.
@@ -93,7 +93,7 @@ def load_representations(
     """
     bilm = BiLm.from_pretrained(source, precision, device)
     layers = layer_representations(bilm, archives, trust)
-    if cache:
+    if cache := cache or os.environ.get("ELMO_PLUGIN_CACHE"):
         layers = layers._replace(embed=partial(bilm.embed, cache=SqliteCache(cache)))
     found = [layers, *(controls(bilm, layers) if with_controls else [])]
     return [each._replace(embed=partial(_embed_to_cpu, each.embed)) for each in found]

@@ -33,7 +33,8 @@ class Command(NamedTuple):
     name: str
     description: str
     """Its first sentence is in the list of commands."""
-    examples: tuple[str, ...]
+    examples: str
+    """A call in each line."""
     add_arguments: Callable[[argparse.ArgumentParser], None]
     needs_allennlp: bool = False
     resume_path: Callable[[argparse.Namespace], Path] | None = None

@@ -112,73 +112,41 @@ def devices(text: str) -> list[str]:
     return list(map(device, text.split(",")))
 
 
-BILM: dict[str, Any] = {
-    "metavar": "BILM",
-    "help": "biLM: a name (tiny, base, original, …), the archive of a training, a folder, or a URL",
-}
-ARCHIVE: dict[str, Any] = {
-    "metavar": "ARCHIVE",
-    "type": ArchivePath,
-    "help": "trained model: a name of `elmo models`, a model.tar.gz, the folder of a training, or a URL",
-}
+def _valued(metavar: str, about: str, **options: Any) -> dict[str, Any]:
+    return {"metavar": metavar, "help": about, **options}
+
+
+BILM = _valued(
+    "BILM", "biLM: a name (tiny, base, original, …), the archive of a training, a folder, or a URL"
+)
+_TRAINED = "trained model: a name of `elmo models`, a model.tar.gz, the folder of a training, or a URL"
+ARCHIVE = _valued("ARCHIVE", _TRAINED, type=ArchivePath)
+_JSON = "write the result as JSON to FILE.json, or without FILE to standard output"
+_CACHE = "folder for prepared text and vectors of later calls (default: $ELMO_PLUGIN_CACHE)"
+_CONTROLS = "also score a random biLM of the same sizes, and counts of characters"
+_SEEDS = "seeds 1 to N, or these: 3,7 (default: %(default)s)"
+_DEVICE_ABOUT = "processor: cpu, cuda or cuda:N (default: %(default)s)"
+_PRECISION = "precision of the biLM (default: %(default)s)"
+_BATCH = "number of sentences, questions or blocks at a time (default: %(default)s)"
+_WORKERS = "number of processes (default: one, or one for each GPU)"
+_DASK = "use the Dask cluster at this address, or without one --workers processes of Dask"
+_TRUST = "let archives name any file, and any class by its module (its code runs)"
 OPTIONS: dict[str, dict[str, Any]] = {
-    "-o/--output": {"type": OutputPath, "metavar": "PATH", "help": "file or folder to write"},
+    "-o/--output": _valued("PATH", "file or folder to write", type=OutputPath),
     "--bilm": BILM,
-    "--json": {
-        "type": OutputPath,
-        "metavar": "FILE",
-        "nargs": "?",
-        "const": "-",
-        "help": "write the result as JSON to FILE.json, or without FILE to standard output",
-    },
-    "--plot": {"type": OutputPath, "metavar": "FILE", "help": "draw the result, as .svg, .png or .pdf"},
-    "--cache": {
-        "metavar": "DIR",
-        "help": "folder for prepared text and vectors of later calls (default: $ELMO_PLUGIN_CACHE)",
-    },
-    "--mix": {"type": ArchivePath, "metavar": "ARCHIVE", "help": "mix of layers of this trained model"},
-    "--controls": {
-        "action": "store_true",
-        "help": "also score a random biLM of the same sizes, and counts of characters",
-    },
-    "--seeds": {
-        "type": seeds,
-        "default": "3",
-        "metavar": "N",
-        "help": "seeds 1 to N, or these: 3,7 (default: %(default)s)",
-    },
-    "--device": {
-        "type": device,
-        "default": "cpu",
-        "metavar": "DEVICE",
-        "help": "processor: cpu, cuda or cuda:N (default: %(default)s)",
-    },
-    "--precision": {
-        "choices": PRECISIONS,
-        "default": "float32",
-        "help": "precision of the biLM (default: %(default)s)",
-    },
-    "--batch-size": {
-        "type": positive_int,
-        "metavar": "N",
-        "help": "number of sentences, questions or blocks at a time (default: %(default)s)",
-    },
-    "--workers": {
-        "type": positive_int,
-        "metavar": "N",
-        "help": "number of processes (default: one, or one for each GPU)",
-    },
-    "--dask": {
-        "metavar": "ADDRESS",
-        "nargs": "?",
-        "const": "",
-        "help": "use the Dask cluster at this address, or without one --workers processes of Dask",
-    },
+    "--json": _valued("FILE", _JSON, type=OutputPath, nargs="?", const="-"),
+    "--plot": _valued("FILE", "draw the result, as .svg, .png or .pdf", type=OutputPath),
+    "--cache": _valued("DIR", _CACHE),
+    "--mix": _valued("ARCHIVE", "mix of layers of this trained model", type=ArchivePath),
+    "--controls": {"action": "store_true", "help": _CONTROLS},
+    "--seeds": _valued("N", _SEEDS, type=seeds, default="3"),
+    "--device": _valued("DEVICE", _DEVICE_ABOUT, type=device, default="cpu"),
+    "--precision": {"choices": PRECISIONS, "default": PRECISIONS[0], "help": _PRECISION},
+    "--batch-size": _valued("N", _BATCH, type=positive_int),
+    "--workers": _valued("N", _WORKERS, type=positive_int),
+    "--dask": _valued("ADDRESS", _DASK, nargs="?", const=""),
     "--dtype": {"choices": DTYPES, "help": "type of the numbers that are written"},
-    "--trust": {
-        "action": "store_true",
-        "help": "let archives name any file, and any class by its module (its code runs)",
-    },
+    "--trust": {"action": "store_true", "help": _TRUST},
 }
 OPTIONAL_VALUES: dict[str, Callable[[str], Any]] = {
     "--json": re.compile(r"-|/dev/.*|.*\.jsonl?").fullmatch,

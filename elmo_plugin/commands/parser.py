@@ -57,7 +57,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 def make_parser(command: Command, **options: Any) -> CommandParser:
     """Returns the parser of a command."""
-    examples = "".join(f"\n  {example}" for example in command.examples)
+    examples = "".join(f"\n  {example}" for example in command.examples.splitlines())
     parser = CommandParser(f"elmo {command.name}", command.description, f"examples:{examples}", **options)
     command.add_arguments(parser)
     add_loudness(parser, __version__)

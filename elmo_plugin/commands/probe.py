@@ -16,15 +16,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     train, test = _read(args.train), _read(args.test)
     if len({tag for sentence in train for tag in sentence.tags}) == 1:
         raise BiLmError(f"{args.train}: all words have the same tag")
-    all_representations = load_representations(
-        args.bilm,
-        args.precision,
-        args.device,
-        args.mix,
-        with_controls=args.controls,
-        cache=args.cache,
-        trust=args.trust,
-    )
+    options = args.controls, args.precision, args.device, args.cache
+    all_representations = load_representations(args.bilm, args.mix, args.trust, *options)
     scores = [
         score
         for representations in all_representations

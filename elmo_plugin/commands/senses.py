@@ -14,15 +14,8 @@ from elmo_plugin.common.streams import show
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     first_sense = read_first_senses(args.first_senses).get if args.first_senses else wordnet_first_senses()
-    all_representations = load_representations(
-        args.bilm,
-        args.precision,
-        args.device,
-        args.mix,
-        with_controls=args.controls,
-        cache=args.cache,
-        trust=args.trust,
-    )
+    options = args.controls, args.precision, args.device, args.cache
+    all_representations = load_representations(args.bilm, args.mix, args.trust, *options)
     scores: dict[str, list[SenseScore]] = {test: [] for test in args.tests}
     for representations in all_representations:
         model = NearestSense(representations, args.ties)

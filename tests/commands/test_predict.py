@@ -65,7 +65,7 @@ def test_what_cannot_be_read_is_reported_and_skipped(
     run("predict", archive, "--squad", data, "-o", output)
     assert list(json.loads(output.read_text())) == ["a1", "a3"]
     said = capsys.readouterr()
-    assert "2 answers, 2 questions skipped" in said.out
+    assert "2 answers, 2 questions skipped" in said.err
     assert f"skipped: {data}, Ansel, paragraph 1, question a2: a text of 6,000 words" in said.err
     assert "question b1: spaCy's rules read" in said.err
 

@@ -49,7 +49,7 @@ COMMANDS = (
         "weights",
         "Show how much each layer of the biLM counts in trained models. Prints gamma and the normalized "
         "weights for each placement of ELMo; models without ELMo are skipped.",
-        ("elmo weights run/model.tar.gz", "elmo weights runs/*/model.tar.gz --plot weights.png"),
+        "elmo weights run/model.tar.gz\nelmo weights runs/*/model.tar.gz --plot weights.png",
         _add_weights,
     ),
     Command(
@@ -57,10 +57,8 @@ COMMANDS = (
         "Probe each layer of a biLM with a linear classifier of tags. It prints the accuracies on other "
         "data and on a control task with random tags for each word (Hewitt and Liang, 2019), and the "
         "accuracies of guesses without vectors. Give --mix once for each model whose mix is also probed.",
-        (
-            "elmo probe base train.txt test.txt",
-            "elmo probe base train.txt test.txt --mix run/model.tar.gz --seeds 3,7 --json",
-        ),
+        "elmo probe base train.txt test.txt\n"
+        "elmo probe base train.txt test.txt --mix run/model.tar.gz --seeds 3,7 --json",
         _add_probe,
         needs_allennlp=True,
     ),
@@ -69,10 +67,8 @@ COMMANDS = (
         "Measure how well a biLM's layers tell the senses of words. Each word gets the sense of its lemma "
         "with the nearest mean vector over a training corpus, or its first sense if the lemma is not there. "
         "Prints the F1 of each layer, of their mean, and of the first sense of all words.",
-        (
-            "elmo senses base train.jsonl test.jsonl --first-senses senses.txt",
-            "elmo senses base train.data.xml test.data.xml --controls --json scores.json",
-        ),
+        "elmo senses base train.jsonl test.jsonl --first-senses senses.txt\n"
+        "elmo senses base train.data.xml test.data.xml --controls --json scores.json",
         _add_senses,
         needs_allennlp=True,
     ),
@@ -80,7 +76,7 @@ COMMANDS = (
         "doctor",
         "Print the versions of packages, and those that each command lacks. Ends with status 1 if a command "
         "cannot run.",
-        ("elmo doctor", "elmo doctor > report.txt"),
+        "elmo doctor\nelmo doctor > report.txt",
         _add_doctor,
     ),
 )

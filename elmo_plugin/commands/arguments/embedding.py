@@ -158,10 +158,8 @@ COMMANDS = (
         "embed",
         "Write the vectors of a text to HDF5 or safetensors. A run that was stopped continues when you start "
         "it again, and writes the same file.",
-        (
-            "elmo embed text.txt vectors.hdf5 --bilm base --top",
-            "elmo embed - vectors.safetensors --bilm base --mean --tokenizer spacy < text.txt",
-        ),
+        "elmo embed text.txt vectors.hdf5 --bilm base --top\n"
+        "elmo embed - vectors.safetensors --bilm base --mean --tokenizer spacy < text.txt",
         _add_embed,
         resume_path=lambda args: Path(
             f"{target_of(args.output)}.unfinished" if args.dask is None else args.output
@@ -173,17 +171,15 @@ COMMANDS = (
         "List the biLMs, the word vectors and the trained models of this package. The name of a trained "
         "model is an ARCHIVE of every command; --path has its archive for AllenNLP's commands: allennlp "
         'predict "$(elmo models --path ner)" FILE --include-package elmo_plugin.plugin.',
-        ("elmo models", "elmo models --path ner"),
+        "elmo models\nelmo models --path ner",
         _add_models,
     ),
     Command(
         "neighbors",
         "Find the words of a text that are nearest to a word in its sentence. Words are compared by the "
         "cosine of their vectors.",
-        (
-            "elmo neighbors base text.txt 'They saw a Broadway [play] .'",
-            "elmo neighbors base text.txt.gz play -k 20 --json neighbors.json",
-        ),
+        "elmo neighbors base text.txt 'They saw a Broadway [play] .'\n"
+        "elmo neighbors base text.txt.gz play -k 20 --json neighbors.json",
         _add_neighbors,
     ),
     Command(
@@ -191,16 +187,14 @@ COMMANDS = (
         "Measure how well a biLM predicts a text. Both language models score each word, and the end of each "
         "sentence, by their full softmax; names such as base have none. Perplexities are comparable only "
         "over the same vocabulary; unknown words count as one word.",
-        (
-            "elmo perplexity run/model.tar.gz test.txt",
-            "elmo perplexity run/model.tar.gz 'test/*.txt' --per-sentence scores.jsonl",
-        ),
+        "elmo perplexity run/model.tar.gz test.txt\n"
+        "elmo perplexity run/model.tar.gz 'test/*.txt' --per-sentence scores.jsonl",
         _add_perplexity,
     ),
     Command(
         "export",
         "Write a biLM as the options.json and weights.hdf5 of published ELMo models.",
-        ("elmo export run/model.tar.gz exported", "elmo export base exported --dtype float16 --hf"),
+        "elmo export run/model.tar.gz exported\nelmo export base exported --dtype float16 --hf",
         _add_export,
         outputs=lambda args: [Path(args.output) / name for name in ("options.json", "weights.hdf5")],
     ),
@@ -208,10 +202,8 @@ COMMANDS = (
         "average",
         "Average the weights of biLMs fine-tuned from one checkpoint. The average often has a lower "
         "perplexity than any of them. The archive has the configuration of the first.",
-        (
-            "elmo average run1/model.tar.gz run2/model.tar.gz -o mean.tar.gz",
-            "elmo average runs/*/model.tar.gz --output mean.tar.gz",
-        ),
+        "elmo average run1/model.tar.gz run2/model.tar.gz -o mean.tar.gz\n"
+        "elmo average runs/*/model.tar.gz --output mean.tar.gz",
         _add_average,
     ),
 )

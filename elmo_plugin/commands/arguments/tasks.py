@@ -101,10 +101,8 @@ COMMANDS = (
         "Show the predictions of a trained model for a text. They are in colour on a terminal. With "
         '--squad, all questions of a file are answered, and --output gets {"id": "answer", …}, as `elmo '
         "score squad` reads it; questions that are too long for the model are reported and skipped.",
-        (
-            "elmo predict ner 'Ada moved to Lisbon.'",
-            "elmo predict run/model.tar.gz --squad dev.json -o answers.json",
-        ),
+        "elmo predict ner 'Ada moved to Lisbon.'\n"
+        "elmo predict run/model.tar.gz --squad dev.json -o answers.json",
         _add_predict,
         needs_allennlp=True,
         outputs=_predict_outputs,
@@ -113,7 +111,7 @@ COMMANDS = (
         "demo",
         "Show what trained models and a biLM do, on a page of this machine. Models of one task are side by "
         "side in its tab; a biLM has its own.",
-        ("elmo demo ner --bilm base --open", "elmo demo runs/*/model.tar.gz --port 0"),
+        "elmo demo ner --bilm base --open\nelmo demo runs/*/model.tar.gz --port 0",
         _add_demo,
     ),
     Command(
@@ -123,7 +121,7 @@ COMMANDS = (
         "answer to each question, like the official script. srl: props, CoNLL-2012 or JSON lines, like "
         "srl-eval.pl of CoNLL-2005. ner: one word per line, its gold tag and the system's in the last two "
         "columns, like conlleval.pl.",
-        ("elmo score squad dev.json answers.json", "elmo score ner tagged.txt --json scores.json"),
+        "elmo score squad dev.json answers.json\nelmo score ner tagged.txt --json scores.json",
         _add_score,
         needs_allennlp=True,
     ),
@@ -132,10 +130,8 @@ COMMANDS = (
         "Put several trained models of a task into one archive. It predicts their average, also by `allennlp "
         "predict`. Their vocabularies and dataset readers must be the same, which holds if only the seed "
         "differs.",
-        (
-            "elmo ensemble runs/ner/*/model.tar.gz -o ensemble.tar.gz",
-            "elmo ensemble one.tar.gz two.tar.gz --output both.tar.gz",
-        ),
+        "elmo ensemble runs/ner/*/model.tar.gz -o ensemble.tar.gz\n"
+        "elmo ensemble one.tar.gz two.tar.gz --output both.tar.gz",
         _add_ensemble,
         needs_allennlp=True,
     ),
@@ -144,7 +140,7 @@ COMMANDS = (
         "Change a configuration or archive of AllenNLP 0.x or 1.x for AllenNLP 2.10.1. Each change, and each "
         "part that is left to do, is printed; the output is standard output by default. With --dry-run, the "
         "biLM and the data of --bilm and --data take the place of files that are missing.",
-        ("elmo port old.jsonnet -o new.json", "elmo port model.tar.gz -o new.tar.gz"),
+        "elmo port old.jsonnet -o new.json\nelmo port model.tar.gz -o new.tar.gz",
         _add_port,
         needs_allennlp=True,
     ),

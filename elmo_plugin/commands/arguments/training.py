@@ -90,18 +90,18 @@ COMMANDS = (
         "new",
         "Write a project that trains a model of a task with ELMo. It is a folder with a configuration, the "
         "library that it imports, your data or a little that is invented, and a README with the commands.",
-        (
-            "elmo new ner my_project",
-            "elmo new classify my_project --data train.csv dev.csv",
-            "elmo new bilm my_bilm --data text.txt",
-        ),
+        "elmo new ner my_project
+"
+        "elmo new classify my_project --data train.csv dev.csv
+"
+        "elmo new bilm my_bilm --data text.txt",
         _add_new,
     ),
     Command(
         "library",
         "Print the folder of the Jsonnet library. Configurations outside of a project import its files, such "
         "as elmo.libsonnet.",
-        ("elmo library", "ls $(elmo library)"),
+        "elmo library\nls $(elmo library)",
         _add_library,
     ),
     Command(
@@ -111,10 +111,7 @@ COMMANDS = (
         "{vocabulary: {type: 'from_files', directory: PATH}}. PATH.corpus.json gets the figures of the "
         "text: the numbers of tokens, sentences, types (distinct words) and words in the vocabulary, and "
         "their coverage, the fraction of the tokens that they are.",
-        (
-            "elmo vocab train.txt -o vocabulary",
-            "elmo vocab 'train/*.gz' -o vocabulary --min-count 3 --workers 4",
-        ),
+        "elmo vocab train.txt -o vocabulary\nelmo vocab 'train/*.gz' -o vocabulary --min-count 3 --workers 4",
         _add_vocab,
         outputs=lambda args: [figures_file(args.output)],
     ),
@@ -124,10 +121,8 @@ COMMANDS = (
         "repeated: a sweep that was stopped continues when you start it again, and you may add seeds and "
         "configurations. --json adds the scores to those that the file has. Several --workers need Dask, "
         "and share the cores.",
-        (
-            "elmo sweep config.jsonnet -s runs --seeds 5",
-            "elmo sweep baseline.jsonnet elmo.jsonnet -s runs --seeds 3,7 --json scores.json",
-        ),
+        "elmo sweep config.jsonnet -s runs --seeds 5\n"
+        "elmo sweep baseline.jsonnet elmo.jsonnet -s runs --seeds 3,7 --json scores.json",
         _add_sweep,
         needs_allennlp=True,
         resume_path=lambda args: Path(args.serialization_dir),
