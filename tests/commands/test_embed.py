@@ -163,7 +163,7 @@ def test_options_reach_the_file(
     [
         (["--all"], "give one biLM"),
         (["--all", "--bilm", "tiny", "--options-file", "o", "--weight-file", "w"], "give one biLM"),
-        (["--mix", "archive", "--bilm", "tiny"], "give one biLM"),
+        (["--mix", "ner", "--bilm", "tiny"], "give one biLM"),
         (["--all", "--options-file", "o"], "go together"),
         (["--all", "--bilm", "tiny", "--device", "cuda:99"], "GPU not found: cuda:99"),
     ],

@@ -90,10 +90,8 @@ COMMANDS = (
         "new",
         "Write a project that trains a model of a task with ELMo. It is a folder with a configuration, the "
         "library that it imports, your data or a little that is invented, and a README with the commands.",
-        "elmo new ner my_project
-"
-        "elmo new classify my_project --data train.csv dev.csv
-"
+        "elmo new ner my_project\n"
+        "elmo new classify my_project --data train.csv dev.csv\n"
         "elmo new bilm my_bilm --data text.txt",
         _add_new,
     ),
