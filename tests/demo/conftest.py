@@ -1,20 +1,13 @@
-"""Trained models that the slow tests of this folder share."""
+"""The trained models of the package, which the slow tests of this folder share."""
 
-import os
 from pathlib import Path
 
 import pytest
 
-from tests.demo.archives import train_all
+from elmo_plugin.common.bundled import trained_models
 
 
 @pytest.fixture(scope="session")
-def archives(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """
-    Returns the archives by their names, such as "ner_elmo". Those of a folder that `DEMO_ARCHIVES` names, as
-    `experiments/` has them, are for screenshots that show something.
-    """
-    folder = os.environ.get("DEMO_ARCHIVES")
-    if folder:
-        return {file.parent.name: file for file in sorted(Path(folder).glob("*/model.tar.gz"))}
-    return train_all(tmp_path_factory.mktemp("demo"))
+def archives() -> dict[str, Path]:
+    """Returns the archives by their names, such as "ner"."""
+    return {name: model.file for name, model in trained_models().items()}

@@ -15,7 +15,16 @@ from elmo_plugin.demo.archives import _score, load_archives, task_of, task_tabs
 from elmo_plugin.demo.tasks import TABS, TASKS
 from elmo_plugin.demo.views import views
 from elmo_plugin.language_model import BiLmLanguageModel
-from tests.demo.archives import INPUTS
+
+INPUTS = {
+    "ner": {"sentence": "Ada lives in Rome ."},
+    "srl": {"sentence": "She wants to leave .", "predicates": [1]},
+    "srl_predicates": {"sentence": "She wants to leave ."},
+    "coref": {"document": "Anna waved. She laughed."},
+    "squad": {"passage": "Ansel was founded in 1887.", "question": "When was it founded?"},
+    "snli": {"premise": "A man sleeps.", "hypothesis": "A man is awake."},
+    "sst": {"sentence": "It isn't bad."},
+}
 
 
 @pytest.mark.parametrize("tab", [*TASKS, "bilm"])
@@ -37,19 +46,20 @@ def test_a_bilm_has_no_predictor() -> None:
 def test_every_task_is_recognized_and_predicts_what_allennlp_predicts(archives: dict[str, Path]) -> None:
     for name, path in archives.items():
         (loaded,) = load_archives([str(path)])
-        task = name.removesuffix("_elmo").removesuffix("_baseline")
-        inputs = INPUTS[task]
-        assert loaded.task is TASKS[task] and loaded.name == name
+        inputs = INPUTS[name]
+        assert loaded.task is TASKS[name] and loaded.name == name
         expected = Predictor.from_path(str(path)).predict_json(inputs)
         output = loaded.predict(inputs)
         assert json.dumps(output) == json.dumps(expected)
-        assert views(task, [output], inputs)[0]
-        assert bool(loaded.mixes) == (not name.endswith("baseline"))
+        assert views(name, [output], inputs)[0]
+        assert loaded.mixes
 
 
 @pytest.mark.slow
 def test_one_tagger_finds_the_predicates_for_semantic_roles_and_has_no_tab(archives: dict[str, Path]) -> None:
-    paths = [str(archives[name]) for name in ("srl_predicates", "srl_elmo")]
+    if "srl" not in archives:
+        pytest.skip("the package has no model of semantic roles")
+    paths = [str(archives[name]) for name in ("srl_predicates", "srl")]
     (tab,) = task_tabs(paths, 100)
     assert tab.slug == "srl" and [each.tagger for each in tab.archives] == paths[:1]
     sentence = {"sentence": "She wants to leave ."}
@@ -65,8 +75,8 @@ def test_a_terminal_shows_each_task_and_json_is_what_allennlp_writes(
     archives: dict[str, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, path in archives.items():
-        inputs = INPUTS[name.removesuffix("_elmo").removesuffix("_baseline")]
-        texts = [json.dumps(inputs)] if name == "srl_elmo" else [str(text) for text in inputs.values()]
+        inputs = INPUTS[name]
+        texts = [json.dumps(inputs)] if name == "srl" else [str(text) for text in inputs.values()]
         main(["predict", str(path), *texts])
         shown = capsys.readouterr().out
         assert shown.strip() and "\x1b" not in shown and not shown.startswith("{")
@@ -77,7 +87,7 @@ def test_a_terminal_shows_each_task_and_json_is_what_allennlp_writes(
     stdin = StringIO(lines)
     stdin.buffer = BytesIO(lines.encode())  # type: ignore[misc,assignment]
     monkeypatch.setattr("sys.stdin", stdin)
-    main(["predict", str(archives["sst_elmo"]), "-"])
+    main(["predict", str(archives["sst"]), "-"])
     assert capsys.readouterr().out.count("very positive") >= 2
 
 

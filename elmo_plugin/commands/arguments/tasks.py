@@ -109,9 +109,9 @@ COMMANDS = (
     ),
     Command(
         "demo",
-        "Show what trained models and a biLM do, on a page of this machine. Models of one task are side by "
-        "side in its tab; a biLM has its own.",
-        "elmo demo ner --bilm base --open\nelmo demo runs/*/model.tar.gz --port 0",
+        "Show what trained models and a biLM do, on a page of this machine; without either, those of this "
+        "package. Models of one task are side by side in its tab; a biLM has its own.",
+        "elmo demo\nelmo demo runs/*/model.tar.gz --bilm base --port 0",
         _add_demo,
     ),
     Command(
