@@ -50,7 +50,10 @@ NARROW = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Serves what is in the package."""
-    tabs = [*bundled_tabs(10_000), BiLmTab("base")]
+    with_models = bundled_tabs(10_000)
+    for tab in with_models:
+        assert tab.archives[0].predictor  # waits for it, as Selenium does not for minutes
+    tabs = [*with_models, BiLmTab("base")]
     opened = open_socket("127.0.0.1", 0)
     server = make_server(make_app(tabs))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
