@@ -92,12 +92,13 @@ def texts(browser: Browser, selector: str) -> list[str]:
     return [each.text for each in browser.find_elements(By.CSS_SELECTOR, selector)]
 
 
-def save(browser: Browser, name: str, width: int = 1000) -> None:
+def save(browser: Browser, name: str, width: int = 1100) -> None:
     """Keeps a picture of the whole page, if pictures are wanted."""
     folder = os.environ.get("DEMO_SCREENSHOTS")
     if folder:
-        height = browser.execute_script("return document.querySelector('main').scrollHeight") + 60
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        size = {"width": width, "height": 100, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        size["height"] = browser.execute_script("return document.body.scrollHeight")
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         path = Path(folder) / f"demo_{name}.png"
         picture = Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB")
