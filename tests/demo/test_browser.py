@@ -115,11 +115,11 @@ def test_each_tab_shows_its_example_also_in_a_narrow_or_dark_window(
     WebDriverWait(browser, 300).until(lambda _: texts(browser, "article"))
     assert browser.find_elements(By.CSS_SELECTOR, ".marked, .bars, .map") and not texts(browser, ".error")[0]
     assert browser.execute_script("return document.activeElement.id") == "answer"
+    if tab in PICTURES:
+        save(browser, tab)
     for mark in browser.find_elements(By.CSS_SELECTOR, "mark")[:1]:
         browser.execute_script("arguments[0].dispatchEvent(new MouseEvent('mouseover'))", mark)
         assert "lit" in mark.get_attribute("class")
-    if tab in PICTURES:
-        save(browser, tab)
     for width in (320, 500, 700) if tab == "ner" else ():
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**NARROW, "width": width})
         assert browser.execute_script(LABELS_ON_ANOTHER_LINE) == 0
