@@ -39,19 +39,20 @@ def show_page(
     opened = open_socket(host, port)  # before the models are loaded
     if not is_local(host):
         show(f"--host {host}: {WARNING}", flush=True)
+    is_everything = not archives and not bilm
+    bilm = _BILM if is_everything else bilm
+    of_bilm = [BiLmTab(bilm, limit)] if bilm else []  # first, because it loads in a second
     tabs: list[Tab] = []
     note = ""
     if archives:
         import_all_plugins("a trained model")
         tabs += task_tabs(archives, limit, trust)
-    elif not bilm:
-        bilm = _BILM
-        if find_spec("allennlp"):
-            tabs += bundled_tabs(limit)
-        else:
-            note = f"Only the biLM is shown: a trained model {NEEDS_ALLENNLP}."
-            show(note, flush=True)
-    tabs += [BiLmTab(bilm, limit)] if bilm else []
+    elif is_everything and find_spec("allennlp"):
+        tabs += bundled_tabs(limit)
+    elif is_everything:
+        note = f"Only the biLM is shown: a trained model {NEEDS_ALLENNLP}."
+        show(note, flush=True)
+    tabs += of_bilm
     address = address_of(opened, host)
     show(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)
     if browse:

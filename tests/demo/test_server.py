@@ -15,10 +15,15 @@ from http.client import HTTPException
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from elmo_plugin.commands.main import main
+from elmo_plugin.demo import server
+from elmo_plugin.demo.archives import TaskTab
+from elmo_plugin.demo.bilm_view import BiLmTab
 from elmo_plugin.demo.server import address_of, is_local, open_socket
 from tests.conftest import REPOSITORY
+from tests.demo.stubs import first_word_is, stub
 
 SLOW_ARCHIVE = """
 import sys, time
@@ -130,3 +135,27 @@ def test_the_command_serves_a_bilm() -> None:
         assert "<h1>Words in context</h1>" in page
         page, _ = read(f"{address}bilm?text=" + "ab" * 9_000)
         assert "has 18,000 characters; at most 10,000 are read here" in page
+
+
+@pytest.mark.parametrize("has_allennlp", [True, False])
+def test_without_arguments_everything_in_the_package_is_shown(
+    has_allennlp: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    apps: list[Any] = []
+
+    class NoServer:
+        def __init__(self, app: Any) -> None:
+            apps.append(app)
+
+        def run(self, sockets: list[socket.socket]) -> None:
+            sockets[0].close()
+
+    monkeypatch.setattr(server, "find_spec", lambda name: name if has_allennlp else None)
+    monkeypatch.setattr(server, "bundled_tabs", lambda limit: [TaskTab([stub("ner", first_word_is("PER"))])])
+    monkeypatch.setattr(server, "BiLmTab", lambda source, limit: BiLmTab("tiny"))
+    monkeypatch.setattr(server, "make_server", NoServer)
+    main(["demo", "--port", "0"])
+    page = TestClient(apps[0], base_url="http://localhost").get("/bilm").text
+    out = capsys.readouterr().out
+    assert ("Named entities" in out) == has_allennlp and "Words in context" in out
+    assert ("pip install" in page) == ("pip install" in out) == (not has_allennlp)
