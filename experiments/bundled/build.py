@@ -146,7 +146,7 @@ def main() -> None:
     names = parser.parse_args().names or list(MODELS)
     write_licensed_documents()
     for name in names:
-        (training,) = find_trainings([f"{HERE}/models.jsonnet:{name}"], RUNS, seeds=1)
+        (training,) = find_trainings([f"{HERE}/models.jsonnet:{name}"], RUNS, seeds=[1])
         train(training.config, training.folder, file_friendly_logging=True)
         archive = BUNDLED / "tasks" / name / "model.tar.gz"
         pack(training.folder, archive)
