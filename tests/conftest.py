@@ -6,7 +6,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +199,7 @@ def spacys_rules_are_loaded_once() -> Iterator[None]:
     """Most readers and predictors load rules when they are made, and rules load for a fifth of a second."""
     load, loaded = SpacyRules._load, {}
 
+    @wraps(load)
     def load_once(rules: SpacyRules) -> Any:
         if hasattr(rules, "_rules"):  # to forget the words that they have read
             return load(rules)
@@ -231,7 +232,7 @@ def small_bilm_config(folder: Path) -> dict[str, Any]:
     for loader in ("data_loader", "validation_data_loader"):
         config[loader] |= {"batch_size": 3, "unroll_steps": 4, "num_workers": 0}
     config["validation_data_loader"]["unroll_steps"] = 20  # of which nothing that is measured depends
-    config["model"] |= {"options": small_options(), "num_negatives": 5}
+    config["model"] |= {"options": small_options(), "num_negatives": 4}
     config["trainer"] |= {"num_epochs": 2, "optimizer": {"type": "adam", "lr": 0.01}}
     config["trainer"] |= {"learning_rate_scheduler": None, "enable_default_callbacks": False}
     return config

@@ -54,7 +54,7 @@ def test_predicts_with_the_predictor_of_the_task(
 ) -> None:
     model, instances = made_in_python(tagger_archives)
     expected = model.forward_on_instances(instances)
-    lines = [json.dumps({"tokens": output["words"]}) + "\n" for output in expected]
+    lines = [json.dumps({"words": output["words"]}) + "\n" for output in expected]
     (tmp_path / "input.jsonl").write_text("".join(lines))
     output_file = tmp_path / "output.jsonl"
     run_command(monkeypatch, "predict", ensemble, tmp_path / "input.jsonl", "--output-file", output_file)
@@ -80,7 +80,7 @@ def test_each_member_has_its_own_bilm_which_runs_once(ensemble: Path) -> None:
 
 
 def test_one_archive_is_no_ensemble(tagger_archives: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="takes two archives or more, but was given"):
+    with pytest.raises(ConfigurationError, match="ARCHIVE: expected two or more, got"):
         run("ensemble", tagger_archives[0], "-o", tmp_path / "ensemble.tar.gz")
 
 
