@@ -70,7 +70,7 @@ class BiLmStreamLoader(DataLoader):
         The seed of the order in streams.
     block_words : `int`
         A block is the fewest sentences that have at least this number of words. With 1, it is a single
-        sentence.
+        sentence. Streams start from the zero state after this many words.
     num_workers : `int`
         The number of processes that prepare batches; 0 for this one. The batches are the same.
     max_characters_per_token : `int`
@@ -202,7 +202,9 @@ class BiLmStreamLoader(DataLoader):
     def _batches(self, epoch: int, first: int) -> "_EpochBatches":
         corpus, layout = self._indexed_corpus(), self._layout
         if self._shuffle:
-            return _EpochBatches(partial(training_windows, corpus, layout, self._seed, epoch, first))
+            return _EpochBatches(
+                partial(training_windows, corpus, layout, self._block_words, self._seed, epoch, first)
+            )
         return _EpochBatches(partial(evaluation_windows, corpus, layout, self._block_words, first))
 
     def _indexed_corpus(self) -> IndexedCorpus:

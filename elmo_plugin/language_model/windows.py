@@ -79,19 +79,21 @@ def batch_arrays(forward: Window, backward: Window) -> dict[str, np.ndarray]:
 
 
 def training_windows(
-    corpus: IndexedCorpus, layout: StreamLayout, seed: int, epoch: int, first: int = 0
+    corpus: IndexedCorpus, layout: StreamLayout, block_words: int, seed: int, epoch: int, first: int = 0
 ) -> Iterator[tuple[Window, Window, bool]]:
     """
     Yields the windows of both directions, each over its streams, from the window with index `first`
-    on, and whether the streams start with them.
+    on, and whether the state starts at zero with them, as it does every `block_words` words: a biLM that
+    never reads from zero learns states that are thousands of words away.
     """
+    windows_per_block = max(1, block_words // layout.unroll_steps)
     forward, backward = (
         stream_windows(corpus, layout, seed, epoch, reverse=reverse, first=first) for reverse in (False, True)
     )
     nothing = np.zeros((layout.batch_size, layout.unroll_steps), dtype=np.int32)
     run_out = Window(nothing, nothing, corpus.empty_table())
     for index, windows in enumerate(zip_longest(forward, backward, fillvalue=run_out), start=first):
-        yield *windows, index == 0
+        yield *windows, index % windows_per_block == 0
 
 
 def stream_windows(

@@ -63,7 +63,11 @@ def test_a_text_is_embedded_and_scored_without_allennlp(tmp_path: Path) -> None:
             ["--mix", "."],
             r"the mixture of a trained model needs AllenNLP: pip install 'elmo_plugin\[allennlp\]', then",
         ),
-        ("spacy", ["--bilm", "tiny", "--top", "--tokenizer", "spacy"], r"pip install 'elmo_plugin\[spacy\]', or use"),
+        (
+            "spacy",
+            ["--bilm", "tiny", "--top", "--tokenizer", "spacy"],
+            r"pip install 'elmo_plugin\[spacy\]', or use another tokenizer",
+        ),
     ],
 )
 def test_a_missing_package_is_named(

@@ -74,11 +74,14 @@ def test_every_word_of_all_shards_is_a_target_of_its_neighbour_once(
     assert pairs == expected
 
 
-def test_only_the_first_batch_of_a_pass_starts_the_streams(text: Path) -> None:
-    loader = _loader(text)
+@pytest.mark.parametrize(("block_words", "batches"), [(1000, 10**6), (20, 4), (1, 1)])
+def test_streams_start_with_each_pass_and_after_the_words_of_a_block(
+    long_text: Path, block_words: int, batches: int
+) -> None:
+    loader = _loader(long_text, unroll_steps=5, block_words=block_words)
     for _ in range(2):
-        first, *others = [batch["stream_starts"] for batch in loader]
-        assert first and not any(others)
+        starts = [batch["stream_starts"] for batch in loader]
+        assert starts == [number % batches == 0 for number in range(len(starts))]
 
 
 def test_each_pass_over_streams_has_its_own_order_which_the_seed_gives(long_text: Path) -> None:
