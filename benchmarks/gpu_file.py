@@ -28,7 +28,7 @@ def measure(device: str, small: bool) -> Iterator[dict[str, Any]]:
         write_text(text, read_sentences(), words)
         sentences = [line.split() for line in text.read_text(encoding="utf-8").splitlines()]
         yield {"size": size, "words": words} | steps(folder, sentences, device)
-        devices = (0,) if device == "cuda" else ()
+        devices = (device,)
         for layers, precision, workers in (
             ("mean", "float32", 1),
             ("mean", "bfloat16", 1),

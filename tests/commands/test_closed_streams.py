@@ -18,6 +18,6 @@ def run(source: str, closed: str, folder: Path) -> "subprocess.CompletedProcess[
 @pytest.mark.slow
 def test_a_closed_standard_input_is_no_empty_text(tmp_path: Path) -> None:
     ended = run("-", "0<&-", tmp_path)
-    assert ended.returncode == 1 and "Traceback" not in ended.stderr
+    assert ended.returncode == 2 and "Traceback" not in ended.stderr
     assert ended.stderr.endswith("\nelmo embed: standard input: it is closed\n")
     assert not (tmp_path / "out.hdf5").exists()

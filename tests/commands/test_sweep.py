@@ -144,7 +144,7 @@ def test_the_command_trains_all_and_writes_scores_table_and_plot(
     for name, result in results.items():
         assert result["scores"] == [round(100 * found[f"{name}/{seed}"][METRIC], 2) for seed in (1, 2)]
         assert result["command"].startswith("allennlp elmo-sweep ")
-        assert """-o '{"trainer.num_epochs": 1}'""" in result["command"]
+        assert """--overrides '{"trainer.num_epochs": 1}'""" in result["command"]
         assert {name: result[name] for name in ("commit", "date", "machine")} == provenance()
     table = (tmp_path / "runs" / "table.md").read_text()
     assert table in capsys.readouterr().out

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -133,8 +134,10 @@ def test_the_command_serves_a_bilm() -> None:
     with served(command) as (_, address):
         page, _ = read(address)
         assert "<h1>Words in context</h1>" in page
-        page, _ = read(f"{address}bilm?text=" + "ab" * 9_000)
-        assert "has 18,000 characters; at most 10,000 are read here" in page
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            read(f"{address}bilm?text=" + "ab" * 9_000)
+        assert refused.value.code == 400
+        assert "has 18,000 characters; at most 10,000 are read here" in refused.value.read().decode()
 
 
 @pytest.mark.parametrize("has_allennlp", [True, False])

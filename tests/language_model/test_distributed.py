@@ -152,7 +152,7 @@ def test_two_processes_learn_what_one_with_twice_the_rows_does(
 def test_two_processes_learn_what_one_does_with_a_sampled_softmax_warm_up_and_accumulation(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
-    config["model"] |= {"num_negatives": 5, "warm_up_batches": 3}
+    config["model"] |= {"num_negatives": 4, "warm_up_batches": 3}
     config["trainer"]["num_gradient_accumulation_steps"] = 2
     train(with_rows(config, 6), tmp_path / "one")
     check_two_processes(config, tmp_path / "one", tmp_path / "two", find_unused_parameters=True)
@@ -162,7 +162,7 @@ def test_two_processes_learn_what_one_does_with_a_sampled_softmax_warm_up_and_ac
 def epoch_of_two(folder: Path) -> dict[str, Any]:
     """A configuration with all that is drawn by random."""
     config = config_in(folder)
-    config["model"] |= {"dropout": 0.2, "num_negatives": 5}
+    config["model"] |= {"dropout": 0.2, "num_negatives": 4}
     config["trainer"]["num_epochs"] = 1
     return {**config, "distributed": TWO}
 
@@ -186,7 +186,7 @@ def test_processes_draw_the_same_negatives_and_other_dropout_masks(after_an_epoc
 def test_two_processes_go_on_as_if_none_had_been_stopped(
     config: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config["model"] |= {"dropout": 0.2, "num_negatives": 5}
+    config["model"] |= {"dropout": 0.2, "num_negatives": 4}
     config["distributed"] = TWO
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     train(config, whole)
