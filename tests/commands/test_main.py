@@ -15,6 +15,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.bilm import BiLm
+from elmo_plugin.bilm.text import make_tokenizer
 from elmo_plugin.commands import embed
 from elmo_plugin.commands.arguments import COMMANDS
 from elmo_plugin.commands.main import main
@@ -78,6 +79,7 @@ def test_a_missing_package_is_named(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setattr(SpacyRules, "_load", SpacyRules._load.__wrapped__)  # not what tests have loaded
+    make_tokenizer.cache_clear()
     with pytest.raises(SystemExit, match=rf"^elmo embed: .*{message}"):
         main(["embed", str(tmp_path / "text.txt"), str(tmp_path / "vectors.hdf5"), *options])
     assert {path.name for path in tmp_path.iterdir()} == {"text.txt", "config.json"}
